@@ -1,0 +1,5 @@
+"""`python -m nmt` is `nmt`."""
+
+from nmt.cli import main
+
+main()

@@ -1,0 +1,383 @@
+"""The command line: one thin command a stage.
+
+Every command parses, calls one or two functions and prints. Torch and spaCy take seconds to
+import, so commands import their stage when they run and `nmt --help` answers at once.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from nmt import __version__
+from nmt.errors import UserError
+
+if TYPE_CHECKING:
+    from nmt.config import Config
+    from nmt.corpus.prepared import Example
+    from nmt.decoding.translator import Translation, Translator
+    from nmt.run_folder import RunFolder
+
+app = typer.Typer(
+    name="nmt",
+    help="Train an English–German Transformer from scratch, and translate with it.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+config_app = typer.Typer(help="Show configurations and their fields.", no_args_is_help=True)
+app.add_typer(config_app, name="config")
+
+ConfigOption = Annotated[
+    str,
+    typer.Option(
+        "--config", "-c", help="YAML file: a path, a name in ./configs, or a shipped one."
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="FIELD=VALUE", help="Override a field: training.epochs=3."),
+]
+RunOption = Annotated[
+    Path | None,
+    typer.Option("--run", help="Run folder; default: the one under ./runs trained last."),
+]
+DeviceOption = Annotated[
+    str | None, typer.Option("--device", help="cuda, mps or cpu; default: the best there is.")
+]
+WeightsOption = Annotated[
+    Literal["best", "last", "averaged"], typer.Option("--weights", help="Which weights to use.")
+]
+BeamOption = Annotated[
+    int | None, typer.Option("--beam-size", min=1, max=500, help="Hypotheses kept; 1 is greedy.")
+]
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the trace of an error; works in any place.")
+    ] = False,
+) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.command()
+def prepare(
+    config: ConfigOption = "base.yaml",
+    set_: SetOption = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--folder", help="Where to write; default: under ./data/prepared."),
+    ] = None,
+) -> None:
+    """Download or read the corpus, clean, split, tokenize it, and build vocabularies.
+
+    Done again only when the corpus or the configuration has changed.
+    """
+    from nmt.corpus.prepare import prepare
+    from nmt.corpus.report import format_report
+
+    prepared = prepare(_load(config, set_), folder)
+    typer.echo(format_report(prepared.report))
+    typer.echo(f"prepared data    {prepared.folder}")
+
+
+@app.command()
+def train(
+    config: Annotated[
+        str | None,
+        typer.Option("--config", "-c", help="YAML file, as for prepare; default: base.yaml."),
+    ] = None,
+    set_: SetOption = None,
+    run: Annotated[
+        Path | None, typer.Option("--run", help="Run folder to write; default: runs/CONFIG.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run, by default the one trained last.")
+    ] = False,
+    device: DeviceOption = None,
+) -> None:
+    """Train a model, preparing the data first where needed.
+
+    Ctrl-C saves; `nmt train --resume` then goes on as if nothing had happened.
+    """
+    from nmt.config import load_config
+    from nmt.device import choose_device
+    from nmt.run_folder import new_run_path, newest_run, open_run
+    from nmt.training.trainer import train
+
+    if resume:
+        folder = (open_run(run) if run or not config else newest_run(Path(config).stem)).path
+        settings = load_config(folder / "config.yaml", set_ or [])
+    else:
+        folder = run or new_run_path(config or "base.yaml")
+        settings = _load(config or "base.yaml", set_)
+    train(settings, folder, resume, choose_device(device))
+    typer.echo(f"trained          {folder}")
+    typer.echo(f'translate with   nmt translate --run {folder} "oscar likes to code"')
+
+
+@app.command()
+def translate(
+    text: Annotated[
+        list[str] | None,
+        typer.Argument(help="Sentences to translate; without any: --input or standard input."),
+    ] = None,
+    run: RunOption = None,
+    input_: Annotated[
+        Path | None, typer.Option("--input", "-i", help="Text file, one sentence a line.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write here, not to standard output.")
+    ] = None,
+    beam_size: BeamOption = None,
+    n_best: Annotated[
+        int | None,
+        typer.Option(
+            "--n-best", min=1, max=500, help="Print so many translations: line, score, text."
+        ),
+    ] = None,
+    weights: WeightsOption = "best",
+    device: DeviceOption = None,
+    set_: SetOption = None,
+) -> None:
+    """Translate sentences, a file, standard input, or what you type at the prompt."""
+    if text and input_:
+        raise UserError("give either text or --input, not both")
+    translator = _translator(run, weights, beam_size, device, set_)
+    if not text and not input_ and sys.stdin.isatty():
+        _converse(translator, n_best)
+        return
+    lines = _argument_lines(text) if text else _input_lines(input_)
+    found = translator.stream(lines, n_best or 1)
+    _write_lines(_format(found, n_best), output)
+
+
+@app.command()
+def evaluate(
+    run: RunOption = None,
+    source: Annotated[
+        Path | None, typer.Option("--source", help="Text to translate, one sentence a line.")
+    ] = None,
+    reference: Annotated[
+        Path | None, typer.Option("--reference", help="Its right translations, line by line.")
+    ] = None,
+    split: Annotated[
+        Literal["test", "validation"], typer.Option("--split", help="Held-out pairs of the run.")
+    ] = "test",
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", help="Another run: test whether the two differ (paired test)."),
+    ] = None,
+    lowercase: Annotated[
+        bool, typer.Option("--lowercase", help="Compare without regard to case.")
+    ] = False,
+    tokenize: Annotated[
+        Literal["13a", "moses", "intl", "char", "none"],
+        typer.Option("--tokenize", help="BLEU's tokenizer; moses: as many papers did."),
+    ] = "13a",
+    json_: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the translations here.")
+    ] = None,
+    beam_size: BeamOption = None,
+    weights: WeightsOption = "best",
+    device: DeviceOption = None,
+    set_: SetOption = None,
+) -> None:
+    """Score a run's translations: BLEU, chrF and TER on its test set, or on your files."""
+    from nmt.evaluation import compare_texts, evaluate_examples
+    from nmt.run_folder import open_run
+
+    folder = open_run(run)
+    examples = _examples(folder, split, source, reference)
+    sources = [example.source for example in examples]
+    translator = _translator(folder.path, weights, beam_size, device, set_)
+    hypotheses = _translate_all(translator, sources)
+    if output:
+        _write_lines(iter(hypotheses), output)
+    language = folder.config.data.target_language
+    scores = evaluate_examples(examples, hypotheses, language, lowercase, tokenize)
+    typer.echo(scores.to_json() if json_ else str(scores))
+    if against:
+        other = _translate_all(_translator(against, weights, beam_size, device, set_), sources)
+        references = [example.reference for example in examples]
+        comparison = compare_texts(other, hypotheses, references, lowercase=lowercase)
+        typer.echo(f"{against} → {folder.path}: {comparison}", err=json_)
+
+
+@config_app.command("show")
+def config_show(config: ConfigOption = "base.yaml", set_: SetOption = None) -> None:
+    """Print a configuration with every field resolved, as YAML."""
+    from nmt.config import dump_config
+
+    typer.echo(dump_config(_load(config, set_)), nl=False)
+
+
+@config_app.command("fields")
+def config_fields() -> None:
+    """Explain every field: its type, its default, what it does."""
+    from nmt.config import describe_fields
+
+    for name, type_, default, description in describe_fields():
+        typer.echo(f"{name}: {type_} = {default}\n    {description}")
+
+
+# ------------------------------------------------------------------------------- input and output
+
+
+def _load(config: str, overrides: list[str] | None) -> "Config":
+    from nmt.config import load_config
+
+    return load_config(config, overrides or [])
+
+
+def _translator(
+    run: Path | None,
+    weights: Literal["best", "last", "averaged"],
+    beam_size: int | None,
+    device: str | None,
+    overrides: list[str] | None,
+) -> "Translator":
+    from nmt.decoding.loading import load_translator
+    from nmt.device import choose_device
+    from nmt.run_folder import open_run
+
+    changes = [*(overrides or []), *([f"decoding.beam_size={beam_size}"] if beam_size else [])]
+    return load_translator(
+        open_run(run), weights=weights, overrides=changes, device=choose_device(device)
+    )
+
+
+def _argument_lines(texts: list[str]) -> list[str]:
+    return [line for text in texts for line in text.split("\n")]
+
+
+def _input_lines(path: Path | None) -> Iterator[str]:
+    """Yield the lines of a file or of standard input; only a line feed ends a line."""
+    name = path or "standard input"
+    try:
+        file = path.open("rb") if path else sys.stdin.buffer
+        with file:
+            for number, line in enumerate(file, 1):  # noqa: B007 the message below names it
+                yield line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+    except OSError as error:
+        raise UserError(f"{name}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UserError(
+            f"{name}: line {number} is not UTF-8; convert the text with iconv -t utf-8"
+        ) from None
+
+
+def _format(found: Iterator[list["Translation"]], n_best: int | None) -> Iterator[str]:
+    """Yield output lines; tell on standard error of lines that did not go through whole."""
+    for number, translations in enumerate(found, 1):
+        best = translations[0]
+        if best.parts > 1:
+            _warn(f"line {number}: too long for the model, translated in {best.parts} parts")
+        if not best.complete:
+            _warn(f"line {number}: the translation was cut at decoding.max_length_factor")
+        if n_best is None:
+            yield best.text
+        else:
+            yield from (f"{number}\t{t.score:.4f}\t{t.text}" for t in translations)
+
+
+def _write_lines(lines: Iterator[str], output: Path | None) -> None:
+    if output is None:
+        for line in lines:
+            typer.echo(line)
+        return
+    from nmt.run_folder import replacing
+
+    try:
+        with (
+            replacing(output) as partial,
+            partial.open("w", encoding="utf-8", newline="\n") as file,
+        ):
+            file.writelines(line + "\n" for line in lines)
+    except OSError as error:
+        raise UserError(f"{output}: cannot be written: {error.strerror}") from None
+
+
+def _converse(translator: "Translator", n_best: int | None) -> None:
+    _warn("one sentence a line; Ctrl-D ends")
+    while True:
+        try:
+            line = input("> ")
+        except EOFError:
+            typer.echo()
+            return
+        for text in _format(iter(translator.n_best([line], n_best or 1)), n_best):
+            typer.echo(text)
+
+
+def _examples(
+    run: "RunFolder", split: str, source: Path | None, reference: Path | None
+) -> "list[Example]":
+    """Return the pairs to score: the given files', or the run's own."""
+    from nmt.corpus.prepared import Example
+    from nmt.evaluation import read_lines
+
+    if source is None and reference is None:
+        return run.examples(split)
+    if source is None or reference is None:
+        raise UserError("--source and --reference belong together")
+    sources, references = read_lines(source), read_lines(reference)
+    if len(sources) != len(references):
+        raise UserError(
+            f"{source} has {len(sources)} lines, {reference} {len(references)}; they must agree"
+        )
+    return [Example(s, r, False) for s, r in zip(sources, references, strict=True)]
+
+
+def _translate_all(translator: "Translator", sources: list[str]) -> list[str]:
+    from tqdm import tqdm
+
+    found = translator.stream(sources)
+    return [t[0].text for t in tqdm(found, "translating", len(sources), delay=2)]
+
+
+def _warn(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def main() -> None:
+    """Run the command line; what the user can mend becomes one line and exit code 2."""
+    debug = "--debug" in sys.argv
+    if debug:
+        sys.argv.remove("--debug")
+    try:
+        app()
+    except UserError as error:
+        if debug:
+            raise
+        _fail(str(error), 2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+    except Exception as error:
+        if debug:
+            raise
+        cause = " ".join(str(error).split())[:300] or type(error).__name__
+        if type(error).__name__ == "OutOfMemoryError":
+            _fail(f"out of memory: {cause}; lower training.batch_tokens", 2)
+        if isinstance(error, OSError):
+            _fail(cause, 2)
+        _fail(
+            f"unexpected {type(error).__name__}: {cause}; --debug shows where, please report it", 1
+        )
+
+
+def _fail(message: str, code: int) -> None:
+    for line in message.splitlines():
+        print(f"nmt: {line}", file=sys.stderr)
+    sys.exit(code)

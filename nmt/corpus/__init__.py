@@ -1,0 +1,1 @@
+"""From sentence pairs outside to prepared data on disk."""

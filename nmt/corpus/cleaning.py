@@ -1,0 +1,47 @@
+"""Cleaning: what the model reads of a sentence, and which training pairs are left out."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from nmt.config import DataConfig
+
+# Control and invisible formatting characters carry no words; they would end up in vocabularies.
+_INVISIBLE = re.compile(
+    r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff]"
+)
+
+
+@dataclass(frozen=True)
+class Cleaner:
+    """Normalises text as `data.unicode` and `data.lowercase` say, alike in all stages."""
+
+    data: DataConfig
+
+    def source(self, text: str) -> str:
+        """Return the source sentence as the model reads it."""
+        return self._normalise(text, self.data.lowercase in ("source", "both"))
+
+    def target(self, text: str) -> str:
+        """Return the target sentence as the model learns to write it."""
+        return self._normalise(text, self.data.lowercase == "both")
+
+    def reason_to_drop(self, source: str, target: str) -> str | None:
+        """Return why a cleaned training pair is left out, or None when it stays."""
+        source_words, target_words = source.count(" ") + 1, target.count(" ") + 1
+        if not source or not target:
+            return "empty side"
+        if max(source_words, target_words) > self.data.max_words:
+            return "too long"
+        if max(source_words, target_words) > self.data.max_ratio * min(source_words, target_words):
+            return "length ratio"
+        return None
+
+    def _normalise(self, text: str, lowercase: bool) -> str:
+        if not text.isascii():
+            if self.data.unicode != "none":
+                text = unicodedata.normalize(self.data.unicode, text)
+            # A lone surrogate cannot be written as UTF-8; it comes from broken input only.
+            text = text.encode("utf-8", "replace").decode("utf-8")
+        text = " ".join(_INVISIBLE.sub("", text).split())
+        return text.lower() if lowercase else text

@@ -1,0 +1,232 @@
+"""Downloading a file: resumed where it was cut off, verified, and put in place whole."""
+
+import hashlib
+import os
+import re
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, NoReturn
+
+import platformdirs
+import requests
+from tqdm import tqdm
+
+from nmt.errors import UserError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+MAX_BYTES = 2 * 2**30
+ATTEMPTS = 5
+TIMEOUTS = (10.0, 60.0)  # seconds to connect, seconds without a byte
+CHUNK = 2**16  # bytes
+
+_pause = time.sleep
+
+
+def cache_folder() -> Path:
+    """Return the folder of downloaded corpora, which may not exist yet."""
+    return Path(platformdirs.user_cache_dir("nmt"))
+
+
+def download(
+    url: str, destination: Path, *, git_blob: str | None = None, max_bytes: int = MAX_BYTES
+) -> Path:
+    """Download `url` to `destination` and return it; what is there and right is not fetched again.
+
+    `git_blob` is the id that git gives to the right content. Without it any file in place counts
+    as right. Raises `UserError` if there is no network, the content is wrong or longer than
+    `max_bytes`, or the disk refuses; then `destination` is as it was before.
+    """
+    try:
+        if _is_right(destination, git_blob):
+            return destination
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        with _claim(destination) as partial:
+            # Another process may have fetched it while this one waited for its turn.
+            if not _is_right(destination, git_blob):
+                _fetch(url, partial, git_blob, max_bytes)
+                partial.replace(destination)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise UserError(
+            f"{destination}: cannot be written ({reason}); free the disk or mend the permissions"
+        ) from None
+    return destination
+
+
+def git_blob_id(path: Path) -> str:
+    """Return the id that git gives to the content of `path`, as 40 hexadecimal digits."""
+    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    with path.open("rb") as file:
+        for chunk in iter(lambda: file.read(CHUNK), b""):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _is_right(path: Path, git_blob: str | None) -> bool:
+    return path.is_file() and (git_blob is None or git_blob_id(path) == git_blob)
+
+
+@contextmanager
+def _claim(destination: Path) -> Iterator[Path]:
+    """Yield the file to download into, which no other process writes meanwhile."""
+    with (destination.parent / ".lock").open("w") as lock:
+        if _locked(lock):
+            yield destination.with_name(f"{destination.name}.partial")
+            return
+        # Without locks each download has a file of its own, and none is resumed by a later one.
+        partial = destination.with_name(f"{destination.name}.{uuid.uuid4().hex}.partial")
+        try:
+            yield partial
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def _locked(lock: IO[str]) -> bool:
+    """Wait for the lock, which ends with the process however that ends; False: there are none."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    except OSError:  # some network file systems
+        return False
+    return True
+
+
+class _CutOffError(Exception):
+    """A transfer that did not end well but may on another try; the message says why."""
+
+
+def _fetch(url: str, partial: Path, git_blob: str | None, max_bytes: int) -> None:
+    """Fill `partial` with the verified content of `url`."""
+    if git_blob is None:
+        # Remains of an earlier run may be of an older file, and nothing could tell.
+        partial.unlink(missing_ok=True)
+    cause = ""
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            _pause(0.5 * 2 ** (attempt - 1))
+        try:
+            resumed = _transfer(url, partial, max_bytes)
+        except _CutOffError as error:
+            cause = str(error)
+            continue
+        if _verified(url, partial, git_blob, resumed):
+            return
+        cause = "what was left of an earlier download does not fit"
+    raise UserError(
+        f"{url}: download failed {ATTEMPTS} times ({cause}); if there is no network, download it "
+        "by hand and point data.path at it"
+    )
+
+
+def _verified(url: str, partial: Path, git_blob: str | None, resumed: bool) -> bool:
+    """Tell whether `partial` is right; if not, it is deleted, for only a fresh start can help."""
+    if git_blob is None:
+        return True
+    found = git_blob_id(partial)
+    if found == git_blob:
+        return True
+    size = partial.stat().st_size
+    partial.unlink()
+    if resumed:
+        return False
+    raise UserError(
+        f"{url}: wrong content, expected git blob {git_blob}, got {found} ({size} bytes); try "
+        "again later, or get the file elsewhere and point data.path at it"
+    )
+
+
+def _transfer(url: str, partial: Path, max_bytes: int) -> bool:
+    """Try once to complete `partial`; return whether bytes of earlier tries are part of it."""
+    start = partial.stat().st_size if partial.exists() else 0
+    try:
+        with _request(url, start) as response:
+            if not _usable(response, start):
+                partial.unlink(missing_ok=True)
+                raise _CutOffError("the server cannot continue an earlier download")
+            # Status 200 is the whole file, whatever was asked for.
+            start = start if response.status_code == 206 else 0
+            _save(response, partial, start, max_bytes)
+    except requests.exceptions.ChunkedEncodingError:
+        raise _CutOffError("the connection was cut off") from None
+    except (requests.ConnectionError, requests.Timeout) as error:
+        raise _CutOffError(f"no connection, {type(error).__name__}") from None
+    except requests.RequestException as error:
+        reason = type(error).__name__
+        raise UserError(f"{url}: cannot be downloaded ({reason}); check the address") from None
+    return start > 0
+
+
+def _request(url: str, start: int) -> requests.Response:
+    # Compression on the way would make lengths and positions those of the compressed bytes.
+    headers = {"Accept-Encoding": "identity"}
+    if start:
+        headers["Range"] = f"bytes={start}-"
+    response = requests.get(url, headers=headers, stream=True, timeout=TIMEOUTS)
+    status = response.status_code
+    if status in (200, 206, 416):
+        return response
+    response.close()
+    if status >= 500 or status in (408, 429):
+        raise _CutOffError(f"the server answers {status}")
+    raise UserError(
+        f"{url}: the server answers {status}; get the file elsewhere and point data.path at it"
+    )
+
+
+def _usable(response: requests.Response, start: int) -> bool:
+    """Tell whether the body is the whole file, or the rest of it from byte `start` on."""
+    if response.status_code == 200:
+        return True
+    found = re.match(r"bytes (\d{1,18})-", response.headers.get("Content-Range", ""))
+    continued = found is not None and int(found[1]) == start > 0
+    return response.status_code == 206 and continued and not _is_packed(response)
+
+
+def _is_packed(response: requests.Response) -> bool:
+    return response.headers.get("Content-Encoding", "identity") != "identity"
+
+
+def _save(response: requests.Response, partial: Path, start: int, max_bytes: int) -> None:
+    """Write the body into `partial` from byte `start` on, and down to the disk."""
+    total = _total(response, start)
+    size = start
+    with partial.open("ab" if start else "wb") as file, _bar(partial.stem, start, total) as bar:
+        for chunk in response.iter_content(CHUNK):
+            size += len(chunk)
+            if size > max_bytes:
+                break
+            file.write(chunk)
+            bar.update(len(chunk))
+        file.flush()
+        os.fsync(file.fileno())
+    if size > max_bytes:
+        partial.unlink()
+        raise UserError(f"{response.url}: longer than {max_bytes} bytes; check the address")
+    if total is not None and size != total:
+        if size > total:
+            # Where the surplus begins is unknown, so there is nothing to continue.
+            partial.unlink()
+        raise _CutOffError(f"got {size} of {total} bytes")
+
+
+def _total(response: requests.Response, start: int) -> int | None:
+    """Return the length in bytes that the whole file should have, if the server told."""
+    announced = response.headers.get("Content-Length", "")
+    if _is_packed(response) or not re.fullmatch(r"\d{1,18}", announced):
+        return None
+    return start + int(announced)
+
+
+def _bar(name: str, start: int, total: int | None) -> "tqdm[NoReturn]":
+    # disable=None: no bar where stderr is not a terminal.
+    return tqdm(
+        desc=name, initial=start, total=total, unit="B", unit_scale=True, disable=None, leave=False
+    )

@@ -1,0 +1,283 @@
+"""The stage `prepare`: from pairs of sentences to prepared data.
+
+>>> from nmt.config import load_config
+>>> from nmt.corpus.prepare import prepare
+>>> prepared = prepare(load_config("sample.yaml"))
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from nmt.config import Config, DataConfig, dump_config
+from nmt.corpus.cleaning import Cleaner
+from nmt.corpus.name_copies import NameCopier
+from nmt.corpus.prepared import (
+    FORMAT,
+    Example,
+    PreparedData,
+    Sequences,
+    SequenceWriter,
+    open_prepared,
+    read_examples,
+    stored_fingerprint,
+    write_examples,
+    write_manifest,
+)
+from nmt.corpus.report import length_summary
+from nmt.corpus.sources import Corpus, Split, open_corpus
+from nmt.corpus.splitting import Part, assign_parts, sentence_key
+from nmt.corpus.tokenizers import Tokenizer, Tokenizers, read_chunks, train_tokenizers
+from nmt.errors import UserError
+from nmt.special_tokens import UNK
+
+SIDES = ("source", "target")
+_PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
+_NO_KEYS = np.empty(0, np.int64)
+
+
+def prepare(config: Config, folder: Path | None = None) -> PreparedData:
+    """Read, clean, split and tokenize the corpus; write the result to `folder`.
+
+    Nothing is done when the folder holds the result of the same corpus and configuration already.
+    The folder is complete or not there at all: it is written beside its place and moved into it.
+    """
+    corpus = open_corpus(config.data)
+    folder = folder or default_folder(config)
+    fingerprint = _fingerprint(config, corpus)
+    if stored_fingerprint(folder) != fingerprint:
+        if folder.exists() and not (folder / "prepared.json").exists() and any(folder.iterdir()):
+            raise UserError(f"{folder}: not empty and not prepared data; name another folder")
+        partial = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
+        partial.mkdir(parents=True)
+        try:
+            _write(config, corpus, partial, fingerprint)
+            shutil.rmtree(folder, ignore_errors=True)
+            partial.rename(folder)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    return open_prepared(folder, config.data, config.tokenizer)
+
+
+def default_folder(config: Config) -> Path:
+    """Return ./data/prepared/SOURCE-HASH, one folder for each data and tokenizer section."""
+    sections = config.data.model_dump_json() + config.tokenizer.model_dump_json()
+    digest = hashlib.sha256(sections.encode()).hexdigest()[:10]
+    return Path("data", "prepared", f"{config.data.source}-{digest}")
+
+
+def _fingerprint(config: Config, corpus: Corpus) -> str:
+    """Return a hash of everything that the prepared data is made from."""
+    digest = hashlib.sha256(f"format {FORMAT}\n".encode())
+    digest.update(dump_config(Config(data=config.data, tokenizer=config.tokenizer)).encode())
+    for split, paths in sorted(corpus.files.items()):
+        for path in paths:
+            digest.update(f"\n{split} ".encode())
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+    return digest.hexdigest()
+
+
+def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> None:
+    texts = (folder / "train.source.txt", folder / "train.target.txt")
+    plan = _plan_splits(config.data, corpus)
+    pairs = _write_splits(config.data, corpus, plan, texts, folder)
+    copies = _add_name_copies(config.data, texts)
+    languages = (config.data.source_language, config.data.target_language)
+    tokenizers = train_tokenizers(config.tokenizer, languages, texts, folder)
+    _encode_train(tokenizers, texts, folder)
+    coverage = {split: _encode_examples(config.data, tokenizers, split, folder) for split in _PARTS}
+    _check_coverage(config, coverage)
+    lengths = {side: length_summary(Sequences(folder / f"train.{side}").lengths) for side in SIDES}
+    report: dict[str, Any] = {
+        "read": plan.read,
+        "dropped": dict(plan.dropped),
+        "pairs": {"train": pairs["train"] + copies, **{s: pairs[s] for s in _PARTS}},
+        "name_copies": copies,
+        "lengths": lengths,
+        "vocabulary_size": {side: getattr(tokenizers, side).size for side in SIDES},
+        "coverage": coverage,
+        "source_in_train": {split: pairs[f"{split} in train"] for split in _PARTS},
+    }
+    for text in texts:
+        text.unlink()
+    (folder / "report.json").write_text(
+        json.dumps(report, indent=2, ensure_ascii=False), encoding="utf-8"
+    )
+    write_manifest(folder, config.data, config.tokenizer, fingerprint)
+
+
+# ----------------------------------------------------------------------------- cleaning, splitting
+
+
+@dataclass
+class _Plan:
+    """Where each pair of the training source goes; a few bytes a pair."""
+
+    parts: NDArray[np.uint8]
+    train_keys: NDArray[np.int64]
+    read: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+
+
+def _plan_splits(data: DataConfig, corpus: Corpus) -> _Plan:
+    """Read the corpus once and decide for every pair, keeping two hashes of it."""
+    cleaner = Cleaner(data)
+    source_keys, pair_keys, reasons = array("q"), array("q"), array("b")
+    dropped: Counter[str] = Counter()
+    for raw_source, raw_target in _progress(corpus.pairs("train"), "reading"):
+        source, target = cleaner.source(raw_source), cleaner.target(raw_target)
+        reason = cleaner.reason_to_drop(source, target)
+        dropped.update([reason] if reason else [])
+        source_keys.append(sentence_key(source, data.seed))
+        pair_keys.append(sentence_key(f"{source}\n{target}", data.seed))
+        reasons.append(reason is None)
+    keys = np.frombuffer(source_keys, np.int64) if source_keys else _NO_KEYS
+    kept = np.frombuffer(reasons, np.int8).astype(bool) if reasons else np.empty(0, bool)
+    if data.drop_duplicates:
+        first = _first_occurrences(np.frombuffer(pair_keys, np.int64), kept)
+        dropped.update({"duplicate": int((kept & ~first).sum())})
+        kept = first
+    if not kept.any():
+        raise UserError(
+            "no training pair is left after cleaning; check the corpus and data.max_words"
+        )
+    given = [_source_keys(data, corpus, split) for split in _PARTS if split in corpus.files]
+    sizes: dict[Split, int] = {"test": data.test_size, "validation": data.validation_size}
+    wanted = {_PARTS[split]: size for split, size in sizes.items() if split not in corpus.files}
+    parts = assign_parts(keys, kept, wanted, np.concatenate([_NO_KEYS, *given]))
+    train_keys = np.unique(keys[parts == Part.TRAIN])
+    return _Plan(parts, train_keys, len(keys), Counter({k: n for k, n in dropped.items() if n}))
+
+
+def _first_occurrences(keys: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    first = np.zeros_like(kept)
+    _, positions = np.unique(keys[kept], return_index=True)
+    first[np.flatnonzero(kept)[positions]] = True
+    return first
+
+
+def _source_keys(data: DataConfig, corpus: Corpus, split: Split) -> NDArray[np.int64]:
+    cleaner = Cleaner(data)
+    keys = (sentence_key(cleaner.source(source), data.seed) for source, _ in corpus.pairs(split))
+    return np.fromiter(keys, np.int64)
+
+
+def _write_splits(
+    data: DataConfig, corpus: Corpus, plan: _Plan, texts: tuple[Path, Path], folder: Path
+) -> Counter[str]:
+    """Read the corpus again and write cleaned training text and raw validation and test pairs."""
+    cleaner = Cleaner(data)
+    counts: Counter[str] = Counter()
+    held_out: dict[Part, list[tuple[str, str]]] = {part: [] for part in _PARTS.values()}
+    with _text_writer(texts[0]) as source_file, _text_writer(texts[1]) as target_file:
+        pairs = zip(plan.parts.tolist(), corpus.pairs("train"), strict=True)
+        for part, (source, target) in _progress(pairs, "writing", len(plan.parts)):
+            if part == Part.TRAIN:
+                source_file.write(cleaner.source(source) + "\n")
+                target_file.write(cleaner.target(target) + "\n")
+                counts["train"] += 1
+            elif part != Part.DROPPED:
+                held_out[Part(part)].append((source, target))
+    for split, part in _PARTS.items():
+        given = corpus.pairs(split) if split in corpus.files else iter(held_out[part])
+        examples = [_example(pair, cleaner, plan.train_keys) for pair in given]
+        write_examples(folder / f"{split}.jsonl", examples)
+        counts[split] = len(examples)
+        counts[f"{split} in train"] = sum(example.source_in_train for example in examples)
+        if not examples:
+            raise UserError(f"the {split} split is empty; check data.{split}_path")
+    return counts
+
+
+def _example(pair: tuple[str, str], cleaner: Cleaner, train_keys: NDArray[np.int64]) -> Example:
+    source, reference = (" ".join(text.split()) for text in pair)
+    key = sentence_key(cleaner.source(source), cleaner.data.seed)
+    position = int(np.searchsorted(train_keys, key))
+    seen = position < len(train_keys) and int(train_keys[position]) == key
+    return Example(source, reference, seen)
+
+
+def _add_name_copies(data: DataConfig, texts: tuple[Path, Path]) -> int:
+    """Append pairs with invented names to the training text; return how many."""
+    if not data.name_copies:
+        return 0
+    copier = NameCopier(_read_pairs(texts), data.name_copies, data.seed)
+    extra = [copy for pair in _read_pairs(texts) for copy in copier.copies(*pair)]
+    for side, text in enumerate(texts):
+        with text.open("a", encoding="utf-8", newline="\n") as file:
+            file.writelines(pair[side] + "\n" for pair in extra)
+    return len(extra)
+
+
+def _read_pairs(texts: tuple[Path, Path]) -> Iterator[tuple[str, str]]:
+    for chunks in zip(read_chunks(texts[0]), read_chunks(texts[1]), strict=True):
+        yield from zip(*chunks, strict=True)
+
+
+def _text_writer(path: Path) -> Any:
+    return path.open("w", encoding="utf-8", newline="\n")
+
+
+# -------------------------------------------------------------------------------------- encoding
+
+
+def _encode_train(tokenizers: Tokenizers, texts: tuple[Path, Path], folder: Path) -> None:
+    for side, text in zip(SIDES, texts, strict=True):
+        tokenizer: Tokenizer = getattr(tokenizers, side)
+        with SequenceWriter(folder / f"train.{side}") as writer:
+            for chunk in _progress(read_chunks(text), f"encoding {side}"):
+                writer.extend(tokenizer.encode_lines(chunk))
+
+
+def _encode_examples(
+    data: DataConfig, tokenizers: Tokenizers, split: str, folder: Path
+) -> dict[str, float]:
+    """Write the ids of a held-out split and return the share of known tokens a side."""
+    examples = read_examples(folder / f"{split}.jsonl")
+    cleaner = Cleaner(data)
+    sides: dict[str, tuple[Tokenizer, Callable[[Example], str]]] = {
+        "source": (tokenizers.source, lambda example: cleaner.source(example.source)),
+        "target": (tokenizers.target, lambda example: cleaner.target(example.reference)),
+    }
+    coverage = {}
+    for side, (tokenizer, text) in sides.items():
+        ids = tokenizer.encode_lines([text(example) for example in examples])
+        unknown = sum(sentence.count(UNK) for sentence in ids)
+        coverage[side] = 1 - unknown / max(1, sum(map(len, ids)))
+        with SequenceWriter(folder / f"{split}.{side}") as writer:
+            writer.extend(ids)
+    return coverage
+
+
+def _check_coverage(config: Config, coverage: dict[Split, dict[str, float]]) -> None:
+    floor = config.data.min_coverage
+    low = [
+        f"{split} {side} {share:.1%}"
+        for split, shares in coverage.items()
+        for side, share in shares.items()
+        if share < floor
+    ]
+    if low:
+        raise UserError(
+            f"the vocabulary knows too few tokens: {', '.join(low)}, below data.min_coverage "
+            f"{floor:.0%}; check that the splits are of the same kind, raise "
+            "tokenizer.vocabulary_size or use subwords"
+        )
+
+
+def _progress(items: Any, description: str, total: int | None = None) -> Any:
+    """Return the items with a progress bar that appears after two seconds."""
+    return tqdm(items, desc=description, total=total, unit="", unit_scale=True, delay=2)

@@ -1,0 +1,171 @@
+"""Prepared data on disk: flat arrays of ids with offsets, memory-mapped, in one folder.
+
+train.source.ids      int32, the ids of all sentences one after another
+train.source.offsets  int64, where each sentence begins, and the end
+train.target.*, validation.*
+validation.jsonl, test.jsonl   raw text: {"source", "reference", "source_in_train"}
+joint.model or source.vocabulary.json, …   the tokenizers
+report.json           what was read, dropped, covered
+prepared.json         format version, fingerprint, the data and tokenizer sections
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt.config import DataConfig, TokenizerConfig
+from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
+from nmt.errors import UserError
+
+FORMAT = 1
+_ID = np.dtype("<i4")
+_OFFSET = np.dtype("<i8")
+
+
+class Sequences:
+    """Sentences as ids in one flat array; reading one costs its own length only."""
+
+    def __init__(self, stem: Path):
+        self.offsets: NDArray[np.int64] = np.memmap(f"{stem}.offsets", _OFFSET, "r")
+        # An empty file cannot be mapped; all sentences may be empty.
+        empty = Path(f"{stem}.ids").stat().st_size == 0
+        self.ids: NDArray[np.int32] = (
+            np.empty(0, _ID) if empty else np.memmap(f"{stem}.ids", _ID, "r")
+        )
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> NDArray[np.int32]:
+        return self.ids[self.offsets[index] : self.offsets[index + 1]]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of ids of each sentence."""
+        return np.diff(self.offsets)
+
+
+class SequenceWriter:
+    """Appends sentences to the two files that `Sequences` reads."""
+
+    def __init__(self, stem: Path):
+        self._ids = Path(f"{stem}.ids").open("wb")  # noqa: SIM115 closed by __exit__
+        self._offsets = Path(f"{stem}.offsets").open("wb")  # noqa: SIM115
+        self._end = 0
+        np.zeros(1, _OFFSET).tofile(self._offsets)
+
+    def extend(self, sentences: list[list[int]]) -> None:
+        """Append sentences."""
+        lengths = np.fromiter(map(len, sentences), _OFFSET, len(sentences))
+        (self._end + np.cumsum(lengths)).astype(_OFFSET).tofile(self._offsets)
+        self._end += int(lengths.sum())
+        np.fromiter((i for ids in sentences for i in ids), _ID).tofile(self._ids)
+
+    def __enter__(self) -> "SequenceWriter":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._ids.close()
+        self._offsets.close()
+
+
+@dataclass(frozen=True)
+class Example:
+    """A raw sentence pair to translate and score."""
+
+    source: str
+    reference: str
+    source_in_train: bool
+
+
+def write_examples(path: Path, examples: Iterable[Example]) -> None:
+    """Write examples as JSON lines."""
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for example in examples:
+            file.write(json.dumps(asdict(example), ensure_ascii=False) + "\n")
+
+
+def read_examples(path: Path) -> list[Example]:
+    """Read what `write_examples` wrote."""
+    try:
+        with path.open(encoding="utf-8", newline="\n") as file:
+            return [Example(**json.loads(line)) for line in file]
+    except (OSError, ValueError, TypeError) as error:
+        raise UserError(f"{path}: cannot be read: {error}; run `nmt prepare` again") from None
+
+
+@dataclass(frozen=True)
+class PreparedData:
+    """An opened folder of prepared data."""
+
+    folder: Path
+    data: DataConfig
+    tokenizer: TokenizerConfig
+    tokenizers: Tokenizers
+    fingerprint: str
+    report: dict[str, Any]
+
+    def sequences(self, split: str) -> tuple[Sequences, Sequences]:
+        """Return source and target ids of `train` or `validation`."""
+        return (
+            Sequences(self.folder / f"{split}.source"),
+            Sequences(self.folder / f"{split}.target"),
+        )
+
+    def examples(self, split: str) -> list[Example]:
+        """Return the raw pairs of `validation` or `test`."""
+        return read_examples(self.folder / f"{split}.jsonl")
+
+
+def text_files(folder: Path) -> list[Path]:
+    """Return the files of prepared data that a run folder needs: all but the arrays."""
+    return sorted(p for p in folder.iterdir() if p.suffix in (".json", ".jsonl", ".model"))
+
+
+def write_manifest(
+    folder: Path, data: DataConfig, tokenizer: TokenizerConfig, fingerprint: str
+) -> None:
+    """Write `prepared.json`, which marks the folder as complete."""
+    manifest = {
+        "format": FORMAT,
+        "fingerprint": fingerprint,
+        "data": data.model_dump(mode="json"),
+        "tokenizer": tokenizer.model_dump(mode="json"),
+    }
+    (folder / "prepared.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+
+
+def stored_fingerprint(folder: Path) -> str | None:
+    """Return the fingerprint of a complete folder, None if there is none."""
+    try:
+        manifest = json.loads((folder / "prepared.json").read_text(encoding="utf-8"))
+        return str(manifest["fingerprint"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def open_prepared(folder: Path, data: DataConfig, tokenizer: TokenizerConfig) -> PreparedData:
+    """Open a folder that `prepare` wrote from these sections."""
+    languages = (data.source_language, data.target_language)
+    fingerprint = stored_fingerprint(folder)
+    if fingerprint is None:
+        raise UserError(f"{folder}: no prepared data here; run `nmt prepare`")
+    return PreparedData(
+        folder,
+        data,
+        tokenizer,
+        load_tokenizers(tokenizer, languages, folder),
+        fingerprint,
+        json.loads((folder / "report.json").read_text(encoding="utf-8")),
+    )

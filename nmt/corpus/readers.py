@@ -1,0 +1,139 @@
+"""Reading sentence pairs from files, one at a time: tab-separated, parallel, or pickled.
+
+Every reader yields `(first, second)` as raw text without the line end, and raises `UserError` as
+soon as it meets something that is not right. All text is UTF-8; only `\\n` or `\\r\\n` ends a line.
+"""
+
+import gzip
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import zip_longest
+from pathlib import Path, PurePosixPath
+from typing import IO, TypeAlias
+
+from nmt.errors import UserError
+
+MAX_LINE_BYTES = 2**20
+MAX_UNPACKED_BYTES = 4 * 2**30
+
+Pair: TypeAlias = tuple[str, str]
+_Stream: TypeAlias = IO[bytes] | gzip.GzipFile
+
+
+def read_pickle(path: Path) -> Iterator[Pair]:
+    """Yield the rows of a pickled numpy array of strings with two columns."""
+    from nmt.corpus.safe_pickle import load_string_array
+
+    for row in load_string_array(path):
+        yield str(row[0]), str(row[1])
+
+
+def read_tsv(path: Path) -> Iterator[Pair]:
+    """Yield the first two fields of each line; blank lines and a header of numbers are skipped."""
+    for number, line in enumerate(read_lines(path), start=1):
+        fields = line.split("\t")
+        if not line.strip() or (number == 1 and _is_header(fields)):
+            continue
+        if len(fields) < 2:
+            raise UserError(
+                f"{path}: line {number} has no tab; write source TAB target on each line"
+            )
+        yield fields[0], fields[1]
+
+
+def _is_header(fields: list[str]) -> bool:
+    """Tell whether the fields number the columns, from 0 or 1 on."""
+    numbers = [str(number) for number in range(len(fields) + 1)]
+    return len(fields) > 1 and fields in (numbers[:-1], numbers[1:])
+
+
+def read_parallel(source: Path, target: Path) -> Iterator[Pair]:
+    """Yield line n of the one file with line n of the other.
+
+    That one file has more lines than the other is known, and raised, only at the end.
+    """
+    source_count = target_count = 0
+    for first, second in zip_longest(read_lines(source), read_lines(target)):
+        source_count += first is not None
+        target_count += second is not None
+        if first is not None and second is not None:
+            yield first, second
+    if source_count != target_count:
+        raise UserError(
+            f"{source} has {source_count} lines but {target} has {target_count}; "
+            "line n of the one must be the translation of line n of the other"
+        )
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a text file, which may be packed as .gz or .zip, without their ends."""
+    packed = path.suffix.lower() in (".gz", ".zip")
+    size = 0
+    with _damage_explained(path), _open(path) as stream:
+        for number, line in enumerate(_raw_lines(stream), start=1):
+            size += len(line)
+            if len(line) > MAX_LINE_BYTES:
+                raise UserError(
+                    f"{path}: line {number} is longer than {MAX_LINE_BYTES} bytes; is it text?"
+                )
+            if packed and size > MAX_UNPACKED_BYTES:
+                raise UserError(
+                    f"{path}: unpacks to more than {MAX_UNPACKED_BYTES} bytes; unpack it first"
+                )
+            yield _decode(line, path, number)
+
+
+def _raw_lines(stream: _Stream) -> Iterator[bytes]:
+    # A limit, for a file without line ends would be read into memory whole.
+    return iter(lambda: stream.readline(MAX_LINE_BYTES + 1), b"")
+
+
+def _decode(line: bytes, path: Path, number: int) -> str:
+    try:
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path}: line {number} is not UTF-8 (byte {error.start + 1}); convert the file, "
+            "for instance with iconv -f LATIN1 -t UTF-8"
+        ) from None
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[_Stream]:
+    match path.suffix.lower():
+        case ".gz":
+            with gzip.open(path) as unpacked:
+                yield unpacked
+        case ".zip":
+            with zipfile.ZipFile(path) as archive, archive.open(_text_member(archive)) as member:
+                yield member
+        case _:
+            with path.open("rb") as file:
+                yield file
+
+
+def _text_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+    """Return the first text file of the archive that is not about the archive itself."""
+    for member in archive.infolist():
+        name = PurePosixPath(member.filename).name.lower()
+        about = name.startswith(("_", ".", "readme", "license"))
+        if name.endswith((".txt", ".tsv")) and not about:
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise zipfile.BadZipFile("unusual compression")
+            return member
+    raise zipfile.BadZipFile("no .txt or .tsv file in it")
+
+
+@contextmanager
+def _damage_explained(path: Path) -> Iterator[None]:
+    """Turn what a missing, damaged or locked file raises into a `UserError`."""
+    try:
+        yield
+    except (OSError, EOFError, RuntimeError, ValueError, zlib.error, zipfile.BadZipFile) as error:
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise UserError(
+            f"{path}: cannot be read ({reason or type(error).__name__}); check or replace the file"
+        ) from None

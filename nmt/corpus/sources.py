@@ -1,0 +1,181 @@
+"""The corpora that sentence pairs come from, opened as the `data` section of the config says."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from nmt import shipped
+from nmt.config import DataConfig
+from nmt.corpus.readers import Pair, read_parallel, read_pickle, read_tsv
+from nmt.errors import UserError
+
+Split = Literal["train", "validation", "test"]
+
+TUTORIAL_URL = (
+    "https://raw.githubusercontent.com/Rishav09/Neural-Machine-Translation-System/master/"
+    "english-german-both.pkl"
+)
+TUTORIAL_BLOB = "55e268953059f252c5a125652ea67cd9a02e5936"
+MULTI30K_URL = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw/"
+MULTI30K_LANGUAGES = ("en", "de", "fr", "cs")
+MULTI30K_SPLITS: Mapping[Split, str] = {
+    "train": "train",
+    "validation": "val",
+    "test": "test_2016_flickr",
+}
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Sentence pairs in given splits; one with only "train" is split later by `prepare`."""
+
+    files: Mapping[Split, tuple[Path, ...]]
+    """The files behind each split, for the fingerprint."""
+    read: Callable[..., Iterator[Pair]]
+    """The reader of one split's files."""
+    swapped: bool = False
+    """Whether the files hold the target first."""
+
+    def pairs(self, split: Split) -> Iterator[Pair]:
+        """Yield the raw (source, target) text of each pair, without line ends.
+
+        Raises `UserError` where the files are wrong, which may be at their very end.
+        """
+        empty = True
+        for first, second in self.read(*self.files[split]):
+            empty = False
+            yield (second, first) if self.swapped else (first, second)
+        if empty:
+            names = " and ".join(map(str, self.files[split]))
+            raise UserError(f"{names}: no sentence pairs inside; get or write the file again")
+
+
+def open_corpus(data: DataConfig) -> Corpus:
+    """Find, or download, the corpus that `data` names; nothing of it is read yet.
+
+    Pickle and tsv files hold two columns: the source first, except that English always comes
+    first, as in the tutorial's, Anki's and Tatoeba's files. So they are swapped if English is the
+    target. Raises `UserError` if a file is missing or the corpus lacks the languages.
+    """
+    match data.source:
+        case "pickle":
+            return _open_pickle(data)
+        case "tsv":
+            return Corpus(_single_files(data), read_tsv, data.target_language == "en")
+        case "parallel":
+            return Corpus(_parallel_files(data), read_parallel)
+        case "multi30k":
+            return Corpus(_multi30k_files(data), read_parallel)
+        case "sample":
+            return Corpus(_sample_files(data), read_parallel)
+
+
+def _open_pickle(data: DataConfig) -> Corpus:
+    swapped = data.target_language == "en"
+    files = _single_files(data) or {"train": (_download_tutorial(data),)}
+    return Corpus(files, read_pickle, swapped)
+
+
+def _download_tutorial(data: DataConfig) -> Path:
+    from nmt.corpus.download import cache_folder, download
+
+    _require_languages(data, ("en", "de"), "the tutorial's file")
+    return download(
+        TUTORIAL_URL, cache_folder() / "english-german-both.pkl", git_blob=TUTORIAL_BLOB
+    )
+
+
+def _given(data: DataConfig) -> dict[Split, Path | tuple[Path, Path]]:
+    """Return the paths that are set; `path` is training data that may still be split."""
+    paths: dict[Split, Path | tuple[Path, Path] | None] = {
+        "train": data.path or data.train_path,
+        "validation": data.validation_path,
+        "test": data.test_path,
+    }
+    return {split: path for split, path in paths.items() if path is not None}
+
+
+def _single_files(data: DataConfig) -> dict[Split, tuple[Path, ...]]:
+    return {split: (_file(_single(path, data)),) for split, path in _given(data).items()}
+
+
+def _single(path: Path | tuple[Path, Path], data: DataConfig) -> Path:
+    if isinstance(path, tuple):
+        raise UserError(f"data: source `{data.source}` takes one path, not a pair of them")
+    return path
+
+
+def _parallel_files(data: DataConfig) -> dict[Split, tuple[Path, ...]]:
+    return {
+        split: tuple(map(_file, path)) if isinstance(path, tuple) else _pair_of(path, data)
+        for split, path in _given(data).items()
+    }
+
+
+def _sample_files(data: DataConfig) -> dict[Split, tuple[Path, ...]]:
+    _require_languages(data, ("en", "de"), "the sample corpus")
+    splits: tuple[Split, ...] = ("train", "validation", "test")
+    return {split: _pair_of(shipped.SAMPLE_CORPUS / split, data) for split in splits}
+
+
+def _multi30k_files(data: DataConfig) -> dict[Split, tuple[Path, ...]]:
+    if data.path is None:
+        return _download_multi30k(data)
+    folder = _expanded(_single(data.path, data))
+    return {split: _pair_of(folder / name, data) for split, name in MULTI30K_SPLITS.items()}
+
+
+def _download_multi30k(data: DataConfig) -> dict[Split, tuple[Path, ...]]:
+    from nmt.corpus.download import cache_folder, download
+
+    _require_languages(data, MULTI30K_LANGUAGES, "Multi30k")
+    folder = cache_folder() / "multi30k"
+    return {
+        split: tuple(
+            download(f"{MULTI30K_URL}{name}.{language}.gz", folder / f"{name}.{language}.gz")
+            for language in (data.source_language, data.target_language)
+        )
+        for split, name in MULTI30K_SPLITS.items()
+    }
+
+
+def _require_languages(data: DataConfig, known: tuple[str, ...], corpus: str) -> None:
+    languages = (data.source_language, data.target_language)
+    if not set(languages) <= set(known) or languages[0] == languages[1]:
+        raise UserError(
+            f"data: {corpus} has {', '.join(known)} but no {' → '.join(languages)}; set "
+            "source_language and target_language, or use another corpus"
+        )
+
+
+def _pair_of(stem: Path, data: DataConfig) -> tuple[Path, Path]:
+    """Return the files STEM.source_language and STEM.target_language."""
+    return _side(stem, data.source_language), _side(stem, data.target_language)
+
+
+def _side(stem: Path, language: str) -> Path:
+    plain = _expanded(Path(f"{stem}.{language}"))
+    packed = Path(f"{plain}.gz")
+    return packed if not _is_file(plain) and _is_file(packed) else _file(plain, " (nor as .gz)")
+
+
+def _file(path: Path, note: str = "") -> Path:
+    path = _expanded(path)
+    if not _is_file(path):
+        raise UserError(f"{path}: no such file{note}; check the paths in the config's data section")
+    return path
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a folder on the way may not be entered, a name be too long
+        return False
+
+
+def _expanded(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise UserError(f"{path}: no such home folder; write the path in full") from None

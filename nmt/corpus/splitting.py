@@ -1,0 +1,60 @@
+"""Splits that depend on the seed and the content alone, never on the order of the lines."""
+
+from collections.abc import Mapping
+from enum import IntEnum
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt.errors import UserError
+
+
+class Part(IntEnum):
+    """Where a pair of the corpus goes."""
+
+    DROPPED = 0
+    TRAIN = 1
+    VALIDATION = 2
+    TEST = 3
+
+
+def sentence_key(text: str, seed: int) -> int:
+    """Return a 63-bit hash of a sentence under a seed."""
+    digest = blake2b(text.encode("utf-8"), digest_size=8, key=seed.to_bytes(8, "little")).digest()
+    return int.from_bytes(digest, "little") >> 1
+
+
+def assign_parts(
+    source_keys: NDArray[np.int64],
+    kept: NDArray[np.bool_],
+    sizes: Mapping[Part, int],
+    reserved: NDArray[np.int64],
+) -> NDArray[np.uint8]:
+    """Deal kept pairs out to parts, all pairs of one source sentence to the same part.
+
+    Sources in the order of their keys fill each part of `sizes` up to its number of pairs; the
+    rest is for training. `reserved` holds keys of sources that stay in training because a given
+    split holds them already. Returns a `Part` per pair, shape (pairs,).
+    """
+    parts: NDArray[np.uint8] = np.where(kept, np.uint8(Part.TRAIN), np.uint8(Part.DROPPED))
+    candidates = kept & ~np.isin(source_keys, reserved)
+    unique, inverse, counts = np.unique(
+        source_keys[candidates], return_inverse=True, return_counts=True
+    )
+    part_of_unique = np.full(len(unique), np.uint8(Part.TRAIN))
+    filled = np.cumsum(counts)
+    start = 0
+    for part, size in sizes.items():
+        already = filled[start - 1] if start else 0
+        stop = int(np.searchsorted(filled, already + size)) + 1
+        part_of_unique[start:stop] = part
+        start = stop
+    parts[candidates] = part_of_unique[inverse]
+    if sizes and not (parts == Part.TRAIN).any():
+        wanted = " and ".join(f"{size} {part.name.lower()}" for part, size in sizes.items())
+        raise UserError(
+            f"the corpus keeps {int(kept.sum())} pairs, too few to take {wanted} pairs out; "
+            "lower data.validation_size and data.test_size"
+        )
+    return parts

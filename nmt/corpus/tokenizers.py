@@ -1,0 +1,264 @@
+"""Tokenizers: text to ids and back, by words or by SentencePiece subwords.
+
+Both kinds restore the text exactly: words that touch their left neighbour ("." in "Hello.") carry
+a joiner mark, so nobody ever has to undo a tokenization by hand.
+"""
+
+import os
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+import sentencepiece
+
+from nmt.config import TokenizerConfig, WordKind
+from nmt.corpus.vocabulary import Vocabulary
+from nmt.errors import UserError
+from nmt.special_tokens import EOS, PAD, SOS, SPECIALS, UNK
+
+JOINER = "￭"
+SPACE = "▁"
+CHUNK = 10_000
+Side = Literal["source", "target"]
+
+
+class Tokenizer(ABC):
+    """Text to ids and back for one language."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of ids, the four special tokens counted."""
+
+    @abstractmethod
+    def encode_lines(self, lines: Sequence[str]) -> list[list[int]]:
+        """Return the ids of each line, without special tokens."""
+
+    @abstractmethod
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """Return the ids' pieces as they stand in the vocabulary."""
+
+    @abstractmethod
+    def join(self, pieces: Sequence[str]) -> str:
+        """Return the text that pieces spell, as a person reads it."""
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of one line, without special tokens."""
+        return self.encode_lines([text])[0]
+
+    def split(self, text: str) -> list[str]:
+        """Return the pieces of one line as written, unknown ones included."""
+        return self.pieces(self.encode(text))
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of ids; special tokens but <unk> are left out."""
+        return self.join(self.pieces([i for i in ids if i not in (PAD, SOS, EOS)]))
+
+
+class SubwordTokenizer(Tokenizer):
+    """SentencePiece BPE (Sennrich et al. 2016) or unigram (Kudo 2018) pieces."""
+
+    def __init__(self, model: Path):
+        try:
+            # Read here: the library's own loader aborts on a broken file.
+            self.processor = sentencepiece.SentencePieceProcessor(model_proto=model.read_bytes())
+        except (OSError, RuntimeError) as error:
+            raise UserError(f"{model}: SentencePiece model cannot be read: {error}") from None
+
+    @property
+    def size(self) -> int:
+        """See `Tokenizer.size`."""
+        return int(self.processor.get_piece_size())
+
+    def encode_lines(self, lines: Sequence[str]) -> list[list[int]]:
+        """See `Tokenizer.encode_lines`."""
+        ids: list[list[int]] = self.processor.encode(list(lines), out_type=int)
+        return ids
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """See `Tokenizer.pieces`."""
+        return [self.processor.id_to_piece(int(i)) for i in ids]
+
+    def join(self, pieces: Sequence[str]) -> str:
+        """See `Tokenizer.join`."""
+        # Byte pieces can spell broken UTF-8, and even a line end: output stays one clean line.
+        text: str = self.processor.decode(list(pieces))
+        return " ".join(text.replace("\ufffd", "").split())
+
+
+class WordTokenizer(Tokenizer):
+    """Words between spaces, or the tokens of spaCy's blank tokenizer."""
+
+    def __init__(self, kind: WordKind, language: str, vocabulary: Vocabulary):
+        self.vocabulary = vocabulary
+        self.split_lines = word_splitter(kind, language)
+
+    @property
+    def size(self) -> int:
+        """See `Tokenizer.size`."""
+        return len(self.vocabulary)
+
+    def encode_lines(self, lines: Sequence[str]) -> list[list[int]]:
+        """See `Tokenizer.encode_lines`."""
+        return [[self.vocabulary.id(word) for word in words] for words in self.split_lines(lines)]
+
+    def split(self, text: str) -> list[str]:
+        """See `Tokenizer.split`."""
+        return next(iter(self.split_lines([text])))
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """See `Tokenizer.pieces`."""
+        return [self.vocabulary.words[i] for i in ids]
+
+    def join(self, pieces: Sequence[str]) -> str:
+        """See `Tokenizer.join`."""
+        return " ".join(pieces).replace(f" {JOINER}", "").removeprefix(JOINER)
+
+
+def word_splitter(kind: WordKind, language: str) -> Callable[[Iterable[str]], Iterable[list[str]]]:
+    """Return the function that splits lines into words, with joiner marks where they touch."""
+    if kind == "whitespace":
+        return lambda lines: (line.split() for line in lines)
+    import spacy
+
+    try:
+        tokenizer = spacy.blank(language).tokenizer
+    except Exception as error:  # a language without rules, or one that wants more packages
+        raise UserError(
+            f"tokenizer.kind: spaCy cannot tokenize language {language!r}: "
+            f"{' '.join(str(error).split())[:200]}"
+        ) from None
+
+    def split(line: str) -> list[str]:
+        words: list[str] = []
+        touches = False
+        for token in tokenizer(line):
+            words.append(JOINER + token.text if touches else token.text)
+            touches = not token.whitespace_
+        return words
+
+    return lambda lines: map(split, lines)
+
+
+@dataclass(frozen=True)
+class Tokenizers:
+    """The tokenizers of both sides; with a joint vocabulary their ids agree."""
+
+    source: Tokenizer
+    target: Tokenizer
+
+
+def train_tokenizers(
+    config: TokenizerConfig,
+    languages: tuple[str, str],
+    texts: tuple[Path, Path],
+    folder: Path,
+) -> Tokenizers:
+    """Learn vocabularies from the two text files of the training split; write them to `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    groups: dict[str, list[int]] = (
+        {"joint": [0, 1]} if config.joint else {"source": [0], "target": [1]}
+    )
+    for name, sides in groups.items():
+        paths = [texts[side] for side in sides]
+        if config.subword:
+            _train_subwords(config, paths, folder / f"{name}.model")
+        else:
+            counts = _count_words(config, [(languages[side], texts[side]) for side in sides])
+            vocabulary = Vocabulary.build(counts, config.vocabulary_size, config.min_count)
+            vocabulary.save(folder / f"{name}.vocabulary.json")
+    return load_tokenizers(config, languages, folder)
+
+
+def load_tokenizers(
+    config: TokenizerConfig, languages: tuple[str, str], folder: Path
+) -> Tokenizers:
+    """Read the tokenizers that `train_tokenizers` wrote."""
+    names = ("joint", "joint") if config.joint else ("source", "target")
+    if config.kind == "bpe" or config.kind == "unigram":
+        source = SubwordTokenizer(folder / f"{names[0]}.model")
+        target = source if config.joint else SubwordTokenizer(folder / f"{names[1]}.model")
+        return Tokenizers(source, target)
+    vocabularies = [Vocabulary.load(folder / f"{name}.vocabulary.json") for name in names]
+    return Tokenizers(
+        WordTokenizer(config.kind, languages[0], vocabularies[0]),
+        WordTokenizer(config.kind, languages[1], vocabularies[1]),
+    )
+
+
+def read_chunks(path: Path, size: int = CHUNK) -> Iterator[list[str]]:
+    """Yield the lines of a text file in lists of at most `size`, without their line ends."""
+    with path.open(encoding="utf-8", newline="\n") as file:
+        lines = (line.removesuffix("\n") for line in file)
+        while chunk := list(islice(lines, size)):
+            yield chunk
+
+
+def _count_words(config: TokenizerConfig, texts: list[tuple[str, Path]]) -> Counter[str]:
+    assert config.kind == "spacy" or config.kind == "whitespace"
+    counts: Counter[str] = Counter()
+    for language, path in texts:
+        split = word_splitter(config.kind, language)
+        for chunk in read_chunks(path):
+            for words in split(chunk):
+                counts.update(words)
+    return counts
+
+
+def _train_subwords(config: TokenizerConfig, texts: list[Path], model: Path) -> None:
+    try:
+        with model.open("wb") as file, _silent_stderr():
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=_lines(texts),
+                model_writer=file,
+                model_type=config.kind,
+                vocab_size=config.vocabulary_size,
+                hard_vocab_limit=config.kind == "bpe",
+                byte_fallback=config.byte_fallback,
+                character_coverage=0.9999,
+                normalization_rule_name="identity",  # `data.unicode` has done it
+                pad_id=PAD,
+                unk_id=UNK,
+                bos_id=SOS,
+                eos_id=EOS,
+                pad_piece=SPECIALS[PAD],
+                unk_piece=SPECIALS[UNK],
+                bos_piece=SPECIALS[SOS],
+                eos_piece=SPECIALS[EOS],
+                unk_surface=SPECIALS[UNK],
+                input_sentence_size=1_000_000,
+                shuffle_input_sentence=False,
+                num_threads=os.cpu_count() or 1,
+                minloglevel=2,
+            )
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())[-200:]
+        raise UserError(
+            f"tokenizer.vocabulary_size: SentencePiece cannot learn {config.vocabulary_size} "
+            f"pieces from this text: {reason}"
+        ) from None
+
+
+def _lines(paths: list[Path]) -> Iterator[str]:
+    for path in paths:
+        for chunk in read_chunks(path):
+            yield from chunk
+
+
+@contextmanager
+def _silent_stderr() -> Iterator[None]:
+    """SentencePiece reports to file descriptor 2 before it raises what we report better."""
+    saved = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(nowhere)

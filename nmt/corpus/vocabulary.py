@@ -1,0 +1,47 @@
+"""Vocabularies of whole words."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from nmt.errors import UserError
+from nmt.special_tokens import SPECIALS, UNK
+
+
+class Vocabulary:
+    """Words and their ids; the first four are `SPECIALS`."""
+
+    def __init__(self, words: list[str]):
+        self.words = words
+        # Text that happens to spell a special token must not become one.
+        self._ids = {word: i for i, word in enumerate(words) if i >= len(SPECIALS)}
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def id(self, word: str) -> int:
+        """Return the id of a word, `UNK` for an unknown one."""
+        return self._ids.get(word, UNK)
+
+    @classmethod
+    def build(cls, counts: Counter[str], max_size: int, min_count: int) -> "Vocabulary":
+        """Keep the most frequent words; ties fall alphabetically."""
+        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        words = [word for word, count in ranked if count >= min_count]
+        return cls([*SPECIALS, *words[: max_size - len(SPECIALS)]])
+
+    def save(self, path: Path) -> None:
+        """Write the words as a JSON list."""
+        path.write_text(json.dumps(self.words, ensure_ascii=False, indent=0), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> "Vocabulary":
+        """Read what `save` wrote; raises `UserError` for anything else."""
+        try:
+            words = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path}: vocabulary cannot be read: {error}") from None
+        sound = isinstance(words, list) and all(isinstance(word, str) for word in words)
+        if not sound or tuple(words[: len(SPECIALS)]) != SPECIALS:
+            raise UserError(f"{path}: not a vocabulary that `nmt prepare` wrote")
+        return cls(words)

@@ -1,0 +1,1 @@
+"""Searching translations: greedy, beam, and the text-in text-out translator."""

@@ -1,0 +1,114 @@
+"""Beam search: the best few hypotheses side by side (Graves 2012; Sutskever et al. 2014)."""
+
+import torch
+from torch import Tensor
+
+from nmt.decoding.greedy import next_log_probabilities
+from nmt.decoding.hypothesis import Hypothesis, finish, length_penalty
+from nmt.model.transformer import Transformer
+from nmt.special_tokens import EOS, SOS
+
+_DEAD = float("-inf")
+
+
+@torch.inference_mode()
+def beam_search(
+    model: Transformer,
+    source: Tensor,
+    limits: Tensor,
+    beam_size: int,
+    alpha: float,
+    n_best: int = 1,
+) -> list[list[Hypothesis]]:
+    """Translate a batch; return each sentence's `n_best` hypotheses, best first.
+
+    source: (batch, source) ids; limits: (batch,), most pieces of each output.
+
+    A hypothesis that ends leaves its place in the beam empty, so a beam of one is greedy search.
+    A sentence is done when its beam is empty, or when no living hypothesis could still beat its
+    `n_best` finished ones: log-probabilities only fall, so the best that a living one can reach is
+    its present sum under the length penalty of the longest output.
+    """
+    beams = [_Sentence(int(limit), beam_size, alpha, n_best) for limit in limits]
+    active = list(range(len(beams)))
+    state = model.start(source, int(limits.max()) + 1)
+    width = 1  # places a sentence
+    sums = source.new_zeros((len(beams), 1), dtype=torch.float)  # (sentences, width)
+    written = source.new_full((len(beams), 1), SOS)  # (sentences * width, length)
+    while active:
+        must_end = (state.length >= limits).repeat_interleave(width)
+        steps = next_log_probabilities(model, written[:, -1], state, must_end)
+        vocabulary = steps.shape[1]
+        totals = (sums.flatten()[:, None] + steps).view(len(active), width * vocabulary)
+        best, choices = totals.topk(min(beam_size, totals.shape[1]), dim=1)
+        places, tokens = choices // vocabulary, choices % vocabulary
+        first_row = torch.arange(len(active), device=source.device)[:, None] * width
+        origins = first_row + places  # (sentences, candidates): rows of `written`
+        best = _take_finished(beams, active, best, tokens, origins, written)
+        # Living candidates move to the front; places that none needs are given up.
+        sums, order = best.sort(dim=1, descending=True, stable=True)
+        width = max(1, int((sums > _DEAD).sum(1).max()))
+        sums, order = sums[:, :width], order[:, :width]
+        alive = [i for i, sentence in enumerate(active) if beams[sentence].goes_on(sums[i, 0])]
+        kept = torch.tensor(alive, dtype=torch.long, device=source.device)
+        sums, order = sums[kept], order[kept]
+        rows = origins[kept].gather(1, order).flatten()
+        last = tokens[kept].gather(1, order).flatten()
+        written = torch.cat([written[rows], last[:, None]], dim=1)
+        if alive:
+            state.select(rows)
+        limits = limits[kept]
+        active = [active[i] for i in alive]
+    return [beam.best() for beam in beams]
+
+
+class _Sentence:
+    """The finished hypotheses of one sentence."""
+
+    def __init__(self, limit: int, beam_size: int, alpha: float, n_best: int):
+        self.limit = limit
+        self.free = beam_size  # places in the beam that no finished hypothesis has left empty
+        self.alpha = alpha
+        self.n_best = n_best
+        self.finished: list[Hypothesis] = []
+
+    def add(self, ids: list[int], log_probability: float) -> None:
+        """Take a hypothesis that has just written <eos>."""
+        complete = len(ids) < self.limit
+        self.finished.append(finish(ids, log_probability, self.alpha, complete))
+        self.free -= 1
+
+    def best(self) -> list[Hypothesis]:
+        """Return the finished hypotheses, best first."""
+        return sorted(self.finished, key=lambda h: -h.score)[: self.n_best]
+
+    def goes_on(self, best_living: Tensor) -> bool:
+        """Whether a living hypothesis could still enter the n best."""
+        sum_ = float(best_living)
+        if sum_ == _DEAD:
+            return False
+        reachable = sum_ / length_penalty(self.limit + 1, self.alpha)
+        best = self.best()
+        return len(best) < self.n_best or best[-1].score < reachable
+
+
+def _take_finished(
+    beams: list[_Sentence],
+    active: list[int],
+    best: Tensor,
+    tokens: Tensor,
+    origins: Tensor,
+    written: Tensor,
+) -> Tensor:
+    """Collect candidates that end; return the sums with all but the living ones at -inf.
+
+    best, tokens, origins: (sentences, candidates), best first
+    """
+    free = torch.tensor([beams[i].free for i in active], device=best.device)
+    rank = torch.arange(best.shape[1], device=best.device)
+    valid = (rank < free[:, None]) & (best > _DEAD)
+    ends = valid & (tokens == EOS)
+    for i, candidate in ends.nonzero().tolist():
+        ids = written[origins[i, candidate], 1:].tolist()
+        beams[active[i]].add(ids, float(best[i, candidate]))
+    return best.masked_fill(~valid | ends, _DEAD)

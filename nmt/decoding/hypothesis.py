@@ -1,0 +1,29 @@
+"""What a search finds, and how hypotheses of different lengths compare."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A finished translation.
+
+    ids: target pieces without <sos> and <eos>; log_probability: of the pieces and <eos>;
+    score: the log-probability divided by the length penalty, what hypotheses are ranked by;
+    complete: False when the length limit, not the model, ended it
+    """
+
+    ids: list[int]
+    log_probability: float
+    score: float
+    complete: bool
+
+
+def length_penalty(length: int, alpha: float) -> float:
+    """lp(Y) = ((5 + |Y|) / 6)^α   (Wu et al. 2016, equation 14); |Y| counts <eos>."""
+    return float(((5 + length) / 6) ** alpha)
+
+
+def finish(ids: list[int], log_probability: float, alpha: float, complete: bool) -> Hypothesis:
+    """Score a hypothesis that has just been ended by <eos>."""
+    score = log_probability / length_penalty(len(ids) + 1, alpha)
+    return Hypothesis(ids, log_probability, score, complete)

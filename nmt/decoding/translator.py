@@ -1,0 +1,168 @@
+"""The one way from raw text to raw text: validation, `translate` and `evaluate` all take it."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import torch
+
+from nmt.config import DataConfig, DecodingConfig
+from nmt.corpus.cleaning import Cleaner
+from nmt.corpus.tokenizers import Tokenizers
+from nmt.decoding.beam import beam_search
+from nmt.decoding.greedy import greedy_search
+from nmt.decoding.hypothesis import Hypothesis
+from nmt.decoding.unknown import replace_unknown
+from nmt.model.padding import pad
+from nmt.model.transformer import Transformer
+from nmt.special_tokens import EOS, UNK
+
+_SENTENCE_END = re.compile(r"(?<=[.!?…;])\s+")
+_LINES_AT_A_TIME = 2_000
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A line in the target language.
+
+    text: what a person reads; score: the sum of its parts' length-normalised log-probabilities;
+    complete: False when the length limit cut it; parts: how many parts the line was translated in
+    """
+
+    text: str
+    score: float
+    complete: bool = True
+    parts: int = 1
+
+
+class Translator:
+    """A trained model with its tokenizers: lines in, lines out."""
+
+    def __init__(
+        self,
+        model: Transformer,
+        tokenizers: Tokenizers,
+        data: DataConfig,
+        decoding: DecodingConfig,
+    ):
+        self.model = model
+        self.tokenizers = tokenizers
+        self.decoding = decoding
+        self._clean = Cleaner(data).source
+        self._device = next(model.parameters()).device
+        self._max_length = model.config.max_length
+
+    def translate(self, lines: Sequence[str]) -> list[Translation]:
+        """Return the best translation of each line; an empty line gives an empty one."""
+        return [options[0] for options in self.n_best(lines, 1)]
+
+    def stream(self, lines: Iterable[str], n_best: int = 1) -> Iterator[list[Translation]]:
+        """Translate any number of lines in order, some thousands at a time."""
+        rest = iter(lines)
+        while chunk := list(islice(rest, _LINES_AT_A_TIME)):
+            yield from self.n_best(chunk, n_best)
+
+    def n_best(self, lines: Sequence[str], n: int) -> list[list[Translation]]:
+        """Return up to `n` translations of each line, best first.
+
+        A line that is too long for the model is translated in parts, and then has one translation.
+        """
+        parts = [self._parts(self._clean(line)) for line in lines]
+        segments = [segment for line in parts for segment in line]
+        found = iter(zip(segments, self._search(segments, n), strict=True))
+        return [self._join(list(islice(found, len(line)))) for line in parts]
+
+    def _join(self, found: list[tuple["_Segment", list[Hypothesis]]]) -> list[Translation]:
+        if len(found) == 1:
+            segment, hypotheses = found[0]
+            return [Translation(self._text(segment, h), h.score, h.complete) for h in hypotheses]
+        best = [(segment, hypotheses[0]) for segment, hypotheses in found]
+        text = " ".join(filter(None, (self._text(*pair) for pair in best)))
+        score, complete = sum(h.score for _, h in best), all(h.complete for _, h in best)
+        return [Translation(text, score, complete, len(best))]
+
+    def _text(self, segment: "_Segment", hypothesis: Hypothesis) -> str:
+        target = self.tokenizers.target
+        if UNK not in hypothesis.ids or not self.decoding.replace_unknown:
+            return target.decode(hypothesis.ids)
+        words = self.tokenizers.source.split(segment.text)
+        pieces = replace_unknown(self.model, segment.ids, words, hypothesis.ids, target)
+        return target.join(pieces)
+
+    # ------------------------------------------------------------------------------------ parts
+
+    def _parts(self, text: str) -> list["_Segment"]:
+        """Cut a cleaned line into segments that the model's positions can hold."""
+        if not text:
+            return []
+        ids = self.tokenizers.source.encode(text)
+        room = self._max_length - 1  # <eos>
+        if len(ids) <= room:
+            return [_Segment(text, [*ids, EOS])]
+        return [part for chunk in self._cut(text, room) for part in self._parts(chunk)]
+
+    def _cut(self, text: str, room: int) -> list[str]:
+        """Cut between sentences, else between words, else within a word; each part is shorter."""
+        for units in (_SENTENCE_END.split(text), text.split(" ")):
+            packed = self._pack(units, room)
+            if len(packed) > 1:
+                return packed
+        return [text[: len(text) // 2], text[len(text) // 2 :]]
+
+    def _pack(self, units: list[str], room: int) -> list[str]:
+        """Join neighbouring units as long as they fit together."""
+        lengths = [len(ids) for ids in self.tokenizers.source.encode_lines(units)]
+        packed: list[str] = []
+        used = room + 1
+        for unit, length in zip(units, lengths, strict=True):
+            if used + length <= room:
+                packed[-1] += " " + unit
+                used += length
+            else:
+                packed.append(unit)
+                used = length
+        return packed
+
+    # ----------------------------------------------------------------------------------- search
+
+    def _search(self, segments: list["_Segment"], n: int) -> list[list[Hypothesis]]:
+        """Search all segments in batches of like length; results are in the order given."""
+        found: dict[int, list[Hypothesis]] = {}
+        order = sorted(range(len(segments)), key=lambda i: len(segments[i].ids))
+        for batch in self._batches(order, segments):
+            hypotheses = self._search_batch([segments[i].ids for i in batch], n)
+            found.update(zip(batch, hypotheses, strict=True))
+        return [found[i] for i in range(len(segments))]
+
+    def _batches(self, order: list[int], segments: list["_Segment"]) -> Iterator[list[int]]:
+        batch: list[int] = []
+        rows = max(1, self.decoding.beam_size)
+        for i in order:
+            tokens = len(segments[i].ids) * (len(batch) + 1) * rows
+            if batch and tokens > self.decoding.batch_tokens:
+                yield batch
+                batch = []
+            batch.append(i)
+        if batch:
+            yield batch
+
+    def _search_batch(self, sources: list[list[int]], n: int) -> list[list[Hypothesis]]:
+        source = pad(sources).to(self._device)
+        config = self.decoding
+        lengths = torch.tensor([len(ids) for ids in sources], device=self._device)
+        limits = (lengths * config.max_length_factor).long() + config.max_length_extra
+        limits = limits.clamp(max=self._max_length - 1)
+        self.model.eval()
+        if config.beam_size == 1 and n == 1:
+            return [[h] for h in greedy_search(self.model, source, limits, config.length_penalty)]
+        beam_size = max(config.beam_size, n)
+        return beam_search(self.model, source, limits, beam_size, config.length_penalty, n)
+
+
+@dataclass(frozen=True)
+class _Segment:
+    """What is translated at once: cleaned text and its ids with <eos>."""
+
+    text: str
+    ids: list[int]

@@ -1,0 +1,41 @@
+"""Words that a word-level model does not know, carried over from the source by attention."""
+
+from collections.abc import Sequence
+
+import torch
+
+from nmt.corpus.tokenizers import Tokenizer
+from nmt.model.attention import record_attention
+from nmt.model.transformer import Transformer
+from nmt.special_tokens import SOS, UNK
+
+
+@torch.inference_mode()
+def replace_unknown(
+    model: Transformer,
+    source_ids: Sequence[int],
+    source_pieces: Sequence[str],
+    target_ids: Sequence[int],
+    target: Tokenizer,
+) -> list[str]:
+    """Return the target's pieces with each <unk> replaced by the source piece it stems from.
+
+    That is the piece to which the last decoder layer, its heads averaged, attends most; unknown
+    source words come first, since a known one would have been translated (after Jean et al. 2015).
+    """
+    device = next(model.parameters()).device
+    source = torch.tensor([list(source_ids)], device=device)
+    target_in = torch.tensor([[SOS, *target_ids]], device=device)
+    layer = model.decoder_layers()[-1].cross_attention
+    with record_attention(layer) as records:
+        model.hidden(source, target_in)
+    # (1, heads, target, source) → (target, source without <eos>)
+    weights = records[0][0][0].mean(0)[:, : len(source_pieces)]
+    unknown = source[0, : len(source_pieces)] == UNK
+    if unknown.any():
+        weights = weights * unknown
+    pieces = target.pieces(target_ids)
+    return [
+        source_pieces[int(weights[position].argmax())] if i == UNK else piece
+        for position, (i, piece) in enumerate(zip(target_ids, pieces, strict=True))
+    ]

@@ -1,0 +1,35 @@
+"""Where tensors live and in which precision they are multiplied."""
+
+from contextlib import AbstractContextManager, nullcontext
+
+import torch
+
+from nmt.errors import UserError
+
+
+def choose_device(name: str | None = None) -> torch.device:
+    """Return the device called `name`, or the best that is here: CUDA, Apple's MPS, CPU.
+
+    Raises `UserError` when the named device does not exist.
+    """
+    if name is None:
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError, ValueError):
+        raise UserError(f"--device {name}: not available here; leave it out or use cpu") from None
+    return device
+
+
+def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
+    """Return the context in which the model runs: bfloat16 matrix products, or plain float32.
+
+    `auto` is bfloat16 on a CUDA device that supports it and float32 elsewhere.
+    """
+    native = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
+    if precision == "bfloat16" or (precision == "auto" and native):
+        return torch.autocast(device.type, torch.bfloat16)
+    return nullcontext()

@@ -1,0 +1,1 @@
+"""The Transformer: ids and masks in, logits out."""

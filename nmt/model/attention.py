@@ -1,0 +1,155 @@
+"""Multi-head attention (Vaswani et al. 2017, section 3.2), with a cache for decoding."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+from nmt.config import ModelConfig
+
+
+def scaled_dot_product(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout: float = 0.0
+) -> Tensor:
+    """Attention(Q, K, V) = softmax(Q Kᵀ / √d_key) V   (equation 1).
+
+    query: (batch, heads, queries, d_key); key: (batch, heads, keys, d_key);
+    value: (batch, heads, keys, d_value); mask: broadcasts to (batch, heads, queries, keys),
+    True = may attend; a query that may attend to nothing gets zeros.
+    → (batch, heads, queries, d_value)
+    """
+    return functional.scaled_dot_product_attention(query, key, value, mask, dropout)
+
+
+def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor:
+    """softmax(Q Kᵀ / √d_key), the weights that `scaled_dot_product` keeps to itself.
+
+    → (batch, heads, queries, keys); rows sum to one, or are zero where nothing may be attended to
+    """
+    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    return scores.softmax(-1).nan_to_num(0.0)
+
+
+class KeyValueCache:
+    """Keys and values of one layer's past positions, in buffers allocated once.
+
+    keys: (batch, heads, capacity, d_key); values: (batch, heads, capacity, d_value)
+    """
+
+    def __init__(self, capacity: int):
+        self.capacity = capacity
+        self.length = 0
+        self._keys: Tensor | None = None
+        self._values: Tensor | None = None
+
+    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Add new positions; return all keys and values so far."""
+        if self._keys is None or self._values is None:
+            batch, heads, _, d_key = key.shape
+            self._keys = key.new_empty(batch, heads, self.capacity, d_key)
+            self._values = value.new_empty(batch, heads, self.capacity, value.shape[-1])
+        start, self.length = self.length, self.length + key.shape[2]
+        self._keys[:, :, start : self.length] = key
+        self._values[:, :, start : self.length] = value
+        return self._keys[:, :, : self.length], self._values[:, :, : self.length]
+
+    def select(self, rows: Tensor) -> None:
+        """Keep, repeat or reorder the rows of the batch; rows: (new batch,)."""
+        if self._keys is not None and self._values is not None:
+            self._keys = self._keys.index_select(0, rows)
+            self._values = self._values.index_select(0, rows)
+
+
+class _Attention(nn.Module):
+    """What self- and cross-attention share: heads, the product, the output projection."""
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.heads = config.heads
+        self.d_key, self.d_value = config.key_size, config.value_size
+        self.dropout = config.attention_dropout
+        self.output = nn.Linear(
+            self.heads * self.d_value, config.d_model, bias=config.attention_bias
+        )
+        self.recorded: list[Tensor] | None = None
+
+    def _split_heads(self, projected: Tensor) -> Tensor:
+        """(batch, length, heads * d) → (batch, heads, length, d)."""
+        batch, length, width = projected.shape
+        return projected.view(batch, length, self.heads, width // self.heads).transpose(1, 2)
+
+    def _attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+        """MultiHead(Q, K, V) = Concat(head₁, …, head_h) Wᴼ   (section 3.2.2)."""
+        if self.recorded is not None:
+            self.recorded.append(attention_weights(query, key, mask))
+        heads = scaled_dot_product(query, key, value, mask, self.dropout if self.training else 0.0)
+        # (batch, heads, queries, d_value) → (batch, queries, heads * d_value)
+        return self.output(heads.transpose(1, 2).flatten(2))
+
+
+class SelfAttention(_Attention):
+    """Attention of a sequence to itself; Wᵠ, Wᴷ and Wⱽ of all heads are one matrix product."""
+
+    def __init__(self, config: ModelConfig):
+        super().__init__(config)
+        self.widths = [self.heads * self.d_key] * 2 + [self.heads * self.d_value]
+        self.query_key_value = nn.Linear(
+            config.d_model, sum(self.widths), bias=config.attention_bias
+        )
+
+    def forward(self, x: Tensor, mask: Tensor | None, cache: KeyValueCache | None = None) -> Tensor:
+        """Attend within x, and to the cached positions before it.
+
+        x: (batch, length, d_model); mask: broadcasts to (batch, 1, length, past + length)
+        → (batch, length, d_model)
+        """
+        projected = self.query_key_value(x).split(self.widths, dim=-1)
+        query, key, value = (self._split_heads(part) for part in projected)
+        if cache is not None:
+            key, value = cache.append(key, value)
+        return self._attend(query, key, value, mask)
+
+
+class CrossAttention(_Attention):
+    """Attention of the decoder to the encoder's output."""
+
+    def __init__(self, config: ModelConfig):
+        super().__init__(config)
+        self.widths = [self.heads * self.d_key, self.heads * self.d_value]
+        self.query = nn.Linear(config.d_model, self.widths[0], bias=config.attention_bias)
+        self.key_value = nn.Linear(config.d_model, sum(self.widths), bias=config.attention_bias)
+
+    def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Project the encoder's output, once for all decoding steps.
+
+        memory: (batch, source, d_model)
+        → (batch, heads, source, d_key) and (batch, heads, source, d_value)
+        """
+        key, value = self.key_value(memory).split(self.widths, dim=-1)
+        return self._split_heads(key), self._split_heads(value)
+
+    def forward(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor | None) -> Tensor:
+        """Attend from x to the source.
+
+        x: (batch, target, d_model); mask: (batch, 1, 1, source) → (batch, target, d_model)
+        """
+        return self._attend(self._split_heads(self.query(x)), *keys_values, mask)
+
+
+@contextmanager
+def record_attention(*layers: SelfAttention | CrossAttention) -> Iterator[list[list[Tensor]]]:
+    """Collect the weights of these attention layers while the context lasts.
+
+    Yields one list a layer; every forward pass appends (batch, heads, queries, keys) to it.
+    """
+    records: list[list[Tensor]] = [[] for _ in layers]
+    for layer, record in zip(layers, records, strict=True):
+        layer.recorded = record
+    try:
+        yield records
+    finally:
+        for layer in layers:
+            layer.recorded = None

@@ -1,0 +1,111 @@
+"""Encoder and decoder layers, and the residual connections that hold them together."""
+
+from torch import Tensor, nn
+
+from nmt.config import ModelConfig
+from nmt.model.attention import CrossAttention, KeyValueCache, SelfAttention
+
+
+class FeedForward(nn.Module):
+    """FFN(x) = max(0, x W₁ + b₁) W₂ + b₂   (Vaswani et al. 2017, equation 2)."""
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.inner = nn.Linear(config.d_model, config.d_ff)
+        self.activation = nn.ReLU() if config.activation == "relu" else nn.GELU()
+        self.dropout = nn.Dropout(config.feed_forward_dropout)
+        self.outer = nn.Linear(config.d_ff, config.d_model)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(batch, length, d_model) → the same shape, each position by itself."""
+        return self.outer(self.dropout(self.activation(self.inner(x))))
+
+
+class PostNorm(nn.Module):
+    """The paper's residual connection: LayerNorm(x + Dropout(Sublayer(x)))   (section 3.1)."""
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.norm = nn.LayerNorm(config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def before(self, x: Tensor) -> Tensor:
+        """Return the sublayer's input."""
+        return x
+
+    def after(self, x: Tensor, output: Tensor) -> Tensor:
+        """Join the sublayer's input and output."""
+        return self.norm(x + self.dropout(output))
+
+
+class PreNorm(nn.Module):
+    """The norm inside the residual branch: x + Dropout(Sublayer(LayerNorm(x))).
+
+    Gradients flow past the norms unhindered, so that training is stable without a long warm-up
+    (Xiong et al. 2020, https://arxiv.org/abs/2002.04745).
+    """
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.norm = nn.LayerNorm(config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def before(self, x: Tensor) -> Tensor:
+        """Return the sublayer's input."""
+        return self.norm(x)
+
+    def after(self, x: Tensor, output: Tensor) -> Tensor:
+        """Join the sublayer's input and output."""
+        return x + self.dropout(output)
+
+
+RESIDUALS: dict[str, type[PreNorm] | type[PostNorm]] = {"pre": PreNorm, "post": PostNorm}
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward."""
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        residual = RESIDUALS[config.norm]
+        self.attention, self.attention_residual = SelfAttention(config), residual(config)
+        self.feed_forward, self.feed_forward_residual = FeedForward(config), residual(config)
+
+    def forward(self, x: Tensor, source_mask: Tensor) -> Tensor:
+        """x: (batch, source, d_model); source_mask: (batch, 1, 1, source) → the shape of x."""
+        residual = self.attention_residual
+        x = residual.after(x, self.attention(residual.before(x), source_mask))
+        residual = self.feed_forward_residual
+        return residual.after(x, self.feed_forward(residual.before(x)))
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, attention to the source, then feed-forward."""
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        residual = RESIDUALS[config.norm]
+        self.self_attention, self.self_residual = SelfAttention(config), residual(config)
+        self.cross_attention, self.cross_residual = CrossAttention(config), residual(config)
+        self.feed_forward, self.feed_forward_residual = FeedForward(config), residual(config)
+
+    def forward(
+        self,
+        x: Tensor,
+        target_mask: Tensor | None,
+        source: tuple[Tensor, Tensor],
+        source_mask: Tensor,
+        cache: KeyValueCache | None = None,
+    ) -> Tensor:
+        """Transform the target, seeing its past and the source.
+
+        x: (batch, target, d_model); target_mask: (batch, 1, target, target);
+        source: what `cross_attention.keys_values` made; source_mask: (batch, 1, 1, source)
+        → (batch, target, d_model)
+        """
+        residual = self.self_residual
+        x = residual.after(x, self.self_attention(residual.before(x), target_mask, cache))
+        residual = self.cross_residual
+        x = residual.after(x, self.cross_attention(residual.before(x), source, source_mask))
+        residual = self.feed_forward_residual
+        return residual.after(x, self.feed_forward(residual.before(x)))

@@ -1,0 +1,51 @@
+"""Positions: attention knows no order, so each position adds its own vector to the embedding."""
+
+import torch
+from torch import Tensor, nn
+
+from nmt.config import ModelConfig
+
+
+def sinusoids(length: int, d_model: int) -> Tensor:
+    """Build the table of sinusoidal encodings (Vaswani et al. 2017, section 3.5).
+
+    PE(pos, 2i)     = sin(pos / 10000^(2i / d_model))
+    PE(pos, 2i + 1) = cos(pos / 10000^(2i / d_model))
+
+    → (length, d_model)
+    """
+    position = torch.arange(length, dtype=torch.float64)[:, None]
+    column = torch.arange(d_model)
+    exponent = (column - column % 2) / d_model  # 2i / d_model for both columns of pair i
+    angle = position / 10000.0**exponent
+    return torch.where(column % 2 == 0, angle.sin(), angle.cos()).float()
+
+
+class SinusoidalPositions(nn.Module):
+    """Fixed encodings, computed and not learnt."""
+
+    table: Tensor
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        table = sinusoids(config.max_length, config.d_model)
+        self.register_buffer("table", table, persistent=False)
+
+    def forward(self, start: int, length: int) -> Tensor:
+        """Return the encodings of positions start … start + length - 1: (length, d_model)."""
+        return self.table[start : start + length]
+
+
+class LearnedPositions(nn.Module):
+    """One learnt vector a position (Gehring et al. 2017)."""
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.table = nn.Parameter(torch.empty(config.max_length, config.d_model))
+
+    def forward(self, start: int, length: int) -> Tensor:
+        """Return the vectors of positions start … start + length - 1: (length, d_model)."""
+        return self.table[start : start + length]
+
+
+POSITIONS = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}

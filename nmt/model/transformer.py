@@ -1,0 +1,169 @@
+"""The Transformer: an encoder, a decoder, and the embeddings at both ends.
+
+>>> model = Transformer(config.model, source_size=8000, target_size=8000)
+>>> logits = model(source, target_in)          # (batch, target, target_size)
+"""
+
+import torch
+from torch import Tensor, nn
+
+from nmt.config import ModelConfig
+from nmt.model.attention import KeyValueCache
+from nmt.model.layers import DecoderLayer, EncoderLayer
+from nmt.model.masks import padding_mask, target_mask
+from nmt.model.positions import POSITIONS, LearnedPositions
+from nmt.special_tokens import PAD
+
+
+class Embedding(nn.Module):
+    """Token embeddings plus positions, then dropout (Vaswani et al. 2017, sections 3.4, 3.5)."""
+
+    def __init__(self, config: ModelConfig, tokens: nn.Embedding):
+        super().__init__()
+        self.tokens = tokens
+        self.scale = config.d_model**0.5 if config.scale_embeddings else 1.0
+        self.positions = POSITIONS[config.positions](config)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, ids: Tensor, start: int = 0) -> Tensor:
+        """ids: (batch, length), the first at position `start` → (batch, length, d_model)."""
+        positions = self.positions(start, ids.shape[1])
+        return self.dropout(self.tokens(ids) * self.scale + positions)
+
+
+class DecoderState:
+    """What decoding remembers of a batch between steps.
+
+    source: each layer's projected keys and values of the source, computed once;
+    source_mask: (batch, 1, 1, source); caches: each layer's past target positions
+    """
+
+    def __init__(
+        self, source: list[tuple[Tensor, Tensor]], source_mask: Tensor, capacity: int
+    ) -> None:
+        self.source = source
+        self.source_mask = source_mask
+        self.caches = [KeyValueCache(capacity) for _ in source]
+
+    @property
+    def length(self) -> int:
+        """Number of target positions decoded so far."""
+        return self.caches[0].length
+
+    def select(self, rows: Tensor, same_source: bool = False) -> None:
+        """Keep, repeat or reorder rows of the batch; rows: (new batch,).
+
+        `same_source` promises that every row keeps its source, so that only the past moves.
+        """
+        for cache in self.caches:
+            cache.select(rows)
+        if not same_source:
+            self.source_mask = self.source_mask.index_select(0, rows)
+            self.source = [
+                (key.index_select(0, rows), value.index_select(0, rows))
+                for key, value in self.source
+            ]
+
+
+class Transformer(nn.Module):
+    """Encoder–decoder Transformer (Vaswani et al. 2017).
+
+    The source is its tokens and <eos>; the decoder's input is <sos> and the target's tokens.
+    """
+
+    def __init__(self, config: ModelConfig, source_size: int, target_size: int):
+        super().__init__()
+        self.config = config
+        source_tokens = nn.Embedding(source_size, config.d_model)
+        target_tokens = (
+            source_tokens if config.tie == "all" else nn.Embedding(target_size, config.d_model)
+        )
+        self.source_embedding = Embedding(config, source_tokens)
+        self.target_embedding = Embedding(config, target_tokens)
+        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
+        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        self.encoder_norm = nn.LayerNorm(config.d_model) if config.final_norm else nn.Identity()
+        self.decoder_norm = nn.LayerNorm(config.d_model) if config.final_norm else nn.Identity()
+        self.output = nn.Linear(config.d_model, target_size, bias=config.output_bias)
+        if config.tie != "none":
+            self.output.weight = target_tokens.weight
+        self._initialise()
+
+    def forward(self, source: Tensor, target_in: Tensor) -> Tensor:
+        """Return the logits of every next target token (teacher forcing).
+
+        source: (batch, source); target_in: (batch, target) → (batch, target, target_size)
+        """
+        return self.logits(self.hidden(source, target_in))
+
+    def hidden(self, source: Tensor, target_in: Tensor) -> Tensor:
+        """Return the decoder's last layer: (batch, target, d_model); arguments as `forward`."""
+        source_mask = padding_mask(source)
+        memory = self.encode(source, source_mask)
+        mask = target_mask(target_in)
+        x = self.target_embedding(target_in)
+        for layer in self.decoder_layers():
+            x = layer(x, mask, layer.cross_attention.keys_values(memory), source_mask)
+        return self.decoder_norm(x)
+
+    def encode(self, source: Tensor, source_mask: Tensor) -> Tensor:
+        """Return the encoder's output.
+
+        source: (batch, source); source_mask: (batch, 1, 1, source) → (batch, source, d_model)
+        """
+        x = self.source_embedding(source)
+        for layer in self.encoder:
+            x = layer(x, source_mask)
+        return self.encoder_norm(x)
+
+    def start(self, source: Tensor, capacity: int) -> DecoderState:
+        """Encode a batch of sources for decoding up to `capacity` target positions.
+
+        source: (batch, source)
+        """
+        source_mask = padding_mask(source)
+        memory = self.encode(source, source_mask)
+        projected = [layer.cross_attention.keys_values(memory) for layer in self.decoder_layers()]
+        return DecoderState(projected, source_mask, capacity)
+
+    def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
+        """Decode one more position from the cache.
+
+        tokens: (batch,), the last token of each row → logits (batch, target_size)
+        """
+        x = self.target_embedding(tokens[:, None], start=state.length)
+        for layer, cache, source in zip(
+            self.decoder_layers(), state.caches, state.source, strict=True
+        ):
+            # The only query is the last position: it may attend to all that is cached.
+            x = layer(x, None, source, state.source_mask, cache)
+        return self.logits(self.decoder_norm(x)).squeeze(1)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Project to the target vocabulary: (…, d_model) → (…, target_size)."""
+        return self.output(hidden)
+
+    def decoder_layers(self) -> list[DecoderLayer]:
+        """Return the decoder's layers, first to last."""
+        return list(self.decoder)  # type: ignore[arg-type]
+
+    def _initialise(self) -> None:
+        """Glorot-uniform matrices, zero biases, embeddings of variance 1 / d_model."""
+        for name, parameter in self.named_parameters():
+            if parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)
+            elif name.endswith("bias"):
+                nn.init.zeros_(parameter)
+        for module in self.modules():
+            if isinstance(module, nn.Embedding):
+                # Scaled by √d_model, embeddings then have the size of the positions they meet.
+                nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
+                with torch.no_grad():
+                    module.weight[PAD].zero_()
+            elif isinstance(module, LearnedPositions):
+                nn.init.normal_(module.table, std=self.config.d_model**-0.5)
+
+
+def count_parameters(model: nn.Module) -> int:
+    """Count trainable parameters, shared ones once."""
+    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)

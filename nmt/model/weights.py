@@ -1,0 +1,31 @@
+"""Weights on disk, as safetensors: numbers and names, nothing that could run."""
+
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_model, save_model
+
+from nmt.config import ModelConfig
+from nmt.errors import UserError
+from nmt.model.transformer import Transformer
+
+
+def save_weights(model: Transformer, path: Path) -> None:
+    """Write the weights; tied ones once."""
+    save_model(model, str(path))
+
+
+def load_weights(
+    path: Path, config: ModelConfig, source_size: int, target_size: int, device: torch.device
+) -> Transformer:
+    """Build the model and read its weights; raises `UserError` where they do not fit."""
+    model = Transformer(config, source_size, target_size)
+    try:
+        load_model(model, path)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such weights; the run has not got that far") from None
+    except (OSError, SafetensorError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"{path}: weights cannot be read: {reason}") from None
+    return model.to(device).eval()

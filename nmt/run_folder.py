@@ -1,0 +1,121 @@
+"""The run folder: all that a translation needs, in one place.
+
+config.yaml              the resolved configuration
+data/                    tokenizers, raw validation and test pairs, the preparation's report
+metrics.jsonl            one line a validation
+best.safetensors         the weights with the best validation score
+last.safetensors         the weights after the last update
+averaged.safetensors     the moving average of the weights, where training.average_decay is set
+checkpoint.pt            the whole training state, to go on from
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from nmt.config import Config, dump_config, load_config
+from nmt.corpus.prepared import Example, PreparedData, read_examples, text_files
+from nmt.errors import UserError
+
+Weights = Literal["best", "last", "averaged"]
+RUNS = Path("runs")
+
+
+class RunFolder:
+    """Names the files of a run; opening one reads nothing but its configuration."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.data = path / "data"
+        self.metrics = path / "metrics.jsonl"
+        self.checkpoint = path / "checkpoint.pt"
+
+    @property
+    def config(self) -> Config:
+        """The configuration that the run was started with."""
+        return load_config(self.path / "config.yaml")
+
+    def weights(self, which: Weights) -> Path:
+        """Return the file of one kind of weights."""
+        return self.path / f"{which}.safetensors"
+
+    def examples(self, split: str) -> list[Example]:
+        """Return the raw validation or test pairs."""
+        return read_examples(self.data / f"{split}.jsonl")
+
+    def read_metrics(self) -> list[dict[str, Any]]:
+        """Return the validations so far, in order."""
+        if not self.metrics.exists():
+            return []
+        try:
+            return [json.loads(line) for line in self.metrics.read_text("utf-8").splitlines()]
+        except ValueError as error:
+            raise UserError(f"{self.metrics}: damaged: {error}; delete its broken line") from None
+
+    def write_metrics(self, lines: list[dict[str, Any]]) -> None:
+        """Replace the metrics, whole or not at all."""
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        with replacing(self.metrics) as partial:
+            partial.write_text(text, encoding="utf-8")
+
+
+def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
+    """Create a run folder and copy into it what translating will need of the prepared data."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise UserError(f"{path}: exists already; name another --run, or add --resume to go on")
+    run = RunFolder(path)
+    run.data.mkdir(parents=True, exist_ok=True)
+    for file in text_files(prepared.folder):
+        (run.data / file.name).write_bytes(file.read_bytes())
+    with replacing(path / "config.yaml") as partial:
+        partial.write_text(dump_config(config), encoding="utf-8")
+    return run
+
+
+def open_run(path: Path | None = None) -> RunFolder:
+    """Open the run at `path`, or the one under ./runs that was trained last."""
+    if path is None:
+        return newest_run("*")
+    if not (path / "config.yaml").is_file():
+        raise UserError(f"{path}: not a run folder (it has no config.yaml)")
+    return RunFolder(path)
+
+
+def newest_run(name: str) -> RunFolder:
+    """Open the run under ./runs trained last among NAME, NAME-2, NAME-3, …; `*` is any."""
+    folders = [folder for pattern in (name, f"{name}-[0-9]*") for folder in RUNS.glob(pattern)]
+    runs = [folder for folder in folders if (folder / "config.yaml").is_file()]
+    if not runs:
+        raise UserError(
+            f"no run {RUNS / name} here; train one with `nmt train`, or name it: --run FOLDER"
+        )
+    return RunFolder(max(runs, key=_last_change))
+
+
+def new_run_path(config_name: str) -> Path:
+    """Return ./runs/NAME, or NAME-2, NAME-3, … where that is taken."""
+    stem = Path(config_name).stem
+    number = 1
+    while (path := RUNS / (stem if number == 1 else f"{stem}-{number}")).exists():
+        number += 1
+    return path
+
+
+def _last_change(folder: Path) -> float:
+    return max((file.stat().st_mtime for file in folder.iterdir()), default=0.0)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; move it into place when the block ends well."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        yield partial
+        with partial.open("rb+") as file:
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Learning the weights: batches, loss, schedules, checkpoints, the loop."""

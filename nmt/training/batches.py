@@ -1,0 +1,166 @@
+"""Batches: which sentences go together, in which order, and as which tensors.
+
+Sentences of like length share a batch, so that little of it is padding. The batches of an epoch
+are a function of the seed and the epoch alone; a resumed run skips those it has seen.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nmt.config import TrainingConfig
+from nmt.corpus.prepared import PreparedData, Sequences
+from nmt.corpus.segmentation import SegmentationSampler
+from nmt.corpus.tokenizers import SubwordTokenizer
+from nmt.model.padding import pad
+from nmt.special_tokens import EOS, PAD, SOS
+
+_POOL_BATCHES = 100  # sentences are sorted by length within pools of about so many batches
+Resample = Callable[[Sequence[int], np.random.Generator], Sequence[int]]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sentence pairs, padded on the right.
+
+    source: (batch, source), ending in <eos>; target_in: (batch, target), <sos> and all tokens but
+    the last; target_out: (batch, target), all tokens but the first; tokens: labels that count
+    """
+
+    source: Tensor
+    target_in: Tensor
+    target_out: Tensor
+    tokens: int
+
+    @classmethod
+    def from_ids(cls, sources: list[Sequence[int]], targets: list[Sequence[int]]) -> "Batch":
+        """Add the special tokens, pad, and shift the target for teacher forcing."""
+        target = pad([[SOS, *ids, EOS] for ids in targets])
+        return cls(
+            source=pad([[*ids, EOS] for ids in sources]),
+            target_in=target[:, :-1].masked_fill(target[:, :-1] == EOS, PAD),
+            target_out=target[:, 1:],
+            tokens=sum(len(ids) + 1 for ids in targets),
+        )
+
+    def to(self, device: torch.device) -> "Batch":
+        """Copy to a device; to CUDA from pinned memory, without waiting."""
+        if device.type == "cpu":
+            return self
+
+        def move(tensor: Tensor) -> Tensor:
+            source = tensor.pin_memory() if device.type == "cuda" else tensor
+            return source.to(device, non_blocking=True)
+
+        return replace(
+            self,
+            source=move(self.source),
+            target_in=move(self.target_in),
+            target_out=move(self.target_out),
+        )
+
+
+class BatchPlan:
+    """Deals the training pairs out to batches, anew each epoch."""
+
+    def __init__(self, prepared: PreparedData, config: TrainingConfig, max_length: int):
+        self._source, self._target = prepared.sequences("train")
+        self._config = config
+        self._max_length = max_length
+        # <eos> on one side, <sos> and <eos> shifted into one on the other: one more each.
+        self._lengths = np.maximum(self._source.lengths, self._target.lengths) + 1
+        self.usable: NDArray[np.int64] = np.flatnonzero(self._lengths <= max_length)
+        self._resample = _resamplers(prepared)
+
+    @property
+    def too_long(self) -> int:
+        """Number of pairs that the model's positions cannot hold."""
+        return len(self._lengths) - len(self.usable)
+
+    def order(self, epoch: int) -> list[NDArray[np.int64]]:
+        """Return the epoch's batches as arrays of pair numbers."""
+        generator = np.random.default_rng([self._config.seed, epoch])
+        shuffled = generator.permutation(self.usable)
+        if self._config.batch_sentences:
+            size = self._config.batch_sentences
+            return [shuffled[i : i + size] for i in range(0, len(shuffled), size)]
+        batches: list[NDArray[np.int64]] = []
+        for pool in np.array_split(shuffled, self._pools()):
+            lengths = self._lengths[pool]
+            batches.extend(self._cut(pool[np.argsort(lengths, kind="stable")]))
+        generator.shuffle(batches)
+        return batches
+
+    def load(self, order: list[NDArray[np.int64]], epoch: int, skip: int = 0) -> Iterator[Batch]:
+        """Yield the batches of an epoch's `order` after the first `skip`."""
+        for number, pairs in enumerate(order):
+            if number >= skip:
+                yield self._load(pairs, np.random.default_rng([self._config.seed, epoch, number]))
+
+    def largest(self) -> Batch:
+        """Return the batch with the longest sentences, the one that needs the most memory."""
+        longest = max(self.order(0), key=lambda pairs: int(self._lengths[pairs].max()) * len(pairs))
+        return self._load(longest, np.random.default_rng(0))
+
+    def _pools(self) -> int:
+        assert self._config.batch_tokens
+        tokens = int(self._lengths[self.usable].sum())
+        return max(1, tokens // (self._config.batch_tokens * _POOL_BATCHES))
+
+    def _cut(self, pairs: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Cut pairs sorted by length where a batch would exceed its padded tokens."""
+        assert self._config.batch_tokens
+        start = 0
+        lengths = self._lengths[pairs].tolist()
+        for end, length in enumerate(lengths):
+            if end > start and length * (end - start + 1) > self._config.batch_tokens:
+                yield pairs[start:end]
+                start = end
+        yield pairs[start:]
+
+    def _load(self, pairs: NDArray[np.int64], generator: np.random.Generator) -> Batch:
+        sides: list[list[Sequence[int]]] = []
+        for sequences, resample in zip((self._source, self._target), self._resample, strict=True):
+            ids = [sequences[i].tolist() for i in pairs.tolist()]
+            if resample:
+                # A random segmentation may be longer than the model's positions.
+                ids = [
+                    drawn if len(drawn := resample(x, generator)) < self._max_length else x
+                    for x in ids
+                ]
+            sides.append(ids)
+        return Batch.from_ids(*sides)
+
+
+def validation_batches(
+    prepared: PreparedData, config: TrainingConfig, max_length: int
+) -> list[Batch]:
+    """Return the validation pairs in batches by length, those that the model can hold."""
+    source, target = prepared.sequences("validation")
+    lengths = np.maximum(source.lengths, target.lengths) + 1
+    order = np.argsort(lengths, kind="stable")
+    order = order[lengths[order] <= max_length]
+    size = config.batch_sentences or max(1, (config.batch_tokens or 0) // int(lengths.max()))
+    return [
+        Batch.from_ids(_rows(source, order[i : i + size]), _rows(target, order[i : i + size]))
+        for i in range(0, len(order), size)
+    ]
+
+
+def _rows(sequences: Sequences, rows: NDArray[np.int64]) -> list[Sequence[int]]:
+    return [sequences[i].tolist() for i in rows.tolist()]
+
+
+def _resamplers(prepared: PreparedData) -> list[Resample | None]:
+    tokenizers = (prepared.tokenizers.source, prepared.tokenizers.target)
+    if not prepared.tokenizer.sampling:
+        return [None, None]
+    return [
+        SegmentationSampler(tokenizer, prepared.tokenizer).resample
+        for tokenizer in tokenizers
+        if isinstance(tokenizer, SubwordTokenizer)
+    ]

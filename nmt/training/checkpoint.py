@@ -1,0 +1,100 @@
+"""The whole state of a training, saved and restored so that nothing shows the interruption."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nmt.errors import UserError
+from nmt.model.transformer import Transformer
+from nmt.run_folder import replacing
+from nmt.training.optimization import WeightAverage
+
+FORMAT = 1
+
+
+@dataclass
+class Progress:
+    """How far a training has come.
+
+    epoch counts from 1, batch is how many of its batches are done; stale counts validations since
+    the best; validated is the update of the last validation
+    """
+
+    epoch: int = 1
+    batch: int = 0
+    updates: int = 0
+    tokens: int = 0
+    minutes: float = 0.0
+    best: float | None = None
+    best_update: int = 0
+    stale: int = 0
+    validated: int = 0
+    finished: bool = False
+
+
+def save_checkpoint(
+    path: Path,
+    model: Transformer,
+    optimizer: torch.optim.Optimizer,
+    average: WeightAverage | None,
+    progress: Progress,
+) -> None:
+    """Write everything that the next update depends on, whole or not at all."""
+    state = {
+        "format": FORMAT,
+        "model": model.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "average": average.average if average else None,
+        "progress": asdict(progress),
+        "generators": _generator_states(),
+    }
+    with replacing(path) as partial:
+        torch.save(state, partial)
+
+
+def load_checkpoint(
+    path: Path,
+    model: Transformer,
+    optimizer: torch.optim.Optimizer,
+    average: WeightAverage | None,
+) -> Progress:
+    """Restore what `save_checkpoint` wrote; raises `UserError` for anything else."""
+    try:
+        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        if state["format"] != FORMAT:
+            raise UserError(f"{path}: checkpoint format {state['format']}, expected {FORMAT}")
+        model.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        if average is not None:
+            average.load(state["average"])
+        _restore_generators(state["generators"])
+        return Progress(**state["progress"])
+    except UserError:
+        raise
+    except FileNotFoundError:
+        raise UserError(
+            f"{path}: no checkpoint to resume from; start anew without --resume"
+        ) from None
+    except Exception as error:  # torch.load raises a dozen kinds for damaged files
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"{path}: checkpoint cannot be read: {reason}") from None
+
+
+def _generator_states() -> dict[str, Tensor]:
+    states = {"cpu": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        states["cuda"] = torch.cuda.get_rng_state()
+    if torch.backends.mps.is_available():
+        states["mps"] = torch.mps.get_rng_state()
+    return states
+
+
+def _restore_generators(states: dict[str, Tensor]) -> None:
+    torch.set_rng_state(states["cpu"])
+    if "cuda" in states and torch.cuda.is_available():
+        torch.cuda.set_rng_state(states["cuda"])
+    if "mps" in states and torch.backends.mps.is_available():
+        torch.mps.set_rng_state(states["mps"])

@@ -1,0 +1,73 @@
+"""Optimizers, learning rates, and the moving average of the weights."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from nmt.config import TrainingConfig
+
+
+def make_optimizer(model: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
+    """Return Adam (Kingma & Ba 2015), AdamW (Loshchilov & Hutter 2019) or NAdam (Dozat 2016)."""
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    options = {
+        "lr": config.learning_rate,
+        "betas": config.betas,
+        "eps": config.epsilon,
+        "weight_decay": config.weight_decay,
+    }
+    if config.optimizer == "nadam":
+        return torch.optim.NAdam(parameters, **options)  # type: ignore[arg-type]
+    kind = torch.optim.Adam if config.optimizer == "adam" else torch.optim.AdamW
+    fused = parameters[0].device.type in ("cpu", "cuda")
+    return kind(parameters, fused=fused, **options)  # type: ignore[arg-type]
+
+
+def learning_rate(config: TrainingConfig, update: int, last_update: int) -> float:
+    """Return the rate of an update, counted from 1; `last_update` is where cosine reaches zero.
+
+    inverse_sqrt is the Noam schedule (Vaswani et al. 2017, equation 3), with the peak given
+    instead of following from d_model: peak · min(update / warm-up, √(warm-up / update)).
+    """
+    warmup = max(1, config.warmup_updates)
+    if update < warmup:
+        return config.learning_rate * update / warmup
+    if config.schedule == "inverse_sqrt":
+        return config.learning_rate * math.sqrt(warmup / update)
+    if config.schedule == "cosine":
+        share = min(1.0, (update - warmup) / max(1, last_update - warmup))
+        return config.learning_rate * 0.5 * (1 + math.cos(math.pi * share))
+    return config.learning_rate
+
+
+class WeightAverage:
+    """Exponential moving average of the weights: average ← decay · average + (1 - decay) · weights.
+
+    The decay starts small and grows with the updates, so that the random beginning is forgotten.
+    """
+
+    def __init__(self, model: nn.Module, decay: float):
+        self._decay = decay
+        self._weights = [p.detach() for p in model.parameters()]
+        self.average = [weight.clone() for weight in self._weights]
+
+    @torch.no_grad()
+    def update(self, updates: int) -> None:
+        """Take the weights after `updates` updates in."""
+        decay = min(self._decay, (1 + updates) / (10 + updates))
+        torch._foreach_lerp_(self.average, self._weights, 1 - decay)
+
+    @torch.no_grad()
+    def swap(self) -> None:
+        """Exchange the model's weights and their average; call again to undo."""
+        for weight, average in zip(self._weights, self.average, strict=True):
+            held = weight.clone()
+            weight.copy_(average)
+            average.copy_(held)
+
+    @torch.no_grad()
+    def load(self, average: list[Tensor]) -> None:
+        """Take a saved average over."""
+        for own, saved in zip(self.average, average, strict=True):
+            own.copy_(saved)

@@ -1,0 +1,349 @@
+"""The stage `train`: teacher forcing on prepared data until a limit is reached.
+
+>>> from nmt.config import load_config
+>>> from nmt.training.trainer import train
+>>> run = train(load_config("sample.yaml"), Path("runs/sample"))
+"""
+
+import json
+import math
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+from tqdm import tqdm
+
+from nmt.config import Config
+from nmt.corpus.prepare import prepare
+from nmt.corpus.prepared import PreparedData, stored_fingerprint
+from nmt.decoding.translator import Translator
+from nmt.device import autocast, choose_device
+from nmt.errors import UserError
+from nmt.evaluation import corpus_bleu
+from nmt.model.transformer import Transformer, count_parameters
+from nmt.model.weights import save_weights
+from nmt.run_folder import RunFolder, Weights, create_run, replacing
+from nmt.training.batches import Batch, BatchPlan, validation_batches
+from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from nmt.training.loss import batch_loss, score_batch
+from nmt.training.optimization import WeightAverage, learning_rate, make_optimizer
+
+_SAMPLES = 3  # validation sentences shown at each validation
+_SECONDS_A_REPORT = 0.5
+
+
+def train(
+    config: Config, folder: Path, resume: bool = False, device: torch.device | None = None
+) -> RunFolder:
+    """Train a model into a run folder; with `resume`, go on where the folder's checkpoint stands.
+
+    Prepares the data first where needed. Raises `UserError` when the folder is in use, or, on
+    resuming, when the corpus or configuration has changed.
+    """
+    prepared = prepare(config)
+    if resume:
+        run = RunFolder(folder)
+        _refuse_other_data(run, prepared)
+    else:
+        run = create_run(folder, config, prepared)
+    Trainer(config, prepared, run, device or choose_device(), resume).run()
+    return run
+
+
+class Trainer:
+    """One training: the model, its optimizer, and how far they have come."""
+
+    def __init__(
+        self,
+        config: Config,
+        prepared: PreparedData,
+        folder: RunFolder,
+        device: torch.device,
+        resume: bool = False,
+    ):
+        self.config, self.settings = config, config.training
+        self.prepared, self.folder, self.device = prepared, folder, device
+        torch.manual_seed(self.settings.seed)
+        sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
+        self.model = Transformer(config.model, *sizes).to(device)
+        self.optimizer = make_optimizer(self.model, self.settings)
+        decay = self.settings.average_decay
+        self.average = WeightAverage(self.model, decay) if decay else None
+        self.plan = BatchPlan(prepared, self.settings, config.model.max_length)
+        if not len(self.plan.usable):
+            raise UserError("model.max_length: every training pair is longer; raise it")
+        self.validation = validation_batches(prepared, self.settings, config.model.max_length)
+        self.progress = Progress()
+        if resume:
+            self.progress = load_checkpoint(
+                folder.checkpoint, self.model, self.optimizer, self.average
+            )
+            self._forget_metrics_after(self.progress.updates)
+        self.last_update = self._last_update()
+        self._started = time.monotonic() - 60 * self.progress.minutes
+        self._saved = (time.monotonic(), self.progress.updates)
+        self._batches_in_epoch = 0
+        self._interrupted = False
+
+    # --------------------------------------------------------------------------------- the loop
+
+    def run(self) -> None:
+        """Train until a limit is reached, patience ends, or the user interrupts."""
+        if self.progress.finished and self._limit_reached():
+            tqdm.write(f"{self.folder.path} is trained already: {self._why_finished()}")
+            return
+        self.progress.finished = False
+        self._announce()
+        with self._catching_signals(), self._progress_bar() as bar:
+            for batches in self._updates():
+                loss = self._update(batches)
+                self._report(bar, loss, batches)
+                if self._validation_due():
+                    self._validate()
+                if self._interrupted or self._limit_reached():
+                    break
+                if self._checkpoint_due():
+                    self._save()
+        if self._interrupted:
+            self._save()
+            tqdm.write(
+                f"interrupted after update {self.progress.updates}; go on with\n"
+                f"  nmt train --resume --run {self.folder.path}"
+            )
+            raise KeyboardInterrupt
+        if self.progress.validated != self.progress.updates:
+            self._validate()
+        self.progress.finished = True
+        self._save()
+
+    def _updates(self) -> Iterator[list[Batch]]:
+        """Yield the batches of each update, epoch after epoch, from where the progress stands."""
+        while self.progress.epoch <= self.settings.epochs:
+            order = self.plan.order(self.progress.epoch)
+            self._batches_in_epoch = len(order)
+            batches = self.plan.load(order, self.progress.epoch, skip=self.progress.batch)
+            while group := list(islice(batches, self.settings.accumulate)):
+                self.progress.batch += len(group)
+                yield group
+            self.progress.epoch += 1
+            self.progress.batch = 0
+
+    def _update(self, batches: list[Batch]) -> torch.Tensor:
+        """Take one step on the mean loss over all target tokens of the batches; return the loss.
+
+        Dividing by the tokens of all batches, not each by its own, makes four quarter batches give
+        the gradient of the whole.
+        """
+        self.model.train()
+        tokens = sum(batch.tokens for batch in batches)
+        total = torch.zeros((), device=self.device)
+        for batch in batches:
+            with autocast(self.device, self.settings.precision):
+                loss = batch_loss(self.model, batch.to(self.device), self.settings.label_smoothing)
+            (loss / tokens).backward()  # type: ignore[no-untyped-call]
+            total += loss.detach()
+        self.progress.updates += 1
+        self.progress.tokens += tokens
+        rate = learning_rate(self.settings, self.progress.updates, self.last_update)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        if self.settings.clip_norm:
+            nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        if self.average:
+            self.average.update(self.progress.updates)
+        return total / tokens
+
+    # ------------------------------------------------------------------------------- validation
+
+    def _validate(self) -> None:
+        """Score the model on the validation split, keep it if it is the best so far."""
+        with self._averaged_weights():
+            line = self._scores()
+            self.progress.validated = self.progress.updates
+            measure = line["bleu"] if self.settings.best == "bleu" else -line["loss"]
+            if self.progress.best is None or measure > self.progress.best:
+                self.progress.best, self.progress.best_update = measure, self.progress.updates
+                self.progress.stale = 0
+                self._save_weights("best")
+            else:
+                self.progress.stale += 1
+            if self.average:
+                self._save_weights("averaged")
+        with self.folder.metrics.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self._save()
+        self._show(line)
+
+    def _scores(self) -> dict[str, Any]:
+        self.model.eval()
+        with autocast(self.device, self.settings.precision):
+            scores = [score_batch(self.model, batch.to(self.device)) for batch in self.validation]
+        tokens = sum(score.tokens for score in scores)
+        loss = sum(score.loss for score in scores) / tokens
+        examples = self.prepared.examples("validation")
+        greedy = self.config.decoding.model_copy(update={"beam_size": 1})
+        translator = Translator(self.model, self.prepared.tokenizers, self.config.data, greedy)
+        texts = [t.text for t in translator.translate([e.source for e in examples])]
+        return {
+            "update": self.progress.updates,
+            "epoch": self.progress.epoch,
+            "minutes": round(self._minutes(), 3),
+            "loss": loss,
+            "perplexity": math.exp(min(loss, 100)),
+            "accuracy": sum(score.correct for score in scores) / tokens,
+            "bleu": corpus_bleu(texts, [e.reference for e in examples]),
+            "samples": [
+                {"source": e.source, "reference": e.reference, "translation": text}
+                for e, text in list(zip(examples, texts, strict=True))[:_SAMPLES]
+            ],
+        }
+
+    @contextmanager
+    def _averaged_weights(self) -> Iterator[None]:
+        """Put the moving average in the model's place, if there is one."""
+        if self.average:
+            self.average.swap()
+        try:
+            yield
+        finally:
+            if self.average:
+                self.average.swap()
+
+    # ----------------------------------------------------------------------------- what is saved
+
+    def _save(self) -> None:
+        self.progress.minutes = self._minutes()
+        save_checkpoint(
+            self.folder.checkpoint, self.model, self.optimizer, self.average, self.progress
+        )
+        self._save_weights("last")
+        self._saved = (time.monotonic(), self.progress.updates)
+
+    def _save_weights(self, which: Weights) -> None:
+        with replacing(self.folder.weights(which)) as partial:
+            save_weights(self.model, partial)
+
+    def _forget_metrics_after(self, update: int) -> None:
+        """Drop validations that came after the checkpoint: they will be made again."""
+        lines = self.folder.read_metrics()
+        self.folder.write_metrics([line for line in lines if line["update"] <= update])
+
+    # ------------------------------------------------------------------------------------ limits
+
+    def _last_update(self) -> int:
+        batches = len(self.plan.order(1))
+        updates = self.settings.epochs * math.ceil(batches / self.settings.accumulate)
+        return min(updates, self.settings.max_updates or updates)
+
+    def _limit_reached(self) -> bool:
+        return bool(self._why_finished())
+
+    def _why_finished(self) -> str:
+        settings, progress = self.settings, self.progress
+        if settings.max_updates and progress.updates >= settings.max_updates:
+            return f"training.max_updates {settings.max_updates} is reached"
+        if settings.max_minutes and self._minutes() >= settings.max_minutes:
+            return f"training.max_minutes {settings.max_minutes:g} is reached"
+        if settings.patience and progress.stale >= settings.patience:
+            return f"no better validation in {progress.stale}, training.patience is reached"
+        if progress.epoch > settings.epochs:
+            return f"training.epochs {settings.epochs} is reached"
+        return ""
+
+    def _validation_due(self) -> bool:
+        if self.settings.validate_updates:
+            return self.progress.updates % self.settings.validate_updates == 0
+        return self.progress.batch >= self._batches_in_epoch
+
+    def _checkpoint_due(self) -> bool:
+        saved_at, saved_update = self._saved
+        every = self.settings.checkpoint_updates
+        if every and self.progress.updates - saved_update >= every:
+            return True
+        return time.monotonic() - saved_at >= 60 * self.settings.checkpoint_minutes
+
+    def _minutes(self) -> float:
+        return (time.monotonic() - self._started) / 60
+
+    # -------------------------------------------------------------------------- what people see
+
+    def _announce(self) -> None:
+        prepared = self.prepared.report["pairs"]["train"]
+        tqdm.write(
+            f"{self.folder.path}: {count_parameters(self.model):,} parameters, {prepared:,} pairs, "
+            f"up to {self.last_update:,} updates on {self.device}"
+        )
+        if self.plan.too_long:
+            tqdm.write(
+                f"left out: {self.plan.too_long:,} training pairs longer than model.max_length "
+                f"{self.config.model.max_length}"
+            )
+
+    def _progress_bar(self) -> "tqdm[None]":
+        self._reported = (time.monotonic(), self.progress.tokens)
+        return tqdm(  # type: ignore[return-value]
+            total=self.last_update, initial=self.progress.updates, desc="training", unit=" updates"
+        )
+
+    def _report(self, bar: "tqdm[None]", loss: torch.Tensor, batches: list[Batch]) -> None:
+        """Move the bar; read the loss now and then only, since a GPU has to be waited for."""
+        bar.update()
+        then, tokens = self._reported
+        now = time.monotonic()
+        if now - then < _SECONDS_A_REPORT and not self._validation_due():
+            return
+        if not math.isfinite(value := loss.item()):
+            raise UserError(
+                f"the loss became {value} at update {self.progress.updates}; lower "
+                "training.learning_rate or raise training.warmup_updates, then --resume"
+            )
+        speed = (self.progress.tokens - tokens) / max(now - then, 1e-9)
+        bar.set_postfix_str(f"epoch {self.progress.epoch}, loss {value:.3f}, {speed:,.0f} tokens/s")
+        self._reported = (now, self.progress.tokens)
+
+    def _show(self, line: dict[str, Any]) -> None:
+        best = " (best)" if self.progress.best_update == line["update"] else ""
+        tqdm.write(
+            f"update {line['update']:,}, epoch {line['epoch']}, {line['minutes']:.1f} min: "
+            f"validation loss {line['loss']:.3f}, perplexity {line['perplexity']:.2f}, "
+            f"accuracy {line['accuracy']:.1%}, BLEU {line['bleu']:.2f}{best}"
+        )
+        for sample in line["samples"]:
+            tqdm.write(f"  {sample['source']}  →  {sample['translation']}")
+
+    @contextmanager
+    def _catching_signals(self) -> Iterator[None]:
+        """Finish the update at hand before Ctrl-C or a scheduler's SIGTERM stops the training."""
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            self._interrupted = True
+            signal.signal(number, signal.default_int_handler)  # a second one stops at once
+
+        signals = (signal.SIGINT, signal.SIGTERM)
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = [signal.signal(number, stop) for number in signals]
+        try:
+            yield
+        finally:
+            for number, handler in zip(signals, before, strict=True):
+                signal.signal(number, handler)
+
+
+def _refuse_other_data(run: RunFolder, prepared: PreparedData) -> None:
+    if stored_fingerprint(run.data) != prepared.fingerprint:
+        raise UserError(
+            f"{run.path}: the corpus or the data and tokenizer sections have changed since this "
+            "run began; start a new run"
+        )

@@ -1,0 +1,337 @@
+"""Downloads end whole and verified, or leave nothing; a server in a thread plays the tricks."""
+
+import hashlib
+import http.server
+import multiprocessing
+import os
+import re
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from nmt.corpus.download import CHUNK, cache_folder, download, git_blob_id
+from nmt.errors import UserError
+
+CONTENT = bytes(range(256)) * 1000
+HALF = len(CONTENT) // 2
+BLOB = hashlib.sha1(b"blob %d\0" % len(CONTENT) + CONTENT).hexdigest()
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Answers each request with the next of `answers`, the last one for good."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers: list[Callable[[Handler], None]] = []
+        self.ranges: list[str | None] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/corpus.pkl"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        number = len(self.server.ranges)
+        self.server.ranges.append(self.headers["Range"])
+        self.server.answers[min(number, len(self.server.answers) - 1)](self)
+
+    def reply(self, status: int, body: bytes = b"", **headers: str | int) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), str(value))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+def well(handler: Handler) -> None:
+    """Answer as servers do, ranges included."""
+    found = re.fullmatch(r"bytes=(\d+)-", handler.headers["Range"] or "")
+    start, total = int(found[1]) if found else 0, len(CONTENT)
+    if start >= total:
+        handler.reply(416, Content_Length=0)
+        return
+    where = {"Content_Range": f"bytes {start}-{total - 1}/{total}"} if found else {}
+    handler.reply(206 if found else 200, CONTENT[start:], Content_Length=total - start, **where)
+
+
+def whole(handler: Handler) -> None:
+    handler.reply(200, CONTENT, Content_Length=len(CONTENT))
+
+
+def cut_off(handler: Handler) -> None:
+    handler.reply(200, CONTENT[:HALF], Content_Length=len(CONTENT))
+
+
+def wrong(handler: Handler) -> None:
+    handler.reply(200, CONTENT[::-1], Content_Length=len(CONTENT))
+
+
+def understated(handler: Handler) -> None:
+    handler.reply(200, CONTENT, Content_Length=HALF)
+
+
+def elsewhere(handler: Handler) -> None:
+    """Send another part than the one asked for."""
+    where = f"bytes 7-{len(CONTENT) - 1}/{len(CONTENT)}"
+    handler.reply(206, CONTENT[7:], Content_Length=len(CONTENT) - 7, Content_Range=where)
+
+
+def failing(status: int) -> Callable[[Handler], None]:
+    return lambda handler: handler.reply(status, b"sorry", Content_Length=5)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    taken: list[float] = []
+    monkeypatch.setattr("nmt.corpus.download._pause", taken.append)
+    monkeypatch.setenv("NO_PROXY", "*")
+    return taken
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "corpus.pkl"
+
+
+def left(target: Path) -> list[str]:
+    """Return what is in the folder, but for the lock."""
+    return sorted(path.name for path in target.parent.iterdir() if path.name != ".lock")
+
+
+def refusal(url: str, target: Path, **options: str | int | None) -> str:
+    with pytest.raises(UserError) as caught:
+        download(url, target, **options)  # type: ignore[arg-type]
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_a_download_is_put_in_place_and_not_repeated(server: Server, target: Path) -> None:
+    server.answers = [well]
+    assert download(server.url, target, git_blob=BLOB) == target
+    assert target.read_bytes() == CONTENT
+    assert left(target) == ["corpus.pkl"]
+    download(server.url, target, git_blob=BLOB)
+    download(server.url, target)
+    assert len(server.ranges) == 1
+
+
+def test_a_damaged_file_in_place_is_replaced(server: Server, target: Path) -> None:
+    server.answers = [well]
+    target.parent.mkdir()
+    target.write_bytes(CONTENT[:-1])
+    download(server.url, target, git_blob=BLOB)
+    assert target.read_bytes() == CONTENT
+
+
+def assert_resumed(server: Server) -> None:
+    first, second = server.ranges[:2]
+    assert first is None
+    assert second is not None
+    # The last chunk before the cut may be lost.
+    assert HALF - CHUNK <= int(second.removeprefix("bytes=").removesuffix("-")) <= HALF
+
+
+def test_a_cut_off_transfer_is_resumed(server: Server, target: Path, pauses: list[float]) -> None:
+    server.answers = [cut_off, well]
+    download(server.url, target, git_blob=BLOB)
+    assert_resumed(server)
+    assert target.read_bytes() == CONTENT
+    assert len(pauses) == 1
+
+
+def test_without_a_blob_it_is_resumed_too(server: Server, target: Path) -> None:
+    server.answers = [cut_off, well]
+    download(server.url, target)
+    assert_resumed(server)
+    assert target.read_bytes() == CONTENT
+
+
+def write_partial(target: Path, content: bytes) -> None:
+    target.parent.mkdir()
+    target.with_name("corpus.pkl.partial").write_bytes(content)
+
+
+def test_what_an_earlier_run_left_is_resumed(server: Server, target: Path) -> None:
+    server.answers = [well]
+    write_partial(target, CONTENT[:100])
+    download(server.url, target, git_blob=BLOB)
+    assert server.ranges == ["bytes=100-"]
+    assert target.read_bytes() == CONTENT
+
+
+def test_what_cannot_be_verified_is_not_resumed(server: Server, target: Path) -> None:
+    server.answers = [well]
+    write_partial(target, b"stale")
+    download(server.url, target)
+    assert server.ranges == [None]
+    assert target.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("partial", [b"stale", CONTENT, CONTENT + b"more"])
+def test_stale_or_overlong_remains_are_thrown_away(
+    server: Server, target: Path, partial: bytes
+) -> None:
+    server.answers = [well]
+    write_partial(target, partial)
+    download(server.url, target, git_blob=BLOB)
+    assert server.ranges == [f"bytes={len(partial)}-", None]
+    assert target.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("answer", [whole, elsewhere])
+def test_a_server_that_ignores_the_range(
+    server: Server, target: Path, answer: Callable[[Handler], None]
+) -> None:
+    server.answers = [cut_off, answer, whole]
+    download(server.url, target, git_blob=BLOB)
+    assert_resumed(server)
+    assert target.read_bytes() == CONTENT
+
+
+def test_failing_servers_are_asked_again(server: Server, target: Path, pauses: list[float]) -> None:
+    server.answers = [failing(500), failing(503), well]
+    download(server.url, target, git_blob=BLOB)
+    assert target.read_bytes() == CONTENT
+    assert len(pauses) == 2
+    assert pauses[1] > pauses[0] > 0
+
+
+@pytest.mark.parametrize("blob", [None, BLOB])
+def test_a_server_that_never_recovers(server: Server, target: Path, blob: str | None) -> None:
+    server.answers = [failing(500)]
+    assert "failed 5 times (the server answers 500)" in refusal(server.url, target, git_blob=blob)
+    assert left(target) == []
+
+
+def test_a_missing_file_is_not_asked_for_again(server: Server, target: Path) -> None:
+    server.answers = [failing(404)]
+    message = refusal(server.url, target)
+    assert "404" in message
+    assert "data.path" in message
+    assert len(server.ranges) == 1
+    assert left(target) == []
+
+
+def test_an_overstated_length_is_a_failure(server: Server, target: Path) -> None:
+    server.answers = [lambda handler: handler.reply(200, CONTENT, Content_Length=10**7)]
+    assert "failed 5 times" in refusal(server.url, target)
+    assert "corpus.pkl" not in left(target)
+
+
+def test_an_understated_length_is_found_out(server: Server, target: Path) -> None:
+    server.answers = [understated]
+    assert "wrong content" in refusal(server.url, target, git_blob=BLOB)
+    assert left(target) == []
+
+
+def test_wrong_content_leaves_nothing(server: Server, target: Path) -> None:
+    server.answers = [wrong]
+    message = refusal(server.url, target, git_blob=BLOB)
+    found = hashlib.sha1(b"blob %d\0" % len(CONTENT) + CONTENT[::-1]).hexdigest()
+    assert BLOB in message
+    assert found in message
+    assert left(target) == []
+
+
+def test_wrong_content_spares_what_is_there(server: Server, target: Path) -> None:
+    server.answers = [wrong]
+    target.parent.mkdir()
+    target.write_bytes(b"edited")
+    refusal(server.url, target, git_blob=BLOB)
+    assert target.read_bytes() == b"edited"
+
+
+@pytest.mark.parametrize("length", [{}, {"Content_Length": len(CONTENT)}])
+def test_endless_bodies_are_stopped(server: Server, target: Path, length: dict[str, int]) -> None:
+    server.answers = [lambda handler: handler.reply(200, CONTENT, **length)]
+    assert "longer than 1000 bytes" in refusal(server.url, target, max_bytes=1000)
+    assert left(target) == []
+
+
+def test_no_length_is_no_failure(server: Server, target: Path) -> None:
+    server.answers = [lambda handler: handler.reply(200, CONTENT)]
+    download(server.url, target, git_blob=BLOB)
+    assert target.read_bytes() == CONTENT
+
+
+def test_no_server_at_all(target: Path, pauses: list[float]) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/corpus.pkl"
+    message = refusal(url, target)
+    assert message.startswith(url)
+    assert "no network" in message
+    assert "by hand" in message
+    assert "data.path" in message
+    assert len(pauses) == 4
+
+
+def test_an_odd_address(target: Path) -> None:
+    assert "check the address" in refusal("nonsense://x", target)
+
+
+def test_a_folder_that_cannot_be_made(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    message = refusal(server.url, tmp_path / "file" / "corpus.pkl")
+    assert "cannot be written" in message
+    assert server.ranges == []
+
+
+def test_processes_do_not_disturb_each_other(server: Server, target: Path) -> None:
+    server.answers = [cut_off, well]
+    context = multiprocessing.get_context("spawn")
+    both = [
+        context.Process(target=download, args=(server.url, target), kwargs={"git_blob": BLOB})
+        for _ in range(2)
+    ]
+    for process in both:
+        process.start()
+    for process in both:
+        process.join()
+    assert [process.exitcode for process in both] == [0, 0]
+    assert target.read_bytes() == CONTENT
+    assert len(server.ranges) == 2
+
+
+def test_without_locks_each_download_has_its_own_file(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.corpus.download.fcntl", None)
+    write_partial(target, b"another's")
+    server.answers = [cut_off, well]
+    download(server.url, target, git_blob=BLOB)
+    assert target.read_bytes() == CONTENT
+    assert left(target) == ["corpus.pkl", "corpus.pkl.partial"]
+    assert target.with_name("corpus.pkl.partial").read_bytes() == b"another's"
+
+
+def test_the_cache_folder_is_the_users_own() -> None:
+    assert "nmt" in cache_folder().parts
+
+
+def test_the_git_blob_id_of_the_tutorials_file() -> None:
+    corpora = os.environ.get("NMT_CORPORA")
+    if not corpora:
+        pytest.skip("NMT_CORPORA is not set")
+    path = Path(corpora) / "english-german-test.pkl"
+    assert git_blob_id(path) == "e052ffd3a05102cfa11f384b6a8f7cbefb982626"

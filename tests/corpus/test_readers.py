@@ -1,0 +1,173 @@
+"""Readers give every pair as it is written, and explain what is wrong in one line."""
+
+import gzip
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt.corpus.readers import read_lines, read_parallel, read_pickle, read_tsv
+from nmt.errors import UserError
+
+TSV = "Go.\tGeh.\tCC-BY\nI won!\tIch hab gewonnen!\n"
+PAIRS = [("Go.", "Geh."), ("I won!", "Ich hab gewonnen!")]
+
+
+def write(path: Path, text: str, **members: str) -> Path:
+    """Write `text` as the ending of `path` says."""
+    if path.suffix.lower() == ".gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    elif path.suffix.lower() == ".zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("_about.txt", "from tatoeba.org\n")
+            archive.writestr("README.txt", "no tabs here\n")
+            archive.writestr("deu.txt", text)
+    else:
+        path.write_bytes(text.encode())
+    return path
+
+
+def refusal(pairs: Iterator[object]) -> str:
+    with pytest.raises(UserError) as caught:
+        list(pairs)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("name", ["deu.txt", "deu.tsv", "deu.txt.gz", "deu-eng.zip", "DEU.ZIP"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text,
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: "\ufeff" + text,
+        lambda text: "1\t2\n" + text,
+        lambda text: "\ufeff0\t1\t2\r\n" + text,
+        lambda text: text.removesuffix("\n"),
+        lambda text: "\n" + text.replace("\n", "\n \n\r\n"),
+    ],
+    ids=["plain", "CRLF", "BOM", "header", "header of three", "no last end", "blank lines"],
+)
+def test_tsv(tmp_path: Path, name: str, change: Callable[[str], str]) -> None:
+    assert list(read_tsv(write(tmp_path / name, change(TSV)))) == PAIRS
+
+
+def test_only_line_feeds_end_lines(tmp_path: Path) -> None:
+    odd = "a\u2028b\x0bc\x0cd\x1ce\x85f\u2029g\rh"
+    path = write(tmp_path / "a.txt", f"{odd}\t {odd}\r\n x \ty\n")
+    assert list(read_tsv(path)) == [(odd, f" {odd}"), (" x ", "y")]
+
+
+def test_a_pair_of_numbers_is_a_header_only_at_the_top(tmp_path: Path) -> None:
+    assert list(read_tsv(write(tmp_path / "a.txt", "1999\t1999\n1\t2\n"))) == [
+        ("1999", "1999"),
+        ("1", "2"),
+    ]
+
+
+def test_a_missing_tab_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.txt", "Go.\tGeh.\n\nno tab\n")
+    assert refusal(read_tsv(path)).startswith(f"{path}: line 3 has no tab")
+
+
+@pytest.mark.parametrize("content", ["Schön\n".encode("latin1"), "Schön\n".encode("utf-16")])
+def test_other_encodings_are_named(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"fine\n" + content)
+    message = refusal(read_lines(path))
+    assert message.startswith(f"{path}: line 2 is not UTF-8")
+    assert "iconv" in message
+
+
+def test_parallel(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.en", "\ufeffGo.\r\n\r\nI\u2028won!")
+    target = write(tmp_path / "a.de.gz", "Geh.\nleer\nIch hab gewonnen!\n")
+    expected = [("Go.", "Geh."), ("", "leer"), ("I\u2028won!", "Ich hab gewonnen!")]
+    assert list(read_parallel(source, target)) == expected
+
+
+@pytest.mark.parametrize(("first", "second"), [(3, 5), (5, 3), (0, 2)])
+def test_unequal_lengths_are_counted(tmp_path: Path, first: int, second: int) -> None:
+    source = write(tmp_path / "a.en", "x\n" * first)
+    target = write(tmp_path / "a.de", "y\n" * second)
+    message = refusal(read_parallel(source, target))
+    assert f"{source} has {first} lines but {target} has {second}" in message
+
+
+def test_pickle(tmp_path: Path) -> None:
+    np.array(PAIRS).dump(tmp_path / "a.pkl")
+    assert list(read_pickle(tmp_path / "a.pkl")) == PAIRS
+    assert {type(text) for pair in read_pickle(tmp_path / "a.pkl") for text in pair} == {str}
+
+
+def truncated(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+def garbled(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 - 20 : len(content) // 2] = b"\xff" * 20
+    path.write_bytes(content)
+
+
+def plain(path: Path) -> None:
+    path.write_text(TSV)
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("name", ["a.gz", "a.zip"])
+@pytest.mark.parametrize("damage", [truncated, garbled, plain])
+def test_damaged_archives(tmp_path: Path, name: str, damage: Callable[[Path], None]) -> None:
+    numbers = np.random.default_rng(1).integers(10**9, size=500)
+    path = write(tmp_path / name, "".join(f"{number}\tx\n" for number in numbers))
+    damage(path)
+    message = refusal(read_tsv(path))
+    assert message.startswith(f"{path}: ")
+
+
+def test_an_empty_zip_file_and_an_empty_zip(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    empty(path)
+    assert "cannot be read" in refusal(read_tsv(path))
+    zipfile.ZipFile(path, "w").close()
+    assert "no .txt or .tsv" in refusal(read_tsv(path))
+
+
+def test_unusual_and_encrypted_zips(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("deu.txt", TSV)
+    assert "unusual compression" in refusal(read_tsv(path))
+    write(path, TSV)
+    content = path.read_bytes()
+    # Bit 0 of the flags, in the headers before the member and in the directory, means encrypted.
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        parts = content.split(signature)
+        place = offset - 4
+        parts[1:] = [part[:place] + b"\x01" + part[place + 1 :] for part in parts[1:]]
+        content = signature.join(parts)
+    path.write_bytes(content)
+    assert "encrypted" in refusal(read_tsv(path))
+
+
+@pytest.mark.parametrize("name", ["a.gz", "a.zip"])
+def test_bombs_are_stopped(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt.corpus.readers.MAX_UNPACKED_BYTES", 10_000)
+    path = write(tmp_path / name, "\n" * 20_000)
+    assert "unpacks to more than 10000 bytes" in refusal(read_tsv(path))
+
+
+def test_endless_lines_are_stopped(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.gz", "x\n" + "\0" * 2**21)
+    assert "line 2 is longer than" in refusal(read_lines(path))
+
+
+@pytest.mark.parametrize("name", ["none.txt", "none.gz", "none.zip", "", "nul\0"])
+def test_files_that_are_not_there(tmp_path: Path, name: str) -> None:
+    assert "cannot be read" in refusal(read_tsv(tmp_path / name))

@@ -1,0 +1,230 @@
+"""Every kind of corpus opens as the config says, in the right direction, or is refused."""
+
+import gzip
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nmt.config import DataConfig
+from nmt.corpus.sources import (
+    MULTI30K_URL,
+    TUTORIAL_BLOB,
+    TUTORIAL_URL,
+    Corpus,
+    Split,
+    open_corpus,
+)
+from nmt.errors import UserError
+
+TO_ENGLISH = {"source_language": "de", "target_language": "en"}
+SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+
+
+def opened(source: str, **fields: Any) -> Corpus:
+    return open_corpus(DataConfig(source=source, **fields))  # type: ignore[arg-type]
+
+
+def read_all(source: str, **fields: Any) -> None:
+    corpus = opened(source, **fields)
+    for split in corpus.files:
+        list(corpus.pairs(split))
+
+
+def refusal(source: str, **fields: Any) -> str:
+    with pytest.raises(UserError) as caught:
+        read_all(source, **fields)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def write_pickle(path: Path, *pairs: tuple[str, str]) -> Path:
+    np.array(pairs).dump(path)
+    return path
+
+
+def write_lines(path: Path, *lines: str) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    content = "".join(f"{line}\n" for line in lines).encode()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Path, object]]:
+    """Instead of downloading, note what was asked for and write a small corpus."""
+    asked: list[tuple[str, Path, object]] = []
+
+    def download(url: str, destination: Path, *, git_blob: str | None = None) -> Path:
+        asked.append((url, destination, git_blob))
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        if destination.suffix == ".pkl":
+            return write_pickle(destination, ("go", "geh"))
+        return write_lines(destination, url.removeprefix(MULTI30K_URL))
+
+    monkeypatch.setattr("nmt.corpus.download.download", download)
+    monkeypatch.setattr("nmt.corpus.download.cache_folder", lambda: tmp_path / "cache")
+    return asked
+
+
+def test_a_pickle_has_english_first(tmp_path: Path) -> None:
+    path = write_pickle(tmp_path / "a.pkl", ("go", "geh"), ("hi", "hallo"))
+    corpus = opened("pickle", path=path)
+    assert corpus.files == {"train": (path,)}
+    assert list(corpus.pairs("train")) == [("go", "geh"), ("hi", "hallo")]
+    assert next(opened("pickle", path=path, **TO_ENGLISH).pairs("train")) == ("geh", "go")
+
+
+def test_the_tutorials_file_is_downloaded(
+    tmp_path: Path, downloads: list[tuple[str, Path, object]]
+) -> None:
+    cached = tmp_path / "cache" / "english-german-both.pkl"
+    assert list(opened("pickle").pairs("train")) == [("go", "geh")]
+    assert downloads == [(TUTORIAL_URL, cached, TUTORIAL_BLOB)]
+    assert list(opened("pickle", **TO_ENGLISH).pairs("train")) == [("geh", "go")]
+    assert "en → fr" in refusal("pickle", target_language="fr")
+    assert len(downloads) == 2
+
+
+@pytest.mark.parametrize("source", ["pickle", "tsv"])
+def test_given_splits(tmp_path: Path, source: str) -> None:
+    paths = {}
+    for split in SPLITS:
+        path = tmp_path / f"{split}.txt"
+        paths[f"{split}_path"] = path
+        if source == "pickle":
+            write_pickle(path, (split, "x"))
+        else:
+            write_lines(path, f"{split}\tx")
+    corpus = opened(source, **paths)
+    assert {split: list(corpus.pairs(split)) for split in corpus.files} == {
+        split: [(split, "x")] for split in SPLITS
+    }
+
+
+def test_a_test_split_beside_a_corpus_to_split(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "a.tsv", "go\tgeh")
+    assert set(opened("tsv", path=path, test_path=path).files) == {"train", "test"}
+
+
+def test_tsv_has_english_first(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "a.tsv", "go\tgeh")
+    assert list(opened("tsv", path=path).pairs("train")) == [("go", "geh")]
+    assert list(opened("tsv", path=path, **TO_ENGLISH).pairs("train")) == [("geh", "go")]
+    other = opened("tsv", path=path, source_language="nl", target_language="de")
+    assert list(other.pairs("train")) == [("go", "geh")]
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_parallel_by_stem_or_by_names(tmp_path: Path, ending: str) -> None:
+    english = write_lines(tmp_path / f"a.b.en{ending}", "go")
+    german = write_lines(tmp_path / f"a.b.de{ending}", "geh")
+    for path in (tmp_path / "a.b", (english, german)):
+        corpus = opened("parallel", path=path)
+        assert corpus.files == {"train": (english, german)}
+        assert list(corpus.pairs("train")) == [("go", "geh")]
+    swapped = opened("parallel", path=tmp_path / "a.b", **TO_ENGLISH)
+    assert list(swapped.pairs("train")) == [("geh", "go")]
+
+
+def test_multi30k_is_downloaded(tmp_path: Path, downloads: list[tuple[str, Path, object]]) -> None:
+    corpus = opened("multi30k", **TO_ENGLISH)
+    assert len(downloads) == 6
+    assert downloads[0][:2] == (
+        MULTI30K_URL + "train.de.gz",
+        tmp_path / "cache" / "multi30k" / "train.de.gz",
+    )
+    assert [list(corpus.pairs(split)) for split in SPLITS] == [
+        [(f"{name}.de.gz", f"{name}.en.gz")] for name in ("train", "val", "test_2016_flickr")
+    ]
+    assert "en → nl" in refusal("multi30k", target_language="nl")
+
+
+def test_multi30k_from_a_folder(tmp_path: Path, downloads: list[tuple[str, Path, object]]) -> None:
+    for name in ("train", "val", "test_2016_flickr"):
+        write_lines(tmp_path / f"{name}.en.gz", name)
+        write_lines(tmp_path / f"{name}.de", f"{name} auf Deutsch")
+    corpus = opened("multi30k", path=tmp_path)
+    assert list(corpus.pairs("test")) == [("test_2016_flickr", "test_2016_flickr auf Deutsch")]
+    assert not downloads
+    (tmp_path / "val.de").unlink()
+    assert "val.de: no such file (nor as .gz)" in refusal("multi30k", path=tmp_path)
+
+
+def test_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for split in SPLITS:
+        for language in ("en", "de"):
+            write_lines(tmp_path / f"{split}.{language}", f"{split} {language}")
+    monkeypatch.setattr("nmt.shipped.SAMPLE_CORPUS", tmp_path)
+    assert list(opened("sample").pairs("test")) == [("test en", "test de")]
+    assert list(opened("sample", **TO_ENGLISH).pairs("train")) == [("train de", "train en")]
+    assert "fr" in refusal("sample", target_language="fr")
+    assert "en → en" in refusal("sample", target_language="en")
+
+
+def test_home_folders_are_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    path = write_lines(tmp_path / "a.en", "go\tgeh")
+    write_lines(tmp_path / "a.de", "geh")
+    assert opened("tsv", path="~/a.en").files == {"train": (path,)}
+    assert opened("parallel", path="~/a").files["train"][0] == path
+    assert opened("parallel", path=["~/a.en", "~/a.de"]).files["train"][0] == path
+    assert "home" in refusal("tsv", path="~nobody-of-this-name/a.en")
+
+
+@pytest.mark.parametrize("path", ["none.tsv", "", "x" * 5000, "nul\0", "/"])
+@pytest.mark.parametrize("source", ["pickle", "tsv", "parallel", "multi30k"])
+def test_missing_files(tmp_path: Path, source: str, path: str) -> None:
+    assert "no such file" in refusal(source, path=tmp_path / path)
+
+
+def test_a_missing_half(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "a.en", "go")
+    assert f"{tmp_path / 'a.de'}: no such file" in refusal("parallel", path=tmp_path / "a")
+    assert "no such file" in refusal("parallel", path=[path, tmp_path / "a.de"])
+
+
+@pytest.mark.parametrize("source", ["pickle", "tsv", "multi30k"])
+def test_a_pair_of_paths_is_for_parallel(tmp_path: Path, source: str) -> None:
+    assert "takes one path" in refusal(source, path=[tmp_path / "a", tmp_path / "b"])
+
+
+@pytest.mark.parametrize("source", ["pickle", "tsv", "parallel"])
+def test_empty_files(tmp_path: Path, source: str) -> None:
+    path = write_lines(tmp_path / "a.en")
+    write_lines(tmp_path / "a.de")
+    name = tmp_path / "a" if source == "parallel" else path
+    assert str(path) in refusal(source, path=name)
+
+
+def corpora() -> Path:
+    folder = os.environ.get("NMT_CORPORA")
+    if not folder:
+        pytest.skip("NMT_CORPORA is not set")
+    return Path(folder)
+
+
+def test_the_real_tatoeba() -> None:
+    pairs = list(opened("tsv", path=corpora() / "tatoeba-deu.txt").pairs("train"))
+    assert len(pairs) == 50_001
+    assert pairs[0] == ("Go.", "Geh.")
+
+
+def test_the_real_tutorial() -> None:
+    paths = {
+        "train_path": corpora() / "english-german-train.pkl",
+        "test_path": corpora() / "english-german-test.pkl",
+    }
+    corpus = opened("pickle", **paths)
+    assert sum(1 for _ in corpus.pairs("train")) == 9000
+    assert next(corpus.pairs("test")) == ("im a purist", "ich bin ein purist")
+
+
+def test_the_real_multi30k() -> None:
+    corpus = opened("multi30k", path=corpora() / "multi30k")
+    counts = [sum(1 for _ in corpus.pairs(split)) for split in SPLITS]
+    assert counts == [29_000, 1_014, 1_000]
