@@ -9,22 +9,40 @@ names the file, the field, its value and what would be right.
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails, PydanticUndefined
+from pydantic_core import ErrorDetails, PydanticCustomError, PydanticUndefined
 
 from nmt.errors import UserError
 from nmt.shipped import SHIPPED_CONFIGS
 
-PathOrPair = Annotated[
-    Path | tuple[Path, Path] | None,
-    BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value),
-]
+
+def _path_or_pair(value: object) -> object:
+    paths = value if isinstance(value, (list, tuple)) else [value]
+    sound = all(isinstance(path, (str, Path)) for path in paths)
+    if value is not None and not (sound and len(paths) == (2 if paths is value else 1)):
+        # One line here, where the union of types would give one for each of its members.
+        raise PydanticCustomError("path", "Input should be a path, or [source, target] paths")
+    return tuple(paths) if paths is value else value
+
+
+PathOrPair = Annotated[Path | tuple[Path, Path] | None, BeforeValidator(_path_or_pair)]
+LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 SubwordKind = Literal["bpe", "unigram"]
 WordKind = Literal["spacy", "whitespace"]
 
@@ -34,6 +52,15 @@ class Section(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _only_switches_are_boolean(cls, value: object, info: ValidationInfo) -> object:
+        # YAML reads `no` (Norwegian) as false, and false would pass for the number 0.
+        assert info.field_name
+        if isinstance(value, bool) and cls.model_fields[info.field_name].annotation is not bool:
+            raise PydanticCustomError("boolean", "Input should be no boolean; put text in quotes")
+        return value
+
 
 class DataConfig(Section):
     """Where the sentence pairs come from, how they are cleaned, and how they are split."""
@@ -41,12 +68,8 @@ class DataConfig(Section):
     source: Literal["pickle", "tsv", "parallel", "multi30k", "sample"] = Field(
         "pickle", description="kind of corpus; `sample` is built in, `pickle` the tutorial's file"
     )
-    source_language: str = Field(
-        "en", pattern=r"^[a-z]{2,3}$", description="language code translated from"
-    )
-    target_language: str = Field(
-        "de", pattern=r"^[a-z]{2,3}$", description="language code translated into"
-    )
+    source_language: LanguageCode = Field("en", description="language code translated from")
+    target_language: LanguageCode = Field("de", description="language code translated into")
     path: PathOrPair = Field(
         None,
         description="the corpus on disk, to be split here: a file (pickle, tsv), a folder "
@@ -97,18 +120,16 @@ class DataConfig(Section):
     @model_validator(mode="after")
     def _paths_fit(self) -> "DataConfig":
         given = self.train_path or self.validation_path or self.test_path
+        if self.source == "sample" and (self.path or given):
+            raise ValueError("source `sample` is built in; it takes no paths")
+        if self.source == "multi30k" and given:
+            raise ValueError("source `multi30k` brings its own splits; only `path` may be set")
         if self.path and self.train_path:
             raise ValueError("`path` and `train_path` exclude each other")
         if given and not (self.path or self.train_path):
             raise ValueError("a given validation or test split needs `train_path` (or `path`) too")
         if self.source in ("tsv", "parallel") and not (self.path or self.train_path):
             raise ValueError(f"source `{self.source}` needs `path` or `train_path`")
-        if self.source in ("multi30k", "sample") and given:
-            raise ValueError(
-                f"source `{self.source}` brings its own splits; only `path` may be set"
-            )
-        if self.source == "sample" and self.path:
-            raise ValueError("source `sample` is built in; it takes no `path`")
         return self
 
 
@@ -265,6 +286,13 @@ class TrainingConfig(Section):
     )
     seed: int = Field(1, ge=0, lt=2**31, description="seed of weights, order and dropout")
 
+    @field_validator("betas")
+    @classmethod
+    def _betas_are_decays(cls, betas: tuple[float, float]) -> tuple[float, float]:
+        if not all(0 <= beta < 1 for beta in betas):
+            raise PydanticCustomError("decay", "Input should be two numbers from 0 to below 1")
+        return betas
+
     @model_validator(mode="after")
     def _one_batch_size(self) -> "TrainingConfig":
         if (self.batch_tokens is None) == (self.batch_sentences is None):
@@ -313,6 +341,15 @@ class Config(Section):
             raise ValueError("`model.tie: all` needs `tokenizer.joint: true`")
         return self
 
+    @model_validator(mode="after")
+    def _name_copies_need_subwords(self) -> "Config":
+        if self.data.name_copies and not self.tokenizer.subword:
+            raise ValueError(
+                "`data.name_copies` needs `tokenizer.kind: bpe` or `unigram`, for invented names "
+                "would fill a vocabulary of words and teach nothing about other names"
+            )
+        return self
+
 
 # ---------------------------------------------------------------------------------------- loading
 
@@ -320,23 +357,37 @@ class Config(Section):
 class _Loader(yaml.SafeLoader):
     """PyYAML's safe loader; `5e-4` is a number too, and a key given twice an error."""
 
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event = self.peek_event()
+        node = super().compose_node(parent, index)
+        if isinstance(event, yaml.AliasEvent) and not isinstance(node, yaml.ScalarNode):
+            # Aliases of collections can hold each other, and a few lines grow to gigabytes.
+            problem = f"`*{event.anchor}` must stand for a single value, not a list or a section"
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+        return node
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value]
+        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        counts = Counter(key.value for key in keys)
         for key in keys:
-            if keys.count(key) > 1:
+            if counts[key.value] > 1:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"`{key}` is given twice", node.start_mark
+                    None, None, f"`{key.value}` is given twice", key.start_mark
                 )
         return super().construct_mapping(node, deep)
 
 
+class _Dumper(yaml.SafeDumper):
+    """PyYAML's safe dumper; text that `_Loader` would take for a number gets quotes."""
+
+
 # YAML 1.1 wants a dot in a float's mantissa and a sign in its exponent; people write 5e-4 and 1e3.
-_Loader.yaml_implicit_resolvers = {
-    first: list(resolvers) for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"^[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
-)
+for _class in (_Loader, _Dumper):
+    _class.add_implicit_resolver(
+        "tag:yaml.org,2002:float",
+        re.compile(r"^[-+]?\d+(\.\d*)?[eE][-+]?\d+$"),
+        list("-+0123456789"),
+    )
 
 
 def find_config(name: str | Path) -> Path:
@@ -344,7 +395,7 @@ def find_config(name: str | Path) -> Path:
 
     The ending `.yaml` may be left out. Raises `UserError` if there is none.
     """
-    names = [Path(name)] if Path(name).suffix else [Path(name), Path(f"{name}.yaml")]
+    names = [Path(name), Path(f"{name}.yaml")]
     for folder in (Path(), Path("configs"), SHIPPED_CONFIGS):
         for candidate in names:
             if (folder / candidate).is_file():
@@ -384,7 +435,8 @@ def parse_config(tree: dict[str, Any], label: str, origins: dict[str, str] | Non
 
 def dump_config(config: Config) -> str:
     """Return the resolved configuration as YAML, every field included."""
-    return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+    tree = config.model_dump(mode="json")
+    return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
 def describe_fields() -> Iterator[tuple[str, str, str, str]]:
@@ -398,16 +450,30 @@ def describe_fields() -> Iterator[tuple[str, str, str, str]]:
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
         tree = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read: {error}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UserError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 (byte {error.start + 1}); save it as UTF-8") from None
+    except _YAML_ERRORS as error:
+        raise UserError(f"{path}: not valid YAML: {_yaml_problem(error)}") from None
     if tree is None:
         return {}
     if not isinstance(tree, dict):
         raise UserError(f"{path}: expected sections such as `training:`, got {_shorten(tree)}")
     # A section that is named but left empty keeps its defaults.
     return {key: {} if value is None else value for key, value in tree.items()}
+
+
+# PyYAML raises the last two for values that do not fit an explicit tag, as in `!!bool 3`.
+_YAML_ERRORS = (yaml.YAMLError, ValueError, RecursionError, KeyError, AttributeError)
+
+
+def _yaml_problem(error: Exception) -> str:
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
+        return f"line {error.problem_mark.line + 1}: {error.problem}"
+    if isinstance(error, (KeyError, AttributeError)):
+        return "a value does not fit its tag (!!…)"
+    return " ".join(str(error).split())
 
 
 def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]) -> None:
@@ -417,27 +483,46 @@ def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]
         raise UserError(f"--set {override}: expected section.field=value, as in training.epochs=3")
     try:
         value = yaml.load(text, Loader=_Loader)
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except _YAML_ERRORS:
         raise UserError(f"--set {override}: the value is not valid YAML") from None
-    content = tree.setdefault(section, {})
-    if not isinstance(content, dict):
-        raise UserError(f"{section}: expected fields, got {_shorten(content)}")
-    content[name] = value
-    origins[f"{section}.{name}"] = "--set"
+    if section not in tree:
+        tree[section] = {}
+        origins[section] = "--set"
+    content = tree[section]
+    if isinstance(content, dict):  # else the file is wrong, and will be told so
+        content[name] = value
+        origins[f"{section}.{name}"] = "--set"
 
 
 def _explain(details: ErrorDetails, label: str, origins: dict[str, str]) -> str:
     location = [str(part) for part in details["loc"]]
     field = ".".join(location[:2])
     where = f"{origins.get(field, label)}: {field}" if field else label
-    if details["type"] == "extra_forbidden":
+    if details["type"] in ("extra_forbidden", "invalid_key"):
         return f"{where}: unknown {_kind_and_suggestion(location)}"
     if details["type"] == "value_error":
         return f"{where}: {details['ctx']['error']}"
-    wanted = details["msg"].removeprefix("Input should be ")
+    wanted = _PLAIN.get(details["type"]) or details["msg"].removeprefix("Input should be ")
     info = _field(location)
     allowed = f" ({info.description})" if info is not None and info.description else ""
     return f"{where}: {_shorten(details['input'])} is wrong, it should be {wanted}{allowed}"
+
+
+# What is wanted, where pydantic's own words are for programmers.
+_PLAIN = {
+    "model_type": "a section: fields, each on an indented line",
+    "string_pattern_mismatch": "two or three small letters, such as en",
+    "tuple_type": "a list of two, such as [0.9, 0.98]",
+    "missing": "a list of two, such as [0.9, 0.98]",
+    "too_long": "a list of two, such as [0.9, 0.98]",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+}
 
 
 def _kind_and_suggestion(location: list[str]) -> str:
@@ -463,7 +548,8 @@ def _field(location: list[str]) -> FieldInfo | None:
 
 
 def _shorten(value: object) -> str:
-    text = repr(value) if isinstance(value, str) else str(value)
+    as_yaml = {None: "null", True: "true", False: "false"}
+    text = as_yaml[value] if value is None or isinstance(value, bool) else repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 

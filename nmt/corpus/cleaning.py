@@ -38,10 +38,11 @@ class Cleaner:
         return None
 
     def _normalise(self, text: str, lowercase: bool) -> str:
+        text = _INVISIBLE.sub("", text)
         if not text.isascii():
             if self.data.unicode != "none":
                 text = unicodedata.normalize(self.data.unicode, text)
             # A lone surrogate cannot be written as UTF-8; it comes from broken input only.
             text = text.encode("utf-8", "replace").decode("utf-8")
-        text = " ".join(_INVISIBLE.sub("", text).split())
+        text = " ".join(text.split())
         return text.lower() if lowercase else text

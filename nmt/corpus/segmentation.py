@@ -25,7 +25,11 @@ class SegmentationSampler:
         self._kind = config.kind
         self._rate = config.sampling
         self._pieces = tokenizer.pieces(range(tokenizer.size))
-        self._ids = {piece: i for i, piece in enumerate(self._pieces)}
+        # Text that happens to spell a special token or a byte must not become one.
+        special = [self._processor.is_control(i) or self._processor.is_byte(i) or i == UNK
+                   for i in range(tokenizer.size)]
+        self._fixed = {i for i, fixed in enumerate(special) if fixed}
+        self._ids = {p: i for i, p in enumerate(self._pieces) if i not in self._fixed}
         self._starts_word = [piece.startswith(SPACE) for piece in self._pieces]
         self._alternatives: dict[_Ids, list[_Ids]] = {}
 
@@ -50,7 +54,7 @@ class SegmentationSampler:
             # Seeded by the word, so that a resumed run draws what the uninterrupted one drew.
             generator = np.random.default_rng(word)
             text = "".join(self._pieces[i] for i in word)
-            if UNK in word or any(i < 0 for i in word):
+            if not self._fixed.isdisjoint(word):  # nothing known about how to spell it
                 known = [word] * _ALTERNATIVES
             elif self._kind == "bpe":
                 known = [self._bpe(text, word, generator) for _ in range(_ALTERNATIVES)]
@@ -62,8 +66,6 @@ class SegmentationSampler:
     def _bpe(self, text: str, word: _Ids, generator: np.random.Generator) -> _Ids:
         """BPE from characters up, each possible merge left out with probability `rate`."""
         symbols = list(text)
-        if any(symbol not in self._ids for symbol in symbols):
-            return word  # spelt in bytes: nothing to merge
         while len(symbols) > 1:
             merges = [
                 (rank, i)

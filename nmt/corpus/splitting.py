@@ -44,14 +44,15 @@ def assign_parts(
     )
     part_of_unique = np.full(len(unique), np.uint8(Part.TRAIN))
     filled = np.cumsum(counts)
-    start = 0
+    start, enough = 0, True
     for part, size in sizes.items():
-        already = filled[start - 1] if start else 0
+        already = int(filled[start - 1]) if start else 0
         stop = int(np.searchsorted(filled, already + size)) + 1
+        enough = enough and stop <= len(unique)
         part_of_unique[start:stop] = part
-        start = stop
+        start = min(stop, len(unique))
     parts[candidates] = part_of_unique[inverse]
-    if sizes and not (parts == Part.TRAIN).any():
+    if sizes and not (enough and (parts == Part.TRAIN).any()):
         wanted = " and ".join(f"{size} {part.name.lower()}" for part, size in sizes.items())
         raise UserError(
             f"the corpus keeps {int(kept.sum())} pairs, too few to take {wanted} pairs out; "

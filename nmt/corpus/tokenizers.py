@@ -68,7 +68,10 @@ class SubwordTokenizer(Tokenizer):
             # Read here: the library's own loader aborts on a broken file.
             self.processor = sentencepiece.SentencePieceProcessor(model_proto=model.read_bytes())
         except (OSError, RuntimeError) as error:
-            raise UserError(f"{model}: SentencePiece model cannot be read: {error}") from None
+            reason = getattr(error, "strerror", None) or "damaged"
+            raise UserError(f"{model}: SentencePiece model cannot be read: {reason}") from None
+        if tuple(self.pieces(range(min(self.size, len(SPECIALS))))) != SPECIALS:
+            raise UserError(f"{model}: not a SentencePiece model that `nmt prepare` wrote")
 
     @property
     def size(self) -> int:
@@ -233,7 +236,7 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], model: Path) -> 
                 unk_surface=SPECIALS[UNK],
                 input_sentence_size=1_000_000,
                 shuffle_input_sentence=False,
-                num_threads=os.cpu_count() or 1,
+                num_threads=8,  # no matter how many cores: sums must round alike everywhere
                 minloglevel=2,
             )
     except RuntimeError as error:

@@ -39,7 +39,7 @@ class Vocabulary:
         """Read what `save` wrote; raises `UserError` for anything else."""
         try:
             words = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise UserError(f"{path}: vocabulary cannot be read: {error}") from None
         sound = isinstance(words, list) and all(isinstance(word, str) for word in words)
         if not sound or tuple(words[: len(SPECIALS)]) != SPECIALS:

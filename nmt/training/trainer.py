@@ -8,6 +8,7 @@
 import json
 import math
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -30,7 +31,7 @@ from nmt.errors import UserError
 from nmt.evaluation import corpus_bleu
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import save_weights
-from nmt.run_folder import RunFolder, Weights, create_run, replacing
+from nmt.run_folder import RunFolder, Weights, create_run, open_run, replacing
 from nmt.training.batches import Batch, BatchPlan, validation_batches
 from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.loss import batch_loss, score_batch
@@ -50,7 +51,7 @@ def train(
     """
     prepared = prepare(config)
     if resume:
-        run = RunFolder(folder)
+        run = open_run(folder)
         _refuse_other_data(run, prepared)
     else:
         run = create_run(folder, config, prepared)
@@ -292,7 +293,11 @@ class Trainer:
     def _progress_bar(self) -> "tqdm[None]":
         self._reported = (time.monotonic(), self.progress.tokens)
         return tqdm(  # type: ignore[return-value]
-            total=self.last_update, initial=self.progress.updates, desc="training", unit=" updates"
+            total=self.last_update,
+            initial=self.progress.updates,
+            desc="training",
+            unit=" updates",
+            mininterval=0.5 if sys.stderr.isatty() else 30,  # a log file needs no animation
         )
 
     def _report(self, bar: "tqdm[None]", loss: torch.Tensor, batches: list[Batch]) -> None:
@@ -308,7 +313,9 @@ class Trainer:
                 "training.learning_rate or raise training.warmup_updates, then --resume"
             )
         speed = (self.progress.tokens - tokens) / max(now - then, 1e-9)
-        bar.set_postfix_str(f"epoch {self.progress.epoch}, loss {value:.3f}, {speed:,.0f} tokens/s")
+        bar.set_postfix_str(
+            f"epoch {self.progress.epoch}, loss {value:.3f}, {speed:,.0f} tokens/s", refresh=False
+        )
         self._reported = (now, self.progress.tokens)
 
     def _show(self, line: dict[str, Any]) -> None:

@@ -1,0 +1,48 @@
+# make run and make test work from a fresh clone: they install into .venv first.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: run test test-slow lint format types bench clean help
+
+run: $(READY)  ## prepare, train, translate and score on the built-in sample
+	$(BIN)/nmt prepare --config sample.yaml
+	$(BIN)/nmt train --config sample.yaml
+	$(BIN)/nmt translate "oscar likes to code"
+	$(BIN)/nmt evaluate
+
+test: lint types  ## lint, types, tests
+	$(BIN)/pytest
+
+test-slow: $(READY)  ## the tests that take more than seconds
+	$(BIN)/pytest -m slow
+
+lint: $(READY)  ## ruff: lint and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(READY)  ## ruff: rewrite in the project's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(READY)  ## mypy, strict
+	$(BIN)/mypy
+
+bench: $(READY)  ## measure training and decoding speed on this machine
+	$(BIN)/python scripts/benchmark.py
+
+clean:  ## remove what make has built: the environment and caches, not your runs
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+# PyTorch first: alone and pinned, so that no looser request pulls another build.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,plot]'
+	touch $(READY)

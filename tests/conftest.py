@@ -1,0 +1,112 @@
+"""What all tests share: a corpus of 200 pairs, and a tiny configuration that learns from it."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from nmt.config import Config, parse_config
+from nmt.run_folder import RunFolder
+from nmt.training.trainer import train
+
+NAMES = ["Anna", "Ben", "Clara", "David", "Emma", "Felix", "Greta", "Hugo", "Ida", "Jonas"]
+VERBS = {
+    "sings": "singt",
+    "reads": "liest",
+    "dances": "tanzt",
+    "cooks": "kocht",
+    "swims": "schwimmt",
+}
+TIMES = {"today": "heute", "often": "oft", "at home": "zu Hause", "at night": "nachts"}
+
+
+def toy_pairs() -> list[tuple[str, str]]:
+    """Return 200 distinct pairs such as ("Anna sings today.", "Anna singt heute.")."""
+    return [
+        (f"{name} {verb} {time}.", f"{name} {german_verb} {german_time}.")
+        for name in NAMES
+        for verb, german_verb in VERBS.items()
+        for time, german_time in TIMES.items()
+    ]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_thread() -> None:
+    """Tiny tensors gain nothing from threads, and lose much when tests share the machine."""
+    torch.set_num_threads(1)
+    os.environ["OMP_NUM_THREADS"] = "1"  # for the processes that tests start
+
+
+@pytest.fixture(scope="session")
+def toy_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tsv file of the 200 pairs."""
+    path = tmp_path_factory.mktemp("corpus") / "toy.tsv"
+    text = "".join(f"{source}\t{target}\n" for source, target in toy_pairs())
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def toy_config(toy_corpus: Path) -> Callable[..., Config]:
+    """Return a function that makes a small configuration, sections overridden by dictionaries."""
+
+    def make(**sections: dict[str, object]) -> Config:
+        tree: dict[str, dict[str, object]] = {
+            "data": {
+                "source": "tsv",
+                "path": str(toy_corpus),
+                "validation_size": 16,
+                "test_size": 16,
+            },
+            "tokenizer": {"vocabulary_size": 120, "byte_fallback": False},
+            "model": {
+                "d_model": 32,
+                "heads": 2,
+                "d_ff": 64,
+                "encoder_layers": 1,
+                "decoder_layers": 1,
+                "max_length": 64,
+            },
+            "training": {"epochs": 2, "batch_tokens": 256, "warmup_updates": 10},
+            "decoding": {"beam_size": 2},
+        }
+        for section, fields in sections.items():
+            tree[section].update(fields)
+        return parse_config(tree, "toy")
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def trained_run(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> RunFolder:
+    """A run that has learnt the toy corpus; read-only for tests."""
+    root = tmp_path_factory.mktemp("trained")
+    tree = {
+        "data": {"source": "tsv", "path": str(toy_corpus), "validation_size": 16, "test_size": 16},
+        "tokenizer": {"vocabulary_size": 120, "byte_fallback": False},
+        "model": {"d_model": 64, "heads": 4, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1},
+        "training": {
+            "epochs": 60,
+            "batch_tokens": 512,
+            "learning_rate": 5e-3,
+            "warmup_updates": 20,
+            "validate_updates": 100,
+        },
+    }
+    before = Path.cwd()
+    os.chdir(root)
+    try:
+        return RunFolder(train(parse_config(tree, "toy"), root / "runs" / "toy").path)
+    finally:
+        os.chdir(before)
+
+
+@pytest.fixture
+def corpora() -> Path:
+    """The folder of real corpora, where there is one."""
+    folder = os.environ.get("NMT_CORPORA")
+    if not folder:
+        pytest.skip("NMT_CORPORA is not set")
+    return Path(folder)

@@ -1,0 +1,68 @@
+"""Every YAML that is shipped: it loads, has its size, and trains."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from nmt.config import Config, load_config, shipped_configs
+from nmt.model.transformer import Transformer, count_parameters
+from nmt.training.trainer import train
+
+CONFIGS = shipped_configs()
+
+# Full size, with vocabularies as large as the config allows; a new config adds its line here.
+PARAMETERS = {
+    "base.yaml": 4_466_688,
+    "multi30k.yaml": 2_349_568,
+    "sample.yaml": 1_645_056,
+}
+
+pytestmark = pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
+
+
+def test_begins_with_the_command_that_runs_it(path: Path) -> None:
+    first = path.read_text(encoding="utf-8").split("\n")[0]
+    assert re.fullmatch(r"# nmt train --config \S+", first)
+    assert load_config(first.split()[-1]) == load_config(path)
+
+
+def test_has_as_many_parameters_as_written_down(path: Path) -> None:
+    config = load_config(path)
+    size = config.tokenizer.vocabulary_size
+    with torch.device("meta"):
+        model = Transformer(config.model, size, size)
+    assert count_parameters(model) == PARAMETERS[path.name]
+
+
+def test_trains_two_updates_on_200_pairs(
+    path: Path, toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = train(_shrunk(path, toy_corpus), tmp_path / "run")
+    [line] = run.read_metrics()
+    assert line["update"] == 2
+    assert run.weights("best").exists()
+
+
+def _shrunk(path: Path, corpus: Path) -> Config:
+    return load_config(
+        path,
+        [
+            "data.source=tsv",
+            f"data.path={corpus}",
+            "data.validation_size=20",
+            "data.test_size=20",
+            "tokenizer.vocabulary_size=120",
+            "tokenizer.byte_fallback=false",
+            "model.d_model=16",
+            "model.heads=2",
+            "model.d_ff=32",
+            "model.encoder_layers=1",
+            "model.decoder_layers=1",
+            "training.max_updates=2",
+            "training.batch_tokens=256",
+            "training.validate_updates=2",
+        ],
+    )

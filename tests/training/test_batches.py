@@ -1,0 +1,110 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from nmt.config import Config
+from nmt.corpus.prepare import prepare
+from nmt.corpus.prepared import PreparedData
+from nmt.special_tokens import EOS, PAD, SOS
+from nmt.training.batches import Batch, BatchPlan, validation_batches
+
+MakeConfig = Callable[..., Config]
+
+
+@pytest.fixture
+def prepared(toy_config: MakeConfig, tmp_path: Path) -> PreparedData:
+    return prepare(toy_config(), tmp_path / "prepared")
+
+
+def plan(prepared: PreparedData, config: Config, max_length: int = 64) -> BatchPlan:
+    return BatchPlan(prepared, config.training, max_length)
+
+
+def test_shifts_the_target_for_teacher_forcing() -> None:
+    batch = Batch.from_ids([[5, 6], [7]], [[8, 9], [4]])
+    assert batch.source.tolist() == [[5, 6, EOS], [7, EOS, PAD]]
+    assert batch.target_in.tolist() == [[SOS, 8, 9], [SOS, 4, PAD]]
+    assert batch.target_out.tolist() == [[8, 9, EOS], [4, EOS, PAD]]
+    assert batch.tokens == 5
+
+
+def test_an_epoch_holds_every_pair_once(toy_config: MakeConfig, prepared: PreparedData) -> None:
+    pairs = [i for batch in plan(prepared, toy_config()).order(1) for i in batch.tolist()]
+    assert sorted(pairs) == list(range(168))
+
+
+def test_batches_keep_to_their_token_budget(toy_config: MakeConfig, prepared: PreparedData) -> None:
+    batches = plan(prepared, toy_config(training={"batch_tokens": 100}))
+    sizes = [max(b.source.numel(), b.target_in.numel()) for b in batches.load(batches.order(1), 1)]
+    assert max(sizes) <= 100
+    assert sum(sizes) / len(sizes) > 70
+
+
+def test_a_fixed_number_of_sentences(toy_config: MakeConfig, prepared: PreparedData) -> None:
+    config = toy_config(training={"batch_tokens": None, "batch_sentences": 50})
+    assert [len(batch) for batch in plan(prepared, config).order(1)] == [50, 50, 50, 18]
+
+
+def test_the_order_follows_from_seed_and_epoch(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
+    def order(seed: int, epoch: int) -> list[list[int]]:
+        batches = plan(prepared, toy_config(training={"seed": seed})).order(epoch)
+        return [batch.tolist() for batch in batches]
+
+    assert order(1, 1) == order(1, 1)
+    assert order(1, 1) != order(1, 2)
+    assert order(1, 1) != order(2, 1)
+
+
+def test_pairs_longer_than_the_model_are_left_out_and_counted(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
+    source, target = prepared.sequences("train")
+    longest = max(source.lengths.max(), target.lengths.max()) + 1
+    batches = plan(prepared, toy_config(), max_length=int(longest) - 1)
+    assert batches.too_long > 0
+    assert batches.too_long + len(batches.usable) == 168
+    loaded = list(batches.load(batches.order(1), 1))
+    assert max(batch.target_in.shape[1] for batch in loaded) < longest
+
+
+def test_skipping_gives_the_rest_of_the_epoch(toy_config: MakeConfig, tmp_path: Path) -> None:
+    config = toy_config(tokenizer={"sampling": 0.3})
+    batches = plan(prepare(config, tmp_path / "sampled"), config)
+    order = batches.order(1)
+    whole = list(batches.load(order, 1))
+    rest = list(batches.load(order, 1, skip=3))
+    assert len(rest) == len(whole) - 3
+    for one, other in zip(whole[3:], rest, strict=True):
+        assert torch.equal(one.source, other.source)
+        assert torch.equal(one.target_out, other.target_out)
+
+
+def test_sampling_segments_anew_each_epoch(toy_config: MakeConfig, tmp_path: Path) -> None:
+    config = toy_config(tokenizer={"sampling": 0.5})
+    data = prepare(config, tmp_path / "sampled")
+    batches = plan(data, config)
+    order = batches.order(1)
+    first, second = (next(batches.load(order, epoch)).source for epoch in (1, 2))
+    decode = data.tokenizers.source.decode
+    assert first.tolist() != second.tolist()
+    assert [decode(row) for row in first.tolist()] == [decode(row) for row in second.tolist()]
+
+
+def test_the_largest_batch_has_the_most_padded_tokens(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
+    batches = plan(prepared, toy_config())
+    sizes = [max(b.source.numel(), b.target_in.numel()) for b in batches.load(batches.order(0), 0)]
+    largest = batches.largest()
+    assert max(largest.source.numel(), largest.target_in.numel()) == max(sizes)
+
+
+def test_validation_batches_hold_every_validation_pair(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
+    batches = validation_batches(prepared, toy_config().training, 64)
+    assert sum(len(batch.source) for batch in batches) == 16

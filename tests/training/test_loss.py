@@ -1,0 +1,53 @@
+import math
+
+import pytest
+import torch
+
+from nmt.config import ModelConfig
+from nmt.model.transformer import Transformer
+from nmt.training.batches import Batch
+from nmt.training.loss import batch_loss, score_batch
+
+
+@pytest.fixture
+def model() -> Transformer:
+    torch.manual_seed(0)
+    config = ModelConfig(d_model=8, heads=2, d_ff=16, encoder_layers=1, decoder_layers=1, dropout=0)
+    return Transformer(config, 11, 11)
+
+
+BATCH = Batch.from_ids([[5, 6, 7], [8]], [[9, 10], [4, 5, 6, 7]])
+
+
+def literal_loss(model: Transformer, smoothing: float) -> float:
+    """Σ over labels of -(1 - ε) log p(label) - ε / V Σ_v log p(v)."""
+    logs = model(BATCH.source, BATCH.target_in).log_softmax(-1)
+    total = 0.0
+    for row, labels in enumerate([[9, 10, 3], [4, 5, 6, 7, 3]]):
+        for position, label in enumerate(labels):
+            p = logs[row, position]
+            total -= (1 - smoothing) * p[label].item() + smoothing * p.mean().item()
+    return total
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_equals_the_equation_over_real_tokens(model: Transformer, smoothing: float) -> None:
+    loss = batch_loss(model, BATCH, smoothing).item()
+    assert loss == pytest.approx(literal_loss(model, smoothing), rel=1e-5)
+
+
+def test_padding_does_not_count(model: Transformer) -> None:
+    short = Batch.from_ids([[5, 6, 7]], [[9, 10]])
+    long = Batch.from_ids([[8]], [[4, 5, 6, 7]])
+    apart = batch_loss(model, short, 0.1) + batch_loss(model, long, 0.1)
+    assert batch_loss(model, BATCH, 0.1).item() == pytest.approx(apart.item(), rel=1e-5)
+
+
+def test_scores_count_right_guesses(model: Transformer) -> None:
+    guesses = model(BATCH.source, BATCH.target_in).argmax(-1)
+    labels = BATCH.target_out
+    right = int(((guesses == labels) & (labels != 0)).sum())
+    scores = score_batch(model, BATCH)
+    assert (scores.correct, scores.tokens) == (right, 8)
+    assert scores.loss == pytest.approx(literal_loss(model, 0.0), rel=1e-5)
+    assert math.isfinite(scores.loss)

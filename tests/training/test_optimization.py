@@ -1,0 +1,82 @@
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from nmt.config import TrainingConfig
+from nmt.training.optimization import WeightAverage, learning_rate, make_optimizer
+
+
+def rates(last: int = 1000, **fields: object) -> list[float]:
+    config = TrainingConfig(learning_rate=0.1, warmup_updates=100, **fields)  # type: ignore[arg-type]
+    return [learning_rate(config, update, last) for update in (1, 50, 100, 400, 1000)]
+
+
+def test_inverse_square_root_is_noams_schedule() -> None:
+    assert rates(schedule="inverse_sqrt") == pytest.approx(
+        [0.001, 0.05, 0.1, 0.05, 0.1 * math.sqrt(0.1)]
+    )
+
+
+def test_noam_in_the_papers_words() -> None:
+    # lrate = d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), equation 3
+    d_model, warmup = 512, 4000
+    config = TrainingConfig(learning_rate=(d_model * warmup) ** -0.5, warmup_updates=warmup)
+    for step in (1, 100, 4000, 50_000):
+        paper = d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+        assert learning_rate(config, step, 100_000) == pytest.approx(paper)
+
+
+def test_cosine_reaches_zero_at_the_last_update() -> None:
+    first, half, peak, later, last = rates(schedule="cosine")
+    assert (first, half, peak) == pytest.approx((0.001, 0.05, 0.1))
+    assert later == pytest.approx(0.05 * (1 + math.cos(math.pi / 3)))
+    assert last == pytest.approx(0.0)
+
+
+def test_constant_after_the_warm_up() -> None:
+    assert rates(schedule="constant") == pytest.approx([0.001, 0.05, 0.1, 0.1, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("adam", torch.optim.Adam), ("adamw", torch.optim.AdamW), ("nadam", torch.optim.NAdam)],
+)
+def test_optimizers_take_the_configured_numbers(name: str, kind: type) -> None:
+    config = TrainingConfig(optimizer=name, betas=(0.8, 0.95), epsilon=1e-6, weight_decay=0.01)  # type: ignore[arg-type]
+    optimizer = make_optimizer(nn.Linear(2, 2), config)
+    [group] = optimizer.param_groups
+    assert type(optimizer) is kind
+    assert (group["betas"], group["eps"], group["weight_decay"]) == ((0.8, 0.95), 1e-6, 0.01)
+
+
+def test_average_follows_the_equation() -> None:
+    model = nn.Linear(1, 1, bias=False)
+    nn.init.constant_(model.weight, 1.0)
+    average = WeightAverage(model, decay=0.9)
+    nn.init.constant_(model.weight, 2.0)
+    average.update(updates=10_000)
+    assert average.average[0].item() == pytest.approx(0.9 * 1.0 + 0.1 * 2.0)
+
+
+def test_average_forgets_the_beginning() -> None:
+    model = nn.Linear(1, 1, bias=False)
+    nn.init.constant_(model.weight, 1.0)
+    average = WeightAverage(model, decay=0.9)
+    nn.init.constant_(model.weight, 2.0)
+    average.update(updates=1)  # decay 2 / 11
+    assert average.average[0].item() == pytest.approx(2 / 11 * 1.0 + 9 / 11 * 2.0)
+
+
+def test_swapping_twice_restores_both() -> None:
+    model = nn.Linear(3, 3)
+    average = WeightAverage(model, decay=0.5)
+    with torch.no_grad():
+        model.weight.add_(1.0)
+    weights, kept = model.weight.clone(), average.average[0].clone()
+    average.swap()
+    assert torch.equal(model.weight, kept)
+    average.swap()
+    assert torch.equal(model.weight, weights)
+    assert torch.equal(average.average[0], kept)

@@ -1,0 +1,237 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from nmt.config import Config, dump_config
+from nmt.corpus.prepare import prepare
+from nmt.errors import UserError
+from nmt.run_folder import RunFolder, create_run
+from nmt.training.batches import Batch
+from nmt.training.trainer import Trainer, train
+
+MakeConfig = Callable[..., Config]
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def trainer(config: Config, folder: str = "run") -> Trainer:
+    prepared = prepare(config)
+    run = create_run(Path(folder), config, prepared)
+    return Trainer(config, prepared, run, torch.device("cpu"))
+
+
+def saved(folder: str) -> dict[str, Tensor]:
+    """Return all tensors of a checkpoint, the optimizer's and generators' too."""
+    state = torch.load(Path(folder) / "checkpoint.pt", weights_only=True)
+    tensors = dict(state["model"])
+    for number, moments in state["optimizer"]["state"].items():
+        tensors |= {f"{number}.{name}": value for name, value in moments.items()}
+    tensors |= {f"average.{i}": value for i, value in enumerate(state["average"] or [])}
+    return tensors | state["generators"]
+
+
+def assert_same(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
+    assert one.keys() == other.keys()
+    different = [name for name in one if not torch.equal(one[name], other[name])]
+    assert different == []
+
+
+def test_learns_the_toy_corpus(trained_run: RunFolder) -> None:
+    metrics = trained_run.read_metrics()
+    assert metrics[-1]["bleu"] > 60
+    assert metrics[-1]["loss"] < metrics[0]["loss"]
+
+
+def test_a_metrics_line_tells_everything(trained_run: RunFolder) -> None:
+    line = trained_run.read_metrics()[0]
+    assert {"update", "epoch", "minutes", "loss", "perplexity", "accuracy", "bleu"} <= line.keys()
+    assert line["perplexity"] == pytest.approx(2.718281828 ** line["loss"])
+    assert line["samples"][0].keys() == {"source", "reference", "translation"}
+
+
+def test_same_seed_same_weights_other_seed_others(toy_config: MakeConfig) -> None:
+    for folder, seed in (("a", 1), ("b", 1), ("c", 2)):
+        train(toy_config(training={"seed": seed, "max_updates": 3}), Path(folder))
+    assert_same(saved("a"), saved("b"))
+    assert not torch.equal(saved("a")["output.weight"], saved("c")["output.weight"])
+
+
+def test_four_quarter_batches_give_the_gradient_of_the_whole(toy_config: MakeConfig) -> None:
+    learner = trainer(toy_config(model={"dropout": 0.0}))
+    source, target = learner.prepared.sequences("train")
+    sources = [source[i].tolist() for i in range(16)]
+    targets = [target[i].tolist() for i in range(16)]
+    # Quarters of different lengths, so that a mean of means would differ.
+    cuts = [(0, 2), (2, 5), (5, 11), (11, 16)]
+    quarters = [Batch.from_ids(sources[a:b], targets[a:b]) for a, b in cuts]
+    assert len({batch.tokens for batch in quarters}) > 1
+    whole = _gradient(learner, [Batch.from_ids(sources, targets)])
+    parts = _gradient(learner, quarters)
+    for one, other in zip(whole, parts, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-7)
+
+
+def _gradient(learner: Trainer, batches: list[Batch]) -> list[Tensor]:
+    """Return the gradients that an update steps with."""
+    found: list[Tensor] = []
+    step = learner.optimizer.step
+
+    def grab() -> None:
+        found.extend(p.grad.clone() for p in learner.model.parameters() if p.grad is not None)
+
+    learner.optimizer.step = grab  # type: ignore[method-assign, assignment]
+    learner._update(batches)
+    learner.optimizer.step = step  # type: ignore[method-assign]
+    return found
+
+
+RESUMABLE = {
+    "plain": {},
+    "average": {"training": {"average_decay": 0.9, "accumulate": 2}},
+    "sampling": {"tokenizer": {"sampling": 0.2}},
+    "cosine": {"training": {"schedule": "cosine", "optimizer": "adamw", "weight_decay": 0.01}},
+    "nadam": {"training": {"optimizer": "nadam", "batch_tokens": None, "batch_sentences": 7}},
+}
+
+
+@pytest.mark.parametrize("name", RESUMABLE)
+def test_resuming_equals_never_having_stopped(
+    toy_config: MakeConfig, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sections = {section: dict(fields) for section, fields in RESUMABLE[name].items()}
+    sections.setdefault("training", {}).update(epochs=3)
+    config = toy_config(**sections)
+    train(config, Path("whole"))
+    updates = RunFolder(Path("whole")).read_metrics()[-1]["update"]
+    with monkeypatch.context() as patch:
+        stop_after(patch, updates // 2)
+        with pytest.raises(KeyboardInterrupt):
+            train(config, Path("halves"))
+    train(config, Path("halves"), resume=True)
+    assert_same(saved("whole"), saved("halves"))
+    assert _without_time("whole") == _without_time("halves")
+
+
+def stop_after(monkeypatch: pytest.MonkeyPatch, updates: int) -> None:
+    """Press Ctrl-C during an update."""
+    update = Trainer._update
+
+    def interrupted(self: Trainer, batches: list[Batch]) -> Tensor:
+        loss = update(self, batches)
+        if self.progress.updates == updates:
+            os.kill(os.getpid(), signal.SIGINT)
+        return loss
+
+    monkeypatch.setattr(Trainer, "_update", interrupted)
+
+
+def _without_time(folder: str) -> list[dict[str, object]]:
+    lines = RunFolder(Path(folder)).read_metrics()
+    return [{k: v for k, v in line.items() if k != "minutes"} for line in lines]
+
+
+def test_resuming_after_kill_9_equals_never_having_stopped(toy_config: MakeConfig) -> None:
+    config = toy_config(training={"epochs": 8, "checkpoint_updates": 5, "average_decay": 0.9})
+    train(config, Path("whole"))
+    Path("config.yaml").write_text(dump_config(config))
+    command = [sys.executable, "-m", "nmt", "train", "--config", "./config.yaml", "--run", "killed"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not Path("killed/checkpoint.pt").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    train(config, Path("killed"), resume=True)
+    assert_same(saved("whole"), saved("killed"))
+    assert _without_time("whole") == _without_time("killed")
+
+
+def test_a_finished_run_is_left_as_it_is(
+    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = toy_config(training={"max_updates": 2})
+    train(config, Path("run"))
+    before = Path("run/checkpoint.pt").read_bytes()
+    train(config, Path("run"), resume=True)
+    assert Path("run/checkpoint.pt").read_bytes() == before
+    assert "training.max_updates 2 is reached" in capsys.readouterr().out
+
+
+def test_a_raised_limit_goes_on(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)
+    assert RunFolder(Path("run")).read_metrics()[-1]["update"] == 4
+
+
+def test_an_existing_run_is_not_overwritten(toy_config: MakeConfig) -> None:
+    config = toy_config(training={"max_updates": 2})
+    train(config, Path("run"))
+    with pytest.raises(UserError, match="exists already"):
+        train(config, Path("run"))
+
+
+def test_resuming_with_other_data_is_refused(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    with pytest.raises(UserError, match="have changed"):
+        train(toy_config(data={"validation_size": 20}), Path("run"), resume=True)
+
+
+def test_resuming_from_a_damaged_checkpoint_is_one_line(toy_config: MakeConfig) -> None:
+    config = toy_config(training={"max_updates": 2})
+    train(config, Path("run"))
+    checkpoint = Path("run/checkpoint.pt")
+    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
+    with pytest.raises(UserError, match=r"checkpoint cannot be read") as raised:
+        train(config, Path("run"), resume=True)
+    assert "\n" not in str(raised.value)
+
+
+def test_stops_when_validations_get_no_better(toy_config: MakeConfig) -> None:
+    frozen = {"learning_rate": 1e-12, "validate_updates": 1, "patience": 3, "epochs": 9}
+    train(toy_config(training=frozen), Path("run"))
+    assert [line["update"] for line in RunFolder(Path("run")).read_metrics()] == [1, 2, 3, 4]
+
+
+def test_stops_after_its_minutes(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"epochs": 1000, "max_minutes": 0.01}), Path("run"))
+    assert RunFolder(Path("run")).read_metrics()[-1]["epoch"] < 1000
+
+
+def test_best_weights_are_those_of_the_best_validation(toy_config: MakeConfig) -> None:
+    """An exploding rate spoils the last weights; the best stay what they were."""
+    config = toy_config(training={"best": "loss", "epochs": 6, "warmup_updates": 0})
+    learner = trainer(config)
+    learner.run()
+    metrics = learner.folder.read_metrics()
+    best = min(metrics, key=lambda line: line["loss"])
+    assert learner.progress.best == pytest.approx(-best["loss"])
+    assert learner.progress.best_update == best["update"]
+
+
+def test_a_loss_that_is_not_a_number_stops_in_one_line(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.training.trainer._SECONDS_A_REPORT", 0.0)
+    learner = trainer(toy_config())
+    with torch.no_grad():
+        learner.model.output.weight.fill_(float("nan"))
+    with pytest.raises(UserError, match=r"lower training\.learning_rate"):
+        learner.run()
+    assert not learner.folder.checkpoint.exists()
+
+
+def test_averaged_weights_are_saved_and_differ_from_the_last(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"average_decay": 0.9}), Path("run"))
+    last, averaged = (Path(f"run/{name}.safetensors").read_bytes() for name in ("last", "averaged"))
+    assert last != averaged
