@@ -1,0 +1,1 @@
+"""Grammar-based generator of the built-in English-German sample corpus."""

@@ -1,0 +1,320 @@
+"""The command line as a person meets it: a process, its output, its exit code."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nmt.config import dump_config
+from nmt.run_folder import RunFolder
+
+PAIR = ("Anna sings today.", "Anna singt heute.")
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def nmt(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "nmt", *map(str, arguments)]
+    return subprocess.run(command, input=stdin, capture_output=True, timeout=120, check=False)
+
+
+def text(output: bytes) -> str:
+    return output.decode("utf-8")
+
+
+def assert_refused(*arguments: object, message: str, stdin: bytes = b"") -> None:
+    """One line on standard error that says `message`, exit code 2, no traceback."""
+    done = nmt(*arguments, stdin=stdin)
+    assert (done.returncode, text(done.stdout)) == (2, "")
+    [line] = text(done.stderr).splitlines()
+    assert message in line
+
+
+# ------------------------------------------------------------------------------------------- help
+
+
+def test_help_imports_neither_torch_nor_spacy() -> None:
+    code = (
+        "import sys; from nmt import cli; sys.argv = ['nmt', '--help']\n"
+        "try: cli.main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'torch', 'spacy', 'numpy', 'sentencepiece', 'pydantic'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert text(done.stdout).splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("command", ["prepare", "train", "translate", "evaluate", "config"])
+def test_every_command_has_help(command: str) -> None:
+    done = nmt(command, "--help")
+    assert done.returncode == 0
+    assert "Usage" in text(done.stdout)
+
+
+def test_version() -> None:
+    assert text(nmt("--version").stdout).strip() == "0.1.0"
+
+
+# ----------------------------------------------------------------------------------------- config
+
+
+def test_config_show_prints_resolved_yaml() -> None:
+    done = nmt("config", "show", "--config", "base.yaml", "--set", "training.epochs=3")
+    tree = yaml.safe_load(done.stdout)
+    assert tree["training"]["epochs"] == 3
+    assert tree["model"]["norm"] == "pre"
+
+
+def test_config_fields_documents_every_field() -> None:
+    fields = text(nmt("config", "fields").stdout)
+    assert "training.label_smoothing: float = 0.1\n" in fields
+    assert "decoding.beam_size: int = 4\n" in fields
+
+
+def test_mistakes_in_a_config_come_together() -> None:
+    Path("mine.yaml").write_text("training:\n  lable_smoothing: 0.1\nmodel:\n  heads: many\n")
+    done = nmt("train", "--config", "mine.yaml")
+    lines = text(done.stderr).splitlines()
+    assert done.returncode == 2
+    assert len(lines) == 2
+    assert any(
+        "mine.yaml: training.lable_smoothing: unknown field; did you mean label_smoothing?" in line
+        for line in lines
+    )
+    assert not Path("runs").exists()
+
+
+def test_a_config_that_is_not_there() -> None:
+    assert_refused("prepare", "--config", "nothing.yaml", message="config nothing.yaml not found")
+
+
+# ---------------------------------------------------------------------------------------- prepare
+
+
+def test_prepare_prints_its_report(toy_corpus: Path) -> None:
+    Path("mine.yaml").write_text(
+        f"data: {{source: tsv, path: {toy_corpus}, validation_size: 9, test_size: 9}}\n"
+        "tokenizer: {vocabulary_size: 300}\n"
+    )
+    done = nmt("prepare", "--config", "mine.yaml")
+    assert done.returncode == 0
+    assert "pairs read       200" in text(done.stdout)
+
+
+def test_no_network_and_no_path_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(Path("cache").resolve()))
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nothing listens there
+    monkeypatch.setattr("nmt.corpus.download._pause", lambda seconds: None)
+    done = nmt("prepare")
+    assert done.returncode == 2
+    [line] = [line for line in text(done.stderr).splitlines() if line.startswith("nmt:")]
+    assert "data.path" in line
+    assert "Traceback" not in text(done.stderr)
+
+
+# ------------------------------------------------------------------------------------------ train
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(toy_corpus: Path) -> None:
+    Path("mine.yaml").write_text(
+        f"data: {{source: tsv, path: {toy_corpus}, validation_size: 9, test_size: 9}}\n"
+        "tokenizer: {vocabulary_size: 300}\n"
+        "model: {d_model: 16, heads: 2, d_ff: 16, encoder_layers: 1, decoder_layers: 1}\n"
+        "training: {epochs: 100000, checkpoint_updates: 1}\n"
+    )
+    command = [sys.executable, "-m", "nmt", "train", "--config", "mine.yaml"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not Path("runs/mine/checkpoint.pt").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "nmt train --resume --run runs/mine" in text(output)
+    assert "Traceback" not in text(errors)
+    done = nmt("train", "--resume", "--set", "training.max_minutes=0.0001")
+    assert done.returncode == 0
+
+
+def test_resume_without_a_run() -> None:
+    assert_refused("train", "--resume", message="no run")
+
+
+def test_an_existing_run_folder_is_kept(trained_run: RunFolder) -> None:
+    before = sorted(file.name for file in trained_run.path.iterdir())
+    Path("mine.yaml").write_text(dump_config(trained_run.config))
+    assert_refused(
+        "train", "--config", "mine.yaml", "--run", trained_run.path, message="exists already"
+    )
+    assert sorted(file.name for file in trained_run.path.iterdir()) == before
+
+
+def test_a_device_that_is_not_here() -> None:
+    assert_refused("train", "--device", "warp", message="--device warp: not available here")
+
+
+# -------------------------------------------------------------------------------------- translate
+
+
+def test_translates_its_arguments(trained_run: RunFolder) -> None:
+    done = nmt("translate", "--run", trained_run.path, PAIR[0], "Ben swims often.")
+    assert text(done.stdout) == "Anna singt heute.\nBen schwimmt oft.\n"
+
+
+def test_lines_in_equal_lines_out_in_order(trained_run: RunFolder) -> None:
+    lines = ["", "Ben swims often.", "  ", "Anna\u2028sings\x0btoday.", "Ben swims often.\r", ""]
+    done = nmt("translate", "--run", trained_run.path, stdin="\n".join(lines).encode() + b"\n")
+    output = text(done.stdout).split("\n")
+    assert output == ["", "Ben schwimmt oft.", "", "Anna singt heute.", "Ben schwimmt oft.", "", ""]
+
+
+def test_file_to_file(trained_run: RunFolder) -> None:
+    Path("in.txt").write_text("Ben swims often.\n\nAnna sings today.")
+    done = nmt("translate", "--run", trained_run.path, "--input", "in.txt", "--output", "out.txt")
+    assert done.returncode == 0
+    assert Path("out.txt").read_text() == "Ben schwimmt oft.\n\nAnna singt heute.\n"
+
+
+def test_a_line_too_long_for_the_model_is_never_dropped(trained_run: RunFolder) -> None:
+    longest = "Anna sings today. " * 60
+    done = nmt("translate", "--run", trained_run.path, longest, "Ben swims often.")
+    first, second = text(done.stdout).splitlines()
+    assert first.count("Anna") > 20
+    assert second == "Ben schwimmt oft."
+    assert "line 1: too long for the model, translated in" in text(done.stderr)
+
+
+def test_n_best_prints_line_score_and_text_best_first(trained_run: RunFolder) -> None:
+    done = nmt("translate", "--run", trained_run.path, "--n-best", 3, PAIR[0], "Ben swims often.")
+    rows = [line.split("\t") for line in text(done.stdout).splitlines()]
+    assert [row[0] for row in rows] == ["1"] * 3 + ["2"] * 3
+    assert rows[0][2] == PAIR[1]
+    scores = [float(row[1]) for row in rows[:3]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_run_works_from_another_folder_without_its_corpus(
+    trained_run: RunFolder, tmp_path: Path
+) -> None:
+    import shutil
+
+    copy = tmp_path / "elsewhere" / "copy"
+    shutil.copytree(trained_run.path, copy)
+    (copy / "checkpoint.pt").unlink()
+    assert text(nmt("translate", "--run", copy, PAIR[0]).stdout) == PAIR[1] + "\n"
+
+
+def test_input_that_is_not_utf8_names_its_line(trained_run: RunFolder) -> None:
+    assert_refused(
+        "translate", "--run", trained_run.path, message="line 1 is not UTF-8", stdin=b"\xff\xfe\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--run", "nowhere", "x"], "nowhere: not a run folder"),
+        (["--run", "{run}", "--input", "missing.txt"], "missing.txt: cannot be read"),
+        (["--run", "{run}", "x", "--set", "model.heads=2"], "takes decoding.* only"),
+        (["--run", "{run}", "x", "--set", "decoding.beam=2"], "did you mean beam_size?"),
+        (["--run", "{run}", "x", "--weights", "averaged"], "averaged.safetensors: no such weights"),
+        (["--run", "{run}", "x", "--output", "no/such/folder/out.txt"], "no/such/folder"),
+        (["x"], "no run"),
+    ],
+)
+def test_wrong_use_of_translate(trained_run: RunFolder, arguments: list[str], message: str) -> None:
+    filled = [argument.format(run=trained_run.path) for argument in arguments]
+    assert_refused("translate", *filled, message=message)
+
+
+def test_a_damaged_run_is_refused_in_one_line(trained_run: RunFolder, tmp_path: Path) -> None:
+    import shutil
+
+    copy = tmp_path / "copy"
+    shutil.copytree(trained_run.path, copy)
+    (copy / "best.safetensors").write_bytes(b"not weights")
+    assert_refused("translate", "--run", copy, "x", message="weights cannot be read")
+    (copy / "data" / "joint.model").write_bytes(b"not a model")
+    assert_refused("translate", "--run", copy, "x", message="joint.model")
+
+
+def test_debug_shows_the_trace() -> None:
+    done = nmt("translate", "--run", "nowhere", "x", "--debug")
+    assert "Traceback" in text(done.stderr)
+
+
+def test_the_prompt_translates_line_by_line(trained_run: RunFolder) -> None:
+    """With a terminal for standard input."""
+    import pty
+
+    controller, terminal = pty.openpty()
+    command = [sys.executable, "-m", "nmt", "translate", "--run", str(trained_run.path)]
+    process = subprocess.Popen(
+        command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    os.write(controller, b"Ben swims often.\n\x04")
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "Ben schwimmt oft." in text(output)
+    assert "Ctrl-D ends" in text(errors)
+
+
+# --------------------------------------------------------------------------------------- evaluate
+
+
+def test_evaluate_scores_the_test_set(trained_run: RunFolder) -> None:
+    done = nmt("evaluate", "--run", trained_run.path)
+    assert done.returncode == 0
+    assert "16 sentences" in text(done.stdout)
+    assert "tok:13a" in text(done.stdout)
+
+
+def test_evaluate_json_has_numbers_beside_signatures(trained_run: RunFolder) -> None:
+    done = nmt("evaluate", "--run", trained_run.path, "--json", "--output", "hypotheses.txt")
+    scores = json.loads(done.stdout)
+    assert scores["bleu"] > 60
+    assert {type(scores[name]) for name in ("bleu", "chrf", "ter")} == {float}
+    assert "bs:1000" in scores["signatures"]["bleu"]
+    low, high = scores["intervals"]["bleu"]
+    assert low <= scores["bleu"] <= high
+    assert Path("hypotheses.txt").read_text().count("\n") == 16
+
+
+def test_evaluate_files_lowercased_and_moses_tokenized(trained_run: RunFolder) -> None:
+    Path("source.txt").write_text("Ben swims often.\nAnna sings today.\n")
+    Path("reference.txt").write_text("BEN SCHWIMMT OFT.\nANNA SINGT HEUTE.\n")
+    files = ["--source", "source.txt", "--reference", "reference.txt"]
+    lower = ["--lowercase", "--tokenize", "moses", "--json"]
+    done = nmt("evaluate", "--run", trained_run.path, *files, *lower)
+    scores = json.loads(done.stdout)
+    assert scores["bleu"] == pytest.approx(100)
+    assert "case:lc" in scores["signatures"]["bleu"]
+    assert "tok:moses" in scores["signatures"]["bleu"]
+
+
+def test_comparing_a_run_with_itself_is_not_significant(trained_run: RunFolder) -> None:
+    done = nmt("evaluate", "--run", trained_run.path, "--against", trained_run.path)
+    assert "not significant" in text(done.stdout)
+
+
+def test_files_of_different_lengths(trained_run: RunFolder) -> None:
+    Path("source.txt").write_text("a\nb\n")
+    Path("reference.txt").write_text("a\n")
+    files = ["--source", "source.txt", "--reference", "reference.txt"]
+    assert_refused("evaluate", "--run", trained_run.path, *files, message="2 lines")
+
+
+def test_source_without_reference(trained_run: RunFolder) -> None:
+    Path("source.txt").write_text("a\n")
+    assert_refused(
+        "evaluate", "--run", trained_run.path, "--source", "source.txt", message="belong together"
+    )
