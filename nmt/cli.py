@@ -55,16 +55,25 @@ BeamOption = Annotated[
 ]
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Show the trace of an error; works in any place.")
     ] = False,
 ) -> None:
-    if version:
-        typer.echo(__version__)
-        raise typer.Exit
+    pass
 
 
 @app.command()
@@ -280,7 +289,10 @@ def _format(found: Iterator[list["Translation"]], n_best: int | None) -> Iterato
     for number, translations in enumerate(found, 1):
         best = translations[0]
         if best.parts > 1:
-            _warn(f"line {number}: too long for the model, translated in {best.parts} parts")
+            _warn(
+                f"line {number}: longer than any training sentence, "
+                f"translated in {best.parts} parts"
+            )
         if not best.complete:
             _warn(f"line {number}: the translation was cut at decoding.max_length_factor")
         if n_best is None:

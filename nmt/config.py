@@ -57,7 +57,8 @@ class Section(BaseModel):
     def _only_switches_are_boolean(cls, value: object, info: ValidationInfo) -> object:
         # YAML reads `no` (Norwegian) as false, and false would pass for the number 0.
         assert info.field_name
-        if isinstance(value, bool) and cls.model_fields[info.field_name].annotation is not bool:
+        kind = cls.model_fields[info.field_name].annotation
+        if isinstance(value, bool) and kind is not bool and not hasattr(kind, "model_fields"):
             raise PydanticCustomError("boolean", "Input should be no boolean; put text in quotes")
         return value
 
@@ -358,12 +359,14 @@ class _Loader(yaml.SafeLoader):
     """PyYAML's safe loader; `5e-4` is a number too, and a key given twice an error."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        event = self.peek_event()
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        is_alias = isinstance(event, yaml.AliasEvent)
+        name, mark = getattr(event, "anchor", None), event.start_mark
         node = super().compose_node(parent, index)
-        if isinstance(event, yaml.AliasEvent) and not isinstance(node, yaml.ScalarNode):
+        if is_alias and not isinstance(node, yaml.ScalarNode):
             # Aliases of collections can hold each other, and a few lines grow to gigabytes.
-            problem = f"`*{event.anchor}` must stand for a single value, not a list or a section"
-            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+            problem = f"`*{name}` must stand for a single value, not a list or a section"
+            raise yaml.composer.ComposerError(None, None, problem, mark)
         return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -470,7 +473,8 @@ _YAML_ERRORS = (yaml.YAMLError, ValueError, RecursionError, KeyError, AttributeE
 
 def _yaml_problem(error: Exception) -> str:
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
-        return f"line {error.problem_mark.line + 1}: {error.problem}"
+        problem = " ".join(filter(None, (error.context, error.problem)))
+        return f"line {error.problem_mark.line + 1}: {problem}"
     if isinstance(error, (KeyError, AttributeError)):
         return "a value does not fit its tag (!!…)"
     return " ".join(str(error).split())

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nmt.config import Config, dump_config, load_config
-from nmt.corpus.prepared import Example, PreparedData, read_examples, text_files
+from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report, text_files
 from nmt.errors import UserError
 
 Weights = Literal["best", "last", "averaged"]
@@ -46,12 +46,18 @@ class RunFolder:
         """Return the raw validation or test pairs."""
         return read_examples(self.data / f"{split}.jsonl")
 
+    @property
+    def report(self) -> dict[str, Any]:
+        """The report of the preparation."""
+        return read_report(self.data)
+
     def read_metrics(self) -> list[dict[str, Any]]:
         """Return the validations so far, in order."""
         if not self.metrics.exists():
             return []
         try:
-            return [json.loads(line) for line in self.metrics.read_text("utf-8").splitlines()]
+            with self.metrics.open(encoding="utf-8", newline="\n") as file:
+                return [json.loads(line) for line in file]
         except ValueError as error:
             raise UserError(f"{self.metrics}: damaged: {error}; delete its broken line") from None
 

@@ -37,6 +37,7 @@ class NameCopier:
         }
         self._known = set(in_source) | set(in_target)
         self._followers = _letter_followers(in_source)
+        self._letters = sorted(set("".join(in_source)))
 
     def copies(self, source: str, target: str) -> Iterable[tuple[str, str]]:
         """Yield copies of a pair with invented names; none if it holds no name."""
@@ -50,7 +51,7 @@ class NameCopier:
 
     def _invent(self) -> str:
         """Return a pronounceable word that the corpus does not hold."""
-        while True:
+        for _ in range(100):
             word = "^^"
             while len(word) < 14:
                 letters, weights = self._followers[word[-2:]]
@@ -60,10 +61,15 @@ class NameCopier:
                 word += letter
             if len(word) >= 5 and word[2:] not in self._known:
                 return word[2:]
+        # A corpus of a few words may spell no others.
+        word = ""
+        while len(word) < 3 or word in self._known:
+            word += str(self._generator.choice(self._letters))
+        return word
 
 
 def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower()))
+    return {word.lower() for word in _WORD.findall(text)}
 
 
 def _replace(text: str, invented: dict[str, str]) -> str:
@@ -72,6 +78,8 @@ def _replace(text: str, invented: dict[str, str]) -> str:
         name = invented.get(word.lower())
         if name is None:
             return word
+        if word.isupper():
+            return name.upper()
         return name.capitalize() if word[0].isupper() else name
 
     return _WORD.sub(replacement, text)

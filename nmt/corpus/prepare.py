@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nmt.config import Config, DataConfig, dump_config
+from nmt.config import Config, DataConfig
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.name_copies import NameCopier
 from nmt.corpus.prepared import (
@@ -29,6 +29,7 @@ from nmt.corpus.prepared import (
     PreparedData,
     Sequences,
     SequenceWriter,
+    is_whole,
     open_prepared,
     read_examples,
     stored_fingerprint,
@@ -45,6 +46,7 @@ from nmt.special_tokens import UNK
 SIDES = ("source", "target")
 _PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
 _NO_KEYS = np.empty(0, np.int64)
+_ENDINGS = {".ids", ".offsets", ".jsonl", ".json", ".model"}
 
 
 def prepare(config: Config, folder: Path | None = None) -> PreparedData:
@@ -56,18 +58,43 @@ def prepare(config: Config, folder: Path | None = None) -> PreparedData:
     corpus = open_corpus(config.data)
     folder = folder or default_folder(config)
     fingerprint = _fingerprint(config, corpus)
-    if stored_fingerprint(folder) != fingerprint:
-        if folder.exists() and not (folder / "prepared.json").exists() and any(folder.iterdir()):
-            raise UserError(f"{folder}: not empty and not prepared data; name another folder")
-        partial = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
+    if stored_fingerprint(folder) != fingerprint or not is_whole(folder):
+        _require_own(folder)
+        place = folder.resolve()
+        partial = place.with_name(f".{place.name}.partial-{os.getpid()}")
+        shutil.rmtree(partial, ignore_errors=True)  # of a process that was killed
         partial.mkdir(parents=True)
         try:
             _write(config, corpus, partial, fingerprint)
-            shutil.rmtree(folder, ignore_errors=True)
-            partial.rename(folder)
+            _replace_folder(place, partial)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     return open_prepared(folder, config.data, config.tokenizer)
+
+
+def _require_own(folder: Path) -> None:
+    """Refuse to replace anything but an empty folder or one that `prepare` wrote."""
+    if not folder.exists():
+        return
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
+    endings = {Path(name).suffix for name in names}
+    if names and not ("prepared.json" in names and endings <= _ENDINGS):
+        raise UserError(f"{folder}: not empty and not prepared data; name another folder")
+
+
+def _replace_folder(folder: Path, new: Path) -> None:
+    """Move `new` to `folder`; what was there is deleted only when that has worked."""
+    old = new.with_name(f"{new.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if folder.exists():
+        folder.rename(old)
+    try:
+        new.rename(folder)
+    except OSError:
+        if old.exists():
+            old.rename(folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def default_folder(config: Config) -> Path:
@@ -80,7 +107,7 @@ def default_folder(config: Config) -> Path:
 def _fingerprint(config: Config, corpus: Corpus) -> str:
     """Return a hash of everything that the prepared data is made from."""
     digest = hashlib.sha256(f"format {FORMAT}\n".encode())
-    digest.update(dump_config(Config(data=config.data, tokenizer=config.tokenizer)).encode())
+    digest.update((config.data.model_dump_json() + config.tokenizer.model_dump_json()).encode())
     for split, paths in sorted(corpus.files.items()):
         for path in paths:
             digest.update(f"\n{split} ".encode())

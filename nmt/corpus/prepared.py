@@ -6,7 +6,7 @@ train.target.*, validation.*
 validation.jsonl, test.jsonl   raw text: {"source", "reference", "source_in_train"}
 joint.model or source.vocabulary.json, …   the tokenizers
 report.json           what was read, dropped, covered
-prepared.json         format version, fingerprint, the data and tokenizer sections
+prepared.json         format version, fingerprint, sizes of files, the data and tokenizer sections
 """
 
 import json
@@ -32,12 +32,17 @@ class Sequences:
     """Sentences as ids in one flat array; reading one costs its own length only."""
 
     def __init__(self, stem: Path):
-        self.offsets: NDArray[np.int64] = np.memmap(f"{stem}.offsets", _OFFSET, "r")
-        # An empty file cannot be mapped; all sentences may be empty.
-        empty = Path(f"{stem}.ids").stat().st_size == 0
-        self.ids: NDArray[np.int32] = (
-            np.empty(0, _ID) if empty else np.memmap(f"{stem}.ids", _ID, "r")
-        )
+        try:
+            self.offsets: NDArray[np.int64] = np.memmap(f"{stem}.offsets", _OFFSET, "r")
+            # An empty file cannot be mapped; all sentences may be empty.
+            empty = Path(f"{stem}.ids").stat().st_size == 0
+            self.ids: NDArray[np.int32] = (
+                np.empty(0, _ID) if empty else np.memmap(f"{stem}.ids", _ID, "r")
+            )
+        except (OSError, ValueError) as error:
+            raise _damaged(stem, error) from None
+        if self.offsets[-1] != len(self.ids):
+            raise _damaged(stem, "cut off")
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -100,9 +105,16 @@ def read_examples(path: Path) -> list[Example]:
     """Read what `write_examples` wrote."""
     try:
         with path.open(encoding="utf-8", newline="\n") as file:
-            return [Example(**json.loads(line)) for line in file]
-    except (OSError, ValueError, TypeError) as error:
-        raise UserError(f"{path}: cannot be read: {error}; run `nmt prepare` again") from None
+            examples = [Example(**json.loads(line)) for line in file]
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise _damaged(path, error) from None
+    if not all(isinstance(text, str) for e in examples for text in (e.source, e.reference)):
+        raise _damaged(path, "not text")
+    return examples
+
+
+def _damaged(path: Path, reason: object) -> UserError:
+    return UserError(f"{path}: cannot be read: {reason}; run `nmt prepare` again")
 
 
 @dataclass(frozen=True)
@@ -140,6 +152,7 @@ def write_manifest(
     manifest = {
         "format": FORMAT,
         "fingerprint": fingerprint,
+        "files": {path.name: path.stat().st_size for path in sorted(folder.iterdir())},
         "data": data.model_dump(mode="json"),
         "tokenizer": tokenizer.model_dump(mode="json"),
     }
@@ -155,17 +168,31 @@ def stored_fingerprint(folder: Path) -> str | None:
         return None
 
 
+def is_whole(folder: Path) -> bool:
+    """Tell whether all files that a complete folder was written with are there, at full size."""
+    try:
+        files = json.loads((folder / "prepared.json").read_text(encoding="utf-8"))["files"]
+        return all((folder / name).stat().st_size == size for name, size in files.items())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def read_report(folder: Path) -> dict[str, Any]:
+    """Read the preparation's report."""
+    path = folder / "report.json"
+    try:
+        report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return report
+    except (OSError, ValueError) as error:
+        raise _damaged(path, error) from None
+
+
 def open_prepared(folder: Path, data: DataConfig, tokenizer: TokenizerConfig) -> PreparedData:
     """Open a folder that `prepare` wrote from these sections."""
     languages = (data.source_language, data.target_language)
     fingerprint = stored_fingerprint(folder)
     if fingerprint is None:
         raise UserError(f"{folder}: no prepared data here; run `nmt prepare`")
-    return PreparedData(
-        folder,
-        data,
-        tokenizer,
-        load_tokenizers(tokenizer, languages, folder),
-        fingerprint,
-        json.loads((folder / "report.json").read_text(encoding="utf-8")),
-    )
+    report = read_report(folder)
+    tokenizers = load_tokenizers(tokenizer, languages, folder)
+    return PreparedData(folder, data, tokenizer, tokenizers, fingerprint, report)

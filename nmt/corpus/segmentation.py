@@ -26,8 +26,10 @@ class SegmentationSampler:
         self._rate = config.sampling
         self._pieces = tokenizer.pieces(range(tokenizer.size))
         # Text that happens to spell a special token or a byte must not become one.
-        special = [self._processor.is_control(i) or self._processor.is_byte(i) or i == UNK
-                   for i in range(tokenizer.size)]
+        special = [
+            self._processor.is_control(i) or self._processor.is_byte(i) or i == UNK
+            for i in range(tokenizer.size)
+        ]
         self._fixed = {i for i, fixed in enumerate(special) if fixed}
         self._ids = {p: i for i, p in enumerate(self._pieces) if i not in self._fixed}
         self._starts_word = [piece.startswith(SPACE) for piece in self._pieces]
@@ -80,12 +82,14 @@ class SegmentationSampler:
         return tuple(self._ids[symbol] for symbol in symbols)
 
     def _unigram(self, text: str, word: _Ids, generator: np.random.Generator) -> list[_Ids]:
+        """With probability `rate` another of the n best, drawn as probable as it is."""
         line = text.replace(SPACE, " ").strip()
         best = self._processor.nbest_encode_as_ids(line, _ALTERNATIVES)
-        candidates = [tuple(ids) for ids in best] or [word]
-        scores = self._rate * np.array(
-            [sum(self._processor.get_score(i) for i in ids) for ids in candidates]
-        )
+        others = [ids for ids in map(tuple, best) if ids != word and self._fixed.isdisjoint(ids)]
+        if not others:
+            return [word] * _ALTERNATIVES
+        scores = np.array([sum(self._processor.get_score(i) for i in ids) for ids in others])
         weights = np.exp(scores - scores.max())
-        drawn = generator.choice(len(candidates), size=_ALTERNATIVES, p=weights / weights.sum())
-        return [candidates[i] for i in drawn]
+        drawn = generator.choice(len(others), size=_ALTERNATIVES, p=weights / weights.sum())
+        kept = generator.random(_ALTERNATIVES) >= self._rate
+        return [word if keep else others[i] for keep, i in zip(kept, drawn, strict=True)]

@@ -34,4 +34,5 @@ def load_translator(
         tokenizers.target.size,
         device or choose_device(),
     )
-    return Translator(model, tokenizers, config.data, config.decoding)
+    longest = run.report["lengths"]["source"]["longest"]
+    return Translator(model, tokenizers, config.data, config.decoding, longest)

@@ -9,7 +9,7 @@ import torch
 
 from nmt.config import DataConfig, DecodingConfig
 from nmt.corpus.cleaning import Cleaner
-from nmt.corpus.tokenizers import Tokenizers
+from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
 from nmt.decoding.beam import beam_search
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.hypothesis import Hypothesis
@@ -18,7 +18,10 @@ from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import EOS, UNK
 
-_SENTENCE_END = re.compile(r"(?<=[.!?…;])\s+")
+# Between sentences, but not after a title or an initial.
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b[DdSs][rt]\.)(?<!\b\w\.) "
+)
 _LINES_AT_A_TIME = 2_000
 
 
@@ -37,7 +40,11 @@ class Translation:
 
 
 class Translator:
-    """A trained model with its tokenizers: lines in, lines out."""
+    """A trained model with its tokenizers: lines in, lines out.
+
+    longest_source: pieces of the longest source sentence in training; longer lines are translated
+    sentence by sentence, since a model does badly at lengths it has never seen
+    """
 
     def __init__(
         self,
@@ -45,6 +52,7 @@ class Translator:
         tokenizers: Tokenizers,
         data: DataConfig,
         decoding: DecodingConfig,
+        longest_source: int | None = None,
     ):
         self.model = model
         self.tokenizers = tokenizers
@@ -52,6 +60,9 @@ class Translator:
         self._clean = Cleaner(data).source
         self._device = next(model.parameters()).device
         self._max_length = model.config.max_length
+        room = self._max_length - 1  # <eos>
+        self._room = room
+        self._longest_seen = min(longest_source or room, room)
 
     def translate(self, lines: Sequence[str]) -> list[Translation]:
         """Return the best translation of each line; an empty line gives an empty one."""
@@ -66,7 +77,8 @@ class Translator:
     def n_best(self, lines: Sequence[str], n: int) -> list[list[Translation]]:
         """Return up to `n` translations of each line, best first.
 
-        A line that is too long for the model is translated in parts, and then has one translation.
+        A line that is longer than what the model knows is translated in parts, and then has one
+        translation.
         """
         parts = [self._parts(self._clean(line)) for line in lines]
         segments = [segment for line in parts for segment in line]
@@ -84,7 +96,8 @@ class Translator:
 
     def _text(self, segment: "_Segment", hypothesis: Hypothesis) -> str:
         target = self.tokenizers.target
-        if UNK not in hypothesis.ids or not self.decoding.replace_unknown:
+        replace = self.decoding.replace_unknown and isinstance(target, WordTokenizer)
+        if UNK not in hypothesis.ids or not replace:
             return target.decode(hypothesis.ids)
         words = self.tokenizers.source.split(segment.text)
         pieces = replace_unknown(self.model, segment.ids, words, hypothesis.ids, target)
@@ -93,34 +106,38 @@ class Translator:
     # ------------------------------------------------------------------------------------ parts
 
     def _parts(self, text: str) -> list["_Segment"]:
-        """Cut a cleaned line into segments that the model's positions can hold."""
+        """Cut a cleaned line into segments that the model can translate at once."""
         if not text:
             return []
         ids = self.tokenizers.source.encode(text)
-        room = self._max_length - 1  # <eos>
-        if len(ids) <= room:
-            return [_Segment(text, [*ids, EOS])]
-        return [part for chunk in self._cut(text, room) for part in self._parts(chunk)]
+        if len(ids) > self._longest_seen and len(text) > 1:
+            chunks = self._cut(text, len(ids))
+            if len(chunks) > 1:
+                return [part for chunk in chunks for part in self._parts(chunk)]
+        # One character spelled in bytes can outnumber the positions of a very small model.
+        return [_Segment(text, [*ids[: self._room], EOS])]
 
-    def _cut(self, text: str, room: int) -> list[str]:
-        """Cut between sentences, else between words, else within a word; each part is shorter."""
-        for units in (_SENTENCE_END.split(text), text.split(" ")):
-            packed = self._pack(units, room)
-            if len(packed) > 1:
-                return packed
+    def _cut(self, text: str, pieces: int) -> list[str]:
+        """Cut between sentences; within one only where the model's positions end."""
+        sentences = _SENTENCE_END.split(text)
+        if len(sentences) > 1 or pieces <= self._room:
+            return sentences
+        words = self._pack(text.split(" "))
+        if len(words) > 1:
+            return words
         return [text[: len(text) // 2], text[len(text) // 2 :]]
 
-    def _pack(self, units: list[str], room: int) -> list[str]:
-        """Join neighbouring units as long as they fit together."""
-        lengths = [len(ids) for ids in self.tokenizers.source.encode_lines(units)]
+    def _pack(self, words: list[str]) -> list[str]:
+        """Join neighbouring words as long as the model's positions hold them."""
+        lengths = [len(ids) for ids in self.tokenizers.source.encode_lines(words)]
         packed: list[str] = []
-        used = room + 1
-        for unit, length in zip(units, lengths, strict=True):
-            if used + length <= room:
-                packed[-1] += " " + unit
+        used = self._room + 1
+        for word, length in zip(words, lengths, strict=True):
+            if used + length <= self._room:
+                packed[-1] += " " + word
                 used += length
             else:
-                packed.append(unit)
+                packed.append(word)
                 used = length
         return packed
 

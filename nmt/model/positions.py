@@ -15,7 +15,7 @@ def sinusoids(length: int, d_model: int) -> Tensor:
     → (length, d_model)
     """
     position = torch.arange(length, dtype=torch.float64)[:, None]
-    column = torch.arange(d_model)
+    column = torch.arange(d_model, dtype=torch.float64)
     exponent = (column - column % 2) / d_model  # 2i / d_model for both columns of pair i
     angle = position / 10000.0**exponent
     return torch.where(column % 2 == 0, angle.sin(), angle.cos()).float()

@@ -193,7 +193,9 @@ class Trainer:
         loss = sum(score.loss for score in scores) / tokens
         examples = self.prepared.examples("validation")
         greedy = self.config.decoding.model_copy(update={"beam_size": 1})
-        translator = Translator(self.model, self.prepared.tokenizers, self.config.data, greedy)
+        longest = self.prepared.report["lengths"]["source"]["longest"]
+        tokenizers = self.prepared.tokenizers
+        translator = Translator(self.model, tokenizers, self.config.data, greedy, longest)
         texts = [t.text for t in translator.translate([e.source for e in examples])]
         return {
             "update": self.progress.updates,

@@ -1,0 +1,103 @@
+"""Splits hang on seed and content alone, and share no source sentence."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nmt.corpus.splitting import Part, assign_parts, sentence_key
+from nmt.errors import UserError
+
+SIZES = {Part.TEST: 30, Part.VALIDATION: 20}
+NONE = np.empty(0, np.int64)
+
+
+def keys(seed: int = 1) -> NDArray[np.int64]:
+    """Return keys of 400 pairs, in which every sentence comes 1, 2, 3 or 4 times."""
+    sentences = [f"sentence {i}" for i in range(160) for _ in range(i % 4 + 1)]
+    return np.array([sentence_key(sentence, seed) for sentence in sentences])
+
+
+def assign(
+    source_keys: NDArray[np.int64],
+    sizes: dict[Part, int] = SIZES,
+    kept: NDArray[np.bool_] | None = None,
+    reserved: NDArray[np.int64] = NONE,
+) -> NDArray[np.uint8]:
+    kept = np.ones(len(source_keys), bool) if kept is None else kept
+    return assign_parts(source_keys, kept, sizes, reserved)
+
+
+def test_a_key_hangs_on_text_and_seed() -> None:
+    assert sentence_key("Grüße", 1) == 1913342157127267129
+    assert sentence_key("Grüße", 2) != sentence_key("Grüße", 1) != sentence_key("Grüsse", 1)
+
+
+def test_all_pairs_of_a_source_go_to_one_part() -> None:
+    parts = assign(keys())
+    for key in np.unique(keys()):
+        assert len(set(parts[keys() == key])) == 1
+
+
+def test_parts_reach_their_sizes_by_whole_groups() -> None:
+    counts = np.bincount(assign(keys()), minlength=4)
+    assert counts[Part.DROPPED] == 0
+    assert 30 <= counts[Part.TEST] < 34
+    assert 20 <= counts[Part.VALIDATION] < 24
+    assert counts.sum() == 400
+
+
+def test_parts_do_not_hang_on_the_order_of_the_lines() -> None:
+    order = np.random.default_rng(1).permutation(400)
+    assert (assign(keys()[order]) == assign(keys())[order]).all()
+
+
+def test_another_seed_splits_otherwise() -> None:
+    assert (assign(keys(1)) != assign(keys(2))).sum() > 50
+
+
+def test_reserved_sources_stay_in_training() -> None:
+    reserved = np.unique(keys()[assign(keys()) == Part.TEST])
+    parts = assign(keys(), reserved=reserved)
+    assert (parts[np.isin(keys(), reserved)] == Part.TRAIN).all()
+    assert (parts == Part.TEST).sum() >= 30
+
+
+def test_dropped_pairs_stay_dropped_and_count_for_nothing() -> None:
+    kept = np.arange(400) % 2 == 0
+    parts = assign(keys(), kept=kept)
+    assert ((parts == Part.DROPPED) == ~kept).all()
+    assert (parts == Part.TEST).sum() >= 30
+
+
+def test_without_sizes_all_is_for_training() -> None:
+    assert (assign(keys(), sizes={}) == Part.TRAIN).all()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "sizes"),
+    [
+        (0, {Part.TEST: 1}),
+        (5, {Part.TEST: 100, Part.VALIDATION: 10}),
+        (5, {Part.TEST: 3, Part.VALIDATION: 10}),
+        (5, {Part.TEST: 3, Part.VALIDATION: 2}),
+        (5, {Part.VALIDATION: 5}),
+    ],
+)
+def test_too_few_pairs_are_refused(pairs: int, sizes: dict[Part, int]) -> None:
+    with pytest.raises(UserError) as caught:
+        assign(np.arange(pairs), sizes)
+    wanted = " and ".join(f"{size} {part.name.lower()}" for part, size in sizes.items())
+    assert str(caught.value) == (
+        f"the corpus keeps {pairs} pairs, too few to take {wanted} pairs out; "
+        "lower data.validation_size and data.test_size"
+    )
+
+
+def test_reserved_pairs_do_not_make_up_for_too_few_others() -> None:
+    with pytest.raises(UserError, match="too few to take 4 test pairs out"):
+        assign(np.arange(10), {Part.TEST: 4}, reserved=np.arange(7))
+
+
+def test_just_enough_pairs_are_enough() -> None:
+    parts = assign(np.arange(6), {Part.TEST: 3, Part.VALIDATION: 2})
+    assert parts.tolist() == [3, 3, 3, 2, 2, 1]

@@ -1,0 +1,326 @@
+"""Tokenizers: text goes to ids and comes back as it was, whatever it spells."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.config import TokenizerConfig
+from nmt.corpus.tokenizers import (
+    JOINER,
+    SubwordTokenizer,
+    Tokenizer,
+    Tokenizers,
+    WordTokenizer,
+    load_tokenizers,
+    read_chunks,
+    train_tokenizers,
+)
+from nmt.corpus.vocabulary import Vocabulary
+from nmt.errors import UserError
+from nmt.special_tokens import EOS, PAD, SOS, SPECIALS, UNK
+
+Texts = tuple[Path, Path]
+LANGUAGES = ("en", "de")
+SUBWORDS = ("bpe", "unigram")
+WORDS = ("spacy", "whitespace")
+SEEN = [
+    "I see the old house.",
+    "Don't shout, it's late!",
+    "„Schrei nicht“, sagte sie – es ist spät!",
+    "The well-known <pad> of 1,000 oaks.",
+    "Größe: 1.000 Äpfel & Öl; zwölf U-Bahnen (neu).",
+    "<unk> <0x41> <sos> <eos>",
+    "",
+]
+UNSEEN = [
+    "Übermäßig schöne Straßenbahnhaltestellen: »so was«!",
+    "emoji 😀👩\u200d🔬 und 你好, Ωμέγα … naïve",
+    "a\"b'c\\d/e|f<g>h{i}[j]~`",
+    "<s> </s> <0x0A> <0xF0> <pad>",
+    "\ufffd"[:0] + "x" * 500,
+]
+
+
+def trained(texts: Texts, folder: Path, **fields: Any) -> Tokenizers:
+    config = TokenizerConfig(**{"vocabulary_size": 400, **fields})
+    return train_tokenizers(config, LANGUAGES, texts, folder)
+
+
+@pytest.fixture(scope="module", params=[*SUBWORDS, *WORDS])
+def tokenizers(
+    request: pytest.FixtureRequest,
+    training_texts: Texts,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Tokenizers:
+    return trained(training_texts, tmp_path_factory.mktemp("all"), kind=request.param)
+
+
+@pytest.fixture(scope="module", params=SUBWORDS)
+def subwords(
+    request: pytest.FixtureRequest,
+    training_texts: Texts,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> SubwordTokenizer:
+    folder = tmp_path_factory.mktemp("subwords")
+    tokenizer = trained(training_texts, folder, kind=request.param).source
+    assert isinstance(tokenizer, SubwordTokenizer)
+    return tokenizer
+
+
+def spacy_tokenizer(text: str, language: str = "en") -> WordTokenizer:
+    """Return a spaCy tokenizer that knows the words of `text`."""
+    empty = WordTokenizer("spacy", language, Vocabulary([*SPECIALS]))
+    return WordTokenizer(
+        "spacy", language, Vocabulary([*SPECIALS, *dict.fromkeys(empty.split(text))])
+    )
+
+
+# -------------------------------------------------------------------------------------- round trip
+
+
+@pytest.mark.parametrize("text", SEEN)
+def test_text_comes_back_as_it_was(tokenizers: Tokenizers, text: str) -> None:
+    for tokenizer in (tokenizers.source, tokenizers.target):
+        ids = tokenizer.encode(text)
+        if not ("<" in text and isinstance(tokenizer, WordTokenizer)):
+            assert UNK not in ids
+        assert tokenizer.join(tokenizer.split(text)) == text
+        if UNK not in ids:
+            assert tokenizer.decode(ids) == text
+
+
+@pytest.mark.parametrize("text", UNSEEN)
+def test_bytes_spell_what_subwords_do_not_know(subwords: SubwordTokenizer, text: str) -> None:
+    ids = subwords.encode(text)
+    assert UNK not in ids
+    assert subwords.decode(ids) == text
+
+
+def test_without_bytes_unseen_characters_are_unknown(training_texts: Texts, tmp_path: Path) -> None:
+    tokenizer = trained(training_texts, tmp_path, byte_fallback=False, vocabulary_size=200).source
+    assert UNK in tokenizer.encode("old 你 house")
+    assert tokenizer.decode(tokenizer.encode("old 你 house")) == "old <unk> house"
+
+
+def test_many_lines_are_encoded_as_each_alone(tokenizers: Tokenizers) -> None:
+    lines = [*SEEN, *UNSEEN]
+    together = tokenizers.target.encode_lines(lines)
+    assert together == [tokenizers.target.encode(line) for line in lines]
+    assert tokenizers.target.encode_lines([]) == []
+
+
+@pytest.mark.parametrize("text", [*SPECIALS, "a <pad> b <eos>", "<sos><eos>", "<s> </s>", "<unk>"])
+def test_text_never_becomes_a_special_token(tokenizers: Tokenizers, text: str) -> None:
+    ids = tokenizers.source.encode(text)
+    assert not {PAD, SOS, EOS} & set(ids)
+    if isinstance(tokenizers.source, SubwordTokenizer):
+        assert UNK not in ids
+        assert tokenizers.source.decode(ids) == text
+
+
+def test_ids_below_four_are_the_special_tokens(tokenizers: Tokenizers) -> None:
+    assert tokenizers.source.pieces(range(4)) == ["<pad>", "<unk>", "<sos>", "<eos>"]
+
+
+def test_decoding_leaves_special_tokens_out_but_for_unk(tokenizers: Tokenizers) -> None:
+    ids = tokenizers.source.encode("the old house.")
+    noisy = [PAD, SOS, *ids, EOS, PAD]
+    assert tokenizers.source.decode(noisy) == "the old house."
+    assert tokenizers.source.decode([UNK]) == "<unk>"
+    assert tokenizers.source.decode([PAD, SOS, EOS]) == ""
+
+
+def test_whatever_bytes_are_decoded_it_is_one_line_of_unicode(subwords: SubwordTokenizer) -> None:
+    byte = {i: subwords.processor.piece_to_id(f"<0x{i:02X}>") for i in range(256)}
+    assert subwords.decode([byte[b] for b in b"a\nb\r\nc\x0bd\x1ce"]) == "a b c d e"
+    assert subwords.decode([byte[b] for b in "f\u2028g\x85h".encode()]) == "f g h"
+    assert subwords.decode([byte[0xF0], byte[0x9F], byte[0x61], byte[0xFF]]) == "a"
+    assert subwords.decode([byte[b] for b in "😀".encode()]) == "😀"
+    assert subwords.decode([byte[0x0A]]) == ""
+
+
+# --------------------------------------------------------------------------------------- by words
+
+
+def test_spacys_tokens_carry_a_joiner_where_they_touch() -> None:
+    tokenizer = spacy_tokenizer("")
+    assert tokenizer.split("Don't (really) go.") == [
+        "Do",
+        f"{JOINER}n't",
+        "(",
+        f"{JOINER}really",
+        f"{JOINER})",
+        "go",
+        f"{JOINER}.",
+    ]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("text", [*SEEN[:5], *UNSEEN])
+def test_spacy_restores_any_text_of_known_words(text: str, language: str) -> None:
+    tokenizer = spacy_tokenizer(text, language)
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+def test_a_translation_may_begin_with_a_joined_word() -> None:
+    tokenizer = spacy_tokenizer("Go on. Now!")
+    ids = [tokenizer.vocabulary.id(word) for word in (f"{JOINER}.", "Now", f"{JOINER}!")]
+    assert tokenizer.decode(ids) == ". Now!"
+
+
+def test_whitespace_words_are_what_stands_between_spaces() -> None:
+    tokenizer = WordTokenizer("whitespace", "en", Vocabulary([*SPECIALS, "go", "on."]))
+    assert tokenizer.encode("go on. go on") == [4, 5, 4, 1]
+    assert tokenizer.split("go on. stop!") == ["go", "on.", "stop!"]
+    assert tokenizer.decode([4, 1, 5]) == "go <unk> on."
+
+
+def test_rare_words_are_left_out_of_a_trained_vocabulary(
+    training_texts: Texts, tmp_path: Path
+) -> None:
+    often = trained(training_texts, tmp_path, kind="whitespace", min_count=4).target
+    assert often.encode("Tom spät!") == [often.encode("Tom")[0], UNK]
+    assert often.encode("Tom")[0] > EOS
+
+
+def test_a_language_that_spacy_does_not_know(training_texts: Texts, tmp_path: Path) -> None:
+    config = TokenizerConfig(kind="spacy")
+    with pytest.raises(UserError) as caught:
+        train_tokenizers(config, ("en", "qq"), training_texts, tmp_path)
+    assert str(caught.value).startswith("tokenizer.kind: spaCy cannot tokenize language 'qq': ")
+    assert "\n" not in str(caught.value)
+
+
+# --------------------------------------------------------------------------------- joint, separate
+
+
+@pytest.mark.parametrize("kind", [*SUBWORDS, *WORDS])
+def test_joint_ids_agree_and_separate_ones_do_not(
+    training_texts: Texts, tmp_path: Path, kind: str
+) -> None:
+    joint = trained(training_texts, tmp_path, kind=kind)
+    assert joint.source.size == joint.target.size
+    everything = range(joint.source.size)
+    assert joint.source.pieces(everything) == joint.target.pieces(everything)
+    apart = trained(training_texts, tmp_path, kind=kind, joint=False, vocabulary_size=330)
+    assert apart.source.split("house") != apart.target.split("Vogel")
+    pieces = [set(side.pieces(range(side.size))) for side in (apart.source, apart.target)]
+    assert any("hou" in piece or "tre" in piece for piece in pieces[0] - pieces[1])
+    assert any("Vog" in piece or "Hau" in piece for piece in pieces[1] - pieces[0])
+
+
+@pytest.mark.parametrize("joint", [True, False])
+@pytest.mark.parametrize("kind", ["bpe", "whitespace"])
+def test_loading_gives_what_was_trained(
+    training_texts: Texts, tmp_path: Path, kind: str, joint: bool
+) -> None:
+    config = TokenizerConfig(kind=kind, joint=joint, vocabulary_size=330)
+    before = train_tokenizers(config, LANGUAGES, training_texts, tmp_path)
+    after = load_tokenizers(config, LANGUAGES, tmp_path)
+    for text in SEEN:
+        assert after.source.encode(text) == before.source.encode(text)
+        assert after.target.encode(text) == before.target.encode(text)
+
+
+@pytest.mark.parametrize("kind", SUBWORDS)
+def test_training_twice_gives_the_same_bytes_whatever_the_cores(
+    training_texts: Texts, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def digest(folder: str) -> str:
+        trained(training_texts, tmp_path / folder, kind=kind)
+        return hashlib.sha256((tmp_path / folder / "joint.model").read_bytes()).hexdigest()
+
+    first = digest("a")
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    assert digest("b") == first
+
+
+# ---------------------------------------------------------------------------------------- refusals
+
+
+def test_more_pieces_than_the_text_has_are_refused_for_bpe(
+    training_texts: Texts, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(UserError) as caught:
+        trained(training_texts, tmp_path, vocabulary_size=50_000)
+    message = str(caught.value)
+    start = "tokenizer.vocabulary_size: SentencePiece cannot learn 50000 pieces from this text: "
+    assert message.startswith(start)
+    assert "\n" not in message
+    assert capfd.readouterr().err == ""
+
+
+def test_fewer_pieces_than_characters_are_refused(training_texts: Texts, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot learn 20 pieces from this text"):
+        trained(training_texts, tmp_path, vocabulary_size=20)
+
+
+def test_unigram_takes_as_many_pieces_as_there_are(training_texts: Texts, tmp_path: Path) -> None:
+    assert (
+        270
+        < trained(training_texts, tmp_path, kind="unigram", vocabulary_size=9000).source.size
+        < 900
+    )
+
+
+def test_an_empty_text_is_refused(tmp_path: Path) -> None:
+    texts = (tmp_path / "a", tmp_path / "b")
+    for path in texts:
+        path.touch()
+    with pytest.raises(UserError, match="cannot learn 400 pieces from this text"):
+        trained(texts, tmp_path)
+
+
+def test_damaged_models_are_refused_in_one_line(training_texts: Texts, tmp_path: Path) -> None:
+    trained(training_texts, tmp_path)
+    whole = (tmp_path / "joint.model").read_bytes()
+    damaged = [b"", b"garbage", whole[:-1], whole[:10], whole[len(whole) // 2 :], b"\0" + whole]
+    path = tmp_path / "damaged.model"
+    for content in damaged:
+        path.write_bytes(content)
+        with pytest.raises(UserError, match=r"damaged\.model: ") as caught:
+            SubwordTokenizer(path)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_model_with_other_special_tokens_is_refused(
+    training_texts: Texts, tmp_path: Path
+) -> None:
+    import sentencepiece
+
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(training_texts[0]),
+        model_prefix=str(tmp_path / "other"),
+        vocab_size=60,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    with pytest.raises(UserError, match="not a SentencePiece model that `nmt prepare` wrote"):
+        SubwordTokenizer(tmp_path / "other.model")
+
+
+@pytest.mark.parametrize("kind", ["bpe", "whitespace"])
+def test_a_missing_vocabulary_is_refused(tmp_path: Path, kind: str) -> None:
+    with pytest.raises(UserError, match="joint"):
+        load_tokenizers(TokenizerConfig(kind=kind), LANGUAGES, tmp_path)
+
+
+def test_only_line_feeds_end_lines(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes("a\u2028b\rc\x85\nd\n\ne".encode())
+    assert list(read_chunks(path, 2)) == [["a\u2028b\rc\x85", "d"], ["", "e"]]
+
+
+def test_importing_does_not_load_spacy() -> None:
+    code = "import sys; import nmt.corpus.tokenizers; print('spacy' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "False\n"
+
+
+def test_every_kind_is_a_tokenizer(tokenizers: Tokenizers) -> None:
+    assert isinstance(tokenizers.source, Tokenizer)

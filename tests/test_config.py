@@ -1,0 +1,473 @@
+"""Configurations: every mistake is one line that says what would be right; the rest loads."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from nmt.config import (
+    Config,
+    DataConfig,
+    TokenizerConfig,
+    describe_fields,
+    dump_config,
+    find_config,
+    load_config,
+    parse_config,
+    shipped_configs,
+)
+from nmt.errors import UserError
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.yaml"
+
+
+def load(path: Path, text: str | bytes, *overrides: str) -> Config:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return load_config(path, overrides)
+
+
+def refusal(path: Path, text: str | bytes, *overrides: str) -> str:
+    """Return the lines of the error, the path of the file shortened to PATH."""
+    with pytest.raises(UserError) as caught:
+        load(path, text, *overrides)
+    return str(caught.value).replace(str(path), "PATH")
+
+
+# -------------------------------------------------------------------------------------- mistakes
+
+
+def test_an_unknown_field_gets_a_suggestion(path: Path) -> None:
+    assert refusal(path, "training: {lable_smoothing: 0.1}") == (
+        "PATH: training.lable_smoothing: unknown field; did you mean label_smoothing?"
+    )
+
+
+def test_an_unknown_section_gets_a_suggestion(path: Path) -> None:
+    assert refusal(path, "trainig: {epochs: 3}") == (
+        "PATH: trainig: unknown section; did you mean training?"
+    )
+
+
+def test_a_name_like_no_other_gets_the_known_ones(path: Path) -> None:
+    assert refusal(path, "zzz: 3") == (
+        "PATH: zzz: unknown section; known are data, tokenizer, model, training, decoding"
+    )
+    known = "kind, joint, vocabulary_size, min_count, byte_fallback, sampling"
+    assert refusal(path, "tokenizer: {17: 3}") == (
+        f"PATH: tokenizer.17: unknown field; known are {known}"
+    )
+
+
+def test_all_mistakes_are_told_at_once(path: Path) -> None:
+    text = "training: {epochs: 0, foo_bar_baz: 1}\nmodel: {dropout: 2}\nzzz: {}"
+    lines = refusal(path, text, "training.label_smoothing=7", "yyy.x=2").split("\n")
+    assert len(lines) == 6
+    assert "PATH: model.dropout: 2 is wrong, it should be less than 1 (on embeddings" in lines[0]
+    assert lines[1] == (
+        "PATH: training.epochs: 0 is wrong, it should be greater than or equal to 1 "
+        "(passes over the training data, at most)"
+    )
+    assert lines[2] == (
+        "--set: training.label_smoothing: 7 is wrong, it should be less than 1 "
+        "(probability mass spread over the whole vocabulary)"
+    )
+    assert lines[3].startswith("PATH: training.foo_bar_baz: unknown field; known are epochs, ")
+    assert lines[4].startswith("PATH: zzz: unknown section")
+    assert lines[5].startswith("--set: yyy: unknown section")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "shown", "wanted"),
+    [
+        ("data.source", "Pickle", "'Pickle'", "'pickle', 'tsv', 'parallel', 'multi30k' or"),
+        ("data.source_language", "ENG", "'ENG'", "two or three small letters, such as en"),
+        ("data.target_language", "no", "false", "no boolean; put text in quotes"),
+        ("data.unicode", "null", "null", "'NFC', 'NFKC' or 'none'"),
+        ("data.validation_size", "0", "0", "greater than or equal to 1"),
+        ("data.test_size", "1.5", "1.5", "a whole number"),
+        ("data.max_words", "many", "'many'", "a whole number"),
+        ("data.max_ratio", "0.5", "0.5", "greater than or equal to 1"),
+        ("data.drop_duplicates", "3", "3", "true or false"),
+        ("data.name_copies", "11", "11", "less than or equal to 10"),
+        ("data.min_coverage", "1.1", "1.1", "less than or equal to 1"),
+        ("data.seed", "-1", "-1", "greater than or equal to 0"),
+        ("data.seed", "2147483648", "2147483648", "less than 2147483648"),
+        ("tokenizer.kind", "bpee", "'bpee'", "'bpe', 'unigram', 'spacy' or 'whitespace'"),
+        ("tokenizer.vocabulary_size", "7", "7", "greater than or equal to 8"),
+        ("tokenizer.min_count", "0", "0", "greater than or equal to 1"),
+        ("tokenizer.sampling", "1.01", "1.01", "less than or equal to 1"),
+        ("model.d_model", "1", "1", "greater than or equal to 2"),
+        ("model.heads", "0", "0", "greater than or equal to 1"),
+        ("model.d_key", "0", "0", "greater than or equal to 1"),
+        ("model.max_length", "3", "3", "greater than or equal to 4"),
+        ("model.dropout", "1", "1", "less than 1"),
+        ("model.attention_dropout", "-0.1", "-0.1", "greater than or equal to 0"),
+        ("model.norm", "middle", "'middle'", "'pre' or 'post'"),
+        ("training.epochs", "true", "true", "no boolean"),
+        ("training.epochs", "null", "null", "a whole number"),
+        ("training.max_minutes", "0", "0", "greater than 0"),
+        ("training.max_minutes", ".inf", "inf", "a finite number"),
+        ("training.learning_rate", "-1e-3", "-0.001", "greater than 0"),
+        ("training.learning_rate", "0", "0", "greater than 0"),
+        ("training.learning_rate", ".nan", "nan", "a finite number"),
+        ("training.learning_rate", "-.inf", "-inf", "a finite number"),
+        ("training.learning_rate", "fast", "'fast'", "a number"),
+        ("training.label_smoothing", "1", "1", "less than 1"),
+        ("training.betas", "[0.9, 1]", "[0.9, 1]", "two numbers from 0 to below 1"),
+        ("training.betas", "[-0.1, 0.9]", "[-0.1, 0.9]", "two numbers from 0 to below 1"),
+        ("training.betas", "[.nan, 0.9]", "nan", "a finite number"),
+        ("training.betas", "[0.9]", "[0.9]", "a list of two, such as [0.9, 0.98]"),
+        ("training.betas", "0.9", "0.9", "a list of two, such as [0.9, 0.98]"),
+        ("training.average_decay", "1", "1", "less than 1"),
+        ("decoding.beam_size", "501", "501", "less than or equal to 500"),
+        ("decoding.length_penalty", "-1", "-1", "greater than or equal to 0"),
+        ("decoding.max_length_extra", "0", "0", "greater than or equal to 1"),
+    ],
+)
+def test_a_wrong_value_is_one_line_with_what_would_be_right(
+    path: Path, field: str, value: str, shown: str, wanted: str
+) -> None:
+    section, name = field.split(".")
+    message = refusal(path, f"{section}:\n  {name}: {value}\n")
+    assert message.startswith(f"PATH: {field}: {shown} is wrong, it should be {wanted}")
+    description = next(text for name, _, _, text in describe_fields() if name == field)
+    assert message.endswith(f"({description})")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("[a, b, c]", "['a', 'b', 'c']"),
+        ("[a]", "['a']"),
+        ("[]", "[]"),
+        ("[a, 3]", "['a', 3]"),
+        ("[[a], b]", "[['a'], 'b']"),
+        ("123", "123"),
+        ("{a: b}", "{'a': 'b'}"),
+    ],
+)
+@pytest.mark.parametrize("name", ["path", "train_path", "validation_path", "test_path"])
+def test_what_is_no_path_is_one_line(path: Path, name: str, value: str, shown: str) -> None:
+    message = refusal(path, f"data: {{source: tsv, {name}: {value}}}")
+    start = f"PATH: data.{name}: {shown} is wrong, it should be a path, or [source, target] paths"
+    assert message.startswith(start)
+    assert "\n" not in message
+
+
+def test_very_long_values_are_shortened(path: Path) -> None:
+    message = refusal(path, f"model: {{norm: {'x' * 10_000}}}")
+    assert message.startswith(f"PATH: model.norm: '{'x' * 56}... is wrong")
+    assert len(message) < 250
+    assert len(refusal(path, f"model: {{d_model: [{'1,' * 10_000}]}}")) < 250
+
+
+@pytest.mark.parametrize("value", ["3", "[1]", "text", "true"])
+def test_a_section_must_hold_fields(path: Path, value: str) -> None:
+    message = refusal(path, f"model: {value}", "model.heads=2")
+    assert message.endswith("is wrong, it should be a section: fields, each on an indented line")
+    assert message.startswith("PATH: model: ")
+
+
+# ------------------------------------------------------------------------------ rules across fields
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "model: {d_model: 10, heads: 3}",
+            "model: `heads` 3 must divide d_model 10, or set d_key and d_value",
+        ),
+        ("tokenizer: {joint: false}", "`model.tie: all` needs `tokenizer.joint: true`"),
+        (
+            "training: {batch_sentences: 3}",
+            "training: set exactly one of batch_tokens and batch_sentences (the other to null)",
+        ),
+        (
+            "training: {batch_tokens: null}",
+            "training: set exactly one of batch_tokens and batch_sentences (the other to null)",
+        ),
+        (
+            "tokenizer: {kind: whitespace, sampling: 0.1}",
+            "tokenizer: `sampling` needs subwords: set `kind: bpe` or `unigram`",
+        ),
+        (
+            "data: {name_copies: 0.5}\ntokenizer: {kind: spacy}",
+            "`data.name_copies` needs `tokenizer.kind: bpe` or `unigram`, for invented names "
+            "would fill a vocabulary of words and teach nothing about other names",
+        ),
+        ("data: {path: a, train_path: b}", "data: `path` and `train_path` exclude each other"),
+        ("data: {source: tsv}", "data: source `tsv` needs `path` or `train_path`"),
+        (
+            "data: {test_path: a}",
+            "data: a given validation or test split needs `train_path` (or `path`) too",
+        ),
+        (
+            "data: {source: multi30k, test_path: a}",
+            "data: source `multi30k` brings its own splits; only `path` may be set",
+        ),
+        (
+            "data: {source: sample, path: a}",
+            "data: source `sample` is built in; it takes no paths",
+        ),
+        (
+            "data: {source: sample, validation_path: a}",
+            "data: source `sample` is built in; it takes no paths",
+        ),
+    ],
+)
+def test_fields_that_do_not_fit_together(path: Path, text: str, message: str) -> None:
+    assert refusal(path, text) == f"PATH: {message}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "model: {d_model: 10, heads: 3, d_key: 4, d_value: 5}",
+        "tokenizer: {joint: false}\nmodel: {tie: target}",
+        "training: {batch_sentences: 3, batch_tokens: null}",
+        "data: {source: tsv, path: a, test_path: b}",
+        "data: {source: multi30k, path: a}",
+        "data: {name_copies: 0.5}\ntokenizer: {kind: unigram}",
+        "data: {name_copies: 0}\ntokenizer: {kind: spacy}",
+    ],
+)
+def test_fields_that_do_fit_together(path: Path, text: str) -> None:
+    assert isinstance(load(path, text), Config)
+
+
+def test_widths_of_heads_follow_from_d_model_unless_set(path: Path) -> None:
+    model = load(path, "model: {d_model: 12, heads: 3, d_value: 7}").model
+    assert (model.key_size, model.value_size) == (4, 7)
+
+
+# ------------------------------------------------------------------------------------------ YAML
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("5e-4", 5e-4), ("1e3", 1000), ("5E-4", 5e-4), ("1.e3", 1000), ("0.5", 0.5), ("2", 2)],
+)
+def test_numbers_as_people_write_them(path: Path, text: str, number: float) -> None:
+    assert load(path, f"training: {{learning_rate: {text}}}").training.learning_rate == number
+    assert load(path, "", f"training.learning_rate={text}").training.learning_rate == number
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "{}", "training:\n", "training: null\n"])
+def test_what_is_empty_keeps_the_defaults(path: Path, text: str) -> None:
+    assert load(path, text) == Config()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("training: {epochs: 1,\n  epochs: 2}", "line 2: `epochs` is given twice"),
+        ("model: {heads: 1}\nmodel: {heads: 1}", "line 1: `model` is given twice"),
+        ("model: [", "line 1: while parsing a flow node expected the node content"),
+        ("model:\n\theads: 1", "line 2: while scanning for the next token found character"),
+        ("? [a]\n: 1", "line 1: while constructing a mapping found unhashable key"),
+        ("--- {}\n--- {}", "line 2: expected a single document"),
+        ("training: {epochs: 2020-13-45}", "month must be in 1..12"),
+        ("training: {epochs: !!bool 3}", "a value does not fit its tag"),
+        ("training: {epochs: !!timestamp x}", "a value does not fit its tag"),
+        ("model: {heads: \0}", "unacceptable character"),
+        ("model: " + "[" * 5000, "maximum recursion depth exceeded"),
+        ("training: {epochs: " + "9" * 5000 + "}", "Exceeds the limit"),
+    ],
+)
+def test_broken_yaml_is_one_line(path: Path, text: str, problem: str) -> None:
+    message = refusal(path, text)
+    assert "\n" not in message
+    expected = f"PATH: not valid YAML: {problem}"
+    # Every duplicate is at the place of its first or second writing.
+    assert message.replace("line 1: `epochs`", "line 2: `epochs`").startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("- training", "['training']"), ("training", "'training'"), ("3", "3")]
+)
+def test_the_top_level_must_be_sections(path: Path, text: str, shown: str) -> None:
+    assert refusal(path, text) == f"PATH: expected sections such as `training:`, got {shown}"
+
+
+@pytest.mark.parametrize("text", [b"data: {path: M\xfcller}", b"\xff\xfed\0a\0"])
+def test_text_that_is_not_utf8(path: Path, text: bytes) -> None:
+    position = text.index(b"\xfc" if b"\xfc" in text else b"\xff") + 1
+    assert refusal(path, text) == f"PATH: not UTF-8 (byte {position}); save it as UTF-8"
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_read(path: Path) -> None:
+    assert load(path, b"\xef\xbb\xbftraining:\r\n  epochs: 3\r\n").training.epochs == 3
+
+
+def test_python_tags_do_nothing_but_an_error(path: Path, tmp_path: Path) -> None:
+    tag = f"!!python/object/apply:os.system ['touch {tmp_path}/made']"
+    message = refusal(path, f"data: {{path: {tag}}}")
+    assert message.startswith("PATH: not valid YAML: line 1: could not determine a constructor")
+    assert "\n" not in message
+    refused = refusal(path, "", f"data.path={tag}")
+    assert refused == f"--set data.path={tag}: the value is not valid YAML"
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("text", ["[{}]", "{{<<: [{}]}}"])
+def test_a_yaml_bomb_is_one_line(path: Path, text: str) -> None:
+    bomb = ["a0: &a0 " + ("[x]" if text[0] == "[" else "{x: 1}")]
+    bomb += [f"a{n}: &a{n} " + text.format(", ".join([f"*a{n - 1}"] * 9)) for n in range(1, 12)]
+    message = refusal(path, "\n".join([*bomb, "data: {path: *a11}"]))
+    problem = "line 2: `*a0` must stand for a single value, not a list or a section"
+    assert message == f"PATH: not valid YAML: {problem}"
+
+
+def test_a_section_that_holds_itself_is_one_line(path: Path) -> None:
+    assert "`*a` must stand for a single value" in refusal(path, "model: &a {heads: *a}")
+
+
+def test_an_alias_of_a_value_is_read(path: Path) -> None:
+    config = load(path, "data: {seed: &seed 7}\ntraining: {seed: *seed}")
+    assert (config.data.seed, config.training.seed) == (7, 7)
+
+
+# ------------------------------------------------------------------------------------------ --set
+
+
+def test_overrides_win_over_the_file(path: Path) -> None:
+    config = load(path, "training: {epochs: 3, patience: 2}", "training.epochs=4", "model.heads=2")
+    assert (config.training.epochs, config.training.patience, config.model.heads) == (4, 2, 2)
+
+
+def test_the_last_override_wins(path: Path) -> None:
+    assert load(path, "", "training.epochs=4", " training.epochs = 5").training.epochs == 5
+
+
+def test_overrides_may_be_null_or_lists(path: Path) -> None:
+    overrides = ["training.clip_norm=null", "training.betas=[0.8, 0.9]", "data.path=[a, b]"]
+    config = load(path, "data: {source: parallel}", *overrides)
+    assert config.training.clip_norm is None
+    assert config.training.betas == (0.8, 0.9)
+    assert config.data.path == (Path("a"), Path("b"))
+
+
+def test_text_that_looks_like_a_number_needs_quotes(path: Path) -> None:
+    assert load(path, "", "data.path='1e3'").data.path == Path("1e3")
+    message = refusal(path, "", "data.path=1e3")
+    assert message.startswith("--set: data.path: 1000.0 is wrong, it should be a path")
+
+
+@pytest.mark.parametrize(
+    "override", ["", "training", "training.epochs", "epochs=3", "training.=3", ".epochs=3", "=3"]
+)
+def test_overrides_need_a_section_a_field_and_a_value(path: Path, override: str) -> None:
+    expected = f"--set {override}: expected section.field=value, as in training.epochs=3"
+    assert refusal(path, "", override) == expected
+
+
+@pytest.mark.parametrize("value", ["[", "{a: 1, a: 2}", "*x", "a: b: c", "!!bool 3", "\0"])
+def test_a_value_that_is_no_yaml(path: Path, value: str) -> None:
+    override = f"training.epochs={value}"
+    assert refusal(path, "", override) == f"--set {override}: the value is not valid YAML"
+
+
+def test_an_override_of_an_unknown_field_or_section(path: Path) -> None:
+    assert refusal(path, "", "training.epoch=3") == (
+        "--set: training.epoch: unknown field; did you mean epochs?"
+    )
+    assert refusal(path, "", "trainings.epochs=3") == (
+        "--set: trainings: unknown section; did you mean training?"
+    )
+
+
+# ----------------------------------------------------------------------------------- where to look
+
+
+def test_a_path_comes_first_then_configs_then_the_shipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = tmp_path / "shipped"
+    monkeypatch.setattr("nmt.config.SHIPPED_CONFIGS", shipped)
+    monkeypatch.chdir(tmp_path)
+    for folder in (shipped, tmp_path / "configs", tmp_path):
+        folder.mkdir(exist_ok=True)
+        (folder / "mine.yaml").touch()
+        expected = [(folder / "mine.yaml").resolve()] * 2
+        assert [find_config(name).resolve() for name in ("mine.yaml", "mine")] == expected
+
+
+def test_the_ending_may_be_left_out_after_a_dot_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("v1.2.yaml").touch()
+    assert find_config("v1.2") == Path("v1.2.yaml")
+
+
+def test_a_folder_is_no_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("base.yaml").mkdir()
+    assert find_config("base") == next(p for p in shipped_configs() if p.name == "base.yaml")
+
+
+def test_a_missing_config_names_the_shipped_ones() -> None:
+    with pytest.raises(UserError) as caught:
+        load_config("nowhere")
+    shipped = ", ".join(path.name for path in shipped_configs())
+    assert "base.yaml" in shipped
+    assert str(caught.value) == (
+        f"config nowhere not found, neither as a path nor in ./configs; shipped are {shipped}"
+    )
+
+
+# ------------------------------------------------------------------------------------- the config
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {},
+        {"data": {"source": "parallel", "path": ["1e3", "no"]}},
+        {"data": {"source": "tsv", "train_path": "5e-4", "test_path": "Übung: #1 \u2028\x85"}},
+        {"training": {"learning_rate": 3e-05, "clip_norm": None, "betas": [0.0, 0.999]}},
+        {"data": {"source_language": "no", "target_language": "on"}},
+    ],
+)
+def test_a_dumped_config_loads_as_it_was(path: Path, tree: dict[str, Any]) -> None:
+    config = parse_config(tree, "test")
+    assert load(path, dump_config(config)) == config
+
+
+def test_every_field_has_a_type_a_default_and_a_description() -> None:
+    rows = {name: (type_, default, text) for name, type_, default, text in describe_fields()}
+    expected = {f"{s}.{f}" for s, fields in Config().model_dump().items() for f in fields}
+    assert rows.keys() == expected
+    assert all(all(row) for row in rows.values())
+    assert rows["training.betas"] == ("tuple[float, float]", "[0.9, 0.98]", "Adam's decay rates")
+    assert rows["data.path"][:2] == ("path | tuple[path, path] | null", "null")
+    assert rows["model.norm"][:2] == ("pre | post", "pre")
+
+
+def test_the_described_defaults_load_as_the_defaults(path: Path) -> None:
+    tree: dict[str, list[str]] = {}
+    for name, _, default, _ in describe_fields():
+        section, field = name.split(".")
+        tree.setdefault(section, [f"{section}:"]).append(f"  {field}: {default}")
+    assert load(path, "\n".join(line for lines in tree.values() for line in lines)) == Config()
+
+
+def test_configs_are_frozen() -> None:
+    config = Config()
+    with pytest.raises(ValidationError, match="frozen"):
+        config.data = DataConfig()
+    with pytest.raises(ValidationError, match="frozen"):
+        config.training.epochs = 3
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_python_callers_cannot_pass_nan_or_infinity_either(number: float) -> None:
+    with pytest.raises(ValidationError, match="finite"):
+        TokenizerConfig(sampling=number)
