@@ -9,7 +9,6 @@ names the file, the field, its value and what would be right.
 
 import difflib
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -370,13 +369,15 @@ class _Loader(yaml.SafeLoader):
         return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        counts = Counter(key.value for key in keys)
-        for key in keys:
-            if counts[key.value] > 1:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            if key.value in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"`{key.value}` is given twice", key.start_mark
                 )
+            seen.add(key.value)
         return super().construct_mapping(node, deep)
 
 

@@ -77,12 +77,12 @@ def evaluate_texts(
         if name == "bleu" and tokenize == "moses":
             pair = [moses_tokenize(lines, language) for lines in pair]
         samples = min(bootstrap, 100) if name == "ter" else bootstrap  # TER is slow
-        score = metric.corpus_score(pair[0], [pair[1]], n_bootstrap=samples or 1)
+        score = _score(metric, pair, samples)
         signature = str(metric.get_signature())
         if name == "bleu" and tokenize == "moses":
             signature = signature.replace("tok:none", "tok:moses")
         scores[name], signatures[name] = float(score.score), signature
-        if samples > 1 and len(hypotheses) > 1:
+        if samples > 1 and len(hypotheses) > 1 and score._ci >= 0:
             intervals[name] = _interval(score)
     return Evaluation(
         scores["bleu"], scores["chrf"], scores["ter"], len(references), signatures, intervals
@@ -238,6 +238,15 @@ def _metrics(lowercase: bool, tokenize: Tokenize) -> dict[str, Metric]:
         "chrf": CHRF(lowercase=lowercase),
         "ter": TER(case_sensitive=not lowercase),
     }
+
+
+def _score(metric: Metric, pair: list[list[str]], samples: int) -> Score:
+    """Score with a bootstrap of so many samples, or without one where the library cannot make it."""
+    hypotheses, references = pair
+    try:
+        return metric.corpus_score(hypotheses, [references], n_bootstrap=max(1, samples))
+    except TypeError:  # sacrebleu 2.6 fails to average when some samples score exactly 0
+        return metric.corpus_score(hypotheses, [references])
 
 
 def _interval(score: Score) -> tuple[float, float]:

@@ -268,7 +268,7 @@ def test_what_is_empty_keeps_the_defaults(path: Path, text: str) -> None:
     ("text", "problem"),
     [
         ("training: {epochs: 1,\n  epochs: 2}", "line 2: `epochs` is given twice"),
-        ("model: {heads: 1}\nmodel: {heads: 1}", "line 1: `model` is given twice"),
+        ("model: {heads: 1}\nmodel: {heads: 1}", "line 2: `model` is given twice"),
         ("model: [", "line 1: while parsing a flow node expected the node content"),
         ("model:\n\theads: 1", "line 2: while scanning for the next token found character"),
         ("? [a]\n: 1", "line 1: while constructing a mapping found unhashable key"),
@@ -284,9 +284,7 @@ def test_what_is_empty_keeps_the_defaults(path: Path, text: str) -> None:
 def test_broken_yaml_is_one_line(path: Path, text: str, problem: str) -> None:
     message = refusal(path, text)
     assert "\n" not in message
-    expected = f"PATH: not valid YAML: {problem}"
-    # Every duplicate is at the place of its first or second writing.
-    assert message.replace("line 1: `epochs`", "line 2: `epochs`").startswith(expected)
+    assert message.startswith(f"PATH: not valid YAML: {problem}")
 
 
 @pytest.mark.parametrize(

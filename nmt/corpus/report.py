@@ -36,7 +36,7 @@ def format_report(report: dict[str, Any]) -> str:
     lines.append(f"vocabulary       source {sizes['source']:,}, target {sizes['target']:,}")
     for split, coverage in report["coverage"].items():
         shares = ", ".join(f"{side} {share:.2%}" for side, share in coverage.items())
-        lines.append(f"{split} covered".ljust(17) + shares)
+        lines.append(f"{split} covered ".ljust(17) + shares)
     for split, overlap in report["source_in_train"].items():
-        lines.append(f"{split} overlap".ljust(17) + f"{overlap:,} pairs' source is in train too")
+        lines.append(f"{split} overlap ".ljust(17) + f"{overlap:,} pairs' source is in train too")
     return "\n".join(lines)

@@ -14,6 +14,7 @@ from nmt.corpus.tokenizers import SPACE, SubwordTokenizer
 from nmt.special_tokens import UNK
 
 _ALTERNATIVES = 32  # segmentations kept a word: drawing among them costs a look-up
+_SMOOTHING = 0.2  # Kudo's α; unsmoothed, nearly all draws would be the second best
 _Ids = tuple[int, ...]
 
 
@@ -82,14 +83,14 @@ class SegmentationSampler:
         return tuple(self._ids[symbol] for symbol in symbols)
 
     def _unigram(self, text: str, word: _Ids, generator: np.random.Generator) -> list[_Ids]:
-        """With probability `rate` another of the n best, drawn as probable as it is."""
+        """With probability `rate`, another of the n best segmentations."""
         line = text.replace(SPACE, " ").strip()
         best = self._processor.nbest_encode_as_ids(line, _ALTERNATIVES)
         others = [ids for ids in map(tuple, best) if ids != word and self._fixed.isdisjoint(ids)]
         if not others:
             return [word] * _ALTERNATIVES
         scores = np.array([sum(self._processor.get_score(i) for i in ids) for ids in others])
-        weights = np.exp(scores - scores.max())
+        weights = np.exp(_SMOOTHING * (scores - scores.max()))
         drawn = generator.choice(len(others), size=_ALTERNATIVES, p=weights / weights.sum())
         kept = generator.random(_ALTERNATIVES) >= self._rate
         return [word if keep else others[i] for keep, i in zip(kept, drawn, strict=True)]

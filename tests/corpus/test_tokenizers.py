@@ -42,7 +42,7 @@ UNSEEN = [
     "emoji 😀👩\u200d🔬 und 你好, Ωμέγα … naïve",
     "a\"b'c\\d/e|f<g>h{i}[j]~`",
     "<s> </s> <0x0A> <0xF0> <pad>",
-    "\ufffd"[:0] + "x" * 500,
+    "x" * 500,
 ]
 
 
@@ -74,7 +74,7 @@ def subwords(
 
 def spacy_tokenizer(text: str, language: str = "en") -> WordTokenizer:
     """Return a spaCy tokenizer that knows the words of `text`."""
-    empty = WordTokenizer("spacy", language, Vocabulary([*SPECIALS]))
+    empty = WordTokenizer("spacy", language, Vocabulary([]))
     return WordTokenizer(
         "spacy", language, Vocabulary([*SPECIALS, *dict.fromkeys(empty.split(text))])
     )
@@ -86,12 +86,9 @@ def spacy_tokenizer(text: str, language: str = "en") -> WordTokenizer:
 @pytest.mark.parametrize("text", SEEN)
 def test_text_comes_back_as_it_was(tokenizers: Tokenizers, text: str) -> None:
     for tokenizer in (tokenizers.source, tokenizers.target):
-        ids = tokenizer.encode(text)
-        if not ("<" in text and isinstance(tokenizer, WordTokenizer)):
-            assert UNK not in ids
         assert tokenizer.join(tokenizer.split(text)) == text
-        if UNK not in ids:
-            assert tokenizer.decode(ids) == text
+        if isinstance(tokenizer, SubwordTokenizer):
+            assert tokenizer.decode(tokenizer.encode(text)) == text
 
 
 @pytest.mark.parametrize("text", UNSEEN)
@@ -128,9 +125,9 @@ def test_ids_below_four_are_the_special_tokens(tokenizers: Tokenizers) -> None:
 
 
 def test_decoding_leaves_special_tokens_out_but_for_unk(tokenizers: Tokenizers) -> None:
-    ids = tokenizers.source.encode("the old house.")
+    ids = tokenizers.source.encode("the old house")
     noisy = [PAD, SOS, *ids, EOS, PAD]
-    assert tokenizers.source.decode(noisy) == "the old house."
+    assert tokenizers.source.decode(noisy) == "the old house"
     assert tokenizers.source.decode([UNK]) == "<unk>"
     assert tokenizers.source.decode([PAD, SOS, EOS]) == ""
 
@@ -161,10 +158,12 @@ def test_spacys_tokens_carry_a_joiner_where_they_touch() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-@pytest.mark.parametrize("text", [*SEEN[:5], *UNSEEN])
-def test_spacy_restores_any_text_of_known_words(text: str, language: str) -> None:
-    tokenizer = spacy_tokenizer(text, language)
-    assert tokenizer.decode(tokenizer.encode(text)) == text
+def test_spacy_restores_any_text_of_known_words(language: str) -> None:
+    texts = [*SEEN[:5], *UNSEEN]
+    tokenizer = spacy_tokenizer(" ".join(texts), language)
+    for text in texts:
+        assert UNK not in tokenizer.encode(text)
+        assert tokenizer.decode(tokenizer.encode(text)) == text
 
 
 def test_a_translation_may_begin_with_a_joined_word() -> None:
@@ -207,11 +206,12 @@ def test_joint_ids_agree_and_separate_ones_do_not(
     assert joint.source.size == joint.target.size
     everything = range(joint.source.size)
     assert joint.source.pieces(everything) == joint.target.pieces(everything)
-    apart = trained(training_texts, tmp_path, kind=kind, joint=False, vocabulary_size=330)
-    assert apart.source.split("house") != apart.target.split("Vogel")
-    pieces = [set(side.pieces(range(side.size))) for side in (apart.source, apart.target)]
-    assert any("hou" in piece or "tre" in piece for piece in pieces[0] - pieces[1])
-    assert any("Vog" in piece or "Hau" in piece for piece in pieces[1] - pieces[0])
+    apart = trained(training_texts, tmp_path, kind=kind, joint=False, vocabulary_size=360)
+    for word, at_home, abroad in (("house", "source", "target"), ("grüne", "target", "source")):
+        known = getattr(apart, at_home).encode(word)
+        foreign = getattr(apart, abroad).encode(word)
+        assert UNK not in known
+        assert foreign == [UNK] if kind in WORDS else len(foreign) > len(known)
 
 
 @pytest.mark.parametrize("joint", [True, False])

@@ -1,0 +1,496 @@
+"""The stage `prepare` from corpus to folder: what goes where, when it is done, what it refuses."""
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.config import Config, parse_config
+from nmt.corpus import prepare as module
+from nmt.corpus.cleaning import Cleaner
+from nmt.corpus.prepare import default_folder, prepare
+from nmt.corpus.prepared import PreparedData, Sequences
+from nmt.errors import UserError
+from nmt.special_tokens import UNK
+
+from .conftest import sentence_pairs, write_tsv
+
+Make = Callable[..., Config]
+WORDS = {"kind": "whitespace"}
+
+
+def state(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return what tells whether any file of a folder was written again."""
+    return {p.name: (p.stat().st_ino, p.stat().st_mtime_ns) for p in folder.iterdir()}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def train_pairs(prepared: PreparedData) -> list[tuple[str, str]]:
+    """Return the text of the training pairs as the ids spell it."""
+    source, target = prepared.sequences("train")
+    decode_source = prepared.tokenizers.source.decode
+    decode_target = prepared.tokenizers.target.decode
+    return [
+        (decode_source(source[i].tolist()), decode_target(target[i].tolist()))
+        for i in range(len(source))
+    ]
+
+
+def held_out(prepared: PreparedData, split: str) -> list[tuple[str, str]]:
+    return [(example.source, example.reference) for example in prepared.examples(split)]
+
+
+def refusal(config: Config, folder: Path) -> str:
+    before = contents(folder) if folder.is_dir() else None
+    with pytest.raises(UserError) as caught:
+        prepare(config, folder)
+    assert "\n" not in str(caught.value)
+    assert (contents(folder) if folder.is_dir() else None) == before
+    assert not [path for path in folder.parent.iterdir() if "partial" in path.name]
+    return str(caught.value)
+
+
+# ---------------------------------------------------------------------------------------- contents
+
+
+def test_all_files_and_nothing_else_are_in_the_folder(make_config: Make, tmp_path: Path) -> None:
+    prepared = prepare(make_config(), tmp_path / "new" / "folder")
+    assert prepared.folder == tmp_path / "new" / "folder"
+    arrays = [
+        f"{split}.{side}.{kind}"
+        for split in ("train", "validation")
+        for side in ("source", "target")
+        for kind in ("ids", "offsets")
+    ]
+    others = ["joint.model", "prepared.json", "report.json", "test.jsonl", "validation.jsonl"]
+    tests = [f"test.{side}.{kind}" for side in ("source", "target") for kind in ("ids", "offsets")]
+    assert {*arrays, *others} <= set(contents(prepared.folder)) <= {*arrays, *others, *tests}
+    assert [path.name for path in prepared.folder.parent.iterdir()] == ["folder"]
+
+
+@pytest.mark.parametrize("joint", [True, False])
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "spacy", "whitespace"])
+def test_every_pair_is_in_exactly_one_split(
+    make_config: Make, tmp_path: Path, kind: str, joint: bool
+) -> None:
+    tokenizer = {"kind": kind, "joint": joint, "vocabulary_size": 330}
+    config = make_config(tokenizer=tokenizer, model={"tie": "none"}, data={"min_coverage": 0.5})
+    prepared = prepare(config, tmp_path / "out")
+    splits = [held_out(prepared, "validation"), held_out(prepared, "test"), train_pairs(prepared)]
+    assert [len(split) for split in splits] == [20, 30, 250]
+    if kind != "whitespace":
+        assert sorted(pair for split in splits for pair in split) == sorted(sentence_pairs())
+
+
+def test_no_source_is_in_two_splits(make_config: Make, tmp_path: Path) -> None:
+    pairs = sentence_pairs()
+    doubled = [*pairs, *((source.upper(), target + " !") for source, target in pairs)]
+    path = write_tsv(tmp_path / "doubled.tsv", doubled)
+    config = make_config(data={"path": str(path), "lowercase": "source"})
+    prepared = prepare(config, tmp_path / "out")
+    sources = {
+        "train": {source for source, _ in train_pairs(prepared)},
+        **{s: {e.source.lower() for e in prepared.examples(s)} for s in ("validation", "test")},
+    }
+    assert not sources["train"] & sources["validation"]
+    assert not sources["train"] & sources["test"]
+    assert not sources["validation"] & sources["test"]
+    assert sum(map(len, sources.values())) == 300
+    assert prepared.report["source_in_train"] == {"validation": 0, "test": 0}
+
+
+def test_the_order_of_the_lines_does_not_change_the_splits(
+    make_config: Make, tmp_path: Path
+) -> None:
+    turned = write_tsv(tmp_path / "turned.tsv", sentence_pairs()[::-1])
+    prepared = prepare(make_config(), tmp_path / "a")
+    other = prepare(make_config(data={"path": str(turned)}), tmp_path / "b")
+    for split in ("validation", "test"):
+        assert held_out(other, split) == held_out(prepared, split)[::-1]
+
+
+def test_another_seed_gives_another_test_set(make_config: Make, tmp_path: Path) -> None:
+    first = prepare(make_config(tokenizer=WORDS, data={"min_coverage": 0}), tmp_path / "a")
+    second = prepare(
+        make_config(tokenizer=WORDS, data={"min_coverage": 0, "seed": 2}), tmp_path / "b"
+    )
+    assert len(set(held_out(first, "test")) & set(held_out(second, "test"))) < 15
+
+
+def test_held_out_text_is_raw_and_its_ids_are_clean(make_config: Make, tmp_path: Path) -> None:
+    pairs = [(f"{s[:-1]} \u00adX", f"„{t}“") for s, t in sentence_pairs()]
+    path = write_tsv(tmp_path / "raw.tsv", pairs)
+    config = make_config(data={"path": str(path), "lowercase": "both"})
+    prepared = prepare(config, tmp_path / "out")
+    assert set(held_out(prepared, "validation")) <= set(pairs)
+    source, target = prepared.sequences("validation")
+    cleaner = Cleaner(config.data)
+    for number, example in enumerate(prepared.examples("validation")):
+        decoded = prepared.tokenizers.source.decode(source[number].tolist())
+        assert decoded == cleaner.source(example.source)
+        decoded = prepared.tokenizers.target.decode(target[number].tolist())
+        assert decoded == cleaner.target(example.reference)
+    assert all(re.fullmatch(r"[a-z .]+ x", text) for text, _ in train_pairs(prepared))
+
+
+def test_parallel_files_are_prepared_as_a_table_is(make_config: Make, tmp_path: Path) -> None:
+    for side, language in enumerate(("en", "de")):
+        text = "".join(pair[side] + "\r\n" for pair in sentence_pairs())
+        (tmp_path / f"corpus.{language}").write_bytes(text.encode())
+    config = make_config(data={"source": "parallel", "path": str(tmp_path / "corpus")})
+    parallel = prepare(config, tmp_path / "a")
+    table = prepare(make_config(), tmp_path / "b")
+    assert parallel.report == table.report
+    same = set(contents(table.folder)) - {"prepared.json"}
+    assert {n: contents(parallel.folder)[n] for n in same} == {
+        n: contents(table.folder)[n] for n in same
+    }
+
+
+# ---------------------------------------------------------------------------------------- counting
+
+
+def test_the_numbers_of_the_report_add_up(make_config: Make, tmp_path: Path) -> None:
+    pairs = [
+        *sentence_pairs(),
+        *sentence_pairs()[:7],
+        ("  " + sentence_pairs()[9][0], sentence_pairs()[9][1] + "\u200b"),
+        ("", "leer"),
+        ("word " * 101, "Wort " * 101),
+        ("one", "a b c d e f g h i j k l"),
+    ]
+    path = write_tsv(tmp_path / "dirty.tsv", pairs)
+    prepared = prepare(make_config(data={"path": str(path)}), tmp_path / "out")
+    report = prepared.report
+    assert report["read"] == 311
+    assert report["dropped"] == {
+        "empty side": 1,
+        "too long": 1,
+        "length ratio": 1,
+        "duplicate": 8,
+    }
+    assert report["pairs"] == {"train": 250, "validation": 20, "test": 30}
+    assert report["name_copies"] == 0
+    assert report["read"] == sum(report["dropped"].values()) + sum(report["pairs"].values())
+    source, target = prepared.sequences("train")
+    assert len(source) == len(target) == 250
+    assert report["lengths"]["source"]["longest"] == source.lengths.max()
+    assert report["lengths"]["target"]["mean"] == round(float(target.lengths.mean()), 2)
+    assert report["vocabulary_size"] == {"source": 400, "target": 400}
+    assert report["coverage"]["test"] == {"source": 1.0, "target": 1.0}
+    assert json.loads((tmp_path / "out" / "report.json").read_text("utf-8")) == report
+
+
+def test_duplicates_may_be_kept(make_config: Make, tmp_path: Path) -> None:
+    path = write_tsv(tmp_path / "twice.tsv", sentence_pairs() * 2)
+    config = make_config(data={"path": str(path), "drop_duplicates": False})
+    report = prepare(config, tmp_path / "out").report
+    assert report["dropped"] == {}
+    assert sum(report["pairs"].values()) == 600
+
+
+def test_name_copies_are_added_to_training_alone(make_config: Make, tmp_path: Path) -> None:
+    config = make_config(data={"name_copies": 2})
+    prepared = prepare(config, tmp_path / "out")
+    without = prepare(make_config(), tmp_path / "without")
+    copies = prepared.report["name_copies"]
+    with_tom = [pair for pair in train_pairs(without) if "Tom" in pair[0]]
+    assert copies == 2 * len(with_tom) > 80
+    assert prepared.report["pairs"] == {"train": 250 + copies, "validation": 20, "test": 30}
+    pairs = train_pairs(prepared)
+    assert sorted(pairs[:250]) == sorted(train_pairs(without))
+    assert all(s.split()[0] == t.split()[0] and "Tom" not in s for s, t in pairs[250:])
+    assert held_out(prepared, "test") == held_out(without, "test")
+
+
+# ------------------------------------------------------------------------------------ given splits
+
+
+def given(tmp_path: Path, make_config: Make, **fields: Any) -> Config:
+    pairs = sentence_pairs()
+    paths = {
+        "train_path": write_tsv(tmp_path / "train.tsv", pairs[:250]),
+        "validation_path": write_tsv(tmp_path / "validation.tsv", pairs[250:270] * 2),
+        "test_path": write_tsv(tmp_path / "test.tsv", [*pairs[270:], *pairs[:5], ("sky", "")]),
+    }
+    data = {"path": None, **{name: str(path) for name, path in paths.items()}, **fields}
+    return make_config(data=data)
+
+
+def test_given_splits_stay_as_they_are(make_config: Make, tmp_path: Path) -> None:
+    prepared = prepare(given(tmp_path, make_config), tmp_path / "out")
+    pairs = sentence_pairs()
+    assert train_pairs(prepared) == pairs[:250]
+    assert held_out(prepared, "validation") == pairs[250:270] * 2
+    assert held_out(prepared, "test") == [*pairs[270:], *pairs[:5], ("sky", "")]
+
+
+def test_overlap_of_given_splits_is_counted_and_marked(make_config: Make, tmp_path: Path) -> None:
+    prepared = prepare(given(tmp_path, make_config), tmp_path / "out")
+    assert prepared.report["source_in_train"] == {"validation": 0, "test": 5}
+    assert [e.source_in_train for e in prepared.examples("test")] == [False] * 30 + [True] * 5 + [
+        False
+    ]
+
+
+def test_what_is_not_given_is_taken_from_training(make_config: Make, tmp_path: Path) -> None:
+    config = given(tmp_path, make_config, validation_path=None)
+    prepared = prepare(config, tmp_path / "out")
+    assert prepared.report["pairs"] == {"train": 230, "validation": 20, "test": 36}
+    sources = {source for source, _ in train_pairs(prepared)}
+    assert not sources & {source for source, _ in held_out(prepared, "validation")}
+    # Sources of the given test set stay in training, so that overlap does not get into validation.
+    assert prepared.report["source_in_train"] == {"validation": 0, "test": 5}
+
+
+def test_vocabularies_come_from_training_alone(make_config: Make, tmp_path: Path) -> None:
+    config = given(tmp_path, make_config, min_coverage=0)
+    new = [("I see the zeppelin", "ich sehe das Luftschiff")]
+    write_tsv(tmp_path / "test.tsv", new)
+    config = parse_config({**config.model_dump(mode="json"), "tokenizer": WORDS}, "test")
+    prepared = prepare(config, tmp_path / "out")
+    encoded = prepared.tokenizers.source.encode("I see the zeppelin")
+    assert encoded[3] == UNK
+    assert UNK not in encoded[:3]
+    assert prepared.tokenizers.target.encode("Luftschiff") == [UNK]
+    assert prepared.report["coverage"]["test"] == {"source": 0.75, "target": 0.75}
+
+
+# ------------------------------------------------------------------------------------- done or not
+
+
+def test_a_second_time_nothing_is_done(make_config: Make, tmp_path: Path) -> None:
+    folder = prepare(make_config(), tmp_path / "out").folder
+    before = state(folder)
+    again = prepare(make_config(), tmp_path / "out")
+    assert state(folder) == before
+    assert again.report["read"] == 300
+
+
+def test_sections_of_later_stages_do_not_count(make_config: Make, tmp_path: Path) -> None:
+    before = state(prepare(make_config(), tmp_path / "out").folder)
+    prepare(make_config(model={"heads": 8}), tmp_path / "out")
+    assert state(tmp_path / "out") == before
+
+
+def test_a_changed_corpus_is_prepared_anew(make_config: Make, tmp_path: Path, tsv: Path) -> None:
+    first = prepare(make_config(), tmp_path / "out")
+    stat = tsv.stat()
+    write_tsv(tsv, [(s.replace("bird", "crow"), t) for s, t in sentence_pairs()])
+    os.utime(tsv, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    second = prepare(make_config(), tmp_path / "out")
+    assert second.fingerprint != first.fingerprint
+    assert any("crow" in source for source, _ in train_pairs(second))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"data": {"seed": 2}}, {"data": {"lowercase": "both"}}, {"tokenizer": {"kind": "unigram"}}],
+)
+def test_a_changed_configuration_is_prepared_anew(
+    make_config: Make, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    before = contents(prepare(make_config(), tmp_path / "out").folder)
+    prepare(make_config(**change), tmp_path / "out")
+    assert contents(tmp_path / "out")["joint.model"] != before["joint.model"]
+    assert [p.name for p in tmp_path.iterdir() if p.is_dir()] == ["out"]
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut"])
+@pytest.mark.parametrize("name", ["train.source.ids", "test.jsonl", "joint.model", "report.json"])
+def test_a_damaged_folder_is_mended(
+    make_config: Make, tmp_path: Path, name: str, damage: str
+) -> None:
+    before = contents(prepare(make_config(), tmp_path / "out").folder)
+    path = tmp_path / "out" / name
+    path.write_bytes(path.read_bytes()[:-4])
+    if damage == "missing":
+        path.unlink()
+    prepare(make_config(), tmp_path / "out")
+    assert contents(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "whitespace"])
+def test_two_runs_write_the_same_bytes(make_config: Make, tmp_path: Path, kind: str) -> None:
+    copies = 0 if kind == "whitespace" else 0.5
+    config = make_config(tokenizer={"kind": kind}, data={"name_copies": copies, "min_coverage": 0})
+    folders = [prepare(config, tmp_path / name).folder for name in ("a", "b")]
+    assert contents(folders[0]) == contents(folders[1])
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+@pytest.mark.parametrize(
+    "stage", ["_plan_splits", "train_tokenizers", "_encode_examples", "write_manifest"]
+)
+def test_an_interruption_leaves_the_old_result_or_nothing(
+    make_config: Make,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    stage: str,
+    error: type[BaseException],
+) -> None:
+    old = prepare(make_config(), tmp_path / "old").folder
+    before = state(old)
+
+    def interrupt(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(module, stage, interrupt)
+    for name in ("old", "new"):
+        with pytest.raises(error):
+            prepare(make_config(data={"seed": 9}), tmp_path / name)
+    assert state(old) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus.tsv", "old"]
+
+
+def test_a_failed_move_brings_the_old_result_back(
+    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = prepare(make_config(), tmp_path / "old").folder
+    before = state(old)
+    rename = Path.rename
+
+    def fail_for_new(path: Path, target: Path) -> Path:
+        if path.name.startswith(".old.partial") and not path.name.endswith(".old"):
+            raise OSError("no space left")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail_for_new)
+    with pytest.raises(OSError, match="no space left"):
+        prepare(make_config(data={"seed": 9}), tmp_path / "old")
+    assert state(old) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus.tsv", "old"]
+
+
+def test_remains_of_a_killed_process_are_no_hindrance(make_config: Make, tmp_path: Path) -> None:
+    remains = tmp_path / f".out.partial-{os.getpid()}"
+    remains.mkdir()
+    (remains / "train.source.ids").write_text("half")
+    assert prepare(make_config(), tmp_path / "out").report["read"] == 300
+    assert not remains.exists()
+
+
+def test_an_empty_folder_and_the_current_one_may_be_used(
+    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    assert prepare(make_config(), tmp_path / "empty").report["read"] == 300
+    monkeypatch.chdir(tmp_path / "empty")
+    assert prepare(make_config(data={"seed": 9}), Path("../empty")).report["read"] == 300
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match="not empty and not prepared data"):
+        prepare(make_config(), Path())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus.tsv", "empty"]
+
+
+@pytest.mark.parametrize("also_prepared", [True, False])
+@pytest.mark.parametrize("name", ["notes.txt", "best.safetensors", "checkpoint.pt", "config.yaml"])
+def test_a_folder_that_holds_something_else_is_kept(
+    make_config: Make, tmp_path: Path, name: str, also_prepared: bool
+) -> None:
+    folder = tmp_path / "out"
+    if also_prepared:
+        prepare(make_config(), folder)
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("mine")
+    message = refusal(make_config(data={"seed": 9}), folder)
+    assert message == f"{folder}: not empty and not prepared data; name another folder"
+
+
+def test_a_file_in_the_folders_place_is_kept(make_config: Make, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("mine")
+    assert "name another folder" in refusal(make_config(), tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_the_default_folder_hangs_on_data_and_tokenizer(
+    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    prepared = prepare(make_config())
+    assert prepared.folder == default_folder(make_config(model={"heads": 8}))
+    assert re.fullmatch(r"data/prepared/tsv-[0-9a-f]{10}", prepared.folder.as_posix())
+    assert default_folder(make_config(data={"seed": 2})) != prepared.folder
+    assert default_folder(make_config(tokenizer={"kind": "unigram"})) != prepared.folder
+
+
+# ---------------------------------------------------------------------------------------- refusals
+
+
+def test_low_coverage_is_refused(make_config: Make, tmp_path: Path) -> None:
+    config = given(tmp_path, make_config)
+    write_tsv(tmp_path / "test.tsv", [("a totally other kind of green text", "das alte Haus.")])
+    config = parse_config({**config.model_dump(mode="json"), "tokenizer": WORDS}, "test")
+    message = refusal(config, tmp_path / "out")
+    assert message.startswith(
+        "the vocabulary knows too few tokens: test source 14.3%, test target 66.7%, "
+    )
+
+
+def test_an_empty_test_file_is_refused(make_config: Make, tmp_path: Path) -> None:
+    config = given(tmp_path, make_config)
+    write_tsv(tmp_path / "test.tsv", [])
+    assert "test.tsv: no sentence pairs inside" in refusal(config, tmp_path / "out")
+
+
+def test_a_corpus_too_small_to_split_is_refused(make_config: Make, tmp_path: Path) -> None:
+    config = make_config(data={"validation_size": 250, "test_size": 100})
+    expected = "the corpus keeps 300 pairs, too few to take 100 test and 250 validation pairs out"
+    assert refusal(config, tmp_path / "out").startswith(expected)
+
+
+def test_a_corpus_of_which_nothing_is_left_is_refused(make_config: Make, tmp_path: Path) -> None:
+    config = make_config(data={"max_words": 1})
+    assert refusal(config, tmp_path / "out") == (
+        "no training pair is left after cleaning; check the corpus and data.max_words"
+    )
+
+
+def test_a_missing_corpus_is_refused(make_config: Make, tmp_path: Path) -> None:
+    config = make_config(data={"path": str(tmp_path / "none.tsv")})
+    assert "none.tsv: no such file" in refusal(config, tmp_path / "out")
+
+
+# ------------------------------------------------------------------------------------ real corpora
+
+
+@pytest.fixture
+def corpora() -> Path:
+    folder = os.environ.get("NMT_CORPORA")
+    if not folder:
+        pytest.skip("NMT_CORPORA is not set")
+    return Path(folder)
+
+
+def test_the_real_tutorial_with_its_own_split(corpora: Path, tmp_path: Path) -> None:
+    data = {
+        "train_path": str(corpora / "english-german-train.pkl"),
+        "test_path": str(corpora / "english-german-test.pkl"),
+        "validation_size": 500,
+        "name_copies": 0.5,
+    }
+    tree = {"data": data, "tokenizer": {"vocabulary_size": 2000}}
+    prepared = prepare(parse_config(tree, "test"), tmp_path / "out")
+    report = prepared.report
+    assert report["read"] == 9000
+    assert report["pairs"]["test"] == 1000
+    assert report["source_in_train"] == {"validation": 0, "test": 322}
+    assert sum(example.source_in_train for example in prepared.examples("test")) == 322
+    kept = sum(report["pairs"].values()) - 1000 - report["name_copies"]
+    assert kept == 9000 - sum(report["dropped"].values())
+
+
+def test_the_real_multi30k(corpora: Path, tmp_path: Path) -> None:
+    tree = {"data": {"source": "multi30k", "path": str(corpora / "multi30k")}}
+    report = prepare(parse_config(tree, "test"), tmp_path / "out").report
+    assert report["read"] == 29_000
+    assert (report["pairs"]["validation"], report["pairs"]["test"]) == (1_014, 1_000)
+    assert report["pairs"]["train"] == 29_000 - sum(report["dropped"].values())
+    assert len(Sequences(tmp_path / "out" / "train.source")) == report["pairs"]["train"]

@@ -1,0 +1,183 @@
+"""Prepared data on disk: what is written is read back, mapped and not loaded; damage is told."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt.config import Config, DataConfig, TokenizerConfig
+from nmt.corpus.prepare import prepare
+from nmt.corpus.prepared import (
+    Example,
+    Sequences,
+    SequenceWriter,
+    is_whole,
+    open_prepared,
+    read_examples,
+    stored_fingerprint,
+    text_files,
+    write_examples,
+)
+from nmt.errors import UserError
+
+SENTENCES = [[5, 6, 7], [], [8], [], [2**31 - 1, 0]]
+
+
+def write(stem: Path, *chunks: list[list[int]]) -> Sequences:
+    with SequenceWriter(stem) as writer:
+        for chunk in chunks:
+            writer.extend(chunk)
+    return Sequences(stem)
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [SENTENCES],
+        [SENTENCES[:2], [], SENTENCES[2:]],
+        [[sentence] for sentence in SENTENCES],
+        [[[]]],
+        [[[], []], [[]]],
+        [],
+        [[]],
+    ],
+)
+def test_sentences_are_read_as_they_were_written(
+    tmp_path: Path, chunks: list[list[list[int]]]
+) -> None:
+    expected = [sentence for chunk in chunks for sentence in chunk]
+    sequences = write(tmp_path / "train.source", *chunks)
+    assert [sequences[i].tolist() for i in range(len(sequences))] == expected
+    assert sequences.lengths.tolist() == [len(sentence) for sentence in expected]
+
+
+def test_sentences_are_mapped_and_read_only(tmp_path: Path) -> None:
+    sequences = write(tmp_path / "train.source", SENTENCES)
+    for array in (sequences.ids, sequences.offsets, sequences[0]):
+        assert isinstance(array, np.memmap)
+        assert not array.flags.writeable
+    assert np.shares_memory(sequences[0], sequences.ids)
+
+
+def test_files_are_little_endian_whatever_the_machine(tmp_path: Path) -> None:
+    write(tmp_path / "a", [[1, 2], [3]])
+    assert (tmp_path / "a.ids").read_bytes().hex() == "010000000200000003000000"
+    assert (tmp_path / "a.offsets").read_bytes() == bytes([0] * 8 + [2] + [0] * 7 + [3] + [0] * 7)
+
+
+@pytest.mark.parametrize("ending", ["ids", "offsets"])
+@pytest.mark.parametrize("damage", ["cut", "cut within a number", "empty", "missing"])
+def test_damaged_sequences_are_refused(tmp_path: Path, ending: str, damage: str) -> None:
+    write(tmp_path / "train.source", SENTENCES)
+    path = tmp_path / f"train.source.{ending}"
+    content = path.read_bytes()
+    if damage == "missing":
+        path.unlink()
+    else:
+        cut = {"cut": content[:-8], "cut within a number": content[:-3], "empty": b""}
+        path.write_bytes(cut[damage])
+    with pytest.raises(UserError, match=r"train\.source: cannot be read: .*; run `nmt prepare`"):
+        Sequences(tmp_path / "train.source")
+
+
+EXAMPLES = [
+    Example("Go.", "Geh.", False),
+    Example('"quoted" \\ back', "„Anführung“ – ß", True),
+    Example("a\u2028b\x85c\rd\u00a0e", "😀", False),
+    Example("", "", True),
+]
+
+
+def test_examples_are_read_as_they_were_written(tmp_path: Path) -> None:
+    path = tmp_path / "test.jsonl"
+    write_examples(path, EXAMPLES)
+    assert read_examples(path) == EXAMPLES
+    assert path.read_bytes().count(b"\n") == len(EXAMPLES)
+
+
+def test_examples_are_json_that_people_can_read(tmp_path: Path) -> None:
+    write_examples(tmp_path / "test.jsonl", EXAMPLES[1:2])
+    line = (tmp_path / "test.jsonl").read_text(encoding="utf-8")
+    assert "„Anführung“ – ß" in line
+    assert json.loads(line) == {
+        "source": '"quoted" \\ back',
+        "reference": "„Anführung“ – ß",
+        "source_in_train": True,
+    }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"source": "a", "reference": "b", "source_in_',
+        b"\xff",
+        b"[]",
+        b"3",
+        b"",
+        b'{"source": "a"}',
+        b'{"source": "a", "reference": "b", "source_in_train": true, "more": 1}',
+        b'{"source": 1, "reference": "b", "source_in_train": true}',
+        b'{"source": "a", "reference": null, "source_in_train": true}',
+        b"[" * 100_000,
+    ],
+)
+def test_damaged_examples_are_refused_in_one_line(tmp_path: Path, line: bytes) -> None:
+    path = tmp_path / "test.jsonl"
+    write_examples(path, EXAMPLES)
+    path.write_bytes(path.read_bytes() + line + b"\n")
+    with pytest.raises(UserError, match=r"test\.jsonl: cannot be read: ") as caught:
+        read_examples(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_examples_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"test\.jsonl: cannot be read: "):
+        read_examples(tmp_path / "test.jsonl")
+
+
+def test_a_folder_without_prepared_data(tmp_path: Path) -> None:
+    for content in (None, "", "[]", "{}", "[" * 10):
+        if content is not None:
+            (tmp_path / "prepared.json").write_text(content)
+        assert stored_fingerprint(tmp_path) is None
+        assert not is_whole(tmp_path)
+        with pytest.raises(UserError, match="no prepared data here; run `nmt prepare`"):
+            open_prepared(tmp_path, DataConfig(), TokenizerConfig())
+
+
+@pytest.mark.parametrize("content", [None, "{"])
+def test_a_damaged_report_is_refused(
+    make_config: Callable[..., Config], tmp_path: Path, content: str | None
+) -> None:
+    config = make_config(tokenizer={"kind": "whitespace"})
+    folder = prepare(config, tmp_path / "prepared").folder
+    (folder / "report.json").unlink()
+    if content:
+        (folder / "report.json").write_text(content)
+    with pytest.raises(UserError, match=r"report\.json: cannot be read"):
+        open_prepared(folder, config.data, config.tokenizer)
+
+
+def test_opening_gives_what_was_prepared(
+    make_config: Callable[..., Config], tmp_path: Path
+) -> None:
+    config = make_config()
+    prepared = prepare(config, tmp_path / "prepared")
+    opened = open_prepared(tmp_path / "prepared", config.data, config.tokenizer)
+    assert opened.report == prepared.report
+    assert opened.fingerprint == prepared.fingerprint == stored_fingerprint(tmp_path / "prepared")
+    assert opened.examples("test") == prepared.examples("test")
+    source, target = opened.sequences("validation")
+    example = opened.examples("validation")[0]
+    assert opened.tokenizers.source.decode(source[0].tolist()) == example.source
+    assert opened.tokenizers.target.decode(target[0].tolist()) == example.reference
+
+
+def test_a_run_needs_all_files_but_the_arrays(
+    make_config: Callable[..., Config], tmp_path: Path
+) -> None:
+    folder = prepare(make_config(), tmp_path / "prepared").folder
+    names = ["joint.model", "prepared.json", "report.json", "test.jsonl", "validation.jsonl"]
+    assert [path.name for path in text_files(folder)] == names

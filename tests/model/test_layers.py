@@ -1,0 +1,91 @@
+"""Layers equal the paper's equations, with the norm where the configuration puts it."""
+
+import pytest
+import torch
+
+from nmt.model.layers import DecoderLayer, EncoderLayer, FeedForward, PostNorm, PreNorm
+from nmt.model.masks import causal_mask
+
+VARIANTS = [
+    {"norm": "pre"},
+    {"norm": "post"},
+    {"norm": "pre", "d_key": 3, "d_value": 5, "heads": 3},
+    {"norm": "post", "activation": "gelu", "attention_bias": False},
+]
+
+
+def perturb(layer: torch.nn.Module) -> torch.nn.Module:
+    torch.manual_seed(1)
+    for parameter in layer.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    return layer.double().eval()
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_encoder_layer_equals_the_equations(changes, config, reference):
+    layer = perturb(EncoderLayer(config(**changes)))
+    x = torch.randn(1, 4, 8, dtype=torch.float64)
+
+    result = layer(x, torch.ones(1, 1, 1, 4, dtype=torch.bool))
+
+    expected = reference(config(**changes), layer.state_dict()).encoder_layer("", x[0].numpy())
+    torch.testing.assert_close(result[0], torch.from_numpy(expected))
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_decoder_layer_equals_the_equations(changes, config, reference):
+    layer = perturb(DecoderLayer(config(**changes)))
+    x, memory = torch.randn(1, 4, 8).double(), torch.randn(1, 5, 8).double()
+
+    result = layer(
+        x,
+        causal_mask(4),
+        layer.cross_attention.keys_values(memory),
+        torch.ones(1, 1, 1, 5, dtype=torch.bool),
+    )
+
+    slow = reference(config(**changes), layer.state_dict())
+    expected = slow.decoder_layer("", x[0].numpy(), memory[0].numpy())
+    torch.testing.assert_close(result[0], torch.from_numpy(expected))
+
+
+def test_post_norm_normalises_the_sum(config):
+    residual = PostNorm(config(d_model=2, heads=1))
+    x = torch.tensor([[1.0, 5.0]])
+
+    assert torch.equal(residual.before(x), x)
+    # 1 + 2 and 5 + 6: the norm of (3, 11) is (-1, 1)
+    joined = residual.after(x, torch.tensor([[2.0, 6.0]]))
+    torch.testing.assert_close(joined, torch.tensor([[-1.0, 1.0]]))
+
+
+def test_pre_norm_normalises_the_input_and_leaves_the_sum(config):
+    residual = PreNorm(config(d_model=2, heads=1))
+    x = torch.tensor([[1.0, 5.0]])
+
+    torch.testing.assert_close(residual.before(x), torch.tensor([[-1.0, 1.0]]))
+    assert residual.after(x, torch.tensor([[2.0, 6.0]])).tolist() == [[3.0, 11.0]]
+
+
+@pytest.mark.parametrize(("activation", "expected"), [("relu", 0.0), ("gelu", -0.1586553)])
+def test_feed_forward_activation_of_minus_one(activation, expected, config):
+    layer = FeedForward(config(d_model=2, heads=1, d_ff=1, activation=activation))
+    with torch.no_grad():
+        layer.inner.weight.copy_(torch.tensor([[-1.0, 0.0]]))
+        layer.inner.bias.zero_()
+        layer.outer.weight.fill_(1.0)
+        layer.outer.bias.zero_()
+
+    assert layer(torch.tensor([1.0, 9.0])).tolist() == pytest.approx([expected] * 2)
+
+
+@pytest.mark.parametrize("kind", ["dropout", "attention_dropout", "feed_forward_dropout"])
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_each_dropout_acts_in_training_only(kind, norm, config):
+    torch.manual_seed(1)
+    layer = EncoderLayer(config(norm=norm, **{kind: 0.5}))
+    x, mask = torch.randn(1, 4, 8), torch.ones(1, 1, 1, 4, dtype=torch.bool)
+
+    assert not torch.equal(layer(x, mask), layer(x, mask))
+    layer.eval()
+    assert torch.equal(layer(x, mask), layer(x, mask))

@@ -1,0 +1,36 @@
+"""Masks say True where attention may go."""
+
+import torch
+
+from nmt.model.masks import causal_mask, padding_mask, target_mask
+
+
+def test_padding_mask_is_true_where_a_token_stands():
+    ids = torch.tensor([[5, 6, 3], [7, 3, 0], [0, 0, 0]])
+
+    assert padding_mask(ids).tolist() == [
+        [[[True, True, True]]],
+        [[[True, True, False]]],
+        [[[False, False, False]]],
+    ]
+
+
+def test_only_pad_is_masked_among_the_special_tokens():
+    assert padding_mask(torch.tensor([[0, 1, 2, 3]])).tolist() == [[[[False, True, True, True]]]]
+
+
+def test_causal_mask_lets_a_position_see_itself_and_its_past():
+    assert causal_mask(3).tolist() == [
+        [True, False, False],
+        [True, True, False],
+        [True, True, True],
+    ]
+
+
+def test_target_mask_combines_past_and_padding():
+    ids = torch.tensor([[2, 5, 6], [2, 5, 0]])
+
+    assert target_mask(ids).tolist() == [
+        [[[True, False, False], [True, True, False], [True, True, True]]],
+        [[[True, False, False], [True, True, False], [True, True, False]]],
+    ]

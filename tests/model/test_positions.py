@@ -1,0 +1,57 @@
+"""Position vectors: the paper's sinusoids, or learnt ones."""
+
+import math
+
+import pytest
+import torch
+
+from nmt.model.positions import LearnedPositions, SinusoidalPositions, sinusoids
+
+
+def test_sinusoids_have_the_values_of_the_equation():
+    expected = [
+        [0.0, 1.0, 0.0, 1.0],
+        [0.8414709848, 0.5403023059, 0.0099998333, 0.9999500004],
+        [0.9092974268, -0.4161468365, 0.0199986667, 0.9998000067],
+    ]
+
+    torch.testing.assert_close(sinusoids(3, 4), torch.tensor(expected), rtol=0, atol=1e-7)
+
+
+def test_an_odd_width_ends_with_a_sine():
+    expected = [math.sin(2), math.cos(2), math.sin(2 / 10000 ** (2 / 3))]
+
+    torch.testing.assert_close(sinusoids(3, 3)[2], torch.tensor(expected), rtol=0, atol=1e-7)
+
+
+def test_sinusoids_are_exact_at_far_positions():
+    row = sinusoids(5000, 64)[4999].double()
+
+    for pair in range(32):
+        angle = 4999 / 10000 ** (2 * pair / 64)
+        assert float(row[2 * pair]) == pytest.approx(math.sin(angle), abs=1e-7)
+        assert float(row[2 * pair + 1]) == pytest.approx(math.cos(angle), abs=1e-7)
+
+
+@pytest.mark.parametrize("kind", [SinusoidalPositions, LearnedPositions])
+def test_positions_begin_where_they_are_told(kind, config):
+    positions = kind(config())
+    if kind is LearnedPositions:
+        torch.nn.init.normal_(positions.table, generator=torch.Generator().manual_seed(1))
+
+    assert positions(0, 16).shape == (16, 8)
+    assert torch.equal(positions(5, 3), positions(0, 16)[5:8])
+
+
+def test_sinusoids_are_neither_learnt_nor_saved(config):
+    positions = SinusoidalPositions(config())
+
+    assert list(positions.parameters()) == []
+    assert positions.state_dict() == {}
+
+
+def test_learned_positions_are_learnt(config):
+    positions = LearnedPositions(config())
+    positions(2, 3).sum().backward()
+
+    assert positions.table.grad[:, 0].tolist() == [0, 0, 1, 1, 1] + [0] * 11

@@ -1,0 +1,276 @@
+"""The whole model equals its equations; padding and the future do not leak into it."""
+
+import pytest
+import torch
+
+from nmt.model.padding import pad
+from nmt.model.transformer import Transformer, count_parameters
+from nmt.special_tokens import PAD
+
+SOURCES = [[5, 6, 7, 8, 3], [9, 3], [4, 10, 3]]
+TARGETS = [[2, 7, 4], [2, 5, 6, 7, 8, 9], [2]]
+VARIANTS = [
+    {"norm": norm, "positions": positions}
+    for norm in ("pre", "post")
+    for positions in ("sinusoidal", "learned")
+]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"norm": "pre", "tie": "all", "d_key": 3, "d_value": 5},
+        {
+            "norm": "post",
+            "tie": "none",
+            "positions": "learned",
+            "activation": "gelu",
+            "attention_bias": False,
+            "output_bias": True,
+            "final_norm": False,
+            "scale_embeddings": False,
+        },
+    ],
+)
+def test_logits_of_a_padded_batch_equal_the_equations_for_each_sentence(
+    changes, random_model, reference
+):
+    model = random_model(**changes).double()
+
+    logits = model(pad(SOURCES), pad(TARGETS))
+
+    slow = reference(model.config, model.state_dict())
+    for row, source, target in zip(logits, SOURCES, TARGETS, strict=True):
+        expected = torch.from_numpy(slow.logits(source, target))
+        torch.testing.assert_close(row[: len(target)], expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_a_future_target_token_changes_no_earlier_logit(changes, random_model):
+    model = random_model(**changes)
+    source = torch.tensor([[5, 6, 3]])
+
+    before = model(source, torch.tensor([[2, 5, 6, 7, 8]]))
+    after = model(source, torch.tensor([[2, 5, 6, 9, 8]]))
+
+    assert torch.equal(before[:, :3], after[:, :3])
+    assert not torch.allclose(before[:, 3:], after[:, 3:])
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_more_padding_columns_change_nothing(changes, random_model):
+    model = random_model(**changes)
+    source, target = pad(SOURCES), pad(TARGETS)
+    wide_source = torch.nn.functional.pad(source, (0, 4), value=PAD)
+    wide_target = torch.nn.functional.pad(target, (0, 3), value=PAD)
+
+    logits = model(source, target)
+
+    torch.testing.assert_close(model(wide_source, target), logits)
+    torch.testing.assert_close(model(source, wide_target)[:, : target.shape[1]], logits)
+
+
+def test_what_stands_at_source_padding_changes_nothing(random_model):
+    model = random_model(tie="none")
+    before = model(pad(SOURCES), pad(TARGETS))
+
+    with torch.no_grad():
+        model.source_embedding.tokens.weight[PAD] = 100.0
+
+    torch.testing.assert_close(model(pad(SOURCES), pad(TARGETS)), before)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_a_source_of_padding_alone_gives_finite_logits_and_gradients(training, random_model):
+    model = random_model(dropout=0.1, attention_dropout=0.1).train(training)
+
+    logits = model(torch.tensor([[PAD, PAD], [5, 3]]), torch.tensor([[2, 5], [2, 6]]))
+    logits.square().sum().backward()
+
+    assert logits.isfinite().all()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_a_target_of_padding_alone_gives_finite_logits_and_gradients(training, random_model):
+    model = random_model(dropout=0.1, attention_dropout=0.1).train(training)
+
+    logits = model(torch.tensor([[5, 3], [5, 3]]), torch.tensor([[PAD, PAD], [2, 6]]))
+    logits.square().sum().backward()
+
+    assert logits.isfinite().all()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
+# ------------------------------------------------------------------------------- step by step
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_cached_steps_give_the_logits_of_teacher_forcing(changes, random_model):
+    model = random_model(**changes, d_key=3, d_value=5)
+    source = pad(SOURCES)
+    target = torch.randint(4, 11, (3, 16), generator=torch.Generator().manual_seed(1))
+
+    state = model.start(source, capacity=16)
+    steps = [model.step(target[:, i], state) for i in range(16)]
+
+    torch.testing.assert_close(torch.stack(steps, 1), model(source, target), rtol=1e-4, atol=1e-5)
+
+
+def test_selected_rows_go_on_as_if_they_had_been_alone(random_model):
+    model = random_model()
+    target = torch.tensor([[2, 5, 6], [2, 7, 8], [2, 9, 4]])
+    rows = torch.tensor([2, 0, 2])
+
+    state = model.start(pad(SOURCES), capacity=3)
+    model.step(target[:, 0], state)
+    model.step(target[:, 1], state)
+    state.select(rows)
+    logits = model.step(target[rows, 2], state)
+
+    expected = model(pad(SOURCES)[rows], target[rows])[:, 2]
+    torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_rows_of_the_same_source_move_their_past_alone(random_model):
+    model = random_model()
+    source = torch.tensor([[5, 6, 3], [5, 6, 3]])
+    target = torch.tensor([[2, 5, 6], [2, 7, 8]])
+
+    state = model.start(source, capacity=3)
+    model.step(target[:, 0], state)
+    model.step(target[:, 1], state)
+    state.select(torch.tensor([1, 0]), same_source=True)
+    logits = model.step(target[[1, 0], 2], state)
+
+    expected = model(source, target)[[1, 0], 2]
+    torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_state_counts_the_positions_decoded(random_model):
+    model = random_model()
+    state = model.start(torch.tensor([[5, 3]]), capacity=4)
+    assert state.length == 0
+
+    model.step(torch.tensor([2]), state)
+    model.step(torch.tensor([5]), state)
+
+    assert state.length == 2
+
+
+# --------------------------------------------------------------------------------- parameters
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tie": "none"},
+        {"tie": "target"},
+        {"tie": "all"},
+        {"attention_bias": False},
+        {"output_bias": True},
+        {"output_bias": True, "tie": "none"},
+        {"d_key": 3},
+        {"d_value": 5},
+        {"d_key": 7, "d_value": 6, "heads": 3, "attention_bias": False},
+        {"positions": "learned"},
+        {"final_norm": False, "norm": "post"},
+        {"encoder_layers": 1, "decoder_layers": 3},
+    ],
+)
+def test_parameter_counts_follow_the_formula(changes, config):
+    settings = config(**changes)
+    source_size = 20
+    target_size = 20 if settings.tie == "all" else 30
+    model = Transformer(settings, source_size, target_size)
+
+    d, ff, bias = settings.d_model, settings.d_ff, int(settings.attention_bias)
+    keys = settings.heads * (settings.d_key or d // settings.heads)
+    values = settings.heads * (settings.d_value or d // settings.heads)
+    attention = 2 * (d + bias) * keys + (d + bias) * values + (values + bias) * d
+    feed_forward = d * ff + ff + ff * d + d
+    encoder = attention + feed_forward + 2 * 2 * d
+    decoder = 2 * attention + feed_forward + 3 * 2 * d
+    embeddings = {
+        "none": (source_size + 2 * target_size) * d,
+        "target": (source_size + target_size) * d,
+        "all": source_size * d,
+    }[settings.tie]
+    expected = (
+        settings.encoder_layers * encoder
+        + settings.decoder_layers * decoder
+        + (2 * 2 * d if settings.final_norm else 0)
+        + embeddings
+        + (target_size if settings.output_bias else 0)
+        + (2 * settings.max_length * d if settings.positions == "learned" else 0)
+    )
+    assert count_parameters(model) == expected
+
+
+def test_the_base_model_of_the_paper_has_63_million_parameters(config):
+    base = config(
+        d_model=512, heads=8, d_ff=2048, encoder_layers=6, decoder_layers=6, final_norm=False
+    )
+    with torch.device("meta"):
+        model = Transformer(base, 37_000, 37_000)
+
+    # 6 encoder layers of 3 152 384, 6 decoder layers of 4 204 032, 37 000 * 512 embeddings
+    assert count_parameters(model) == 63_082_496
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_the_model_builds_on_the_meta_device(positions, config):
+    with torch.device("meta"):
+        model = Transformer(config(positions=positions), 20, 20)
+
+    assert {parameter.device.type for parameter in model.parameters()} == {"meta"}
+
+
+@pytest.mark.parametrize(
+    ("tie", "shared"), [("none", (False, False)), ("target", (False, True)), ("all", (True, True))]
+)
+def test_tied_weights_are_one_parameter(tie, shared, config):
+    model = Transformer(config(tie=tie), 20, 20)
+    source, target = model.source_embedding.tokens.weight, model.target_embedding.tokens.weight
+
+    assert (source is target, model.output.weight is target) == shared
+
+
+@pytest.mark.parametrize("tie", ["none", "target", "all"])
+def test_the_embedding_of_padding_begins_as_zeros(tie, config):
+    model = Transformer(config(tie=tie), 20, 20)
+
+    for embedding in (model.source_embedding, model.target_embedding):
+        assert embedding.tokens.weight[PAD].eq(0).all()
+        assert embedding.tokens.weight[PAD + 1 :].ne(0).all()
+
+
+def test_weights_begin_with_the_spread_that_their_width_asks_for(config):
+    torch.manual_seed(1)
+    wide = config(d_model=64, d_ff=256, positions="learned", encoder_layers=1)
+    model = Transformer(wide, 500, 500).requires_grad_(False)
+
+    assert float(model.source_embedding.tokens.weight[1:].std()) == pytest.approx(1 / 8, rel=0.05)
+    assert float(model.source_embedding.positions.table.std()) == pytest.approx(1 / 8, rel=0.1)
+    inner = model.encoder[0].feed_forward.inner
+    assert float(inner.weight.abs().max()) == pytest.approx((6 / (64 + 256)) ** 0.5, rel=0.01)
+    assert inner.bias.eq(0).all()
+    assert model.encoder_norm.weight.eq(1).all()
+
+
+def test_the_same_seed_gives_the_same_weights(config):
+    def weights(seed: int) -> torch.Tensor:
+        torch.manual_seed(seed)
+        return torch.nn.utils.parameters_to_vector(Transformer(config(), 20, 20).parameters())
+
+    assert torch.equal(weights(3), weights(3))
+    assert not torch.equal(weights(3), weights(4))
+
+
+def test_every_parameter_takes_part(random_model):
+    model = random_model(tie="none", positions="learned", output_bias=True)
+
+    model(pad(SOURCES), pad(TARGETS)).square().sum().backward()
+
+    unused = [n for n, p in model.named_parameters() if p.grad is None or not p.grad.any()]
+    assert unused == []

@@ -1,0 +1,116 @@
+"""Weights come back bit by bit, and a file that does not fit is refused in one line."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from nmt.config import ModelConfig
+from nmt.errors import UserError
+from nmt.model.transformer import count_parameters
+from nmt.model.weights import load_weights, save_weights
+
+CPU = torch.device("cpu")
+
+
+def refusal(path: Path, config: ModelConfig, size: int = 11) -> str:
+    with pytest.raises(UserError) as caught:
+        load_weights(path, config, size, size, CPU)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith(f"{path}: ")
+    return message
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tie": "none", "output_bias": True},
+        {"tie": "target"},
+        {"tie": "all"},
+        {"positions": "learned", "norm": "post"},
+    ],
+)
+def test_loaded_weights_are_the_saved_ones(changes, random_model, tmp_path):
+    model = random_model(**changes)
+    path = tmp_path / "best.safetensors"
+
+    save_weights(model, path)
+    loaded = load_weights(path, model.config, 11, 11, CPU)
+
+    before, after = model.state_dict(), loaded.state_dict()
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert count_parameters(loaded) == count_parameters(model)
+
+
+def test_tied_weights_are_tied_after_loading(random_model, tmp_path):
+    model = random_model(tie="all")
+    save_weights(model, tmp_path / "w.safetensors")
+
+    loaded = load_weights(tmp_path / "w.safetensors", model.config, 11, 11, CPU)
+
+    assert loaded.output.weight is loaded.source_embedding.tokens.weight
+    assert loaded.output.weight is loaded.target_embedding.tokens.weight
+
+
+def test_tied_weights_are_written_once(random_model, tmp_path):
+    sizes = {}
+    for tie in ("none", "all"):
+        save_weights(random_model(tie=tie, source_size=500, target_size=500), tmp_path / tie)
+        sizes[tie] = (tmp_path / tie).stat().st_size
+
+    assert sizes["none"] - sizes["all"] >= 2 * 500 * 8 * 4
+
+
+def test_a_loaded_model_is_ready_to_translate(random_model, tmp_path):
+    model = random_model(dropout=0.5).train()
+    save_weights(model, tmp_path / "w.safetensors")
+
+    loaded = load_weights(tmp_path / "w.safetensors", model.config, 11, 11, CPU)
+
+    assert not loaded.training
+    source, target = torch.tensor([[5, 3]]), torch.tensor([[2, 6]])
+    assert torch.equal(loaded(source, target), model.eval()(source, target))
+
+
+def test_missing_weights_are_refused(config, tmp_path):
+    assert "no such weights" in refusal(tmp_path / "best.safetensors", config())
+
+
+@pytest.mark.parametrize("content", [b"", b"not safetensors at all", bytes(100)])
+def test_another_file_is_refused(content, config, tmp_path):
+    path = tmp_path / "best.safetensors"
+    path.write_bytes(content)
+
+    assert "weights cannot be read" in refusal(path, config())
+
+
+def test_a_folder_is_refused(config, tmp_path):
+    assert "weights cannot be read" in refusal(tmp_path, config())
+
+
+def test_a_file_cut_short_is_refused(random_model, tmp_path):
+    model, path = random_model(), tmp_path / "best.safetensors"
+    save_weights(model, path)
+    path.write_bytes(path.read_bytes()[:-100])
+
+    assert "weights cannot be read" in refusal(path, model.config)
+
+
+@pytest.mark.parametrize(
+    ("changes", "size"),
+    [
+        ({}, 12),
+        ({"d_ff": 13}, 11),
+        ({"encoder_layers": 3}, 11),
+        ({"encoder_layers": 1}, 11),
+        ({"tie": "none"}, 11),
+        ({"output_bias": True}, 11),
+    ],
+)
+def test_weights_of_another_model_are_refused(changes, size, random_model, config, tmp_path):
+    path = tmp_path / "best.safetensors"
+    save_weights(random_model(), path)
+
+    assert "weights cannot be read" in refusal(path, config(**changes), size)

@@ -1,0 +1,201 @@
+"""Run folders: named, numbered, found again, and never half written."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nmt.config import Config
+from nmt.corpus.prepare import prepare
+from nmt.corpus.prepared import PreparedData
+from nmt.errors import UserError
+from nmt.run_folder import RunFolder, create_run, new_run_path, newest_run, open_run, replacing
+
+LINES = [{"update": 1, "loss": 3.5, "text": "a\u2028b\x85„c“"}, {"update": 2, "loss": 2.25}]
+
+
+@pytest.fixture
+def config(toy_config: Callable[..., Config]) -> Config:
+    return toy_config(training={"epochs": 7})
+
+
+@pytest.fixture
+def prepared(config: Config, tmp_path: Path) -> PreparedData:
+    return prepare(config, tmp_path / "prepared")
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def make_run(name: str, changed: int) -> Path:
+    """Make a folder that looks like a run last changed at a time."""
+    path = Path("runs", name)
+    path.mkdir(parents=True)
+    (path / "config.yaml").touch()
+    os.utime(path / "config.yaml", (changed, changed))
+    return path
+
+
+# ---------------------------------------------------------------------------------- create, open
+
+
+def test_a_new_run_holds_config_and_text_but_no_arrays(
+    config: Config, prepared: PreparedData
+) -> None:
+    run = create_run(Path("runs/a"), config, prepared)
+    assert sorted(str(p.relative_to("runs/a")) for p in Path("runs/a").rglob("*.*")) == [
+        "config.yaml",
+        "data/joint.model",
+        "data/prepared.json",
+        "data/report.json",
+        "data/test.jsonl",
+        "data/validation.jsonl",
+    ]
+    assert run.config == config
+    assert run.examples("test") == prepared.examples("test")
+    assert run.read_metrics() == []
+
+
+def test_an_empty_folder_may_become_a_run(config: Config, prepared: PreparedData) -> None:
+    Path("a").mkdir()
+    assert create_run(Path("a"), config, prepared).config == config
+
+
+@pytest.mark.parametrize("kind", ["folder", "file"])
+def test_what_is_there_already_is_refused_and_kept(
+    config: Config, prepared: PreparedData, kind: str
+) -> None:
+    kept = Path("a/notes.txt") if kind == "folder" else Path("a")
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text("mine")
+    with pytest.raises(UserError, match="a: exists already; name another --run, or add --resume"):
+        create_run(Path("a"), config, prepared)
+    assert kept.read_text() == "mine"
+    assert not Path("a/config.yaml").exists()
+
+
+def test_files_of_a_run_have_their_names() -> None:
+    run = RunFolder(Path("runs/a"))
+    assert run.weights("best") == Path("runs/a/best.safetensors")
+    assert run.weights("averaged") == Path("runs/a/averaged.safetensors")
+    assert run.checkpoint == Path("runs/a/checkpoint.pt")
+
+
+def test_opening_what_is_no_run_is_refused() -> None:
+    Path("a").mkdir()
+    for path in (Path("a"), Path("nowhere")):
+        with pytest.raises(UserError, match=r"not a run folder \(it has no config\.yaml\)"):
+            open_run(path)
+
+
+def test_a_damaged_config_is_refused(config: Config, prepared: PreparedData) -> None:
+    run = create_run(Path("a"), config, prepared)
+    (Path("a") / "config.yaml").write_text("training: {epochs: 0}")
+    with pytest.raises(UserError, match=r"a/config\.yaml: training\.epochs: 0 is wrong"):
+        _ = run.config
+
+
+# ------------------------------------------------------------------------------------ which run
+
+
+def test_without_a_path_the_run_changed_last_is_opened() -> None:
+    make_run("b", 3000)
+    make_run("a", 9000)
+    make_run("c", 6000)
+    assert open_run().path == Path("runs/a")
+
+
+def test_any_file_of_a_run_counts_as_its_change() -> None:
+    path = make_run("b", 3000)
+    make_run("a", 9000)
+    (path / "metrics.jsonl").touch()
+    assert open_run().path == path
+
+
+def test_the_newest_of_a_name_is_among_its_numbers_only() -> None:
+    make_run("base", 3000)
+    make_run("base-2", 6000)
+    make_run("base-large", 8000)
+    make_run("other", 9000)
+    (Path("runs") / "base-3").mkdir()
+    assert newest_run("base").path == Path("runs/base-2")
+
+
+@pytest.mark.parametrize("folder", [None, "runs", "runs/a"])
+def test_no_run_at_all_is_refused(folder: str | None) -> None:
+    if folder:
+        Path(folder).mkdir(parents=True)
+    with pytest.raises(UserError, match=r"no run .* here; train one with `nmt train`"):
+        open_run()
+
+
+def test_a_new_run_gets_the_first_free_number() -> None:
+    assert new_run_path("base.yaml") == Path("runs/base")
+    make_run("base", 1)
+    assert new_run_path("configs/base.yaml") == Path("runs/base-2")
+    make_run("base-3", 1)
+    assert new_run_path("base") == Path("runs/base-2")
+    make_run("base-2", 1)
+    assert new_run_path("base") == Path("runs/base-4")
+
+
+# ------------------------------------------------------------------------------------- whole files
+
+
+def test_replacing_puts_the_new_file_in_place() -> None:
+    for text in ("old", "new"):
+        with replacing(Path("a")) as partial:
+            partial.write_text(text)
+            assert not Path("a").exists() or Path("a").read_text() == "old"
+        assert Path("a").read_text() == text
+    assert [path.name for path in Path().iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("old", ["old", None])
+def test_an_error_while_replacing_leaves_the_old_file(old: str | None) -> None:
+    if old:
+        Path("a").write_text(old)
+
+    def fail() -> None:
+        with replacing(Path("a")) as partial:
+            partial.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert [path.read_text() for path in Path().iterdir()] == ([old] if old else [])
+
+
+def test_remains_of_a_killed_process_are_overwritten() -> None:
+    with replacing(Path("a")) as partial:
+        partial.write_text("from the next process")
+        name = partial.name
+    Path(name).write_text("half a file, and longer than the new one")
+    with replacing(Path("a")) as partial:
+        partial.write_text("new")
+    assert [path.read_text() for path in Path().iterdir()] == ["new"]
+
+
+def test_metrics_are_read_as_they_were_written() -> None:
+    run = RunFolder(Path())
+    run.write_metrics(LINES)
+    assert run.read_metrics() == LINES
+    run.write_metrics(LINES[:1])
+    assert run.read_metrics() == LINES[:1]
+    run.write_metrics([])
+    assert run.read_metrics() == []
+
+
+@pytest.mark.parametrize("line", [b'{"update": 3, "lo', b"\xff\n", b"\n"])
+def test_damaged_metrics_are_refused_in_one_line(line: bytes) -> None:
+    run = RunFolder(Path())
+    run.write_metrics(LINES)
+    run.metrics.write_bytes(run.metrics.read_bytes() + line)
+    with pytest.raises(
+        UserError, match=r"metrics\.jsonl: damaged: .*; delete its broken"
+    ) as caught:
+        run.read_metrics()
+    assert "\n" not in str(caught.value)
