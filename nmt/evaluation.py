@@ -241,7 +241,7 @@ def _metrics(lowercase: bool, tokenize: Tokenize) -> dict[str, Metric]:
 
 
 def _score(metric: Metric, pair: list[list[str]], samples: int) -> Score:
-    """Score with a bootstrap of so many samples, or without one where the library cannot make it."""
+    """Score with a bootstrap of so many samples; without one where the library cannot."""
     hypotheses, references = pair
     try:
         return metric.corpus_score(hypotheses, [references], n_bootstrap=max(1, samples))

@@ -85,8 +85,9 @@ def make_random_model(
         # No piece is always the best, and the source matters.
         for layer in model.decoder_layers():
             layer.cross_attention.output.weight *= 3
-        source = torch.randint(4, source_size, (50, 5), generator=generator)
-        target = torch.randint(4, target_size, (50, 10), generator=generator)
+        length = min(8, model.config.max_length)
+        source = torch.randint(4, source_size, (50, length), generator=generator)
+        target = torch.randint(4, target_size, (50, length), generator=generator)
         model.output.bias.zero_()
         logits = model.eval()(source, target).flatten(0, 1)
         scale = 2 / logits.std(0)

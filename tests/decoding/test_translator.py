@@ -1,0 +1,424 @@
+"""Lines in, as many lines out: whatever the lines are."""
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from nmt.config import DataConfig, DecodingConfig, TokenizerConfig
+from nmt.corpus.tokenizers import Tokenizers, WordTokenizer, train_tokenizers
+from nmt.corpus.vocabulary import Vocabulary
+from nmt.decoding.hypothesis import Hypothesis
+from nmt.decoding.translator import Translator
+from nmt.special_tokens import EOS, PAD, SPECIALS, UNK
+
+ENGLISH = ["Anna sings today.", "Ben reads a book at home.", "Clara often dances!", "Is Emma here?"]
+GERMAN = ["Anna singt heute.", "Ben liest ein Buch.", "Clara tanzt oft!", "Ist Emma da?"]
+LINES = [
+    "Anna sings.",
+    "",
+    "Clara dances at home, and Ben reads a book.",
+    "   ",
+    "\t",
+    "Ben",
+    "Anna sings.",
+    "ŽŁŧ 漢字 🙂",
+    "\u200b",
+    "<unk> <pad> <sos> <eos>",
+]
+BLANK = [1, 3, 4, 8]
+
+
+@pytest.fixture(scope="module")
+def subwords(tmp_path_factory: pytest.TempPathFactory) -> Tokenizers:
+    """A joint vocabulary that spells what it does not know as bytes."""
+    folder = tmp_path_factory.mktemp("subwords")
+    texts = (folder / "en.txt", folder / "de.txt")
+    for path, lines in zip(texts, (ENGLISH, GERMAN), strict=True):
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return train_tokenizers(TokenizerConfig(vocabulary_size=310), ("en", "de"), texts, folder)
+
+
+@pytest.fixture(scope="module")
+def words() -> Tokenizers:
+    """Words between spaces, the same on both sides."""
+    tokenizer = WordTokenizer(
+        "whitespace", "de", Vocabulary([*SPECIALS, "Anna", "Ben", "singt", "liest", "."])
+    )
+    return Tokenizers(tokenizer, tokenizer)
+
+
+@pytest.fixture
+def translator(random_model) -> Callable[..., Translator]:
+    """Return a function that makes a translator of a random model."""
+
+    def make(
+        tokenizers: Tokenizers,
+        *,
+        max_length: int = 24,
+        longest_source: int | None = None,
+        data: DataConfig | None = None,
+        **decoding: object,
+    ) -> Translator:
+        model = random_model(
+            source_size=tokenizers.source.size,
+            target_size=tokenizers.target.size,
+            max_length=max_length,
+            positions="learned",
+        )
+        settings = {"max_length_extra": 3, "beam_size": 1} | decoding
+        return Translator(
+            model,
+            tokenizers,
+            data or DataConfig(),
+            DecodingConfig.model_validate(settings),
+            longest_source,
+        )
+
+    return make
+
+
+@pytest.fixture
+def echo(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Let greedy search return the source itself; the list holds the rows of each batch."""
+    batches: list[int] = []
+
+    def search(model: object, source: Tensor, limits: Tensor, alpha: float) -> list[Hypothesis]:
+        batches.append(len(source))
+        rows = [[i for i in row if i not in (PAD, EOS)] for row in source.tolist()]
+        return [Hypothesis(ids, -1.0, -float(len(ids)), True) for ids in rows]
+
+    monkeypatch.setattr("nmt.decoding.translator.greedy_search", search)
+    return batches
+
+
+# ------------------------------------------------------------------------------------- lines
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_every_line_gives_one_line_in_its_place(beam_size, translator, subwords):
+    translate = translator(subwords, max_length=64, beam_size=beam_size).translate
+
+    found = translate(LINES)
+
+    assert len(found) == len(LINES)
+    assert len({t.text for t in found}) > 4
+    for line, translation in zip(LINES, found, strict=True):
+        [alone] = translate([line])
+        assert alone.text == translation.text
+        assert alone.score == pytest.approx(translation.score, abs=1e-4)
+
+
+def test_blank_lines_give_empty_translations(translator, subwords):
+    found = translator(subwords).translate(LINES)
+
+    for i in BLANK:
+        assert (found[i].text, found[i].score, found[i].complete) == ("", 0.0, True)
+    assert translator(subwords).n_best(["", " "], 3) == [[found[1]], [found[1]]]
+
+
+def test_no_lines_give_no_lines(translator, subwords):
+    assert translator(subwords).translate([]) == []
+    assert list(translator(subwords).stream(iter([]))) == []
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_no_special_token_is_written(beam_size, translator, subwords):
+    found = translator(subwords, beam_size=beam_size).translate(ENGLISH + LINES)
+
+    text = " ".join(t.text for t in found)
+    assert len(text) > 20
+    assert not any(special in text for special in ("<pad>", "<sos>", "<eos>"))
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\t", "\x0b", "\x85", "\u00a0", " \r "])
+def test_odd_white_space_inside_a_line_is_a_space(separator, translator, subwords, echo):
+    [found] = translator(subwords).translate([f"Anna sings{separator}today."])
+
+    assert found.text == "Anna sings today."
+    assert found.parts == 1
+
+
+def test_lines_are_cleaned_as_the_training_text_was(translator, subwords, echo):
+    data = DataConfig(lowercase="source")
+
+    [found] = translator(subwords, data=data).translate(["  Ann\u00ada SINGS  "])
+
+    assert found.text == "anna sings"
+
+
+def test_translations_come_in_order_whatever_the_batches(translator, subwords, echo):
+    lines = [f"{'Anna ' * (i % 5)}Ben {i}" for i in range(50)]
+
+    found = translator(subwords, batch_tokens=40, max_length=64).translate(lines)
+
+    assert [t.text for t in found] == lines
+    assert len(echo) > 5
+    assert max(echo) > 1
+
+
+def test_a_line_longer_than_a_batch_is_a_batch_of_its_own(translator, subwords, echo):
+    lines = ["Anna sings today.", "Ben reads a book."]
+
+    assert [t.text for t in translator(subwords, batch_tokens=1).translate(lines)] == lines
+    assert echo == [1, 1]
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 60, 4096])
+def test_the_batch_size_does_not_change_translations(batch_tokens, translator, subwords):
+    lines = ENGLISH + LINES
+    expected = translator(subwords, beam_size=2).translate(lines)
+
+    found = translator(subwords, beam_size=2, batch_tokens=batch_tokens).translate(lines)
+
+    assert [t.text for t in found] == [t.text for t in expected]
+
+
+@pytest.mark.parametrize("beam_size", [1, 2])
+def test_the_output_is_limited_by_the_length_of_the_source(beam_size, translator, words):
+    translate = translator(
+        words, beam_size=beam_size, max_length_factor=2.0, max_length_extra=1, max_length=24
+    )
+    ban_eos(translate)
+
+    short, long, longest = translate.translate(["Anna", "Anna singt .", " ".join(["Ben"] * 15)])
+
+    # 2 * (words + <eos>) + 1, and never more than the model's positions
+    assert [len(t.text.split(" ")) for t in (short, long, longest)] == [5, 9, 23]
+    assert not short.complete
+
+
+def ban_eos(translator: Translator) -> None:
+    with torch.no_grad():
+        translator.model.output.bias[EOS] = -100.0
+
+
+def test_the_most_probable_hypothesis_that_ends_is_complete(translator, words):
+    ready = translator(words)
+    with torch.no_grad():
+        ready.model.output.bias[EOS] = 100.0
+
+    [found] = ready.translate(["Anna singt ."])
+
+    assert (found.text, found.complete) == ("", True)
+
+
+# ------------------------------------------------------------------------------------- n best
+
+
+@pytest.mark.parametrize("beam_size", [1, 2, 6])
+def test_n_best_are_different_and_best_first(beam_size, translator, words):
+    ready = translator(words, beam_size=beam_size)
+
+    for options in ready.n_best(["Anna singt .", "Ben", "Ben liest ."], 4):
+        assert len(options) == 4
+        scores = [option.score for option in options]
+        assert scores == sorted(scores, reverse=True)
+        assert len(set(scores)) == 4
+
+
+def test_the_first_of_the_n_best_is_the_translation(translator, subwords):
+    ready = translator(subwords, beam_size=4)
+
+    best = [options[0] for options in ready.n_best(ENGLISH, 4)]
+
+    assert [t.text for t in best] == [t.text for t in ready.translate(ENGLISH)]
+
+
+def test_the_n_best_of_a_line_in_parts_are_one(translator, subwords):
+    [options] = translator(subwords, max_length=12, beam_size=3).n_best([" ".join(ENGLISH)], 3)
+
+    assert len(options) == 1
+    assert options[0].parts > 1
+
+
+# ------------------------------------------------------------------------------------- stream
+
+
+def test_a_stream_of_any_length_is_read_as_it_is_needed(
+    translator, subwords, echo, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("nmt.decoding.translator._LINES_AT_A_TIME", 4)
+    read = []
+
+    def lines():
+        for i in itertools.count():
+            read.append(i)
+            yield f"Anna {i}"
+
+    found = list(itertools.islice(translator(subwords).stream(lines()), 9))
+
+    assert [t.text for [t] in found] == [f"Anna {i}" for i in range(9)]
+    assert len(read) == 12
+
+
+def test_a_stream_ends_with_its_lines(translator, subwords, echo, monkeypatch):
+    monkeypatch.setattr("nmt.decoding.translator._LINES_AT_A_TIME", 2)
+
+    found = translator(subwords).stream(line for line in ENGLISH[:3])
+
+    assert [t.text for [t] in found] == ENGLISH[:3]
+
+
+def test_a_stream_can_give_n_best(translator, words):
+    assert [len(options) for options in translator(words).stream(["Anna", "Ben"], 3)] == [3, 3]
+
+
+# ------------------------------------------------------------------------------------- parts
+
+
+def test_a_long_line_is_translated_sentence_by_sentence(translator, subwords):
+    ready = translator(subwords, max_length=40)
+
+    [whole] = ready.translate([" ".join(ENGLISH)])
+    sentences = ready.translate(ENGLISH)
+
+    assert whole.parts == 4
+    assert whole.text == " ".join(t.text for t in sentences if t.text)
+    assert whole.score == pytest.approx(sum(t.score for t in sentences), abs=1e-4)
+    assert whole.complete == all(t.complete for t in sentences)
+
+
+def test_a_line_longer_than_any_in_training_is_cut_between_sentences(translator, subwords, echo):
+    ready = translator(subwords, max_length=200, longest_source=5)
+
+    several, one = ready.translate([" ".join(ENGLISH), "Ben reads a book at home and sings"])
+
+    assert (several.parts, one.parts) == (4, 1)
+    assert several.text == " ".join(ENGLISH)
+
+
+def test_a_line_as_long_as_the_longest_in_training_stays_whole(translator, words, echo):
+    ready = translator(words, longest_source=6)
+
+    exact, longer = ready.translate(["Anna singt . Ben liest .", "Anna singt . Ben liest . Ben"])
+
+    assert (exact.parts, longer.parts) == (1, 3)
+
+
+def test_titles_and_initials_do_not_end_a_sentence(translator, subwords, echo):
+    line = "Mr. Ben met Dr. Anna B. Clara. Mrs. Emma sings."
+
+    [found] = translator(subwords, max_length=400, longest_source=5).translate([line])
+
+    assert (found.text, found.parts) == (line, 2)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        " ".join(ENGLISH * 3),
+        "Anna sings and " * 20 + "Ben reads",
+        "Anna sings today. " + "Ben and " * 30 + "Clara.",
+    ],
+)
+@pytest.mark.parametrize("max_length", [8, 12, 30])
+def test_cutting_between_sentences_and_words_loses_nothing(
+    line, max_length, translator, subwords, echo
+):
+    [found] = translator(subwords, max_length=max_length).translate([line])
+
+    assert found.parts > 1
+    assert found.text == line
+
+
+@pytest.mark.parametrize("max_length", [6, 9, 30])
+@pytest.mark.parametrize("line", ["x" * 300, "漢字" * 100, "Anna " + "z" * 200 + " sings"])
+def test_an_endless_word_is_cut_within_and_loses_nothing(
+    line, max_length, translator, subwords, echo
+):
+    [found] = translator(subwords, max_length=max_length).translate([line])
+
+    assert found.parts > 1
+    assert found.text.replace(" ", "") == line.replace(" ", "")
+
+
+def test_a_character_of_more_bytes_than_positions_is_translated_all_the_same(translator, subwords):
+    ready = translator(subwords, max_length=4)
+    assert len(subwords.source.encode("🙂")) > 4
+
+    [found] = ready.translate(["Ben 🙂🙂"])
+
+    assert found.parts > 2
+
+
+@pytest.mark.parametrize("beam_size", [1, 2])
+def test_no_part_is_too_long_for_the_model(beam_size, translator, subwords):
+    line = " ".join(ENGLISH * 3) + "y" * 100
+
+    [found] = translator(subwords, max_length=10, beam_size=beam_size).translate([line])
+
+    assert found.parts > 12
+
+
+def test_lines_in_parts_do_not_move_their_neighbours(translator, words, echo):
+    lines = ["Anna", "Ben . " * 20, "", "Ben", "liest " * 30, "singt"]
+
+    found = translator(words, max_length=8).translate(lines)
+
+    assert [t.text for t in found] == [line.strip() for line in lines]
+    assert [t.parts > 1 for t in found] == [False, True, False, False, True, False]
+
+
+# ------------------------------------------------------------------------------------- <unk>
+
+
+def write(monkeypatch: pytest.MonkeyPatch, ids: list[int]) -> None:
+    """Let greedy search find these ids for every source."""
+    monkeypatch.setattr(
+        "nmt.decoding.translator.greedy_search",
+        lambda model, source, limits, alpha: [Hypothesis(ids, -1.0, -1.0, True) for _ in source],
+    )
+
+
+def test_an_unknown_word_is_carried_over(translator, words, monkeypatch):
+    write(monkeypatch, [UNK, 6, 8])
+
+    found = translator(words).translate(["Zora singt .", "Ben Yann ."])
+
+    assert [t.text for t in found] == ["Zora singt .", "Yann singt ."]
+
+
+def test_unknown_words_stay_when_they_shall(translator, words, monkeypatch):
+    write(monkeypatch, [UNK, 6, 8])
+
+    [found] = translator(words, replace_unknown=False).translate(["Zora singt ."])
+
+    assert found.text == "<unk> singt ."
+
+
+def test_a_carried_word_keeps_to_its_part(translator, words, monkeypatch):
+    write(monkeypatch, [UNK])
+
+    [found] = translator(words, max_length=4).translate(["Ben Zora . Anna Yann ."])
+
+    assert (found.text, found.parts) == ("Zora Yann", 2)
+
+
+def test_a_carried_word_that_touched_its_neighbour_still_does(random_model, monkeypatch):
+    vocabulary = Vocabulary([*SPECIALS, "Anna", "￭."])
+    tokenizers = Tokenizers(*(WordTokenizer("spacy", code, vocabulary) for code in ("en", "de")))
+    model = random_model(source_size=6, target_size=6)
+    ready = Translator(model, tokenizers, DataConfig(), DecodingConfig(beam_size=1))
+    write(monkeypatch, [4, UNK, 5])
+
+    [found] = ready.translate(["Anna Zora."])
+
+    assert found.text == "Anna Zora."
+
+
+def test_subwords_are_not_carried_over(random_model, tmp_path: Path, monkeypatch):
+    text = tmp_path / "text.txt"
+    text.write_text("".join(f"{line}\n" for line in ENGLISH), encoding="utf-8")
+    settings = TokenizerConfig(vocabulary_size=40, byte_fallback=False)
+    tokenizers = train_tokenizers(settings, ("en", "de"), (text, text), tmp_path)
+    model = random_model(source_size=tokenizers.source.size, target_size=tokenizers.target.size)
+    ready = Translator(model, tokenizers, DataConfig(), DecodingConfig(beam_size=1))
+    write(monkeypatch, [UNK])
+
+    [found] = ready.translate(["Anna"])
+
+    assert found.text == "<unk>"

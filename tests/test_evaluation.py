@@ -1,0 +1,338 @@
+"""Scores are sacreBLEU's; comparisons are fair; files are read line by line."""
+
+import itertools
+import json
+import math
+from pathlib import Path
+
+import pytest
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+
+from nmt.corpus.prepared import Example
+from nmt.errors import UserError
+from nmt.evaluation import (
+    compare_texts,
+    corpus_bleu,
+    evaluate_examples,
+    evaluate_texts,
+    moses_tokenize,
+    read_lines,
+)
+
+REFERENCES = [
+    "Die Katze sitzt auf der Matte.",
+    "Ein Hund rennt schnell durch den Park.",
+    "Ich mag Äpfel und Birnen sehr.",
+]
+HYPOTHESES = [
+    "Die Katze liegt auf der Matte.",
+    "Ein Hund läuft schnell durch den Park.",
+    "ich mag Äpfel und Birnen.",
+]
+# Matches of 1 to 4 tokens, and 21 tokens against 22, counted by hand.
+GOLDEN = 100 * (18 / 21 * 12 / 18 * 7 / 15 * 4 / 12) ** 0.25 * math.exp(1 - 22 / 21)
+
+
+# ------------------------------------------------------------------------------------ scores
+
+
+def test_bleu_is_the_number_counted_by_hand():
+    assert pytest.approx(52.0632386) == GOLDEN
+    assert corpus_bleu(HYPOTHESES, REFERENCES) == pytest.approx(GOLDEN)
+    assert evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=0).bleu == pytest.approx(GOLDEN)
+
+
+def test_ter_counts_edits_of_words_as_they_are_written():
+    # liegt, läuft; ich, Birnen., -sehr. of 19 words between spaces
+    assert evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=0).ter == pytest.approx(100 * 5 / 19)
+
+
+def test_ter_without_case():
+    found = evaluate_texts(HYPOTHESES, REFERENCES, lowercase=True, bootstrap=0)
+
+    assert found.ter == pytest.approx(100 * 4 / 19)
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+@pytest.mark.parametrize("tokenize", ["13a", "intl", "char", "none"])
+def test_scores_are_those_of_the_library(tokenize, lowercase):
+    found = evaluate_texts(
+        HYPOTHESES, REFERENCES, tokenize=tokenize, lowercase=lowercase, bootstrap=0
+    )
+
+    bleu = BLEU(lowercase=lowercase, tokenize=tokenize).corpus_score(HYPOTHESES, [REFERENCES])
+    chrf = CHRF(lowercase=lowercase).corpus_score(HYPOTHESES, [REFERENCES])
+    ter = TER(case_sensitive=not lowercase).corpus_score(HYPOTHESES, [REFERENCES])
+    assert (found.bleu, found.chrf, found.ter) == (bleu.score, chrf.score, ter.score)
+    assert found.sentences == 3
+
+
+def test_a_perfect_translation_has_perfect_scores():
+    found = evaluate_texts(REFERENCES, REFERENCES, bootstrap=0)
+
+    assert (found.bleu, found.chrf, found.ter) == (pytest.approx(100), 100, 0)
+
+
+def test_translations_that_are_empty_score_nothing():
+    found = evaluate_texts(["", "", ""], REFERENCES, bootstrap=10)
+
+    assert (found.bleu, found.chrf, found.ter) == (0, 0, 100)
+
+
+def test_case_counts_unless_it_shall_not():
+    shouted = [line.upper() for line in REFERENCES]
+
+    assert evaluate_texts(shouted, REFERENCES, bootstrap=0).bleu < 20
+    found = evaluate_texts(shouted, REFERENCES, lowercase=True, bootstrap=0)
+    assert (found.bleu, found.chrf, found.ter) == (pytest.approx(100), 100, 0)
+
+
+def test_signatures_name_tokenizer_and_case():
+    plain = evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=0).signatures
+    lower = evaluate_texts(HYPOTHESES, REFERENCES, lowercase=True, bootstrap=0).signatures
+
+    assert {"tok:13a", "case:mixed"} <= set(plain["bleu"].split("|"))
+    assert {"tok:13a", "case:lc"} <= set(lower["bleu"].split("|"))
+    assert "case:lc" in lower["chrf"].split("|")
+    assert "case:mixed" in plain["ter"].split("|")
+    assert "case:lc" in lower["ter"].split("|")
+
+
+def test_moses_tokenization_splits_both_sides_and_says_so():
+    lines = ["Geht's um 3,5 Mio. Euro?", 'Er sagt: "U-Bahn & Bus"'], ["Geht's?", "Er sagt: Bus"]
+
+    found = evaluate_texts(*lines, tokenize="moses", bootstrap=0)
+
+    split = [moses_tokenize(side, "de") for side in lines]
+    expected = BLEU(tokenize="none").corpus_score(split[0], [split[1]])
+    assert found.bleu == pytest.approx(expected.score)
+    assert "tok:moses" in found.signatures["bleu"].split("|")
+    plain = evaluate_texts(*lines, bootstrap=0)
+    assert (found.chrf, found.ter) == (plain.chrf, plain.ter)
+    assert found.bleu != pytest.approx(plain.bleu)
+
+
+def test_moses_tokens_are_not_escaped():
+    assert moses_tokenize(['Er sagt: "U-Bahn & Bus", ja?'], "de") == [
+        'Er sagt : " U-Bahn & Bus " , ja ?'
+    ]
+
+
+# --------------------------------------------------------------------------------- intervals
+
+
+def test_intervals_enclose_the_score_and_are_reproducible():
+    hypotheses, references = HYPOTHESES * 5 + REFERENCES * 5, REFERENCES * 10
+
+    found = evaluate_texts(hypotheses, references, bootstrap=200)
+
+    assert set(found.intervals) == {"bleu", "chrf", "ter"}
+    for name, (low, high) in found.intervals.items():
+        assert low < getattr(found, name) < high
+        assert high - low < 40
+    assert evaluate_texts(hypotheses, references, bootstrap=200).intervals == found.intervals
+    assert "bs:200" in found.signatures["bleu"].split("|")
+
+
+def test_the_bootstrap_does_not_change_the_scores():
+    plain = evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=0)
+    found = evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=50)
+
+    assert (found.bleu, found.chrf, found.ter) == (plain.bleu, plain.chrf, plain.ter)
+
+
+def test_no_bootstrap_and_a_single_sentence_have_no_intervals():
+    assert evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=0).intervals == {}
+    assert evaluate_texts(HYPOTHESES[:1], REFERENCES[:1], bootstrap=50).intervals == {}
+
+
+def test_scores_print_as_one_line_each():
+    lines = str(evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=50)).splitlines()
+
+    assert [line.split()[0] for line in lines] == ["BLEU", "chrF", "TER"]
+    assert lines[0].startswith("BLEU   52.06  [")
+    assert "tok:13a" in lines[0]
+
+
+# ---------------------------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize("evaluate", [evaluate_texts, lambda h, r: compare_texts(h, h, r)])
+def test_unequal_numbers_of_lines_are_refused(evaluate):
+    with pytest.raises(UserError, match="2 hypotheses for 3 references"):
+        evaluate(HYPOTHESES[:2], REFERENCES)
+
+
+def test_a_second_system_of_another_length_is_refused():
+    with pytest.raises(UserError, match="2 hypotheses for 3 references"):
+        compare_texts(HYPOTHESES, HYPOTHESES[:2], REFERENCES)
+
+
+@pytest.mark.parametrize("evaluate", [evaluate_texts, lambda h, r: compare_texts(h, h, r)])
+def test_no_lines_are_refused(evaluate):
+    with pytest.raises(UserError, match="nothing to score"):
+        evaluate([], [])
+
+
+# -------------------------------------------------------------------------------- comparison
+
+
+def test_a_system_does_not_differ_from_itself():
+    found = compare_texts(HYPOTHESES * 5, HYPOTHESES * 5, REFERENCES * 5, trials=100)
+
+    assert found.p_value == 1
+    assert found.baseline == found.system == corpus_bleu(HYPOTHESES, REFERENCES)
+    assert "(not significant at 0.05" in str(found)
+
+
+def test_one_better_sentence_proves_nothing():
+    better = HYPOTHESES * 20 + REFERENCES[:1]
+
+    found = compare_texts(
+        HYPOTHESES * 20 + HYPOTHESES[:1], better, REFERENCES * 20 + REFERENCES[:1], trials=100
+    )
+
+    assert found.system > found.baseline
+    assert found.p_value == 1  # whichever way the coin falls, the gap is the same
+
+
+def test_a_clearly_better_system_is_significant():
+    found = compare_texts(HYPOTHESES * 10, REFERENCES * 10, REFERENCES * 10, trials=1000)
+
+    assert (found.baseline, found.system) == (pytest.approx(GOLDEN), pytest.approx(100))
+    assert found.p_value == 1 / 1001
+    assert str(found) == (
+        "BLEU 52.06 → 100.00, p = 0.0010 (significant at 0.05, paired approximate randomization)"
+    )
+
+
+def test_the_p_value_is_near_that_of_all_permutations():
+    baseline = HYPOTHESES + REFERENCES[:2] + HYPOTHESES[:2]
+    system = REFERENCES[:2] + HYPOTHESES[2:] + HYPOTHESES[:2] + REFERENCES[:2]
+    references = REFERENCES + REFERENCES[:2] * 2
+    gap = abs(corpus_bleu(baseline, references) - corpus_bleu(system, references))
+    as_large = []
+    for swaps in itertools.product([False, True], repeat=len(references)):
+        pairs = [
+            (b, a) if swap else (a, b) for a, b, swap in zip(baseline, system, swaps, strict=True)
+        ]
+        first, second = zip(*pairs, strict=True)
+        difference = abs(corpus_bleu(first, references) - corpus_bleu(second, references))
+        as_large.append(difference > gap - 1e-9)
+    exact = sum(as_large) / len(as_large)
+
+    found = compare_texts(baseline, system, references, trials=5000)
+
+    assert 0.1 < exact < 0.9
+    assert found.p_value == pytest.approx(exact, abs=0.03)
+
+
+def test_a_comparison_is_reproducible_and_symmetric():
+    mixed = (REFERENCES[:1] + HYPOTHESES[1:]) * 4
+    first = compare_texts(HYPOTHESES * 4, mixed, REFERENCES * 4, trials=300)
+
+    assert compare_texts(HYPOTHESES * 4, mixed, REFERENCES * 4, trials=300) == first
+    swapped = compare_texts(mixed, HYPOTHESES * 4, REFERENCES * 4, trials=300)
+    assert (swapped.system, swapped.baseline) == (first.baseline, first.system)
+    assert swapped.p_value == first.p_value
+    assert 1 / 301 < first.p_value < 1
+
+
+def test_a_comparison_may_disregard_case():
+    lower = [line.lower() for line in REFERENCES] * 5
+    cased = compare_texts(lower, REFERENCES * 5, REFERENCES * 5, trials=200)
+    caseless = compare_texts(lower, REFERENCES * 5, REFERENCES * 5, lowercase=True, trials=200)
+
+    assert cased.baseline < 60
+    assert cased.p_value < 0.05
+    assert (caseless.baseline, caseless.p_value) == (pytest.approx(100), 1)
+
+
+def test_systems_that_say_nothing_can_be_compared():
+    found = compare_texts([""] * 3, [""] * 3, REFERENCES, trials=10)
+
+    assert (found.baseline, found.system, found.p_value) == (0, 0, 1)
+
+
+# ---------------------------------------------------------------------------------- examples
+
+
+def examples(*in_train: bool) -> list[Example]:
+    return [
+        Example("source", reference, seen)
+        for reference, seen in zip(REFERENCES, in_train, strict=True)
+    ]
+
+
+def test_sources_that_are_not_in_train_are_scored_by_themselves():
+    report = evaluate_examples(examples(False, True, False), HYPOTHESES, "de", False, "13a")
+
+    assert report.all.sentences == 3
+    assert report.all.bleu == pytest.approx(GOLDEN)
+    assert report.source_not_in_train is not None
+    assert report.source_not_in_train.sentences == 2
+    assert report.source_not_in_train.bleu == pytest.approx(
+        corpus_bleu([HYPOTHESES[0], HYPOTHESES[2]], [REFERENCES[0], REFERENCES[2]])
+    )
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_one_kind_of_source_alone_is_scored_once(seen):
+    report = evaluate_examples(examples(seen, seen, seen), HYPOTHESES, "de", False, "13a")
+
+    assert report.source_not_in_train is None
+    assert "source_not_in_train" not in json.loads(report.to_json())
+    assert str(report).splitlines()[0] == "3 sentences"
+
+
+def test_a_report_becomes_json_and_text():
+    report = evaluate_examples(examples(True, False, False), HYPOTHESES, "de", True, "moses")
+
+    tree = json.loads(report.to_json())
+    assert tree["bleu"] == report.all.bleu
+    assert tree["sentences"] == 3
+    assert tree["source_not_in_train"]["sentences"] == 2
+    assert "case:lc" in tree["signatures"]["bleu"]
+    assert "tok:moses" in tree["source_not_in_train"]["signatures"]["bleu"]
+    assert "2 of them whose source is not in train" in str(report).splitlines()
+
+
+# ------------------------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        ("a\nb\n", ["a", "b"]),
+        ("a\nb", ["a", "b"]),
+        ("a\r\nb\r\n", ["a", "b"]),
+        ("a\n\nb\n\n", ["a", "", "b", ""]),
+        ("a\u2028b\x0bc\x85d\re\nf\n", ["a\u2028b\x0bc\x85d\re", "f"]),
+        ("\ufeffa\nb\n", ["a", "b"]),
+        ("a\n\ufeffb\n", ["a", "\ufeffb"]),
+        ("", []),
+        ("\n", [""]),
+    ],
+)
+def test_only_a_line_feed_ends_a_line(content, lines, tmp_path: Path):
+    path = tmp_path / "text"
+    path.write_bytes(content.encode())
+
+    assert read_lines(path) == lines
+
+
+def test_text_that_is_not_utf8_is_refused(tmp_path: Path):
+    path = tmp_path / "text"
+    path.write_bytes("Äpfel\nschön\n".encode("latin-1"))
+
+    with pytest.raises(UserError, match="not UTF-8 at byte 0; convert it with iconv") as caught:
+        read_lines(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path):
+    for path in (tmp_path / "none", tmp_path):
+        with pytest.raises(UserError, match="cannot be read"):
+            read_lines(path)
