@@ -345,8 +345,8 @@ class Config(Section):
     def _name_copies_need_subwords(self) -> "Config":
         if self.data.name_copies and not self.tokenizer.subword:
             raise ValueError(
-                "`data.name_copies` needs `tokenizer.kind: bpe` or `unigram`, for invented names "
-                "would fill a vocabulary of words and teach nothing about other names"
+                "`data.name_copies` needs `tokenizer.kind: bpe` or `unigram`: pieces can spell an "
+                "invented name, but to a vocabulary of words any new name is <unk>"
             )
         return self
 

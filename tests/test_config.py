@@ -199,8 +199,8 @@ def test_a_section_must_hold_fields(path: Path, value: str) -> None:
         ),
         (
             "data: {name_copies: 0.5}\ntokenizer: {kind: spacy}",
-            "`data.name_copies` needs `tokenizer.kind: bpe` or `unigram`, for invented names "
-            "would fill a vocabulary of words and teach nothing about other names",
+            "`data.name_copies` needs `tokenizer.kind: bpe` or `unigram`: pieces can spell an "
+            "invented name, but to a vocabulary of words any new name is <unk>",
         ),
         ("data: {path: a, train_path: b}", "data: `path` and `train_path` exclude each other"),
         ("data: {source: tsv}", "data: source `tsv` needs `path` or `train_path`"),

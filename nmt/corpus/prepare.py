@@ -121,9 +121,9 @@ def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> No
     texts = (folder / "train.source.txt", folder / "train.target.txt")
     plan = _plan_splits(config.data, corpus)
     pairs = _write_splits(config.data, corpus, plan, texts, folder)
-    copies = _add_name_copies(config.data, texts)
     languages = (config.data.source_language, config.data.target_language)
     tokenizers = train_tokenizers(config.tokenizer, languages, texts, folder)
+    copies = _add_name_copies(config.data, texts)
     _encode_train(tokenizers, texts, folder)
     coverage = {split: _encode_examples(config.data, tokenizers, split, folder) for split in _PARTS}
     _check_coverage(config, coverage)
@@ -242,11 +242,19 @@ def _add_name_copies(data: DataConfig, texts: tuple[Path, Path]) -> int:
     if not data.name_copies:
         return 0
     copier = NameCopier(_read_pairs(texts), data.name_copies, data.seed)
-    extra = [copy for pair in _read_pairs(texts) for copy in copier.copies(*pair)]
-    for side, text in enumerate(texts):
-        with text.open("a", encoding="utf-8", newline="\n") as file:
-            file.writelines(pair[side] + "\n" for pair in extra)
-    return len(extra)
+    count = 0
+    extra = (texts[0].with_suffix(".copies"), texts[1].with_suffix(".copies"))
+    with _text_writer(extra[0]) as source_file, _text_writer(extra[1]) as target_file:
+        for pair in _progress(_read_pairs(texts), "inventing names"):
+            for source, target in copier.copies(*pair):
+                source_file.write(source + "\n")
+                target_file.write(target + "\n")
+                count += 1
+    for text, copies in zip(texts, extra, strict=True):
+        with text.open("ab") as file, copies.open("rb") as more:
+            shutil.copyfileobj(more, file)
+        copies.unlink()
+    return count
 
 
 def _read_pairs(texts: tuple[Path, Path]) -> Iterator[tuple[str, str]]:

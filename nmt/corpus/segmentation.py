@@ -86,7 +86,7 @@ class SegmentationSampler:
         """With probability `rate`, another of the n best segmentations."""
         line = text.replace(SPACE, " ").strip()
         best = self._processor.nbest_encode_as_ids(line, _ALTERNATIVES)
-        others = [ids for ids in map(tuple, best) if ids != word and self._fixed.isdisjoint(ids)]
+        others = [ids for ids in map(tuple, best) if ids != word]
         if not others:
             return [word] * _ALTERNATIVES
         scores = np.array([sum(self._processor.get_score(i) for i in ids) for ids in others])

@@ -246,8 +246,17 @@ def test_what_is_not_given_is_taken_from_training(make_config: Make, tmp_path: P
     assert prepared.report["pairs"] == {"train": 230, "validation": 20, "test": 36}
     sources = {source for source, _ in train_pairs(prepared)}
     assert not sources & {source for source, _ in held_out(prepared, "validation")}
-    # Sources of the given test set stay in training, so that overlap does not get into validation.
     assert prepared.report["source_in_train"] == {"validation": 0, "test": 5}
+
+
+def test_what_is_taken_shares_no_source_with_a_given_split(
+    make_config: Make, tmp_path: Path
+) -> None:
+    config = given(tmp_path, make_config, validation_path=None)
+    write_tsv(tmp_path / "test.tsv", sentence_pairs()[:200])
+    prepared = prepare(config, tmp_path / "out")
+    assert set(held_out(prepared, "validation")) <= set(sentence_pairs()[200:250])
+    assert prepared.report["source_in_train"] == {"validation": 0, "test": 200}
 
 
 def test_vocabularies_come_from_training_alone(make_config: Make, tmp_path: Path) -> None:

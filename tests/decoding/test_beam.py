@@ -76,7 +76,6 @@ def test_a_beam_wide_enough_for_all_equals_enumeration(alpha, limit, random_mode
         assert [h.complete for h in found] == [len(h.ids) < limit for h in found]
 
 
-@torch.inference_mode()
 def test_a_better_hypothesis_is_found_after_the_first_has_ended(scripted):
     script = {(): {A: 0.6, EOS: 0.4}, (A,): {EOS: 0.9, B: 0.1}}
     model = scripted(lambda source, prefix: script.get(prefix, {EOS: 1.0}))
