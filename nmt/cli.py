@@ -116,7 +116,7 @@ def train(
 
     Ctrl-C saves; `nmt train --resume` then goes on as if nothing had happened.
     """
-    from nmt.config import load_config
+    from nmt.config_files import load_config
     from nmt.device import choose_device
     from nmt.run_folder import new_run_path, newest_run, open_run
     from nmt.training.trainer import train
@@ -217,14 +217,16 @@ def evaluate(
     if against:
         other = _translate_all(_translator(against, weights, beam_size, device, set_), sources)
         references = [example.reference for example in examples]
-        comparison = compare_texts(other, hypotheses, references, lowercase=lowercase)
+        comparison = compare_texts(
+            other, hypotheses, references, language=language, lowercase=lowercase, tokenize=tokenize
+        )
         typer.echo(f"{against} → {folder.path}: {comparison}", err=json_)
 
 
 @config_app.command("show")
 def config_show(config: ConfigOption = "base.yaml", set_: SetOption = None) -> None:
     """Print a configuration with every field resolved, as YAML."""
-    from nmt.config import dump_config
+    from nmt.config_files import dump_config
 
     typer.echo(dump_config(_load(config, set_)), nl=False)
 
@@ -232,7 +234,7 @@ def config_show(config: ConfigOption = "base.yaml", set_: SetOption = None) -> N
 @config_app.command("fields")
 def config_fields() -> None:
     """Explain every field: its type, its default, what it does."""
-    from nmt.config import describe_fields
+    from nmt.config_files import describe_fields
 
     for name, type_, default, description in describe_fields():
         typer.echo(f"{name}: {type_} = {default}\n    {description}")
@@ -242,7 +244,7 @@ def config_fields() -> None:
 
 
 def _load(config: str, overrides: list[str] | None) -> "Config":
-    from nmt.config import load_config
+    from nmt.config_files import load_config
 
     return load_config(config, overrides or [])
 
@@ -322,9 +324,10 @@ def _converse(translator: "Translator", n_best: int | None) -> None:
     _warn("one sentence a line; Ctrl-D ends")
     while True:
         try:
-            line = input("> ")
+            typer.echo("> ", nl=False, err=True)
+            line = input()
         except EOFError:
-            typer.echo()
+            typer.echo(err=True)
             return
         for text in _format(iter(translator.n_best([line], n_best or 1)), n_best):
             typer.echo(text)

@@ -18,8 +18,8 @@ def choose_device(name: str | None = None) -> torch.device:
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     try:
         device = torch.device(name)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError, ValueError):
+        torch.zeros(1, device=device).item()  # `meta` has tensors, but no numbers in them
+    except (RuntimeError, AssertionError, NotImplementedError, ValueError, ImportError):
         raise UserError(f"--device {name}: not available here; leave it out or use cpu") from None
     return device
 

@@ -73,11 +73,11 @@ def evaluate_texts(
     metrics = _metrics(lowercase, tokenize)
     signatures, scores, intervals = {}, {}, {}
     for name, metric in metrics.items():
-        pair = [list(hypotheses), list(references)]
+        pair = hypotheses, references
         if name == "bleu" and tokenize == "moses":
-            pair = [moses_tokenize(lines, language) for lines in pair]
+            pair = moses_tokenize(hypotheses, language), moses_tokenize(references, language)
         samples = min(bootstrap, 100) if name == "ter" else bootstrap  # TER is slow
-        score = _score(metric, pair, samples)
+        score = _score(metric, *pair, samples)
         signature = str(metric.get_signature())
         if name == "bleu" and tokenize == "moses":
             signature = signature.replace("tok:none", "tok:moses")
@@ -163,7 +163,9 @@ def compare_texts(
     system: Sequence[str],
     references: Sequence[str],
     *,
+    language: str = "de",
     lowercase: bool = False,
+    tokenize: Tokenize = "13a",
     trials: int = 10_000,
 ) -> Comparison:
     """Test whether two systems differ, by approximate randomization (Riezler & Maxwell 2005).
@@ -174,7 +176,12 @@ def compare_texts(
     """
     _check(baseline, references)
     _check(system, references)
-    bleu = BLEU(lowercase=lowercase, effective_order=True)  # which the single sentence asks for
+    if tokenize == "moses":
+        texts = (moses_tokenize(lines, language) for lines in (baseline, system, references))
+        baseline, system, references = texts
+        tokenize = "none"
+    # effective_order is what sacrebleu wants for single sentences; it changes no counts.
+    bleu = BLEU(lowercase=lowercase, tokenize=tokenize, effective_order=True)
     first, second = (_sentence_counts(bleu, texts, references) for texts in (baseline, system))
     difference = second - first
     difference = difference[difference.any(1)]  # (sentences that differ, 10)
@@ -240,13 +247,17 @@ def _metrics(lowercase: bool, tokenize: Tokenize) -> dict[str, Metric]:
     }
 
 
-def _score(metric: Metric, pair: list[list[str]], samples: int) -> Score:
+def _score(
+    metric: Metric, hypotheses: Sequence[str], references: Sequence[str], samples: int
+) -> Score:
     """Score with a bootstrap of so many samples; without one where the library cannot."""
-    hypotheses, references = pair
+    texts, reference_sets = list(hypotheses), [list(references)]
+    score: Score
     try:
-        return metric.corpus_score(hypotheses, [references], n_bootstrap=max(1, samples))
+        score = metric.corpus_score(texts, reference_sets, n_bootstrap=max(1, samples))
     except TypeError:  # sacrebleu 2.6 fails to average when some samples score exactly 0
-        return metric.corpus_score(hypotheses, [references])
+        score = metric.corpus_score(texts, reference_sets)
+    return score
 
 
 def _interval(score: Score) -> tuple[float, float]:

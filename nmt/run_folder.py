@@ -16,7 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from nmt.config import Config, dump_config, load_config
+from nmt.config import Config
+from nmt.config_files import dump_config, load_config
 from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report, text_files
 from nmt.errors import UserError
 

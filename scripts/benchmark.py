@@ -17,7 +17,7 @@ from pathlib import Path
 
 import torch
 
-from nmt.config import load_config
+from nmt.config_files import load_config
 from nmt.corpus.prepare import prepare
 from nmt.decoding.translator import Translator
 from nmt.device import choose_device

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.config import Config, parse_config
+from nmt.config import Config
+from nmt.config_files import parse_config
 from nmt.run_folder import RunFolder
 from nmt.training.trainer import train
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmt.config import dump_config
+from nmt.config_files import dump_config
 from nmt.run_folder import RunFolder
 
 PAIR = ("Anna sings today.", "Anna singt heute.")

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.config import Config, load_config, shipped_configs
+from nmt.config import Config
+from nmt.config_files import load_config, shipped_configs
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.training.trainer import train
 

@@ -148,6 +148,15 @@ def test_no_bootstrap_and_a_single_sentence_have_no_intervals():
     assert evaluate_texts(HYPOTHESES[:1], REFERENCES[:1], bootstrap=50).intervals == {}
 
 
+def test_samples_that_score_nothing_do_not_stop_the_evaluation():
+    hypotheses = ["x", "y", REFERENCES[2]]  # many a sample lacks the only good line
+
+    found = evaluate_texts(hypotheses, REFERENCES, bootstrap=100)
+
+    assert found.chrf == CHRF().corpus_score(hypotheses, [REFERENCES]).score
+    assert "bleu" in found.intervals
+
+
 def test_scores_print_as_one_line_each():
     lines = str(evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=50)).splitlines()
 

@@ -124,7 +124,7 @@ def test_make_targets_and_files_that_it_names_exist() -> None:
 
 
 def test_fields_that_it_names_exist() -> None:
-    from nmt.config import describe_fields
+    from nmt.config_files import describe_fields
 
     known = {name for name, *_ in describe_fields()}
     prose = re.sub(r"^```python\n.*?^```", "", README, flags=re.MULTILINE | re.DOTALL)

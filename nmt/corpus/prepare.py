@@ -1,6 +1,6 @@
 """The stage `prepare`: from pairs of sentences to prepared data.
 
->>> from nmt.config import load_config
+>>> from nmt.config_files import load_config
 >>> from nmt.corpus.prepare import prepare
 >>> prepared = prepare(load_config("sample.yaml"))
 """

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from nmt.config import load_config
+from nmt.config_files import load_config
 from nmt.corpus.tokenizers import load_tokenizers
 from nmt.decoding.translator import Translator
 from nmt.device import choose_device

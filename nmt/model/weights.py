@@ -28,4 +28,8 @@ def load_weights(
     except (OSError, SafetensorError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:200]
         raise UserError(f"{path}: weights cannot be read: {reason}") from None
+    if not all(parameter.isfinite().all() for parameter in model.parameters()):
+        raise UserError(
+            f"{path}: holds numbers that are not finite; take --weights of another kind"
+        )
     return model.to(device).eval()

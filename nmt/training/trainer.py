@@ -1,6 +1,6 @@
 """The stage `train`: teacher forcing on prepared data until a limit is reached.
 
->>> from nmt.config import load_config
+>>> from nmt.config_files import load_config
 >>> from nmt.training.trainer import train
 >>> run = train(load_config("sample.yaml"), Path("runs/sample"))
 """

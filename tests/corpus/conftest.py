@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from nmt.config import Config, parse_config
+from nmt.config import Config
+from nmt.config_files import parse_config
 
 ENGLISH = ["I", "you", "we", "see", "hear", "know", "the", "green", "old", "house", "tree", "bird"]
 GERMAN = [

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from nmt.config import Config, parse_config
+from nmt.config import Config
+from nmt.config_files import parse_config
 from nmt.corpus import prepare as module
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.prepare import default_folder, prepare

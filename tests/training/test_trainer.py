@@ -10,7 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from nmt.config import Config, dump_config
+from nmt.config import Config
+from nmt.config_files import dump_config
 from nmt.corpus.prepare import prepare
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder, create_run

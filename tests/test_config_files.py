@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from nmt.config import (
-    Config,
-    DataConfig,
-    TokenizerConfig,
+from nmt.config import Config, DataConfig, TokenizerConfig
+from nmt.config_files import (
     describe_fields,
     dump_config,
     find_config,
@@ -388,7 +386,7 @@ def test_a_path_comes_first_then_configs_then_the_shipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shipped = tmp_path / "shipped"
-    monkeypatch.setattr("nmt.config.SHIPPED_CONFIGS", shipped)
+    monkeypatch.setattr("nmt.config_files.SHIPPED_CONFIGS", shipped)
     monkeypatch.chdir(tmp_path)
     for folder in (shipped, tmp_path / "configs", tmp_path):
         folder.mkdir(exist_ok=True)

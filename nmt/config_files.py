@@ -1,0 +1,252 @@
+"""Configurations as YAML: found, read, overridden, checked, written and explained.
+
+>>> from nmt.config_files import load_config
+>>> config = load_config("sample.yaml", overrides=["training.epochs=3"])
+
+Loading never stops at the first mistake: all of them are reported together, each in one line that
+names the file, the field, its value and what would be right.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import yaml
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails, PydanticUndefined
+
+from nmt.config import Config
+from nmt.errors import UserError
+from nmt.shipped import SHIPPED_CONFIGS
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML's safe loader; `5e-4` is a number too, and a key given twice an error."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        is_alias = isinstance(event, yaml.AliasEvent)
+        name, mark = getattr(event, "anchor", None), event.start_mark
+        node = super().compose_node(parent, index)
+        if is_alias and not isinstance(node, yaml.ScalarNode):
+            # Aliases of collections can hold each other, and a few lines grow to gigabytes.
+            problem = f"`*{name}` must stand for a single value, not a list or a section"
+            raise yaml.composer.ComposerError(None, None, problem, mark)
+        return node
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            if key.value in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"`{key.value}` is given twice", key.start_mark
+                )
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+class _Dumper(yaml.SafeDumper):
+    """PyYAML's safe dumper; text that `_Loader` would take for a number gets quotes."""
+
+
+# YAML 1.1 wants a dot in a float's mantissa and a sign in its exponent; people write 5e-4 and 1e3.
+for _class in (_Loader, _Dumper):
+    _class.add_implicit_resolver(
+        "tag:yaml.org,2002:float",
+        re.compile(r"^[-+]?\d+(\.\d*)?[eE][-+]?\d+$"),
+        list("-+0123456789"),
+    )
+
+
+def find_config(name: str | Path) -> Path:
+    """Return the file that `--config NAME` means: a path, ./configs/NAME, or a shipped config.
+
+    The ending `.yaml` may be left out. Raises `UserError` if there is none.
+    """
+    names = [Path(name), Path(f"{name}.yaml")]
+    for folder in (Path(), Path("configs"), SHIPPED_CONFIGS):
+        for candidate in names:
+            if (folder / candidate).is_file():
+                return folder / candidate
+    shipped = ", ".join(sorted(str(p.relative_to(SHIPPED_CONFIGS)) for p in shipped_configs()))
+    raise UserError(
+        f"config {name} not found, neither as a path nor in ./configs; shipped are {shipped}"
+    )
+
+
+def shipped_configs() -> list[Path]:
+    """Return the configs that come with the package."""
+    return sorted(SHIPPED_CONFIGS.rglob("*.yaml"))
+
+
+def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
+    """Read a YAML file, apply `section.field=value` overrides and check everything.
+
+    Raises `UserError` with one line a mistake.
+    """
+    path = find_config(name)
+    tree = _read_yaml(path)
+    origins: dict[str, str] = {}
+    for override in overrides:
+        _apply_override(tree, override, origins)
+    return parse_config(tree, str(path), origins)
+
+
+def parse_config(tree: dict[str, Any], label: str, origins: dict[str, str] | None = None) -> Config:
+    """Check a tree of sections; `label` names it in messages, `origins` where fields came from."""
+    try:
+        return Config.model_validate(tree)
+    except ValidationError as error:
+        lines = [_explain(details, label, origins or {}) for details in error.errors()]
+        raise UserError("\n".join(lines)) from None
+
+
+def dump_config(config: Config) -> str:
+    """Return the resolved configuration as YAML, every field included."""
+    tree = config.model_dump(mode="json")
+    return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+
+
+def describe_fields() -> Iterator[tuple[str, str, str, str]]:
+    """Yield `(section.field, type, default, description)` for every field."""
+    for section, section_field in Config.model_fields.items():
+        assert isinstance(section_field.annotation, type)
+        for name, field in section_field.annotation.model_fields.items():
+            yield f"{section}.{name}", _type_name(field), _default(field), field.description or ""
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        tree = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 (byte {error.start + 1}); save it as UTF-8") from None
+    except _YAML_ERRORS as error:
+        raise UserError(f"{path}: not valid YAML: {_yaml_problem(error)}") from None
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise UserError(f"{path}: expected sections such as `training:`, got {_shorten(tree)}")
+    # A section that is named but left empty keeps its defaults.
+    return {key: {} if value is None else value for key, value in tree.items()}
+
+
+# PyYAML raises the last two for values that do not fit an explicit tag, as in `!!bool 3`.
+_YAML_ERRORS = (yaml.YAMLError, ValueError, RecursionError, KeyError, AttributeError)
+
+
+def _yaml_problem(error: Exception) -> str:
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
+        problem = " ".join(filter(None, (error.context, error.problem)))
+        return f"line {error.problem_mark.line + 1}: {problem}"
+    if isinstance(error, (KeyError, AttributeError)):
+        return "a value does not fit its tag (!!…)"
+    return " ".join(str(error).split())
+
+
+def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]) -> None:
+    field, equals, text = override.partition("=")
+    section, dot, name = field.strip().partition(".")
+    if not (equals and dot and section and name):
+        raise UserError(f"--set {override}: expected section.field=value, as in training.epochs=3")
+    try:
+        value = yaml.load(text, Loader=_Loader)
+    except _YAML_ERRORS:
+        raise UserError(f"--set {override}: the value is not valid YAML") from None
+    if section not in tree:
+        tree[section] = {}
+        origins[section] = "--set"
+    content = tree[section]
+    if isinstance(content, dict):  # else the file is wrong, and will be told so
+        content[name] = value
+        origins[f"{section}.{name}"] = "--set"
+
+
+def _explain(details: ErrorDetails, label: str, origins: dict[str, str]) -> str:
+    location = [str(part) for part in details["loc"]]
+    field = ".".join(location[:2])
+    where = f"{origins.get(field, label)}: {field}" if field else label
+    if details["type"] in ("extra_forbidden", "invalid_key"):
+        return f"{where}: unknown {_kind_and_suggestion(location)}"
+    if details["type"] == "value_error":
+        return f"{where}: {details['ctx']['error']}"
+    wanted = _PLAIN.get(details["type"]) or details["msg"].removeprefix("Input should be ")
+    info = _field(location)
+    allowed = f" ({info.description})" if info is not None and info.description else ""
+    return f"{where}: {_shorten(details['input'])} is wrong, it should be {wanted}{allowed}"
+
+
+# What is wanted, where pydantic's own words are for programmers.
+_PLAIN = {
+    "model_type": "a section: fields, each on an indented line",
+    "string_pattern_mismatch": "two or three small letters, such as en",
+    "tuple_type": "a list of two, such as [0.9, 0.98]",
+    "missing": "a list of two, such as [0.9, 0.98]",
+    "too_long": "a list of two, such as [0.9, 0.98]",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+}
+
+
+def _kind_and_suggestion(location: list[str]) -> str:
+    section_names = list(Config.model_fields)
+    if len(location) == 1:
+        known, kind = section_names, "section"
+    else:
+        section = Config.model_fields[location[0]].annotation
+        assert isinstance(section, type)
+        known, kind = list(section.model_fields), "field"
+    close = difflib.get_close_matches(location[-1], known, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
+    return f"{kind}; {hint}"
+
+
+def _field(location: list[str]) -> FieldInfo | None:
+    if len(location) < 2 or location[0] not in Config.model_fields:
+        return None
+    section = Config.model_fields[location[0]].annotation
+    assert isinstance(section, type)
+    found: FieldInfo | None = section.model_fields.get(location[1])
+    return found
+
+
+def _shorten(value: object) -> str:
+    as_yaml = {None: "null", True: "true", False: "false"}
+    text = as_yaml[value] if value is None or isinstance(value, bool) else repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _default(field: FieldInfo) -> str:
+    if field.default is PydanticUndefined:
+        return ""
+    return yaml.safe_dump(
+        list(field.default) if isinstance(field.default, tuple) else field.default,
+        default_flow_style=True,
+    ).split("\n")[0]
+
+
+def _type_name(field: FieldInfo) -> str:
+    choices = get_args(field.annotation)
+    if choices and all(isinstance(choice, str) for choice in choices):
+        return " | ".join(choices)
+    name = getattr(field.annotation, "__name__", None) if not choices else None
+    text = name or str(field.annotation)
+    for long, short in (
+        ("pathlib.Path", "path"),
+        ("Path", "path"),
+        ("NoneType", "null"),
+        ("None", "null"),
+    ):
+        text = text.replace(long, short)
+    return text
