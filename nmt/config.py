@@ -59,9 +59,10 @@ class DataConfig(Section):
     target_language: LanguageCode = Field("de", description="language code translated into")
     path: PathOrPair = Field(
         None,
-        description="the corpus on disk, to be split here: a file (pickle, tsv), a folder "
-        "(multi30k), or for parallel a [source, target] pair of files or the stem of STEM.en/"
-        "STEM.de; without any path, pickle and multi30k download",
+        description="the corpus on disk, to be split here: a file with the source in its first "
+        "column, but English first if it is the target (pickle, tsv), a folder (multi30k), or for "
+        "parallel a [source, target] pair of files or the stem of STEM.en/STEM.de; without any "
+        "path, pickle and multi30k download",
     )
     train_path: PathOrPair = Field(None, description="given training split, written as `path`")
     validation_path: PathOrPair = Field(None, description="given validation split")

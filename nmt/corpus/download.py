@@ -126,9 +126,22 @@ def _fetch(url: str, partial: Path, git_blob: str | None, max_bytes: int) -> Non
     )
 
 
+def _require_gzip(url: str, partial: Path) -> None:
+    """Refuse, and delete, what a log-in page of a network sends in the place of a .gz file."""
+    with partial.open("rb") as file:
+        sound = not url.endswith(".gz") or file.read(2) == b"\x1f\x8b"
+    if not sound:
+        partial.unlink()
+        raise UserError(
+            f"{url}: what came is no gzip file; check your network, or download it by hand and "
+            "point data.path at its folder"
+        )
+
+
 def _verified(url: str, partial: Path, git_blob: str | None, resumed: bool) -> bool:
     """Tell whether `partial` is right; if not, it is deleted, for only a fresh start can help."""
     if git_blob is None:
+        _require_gzip(url, partial)
         return True
     found = git_blob_id(partial)
     if found == git_blob:

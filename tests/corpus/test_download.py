@@ -261,6 +261,14 @@ def test_wrong_content_spares_what_is_there(server: Server, target: Path) -> Non
     assert target.read_bytes() == b"edited"
 
 
+def test_a_log_in_page_is_not_kept_as_a_gzip_file(server: Server, target: Path) -> None:
+    server.answers = [whole]
+    address = f"{server.url}/train.en.gz"
+    with pytest.raises(UserError, match="no gzip file"):
+        download(address, target)
+    assert left(target) == []
+
+
 @pytest.mark.parametrize("length", [{}, {"Content_Length": len(CONTENT)}])
 def test_endless_bodies_are_stopped(server: Server, target: Path, length: dict[str, int]) -> None:
     server.answers = [lambda handler: handler.reply(200, CONTENT, **length)]
