@@ -124,6 +124,7 @@ class Trainer:
             self._validate()
         self.progress.finished = True
         self._save()
+        tqdm.write(f"finished: {self._why_finished()}")
 
     def _updates(self) -> Iterator[list[Batch]]:
         """Yield the batches of each update, epoch after epoch, from where the progress stands."""
@@ -304,6 +305,9 @@ class Trainer:
 
     def _report(self, bar: "tqdm[None]", loss: torch.Tensor, batches: list[Batch]) -> None:
         """Move the bar; read the loss now and then only, since a GPU has to be waited for."""
+        if self.settings.max_minutes:  # the time left follows from the speed so far
+            reachable = self.progress.updates * self.settings.max_minutes / self._minutes()
+            bar.total = min(self.last_update, math.ceil(reachable))
         bar.update()
         then, tokens = self._reported
         now = time.monotonic()

@@ -1,0 +1,62 @@
+"""Whole trainings with the shipped configs, minutes each: what the project promises."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from nmt.config_files import load_config
+from nmt.decoding.loading import load_translator
+from nmt.evaluation import Report, corpus_bleu, evaluate_examples
+from nmt.run_folder import RunFolder
+from nmt.training.trainer import train
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def _all_cores_in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    torch.set_num_threads(2)
+
+
+def translate(run: RunFolder, *lines: str) -> list[str]:
+    return [translation.text for translation in load_translator(run).translate(lines)]
+
+
+def evaluate(run: RunFolder) -> Report:
+    examples = run.examples("test")
+    hypotheses = translate(run, *(example.source for example in examples))
+    return evaluate_examples(examples, hypotheses, "de", lowercase=False, tokenize="13a")
+
+
+def test_the_sample_is_learnt() -> None:
+    run = train(load_config("sample.yaml"), Path("run"))
+    [oscar] = translate(run, "oscar likes to code")
+    assert oscar.rstrip(".") == "Oscar programmiert gern"
+    assert evaluate(run).all.bleu >= 60
+
+
+def test_the_tutorials_corpus_beats_the_tutorials_notebook(corpora: Path) -> None:
+    files = [
+        f"data.train_path={corpora / 'english-german-train.pkl'}",
+        f"data.test_path={corpora / 'english-german-test.pkl'}",
+    ]
+    run = train(load_config("base.yaml", files), Path("run"))
+    report = evaluate(run)
+    assert report.all.bleu > 20.90
+    assert report.all.chrf > 39.75
+    assert report.source_not_in_train is not None
+    assert report.source_not_in_train.sentences == 678
+    [oscar] = translate(run, "oscar likes to code")
+    assert oscar.startswith("oscar ")
+    assert "<unk>" not in oscar
+
+
+def test_twenty_minutes_of_multi30k(corpora: Path) -> None:
+    limits = [f"data.path={corpora / 'multi30k'}", "training.max_minutes=20"]
+    run = train(load_config("multi30k.yaml", limits), Path("run"))
+    examples = run.examples("validation")
+    hypotheses = translate(run, *(example.source for example in examples))
+    references = [example.reference.lower() for example in examples]
+    assert corpus_bleu([text.lower() for text in hypotheses], references) >= 25
