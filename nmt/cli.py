@@ -272,18 +272,9 @@ def _argument_lines(texts: list[str]) -> list[str]:
 
 def _input_lines(path: Path | None) -> Iterator[str]:
     """Yield the lines of a file or of standard input; only a line feed ends a line."""
-    name = path or "standard input"
-    try:
-        file = path.open("rb") if path else sys.stdin.buffer
-        with file:
-            for number, line in enumerate(file, 1):  # noqa: B007 the message below names it
-                yield line.decode("utf-8").removesuffix("\n").removesuffix("\r")
-    except OSError as error:
-        raise UserError(f"{name}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UserError(
-            f"{name}: line {number} is not UTF-8; convert the text with iconv -t utf-8"
-        ) from None
+    from nmt.corpus.readers import decode_lines, read_lines
+
+    return read_lines(path) if path else decode_lines(sys.stdin.buffer, "standard input")
 
 
 def _format(found: Iterator[list["Translation"]], n_best: int | None) -> Iterator[str]:
@@ -338,13 +329,13 @@ def _examples(
 ) -> "list[Example]":
     """Return the pairs to score: the given files', or the run's own."""
     from nmt.corpus.prepared import Example
-    from nmt.evaluation import read_lines
+    from nmt.corpus.readers import read_lines
 
     if source is None and reference is None:
         return run.examples(split)
     if source is None or reference is None:
         raise UserError("--source and --reference belong together")
-    sources, references = read_lines(source), read_lines(reference)
+    sources, references = list(read_lines(source)), list(read_lines(reference))
     if len(sources) != len(references):
         raise UserError(
             f"{source} has {len(sources)} lines, {reference} {len(references)}; they must agree"

@@ -7,7 +7,6 @@ signature says how, so that a score can be compared with others.
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -212,20 +211,6 @@ def _bleu_of_counts(counts: NDArray[np.int64]) -> float:
     *ngrams, hypothesis, reference = counts.tolist()
     score = BLEU.compute_bleu(ngrams[:4], ngrams[4:], hypothesis, reference, smooth_method="exp")
     return float(score.score)
-
-
-def read_lines(path: Path) -> list[str]:
-    """Read a text file; only a line feed ends a line, a byte order mark is left out."""
-    try:
-        text = path.read_bytes().decode("utf-8").removeprefix("\ufeff")
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path}: not UTF-8 at byte {error.start}; convert it with iconv -t utf-8"
-        ) from None
-    lines = text.split("\n")
-    return [line.removesuffix("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]
 
 
 def _check(hypotheses: Sequence[str], references: Sequence[str]) -> None:

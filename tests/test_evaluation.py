@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-from pathlib import Path
 
 import pytest
 from sacrebleu.metrics.bleu import BLEU
@@ -18,7 +17,6 @@ from nmt.evaluation import (
     evaluate_examples,
     evaluate_texts,
     moses_tokenize,
-    read_lines,
 )
 
 REFERENCES = [
@@ -309,39 +307,3 @@ def test_a_report_becomes_json_and_text():
 
 
 # ------------------------------------------------------------------------------------- files
-
-
-@pytest.mark.parametrize(
-    ("content", "lines"),
-    [
-        ("a\nb\n", ["a", "b"]),
-        ("a\nb", ["a", "b"]),
-        ("a\r\nb\r\n", ["a", "b"]),
-        ("a\n\nb\n\n", ["a", "", "b", ""]),
-        ("a\u2028b\x0bc\x85d\re\nf\n", ["a\u2028b\x0bc\x85d\re", "f"]),
-        ("\ufeffa\nb\n", ["a", "b"]),
-        ("a\n\ufeffb\n", ["a", "\ufeffb"]),
-        ("", []),
-        ("\n", [""]),
-    ],
-)
-def test_only_a_line_feed_ends_a_line(content, lines, tmp_path: Path):
-    path = tmp_path / "text"
-    path.write_bytes(content.encode())
-
-    assert read_lines(path) == lines
-
-
-def test_text_that_is_not_utf8_is_refused(tmp_path: Path):
-    path = tmp_path / "text"
-    path.write_bytes("Äpfel\nschön\n".encode("latin-1"))
-
-    with pytest.raises(UserError, match="not UTF-8 at byte 0; convert it with iconv") as caught:
-        read_lines(path)
-    assert str(caught.value).startswith(f"{path}: ")
-
-
-def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path):
-    for path in (tmp_path / "none", tmp_path):
-        with pytest.raises(UserError, match="cannot be read"):
-            read_lines(path)

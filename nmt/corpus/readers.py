@@ -70,19 +70,22 @@ def read_parallel(source: Path, target: Path) -> Iterator[Pair]:
 def read_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a text file, which may be packed as .gz or .zip, without their ends."""
     packed = path.suffix.lower() in (".gz", ".zip")
-    size = 0
     with _damage_explained(path), _open(path) as stream:
-        for number, line in enumerate(_raw_lines(stream), start=1):
-            size += len(line)
-            if len(line) > MAX_LINE_BYTES:
-                raise UserError(
-                    f"{path}: line {number} is longer than {MAX_LINE_BYTES} bytes; is it text?"
-                )
-            if packed and size > MAX_UNPACKED_BYTES:
-                raise UserError(
-                    f"{path}: unpacks to more than {MAX_UNPACKED_BYTES} bytes; unpack it first"
-                )
-            yield _decode(line, path, number)
+        yield from decode_lines(stream, str(path), MAX_UNPACKED_BYTES if packed else None)
+
+
+def decode_lines(stream: _Stream, name: str, max_bytes: int | None = None) -> Iterator[str]:
+    """Yield the lines of an open stream, called `name` in messages, without their ends."""
+    size = 0
+    for number, line in enumerate(_raw_lines(stream), start=1):
+        size += len(line)
+        if len(line) > MAX_LINE_BYTES:
+            raise UserError(
+                f"{name}: line {number} is longer than {MAX_LINE_BYTES} bytes; is it text?"
+            )
+        if max_bytes and size > max_bytes:
+            raise UserError(f"{name}: unpacks to more than {max_bytes} bytes; unpack it first")
+        yield _decode(line, name, number)
 
 
 def _raw_lines(stream: _Stream) -> Iterator[bytes]:
@@ -90,12 +93,12 @@ def _raw_lines(stream: _Stream) -> Iterator[bytes]:
     return iter(lambda: stream.readline(MAX_LINE_BYTES + 1), b"")
 
 
-def _decode(line: bytes, path: Path, number: int) -> str:
+def _decode(line: bytes, name: str, number: int) -> str:
     try:
         text = line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
         raise UserError(
-            f"{path}: line {number} is not UTF-8 (byte {error.start + 1}); convert the file, "
+            f"{name}: line {number} is not UTF-8 (byte {error.start + 1}); convert the file, "
             "for instance with iconv -f LATIN1 -t UTF-8"
         ) from None
     return text.removesuffix("\n").removesuffix("\r")

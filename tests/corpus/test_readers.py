@@ -55,6 +55,26 @@ def test_tsv(tmp_path: Path, name: str, change: Callable[[str], str]) -> None:
     assert list(read_tsv(write(tmp_path / name, change(TSV)))) == PAIRS
 
 
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        ("a\nb\n", ["a", "b"]),
+        ("a\nb", ["a", "b"]),
+        ("a\r\nb\r\n", ["a", "b"]),
+        ("a\n\nb\n\n", ["a", "", "b", ""]),
+        ("a\u2028b\x0bc\x85d\re\nf\n", ["a\u2028b\x0bc\x85d\re", "f"]),
+        ("\ufeffa\nb\n", ["a", "b"]),
+        ("a\n\ufeffb\n", ["a", "\ufeffb"]),
+        ("", []),
+        ("\n", [""]),
+    ],
+)
+def test_lines_as_they_are_counted(content: str, lines: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(content.encode())
+    assert list(read_lines(path)) == lines
+
+
 def test_only_line_feeds_end_lines(tmp_path: Path) -> None:
     odd = "a\u2028b\x0bc\x0cd\x1ce\x85f\u2029g\rh"
     path = write(tmp_path / "a.txt", f"{odd}\t {odd}\r\n x \ty\n")
