@@ -1,5 +1,9 @@
-"""The command line as a person meets it: a process, its output, its exit code."""
+"""The command line as a person meets it: what it prints, and its exit code.
 
+Most commands run within this process, which spares imports; signals and terminals get a real one.
+"""
+
+import io
 import json
 import os
 import signal
@@ -11,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nmt import cli
 from nmt.config_files import dump_config
 from nmt.run_folder import RunFolder
 
@@ -23,8 +28,22 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def nmt(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "nmt", *map(str, arguments)]
-    return subprocess.run(command, input=stdin, capture_output=True, timeout=120, check=False)
+    """Call `nmt.cli.main` with its own arguments and streams."""
+    command = ["nmt", *map(str, arguments)]
+    streams = [io.TextIOWrapper(io.BytesIO(content), "utf-8") for content in (stdin, b"", b"")]
+    code = 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", command)
+        for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+            patch.setattr(sys, name, stream)
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    for stream in streams[1:]:
+        stream.flush()
+    output, errors = (stream.detach().getvalue() for stream in streams[1:])  # type: ignore[attr-defined]
+    return subprocess.CompletedProcess(command, code, output, errors)
 
 
 def text(output: bytes) -> str:
@@ -113,6 +132,7 @@ def test_prepare_prints_its_report(toy_corpus: Path) -> None:
 def test_no_network_and_no_path_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(Path("cache").resolve()))
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nothing listens there
+    monkeypatch.setattr("nmt.corpus.download._pause", lambda seconds: None)
     done = nmt("prepare")
     assert done.returncode == 2
     [line] = [line for line in text(done.stderr).splitlines() if line.startswith("nmt:")]
@@ -247,7 +267,8 @@ def test_a_damaged_run_is_refused_in_one_line(trained_run: RunFolder, tmp_path: 
 
 
 def test_debug_shows_the_trace() -> None:
-    done = nmt("translate", "--run", "nowhere", "x", "--debug")
+    command = [sys.executable, "-m", "nmt", "translate", "--run", "nowhere", "x", "--debug"]
+    done = subprocess.run(command, capture_output=True, check=False)
     assert "Traceback" in text(done.stderr)
 
 
