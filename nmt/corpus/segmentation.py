@@ -6,6 +6,7 @@ cannot be seeded across processes; here every draw is a function of the caller's
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from nmt.config import TokenizerConfig
 from nmt.corpus.tokenizers import SPACE, SubwordTokenizer
 from nmt.special_tokens import UNK
 
-_ALTERNATIVES = 32  # segmentations kept a word: drawing among them costs a look-up
+_ALTERNATIVES = 32  # segmentations a word
+_KEPT = 2**18  # segmentations in memory
 _SMOOTHING = 0.2  # Kudo's α; unsmoothed, nearly all draws would be the second best
 _Ids = tuple[int, ...]
 
@@ -34,13 +36,15 @@ class SegmentationSampler:
         self._fixed = {i for i, fixed in enumerate(special) if fixed}
         self._ids = {p: i for i, p in enumerate(self._pieces) if i not in self._fixed}
         self._starts_word = [piece.startswith(SPACE) for piece in self._pieces]
-        self._alternatives: dict[_Ids, list[_Ids]] = {}
+        # Words recur: most draws are a look-up.
+        self._alternative = lru_cache(maxsize=_KEPT)(self._draw)
 
     def resample(self, ids: Sequence[int], generator: np.random.Generator) -> list[int]:
         """Return ids that spell the same text, segmented anew."""
-        words = [self._alternatives_of(word) for word in self._words(ids)]
+        words = list(self._words(ids))
         choices = generator.integers(_ALTERNATIVES, size=len(words)).tolist()
-        return [i for word, choice in zip(words, choices, strict=True) for i in word[choice]]
+        drawn = map(self._alternative, words, choices)
+        return [i for word in drawn for i in word]
 
     def _words(self, ids: Sequence[int]) -> Iterator[_Ids]:
         start = 0
@@ -51,20 +55,16 @@ class SegmentationSampler:
         if len(ids):
             yield tuple(ids[start:])
 
-    def _alternatives_of(self, word: _Ids) -> list[_Ids]:
-        known = self._alternatives.get(word)
-        if known is None:
-            # Seeded by the word, so that a resumed run draws what the uninterrupted one drew.
-            generator = np.random.default_rng(word)
-            text = "".join(self._pieces[i] for i in word)
-            if not self._fixed.isdisjoint(word):  # nothing known about how to spell it
-                known = [word] * _ALTERNATIVES
-            elif self._kind == "bpe":
-                known = [self._bpe(text, word, generator) for _ in range(_ALTERNATIVES)]
-            else:
-                known = self._unigram(text, word, generator)
-            self._alternatives[word] = known
-        return known
+    def _draw(self, word: _Ids, choice: int) -> _Ids:
+        """Return one of the word's alternatives, always the same for the same choice."""
+        if not self._fixed.isdisjoint(word):  # nothing known about how to spell it
+            return word
+        # Seeded by the word, so that a resumed run draws what the uninterrupted one drew.
+        generator = np.random.default_rng([*word, choice])
+        text = "".join(self._pieces[i] for i in word)
+        if self._kind == "bpe":
+            return self._bpe(text, word, generator)
+        return self._unigram(text, word, generator)
 
     def _bpe(self, text: str, word: _Ids, generator: np.random.Generator) -> _Ids:
         """BPE from characters up, each possible merge left out with probability `rate`."""
@@ -82,15 +82,15 @@ class SegmentationSampler:
             symbols[i : i + 2] = [symbols[i] + symbols[i + 1]]
         return tuple(self._ids[symbol] for symbol in symbols)
 
-    def _unigram(self, text: str, word: _Ids, generator: np.random.Generator) -> list[_Ids]:
+    def _unigram(self, text: str, word: _Ids, generator: np.random.Generator) -> _Ids:
         """With probability `rate`, another of the n best segmentations."""
+        if generator.random() >= self._rate:
+            return word
         line = text.replace(SPACE, " ").strip()
         best = self._processor.nbest_encode_as_ids(line, _ALTERNATIVES)
         others = [ids for ids in map(tuple, best) if ids != word]
         if not others:
-            return [word] * _ALTERNATIVES
+            return word
         scores = np.array([sum(self._processor.get_score(i) for i in ids) for ids in others])
         weights = np.exp(_SMOOTHING * (scores - scores.max()))
-        drawn = generator.choice(len(others), size=_ALTERNATIVES, p=weights / weights.sum())
-        kept = generator.random(_ALTERNATIVES) >= self._rate
-        return [word if keep else others[i] for keep, i in zip(kept, drawn, strict=True)]
+        return others[generator.choice(len(others), p=weights / weights.sum())]
