@@ -6,6 +6,7 @@ import, so commands import their stage when they run and `nmt --help` answers at
 
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -301,14 +302,10 @@ def _write_lines(lines: Iterator[str], output: Path | None) -> None:
         return
     from nmt.run_folder import replacing
 
-    try:
-        with (
-            replacing(output) as partial,
-            partial.open("w", encoding="utf-8", newline="\n") as file,
-        ):
-            file.writelines(line + "\n" for line in lines)
-    except OSError as error:
-        raise UserError(f"{output}: cannot be written: {error.strerror}") from None
+    # A device or a pipe (/dev/null) is written to, not replaced.
+    place = nullcontext(output) if output.exists() and not output.is_file() else replacing(output)
+    with place as path, path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(line + "\n" for line in lines)
 
 
 def _converse(translator: "Translator", n_best: int | None) -> None:

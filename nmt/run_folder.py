@@ -117,12 +117,20 @@ def _last_change(folder: Path) -> float:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; move it into place when the block ends well."""
+    """Yield a temporary path beside `path`; move it into place when the block ends well.
+
+    Raises `UserError` where the disk refuses; what was at `path` is then still there.
+    """
     partial = path.with_name(f".{path.name}.partial")
     try:
         yield partial
         with partial.open("rb+") as file:
             os.fsync(file.fileno())
         partial.replace(path)
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot be written ({error.strerror or error}); free the disk or mend the "
+            "folder's permissions"
+        ) from None
     finally:
         partial.unlink(missing_ok=True)

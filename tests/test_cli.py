@@ -203,6 +203,14 @@ def test_file_to_file(trained_run: RunFolder) -> None:
     assert Path("out.txt").read_text() == "Ben schwimmt oft.\n\nAnna singt heute.\n"
 
 
+def test_a_device_is_written_to_and_not_replaced(trained_run: RunFolder) -> None:
+    os.mkfifo("pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    nmt("translate", "--run", trained_run.path, PAIR[0], "--output", "pipe")
+    assert text(os.read(reader, 100)) == PAIR[1] + "\n"
+    assert Path("pipe").is_fifo()
+
+
 def test_a_line_too_long_for_the_model_is_never_dropped(trained_run: RunFolder) -> None:
     longest = "Anna sings today. " * 60
     done = nmt("translate", "--run", trained_run.path, longest, "Ben swims often.")

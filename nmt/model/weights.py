@@ -12,8 +12,11 @@ from nmt.model.transformer import Transformer
 
 
 def save_weights(model: Transformer, path: Path) -> None:
-    """Write the weights; tied ones once."""
-    save_model(model, str(path))
+    """Write the weights; tied ones once. Raises `OSError` where the disk refuses."""
+    try:
+        save_model(model, str(path))
+    except SafetensorError as error:
+        raise OSError(" ".join(str(error).split())[:200]) from None
 
 
 def load_weights(

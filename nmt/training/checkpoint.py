@@ -52,7 +52,10 @@ def save_checkpoint(
         "generators": _generator_states(),
     }
     with replacing(path) as partial:
-        torch.save(state, partial)
+        try:
+            torch.save(state, partial)
+        except RuntimeError as error:  # PyTorch's word for a full disk or a folder that is gone
+            raise OSError(" ".join(str(error).split())[:200]) from None
 
 
 def load_checkpoint(
