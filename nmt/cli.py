@@ -4,6 +4,7 @@ Every command parses, calls one or two functions and prints. Torch and spaCy tak
 import, so commands import their stage when they run and `nmt --help` answers at once.
 """
 
+import io
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -81,10 +82,6 @@ def _options(
 def prepare(
     config: ConfigOption = "base.yaml",
     set_: SetOption = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option("--folder", help="Where to write; default: under ./data/prepared."),
-    ] = None,
 ) -> None:
     """Download or read the corpus, clean, split, tokenize it, and build vocabularies.
 
@@ -93,7 +90,7 @@ def prepare(
     from nmt.corpus.prepare import prepare
     from nmt.corpus.report import format_report
 
-    prepared = prepare(_load(config, set_), folder)
+    prepared = prepare(_load(config, set_))
     typer.echo(format_report(prepared.report))
     typer.echo(f"prepared data    {prepared.folder}")
 
@@ -125,6 +122,11 @@ def train(
     if resume:
         folder = (open_run(run) if run or not config else newest_run(Path(config).stem)).path
         settings = load_config(folder / "config.yaml", set_ or [])
+        if config and load_config(config, set_ or []) != settings:
+            raise UserError(
+                f"{config} is not what {folder} was started with; leave --config out, and change "
+                "fields with --set"
+            )
     else:
         folder = run or new_run_path(config or "base.yaml")
         settings = _load(config or "base.yaml", set_)
@@ -160,6 +162,7 @@ def translate(
     """Translate sentences, a file, standard input, or what you type at the prompt."""
     if text and input_:
         raise UserError("give either text or --input, not both")
+    _require_folder(output)
     translator = _translator(run, weights, beam_size, device, set_)
     if not text and not input_ and sys.stdin.isatty():
         _converse(translator, n_best)
@@ -209,14 +212,16 @@ def evaluate(
     examples = _examples(folder, split, source, reference)
     sources = [example.source for example in examples]
     translator = _translator(folder.path, weights, beam_size, device, set_)
+    rival = _translator(against, weights, beam_size, device, set_) if against else None
+    _require_folder(output)
     hypotheses = _translate_all(translator, sources)
     if output:
         _write_lines(iter(hypotheses), output)
     language = folder.config.data.target_language
     scores = evaluate_examples(examples, hypotheses, language, lowercase, tokenize)
     typer.echo(scores.to_json() if json_ else str(scores))
-    if against:
-        other = _translate_all(_translator(against, weights, beam_size, device, set_), sources)
+    if rival:
+        other = _translate_all(rival, sources)
         references = [example.reference for example in examples]
         comparison = compare_texts(
             other, hypotheses, references, language=language, lowercase=lowercase, tokenize=tokenize
@@ -303,7 +308,11 @@ def _write_lines(lines: Iterator[str], output: Path | None) -> None:
     from nmt.run_folder import replacing
 
     # A device or a pipe (/dev/null) is written to, not replaced.
-    place = nullcontext(output) if output.exists() and not output.is_file() else replacing(output)
+    place = (
+        nullcontext(output)
+        if output.exists() and not output.is_file()
+        else replacing(output.resolve())
+    )
     with place as path, path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(line + "\n" for line in lines)
 
@@ -340,6 +349,12 @@ def _examples(
     return [Example(s, r, False) for s, r in zip(sources, references, strict=True)]
 
 
+def _require_folder(output: Path | None) -> None:
+    """Find a mistyped output before the work is done, not after."""
+    if output and not output.parent.is_dir():
+        raise UserError(f"{output}: there is no folder {output.parent}; make it first")
+
+
 def _translate_all(translator: "Translator", sources: list[str]) -> list[str]:
     from tqdm import tqdm
 
@@ -356,13 +371,17 @@ def main() -> None:
     debug = "--debug" in sys.argv
     if debug:
         sys.argv.remove("--debug")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # closed by the shell: <&-
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
     except UserError as error:
         if debug:
             raise
         _fail(str(error), 2)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
@@ -370,6 +389,12 @@ def main() -> None:
     except Exception as error:
         if debug:
             raise
+        # Which click raises a wrong use, its own or one inside Typer, differs between versions.
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()  # type: ignore[attr-defined]
+            sys.exit(2)
+        if hasattr(error, "format_message"):
+            _fail(f"{error.format_message().rstrip('.')}; see nmt --help", 2)
         cause = " ".join(str(error).split())[:300] or type(error).__name__
         if type(error).__name__ == "OutOfMemoryError":
             _fail(f"out of memory: {cause}; lower training.batch_tokens", 2)

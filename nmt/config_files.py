@@ -92,18 +92,44 @@ def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
     path = find_config(name)
     tree = _read_yaml(path)
     origins: dict[str, str] = {}
-    for override in overrides:
-        _apply_override(tree, override, origins)
-    return parse_config(tree, str(path), origins)
+    problems = [_apply_override(tree, override, origins) for override in overrides]
+    problems = [problem for problem in problems if problem]
+    try:
+        config = parse_config(tree, str(path), origins)
+    except UserError as error:
+        problems.append(str(error))
+    if problems:
+        raise UserError("\n".join(filter(None, problems)))
+    return config
 
 
 def parse_config(tree: dict[str, Any], label: str, origins: dict[str, str] | None = None) -> Config:
     """Check a tree of sections; `label` names it in messages, `origins` where fields came from."""
-    try:
-        return Config.model_validate(tree)
-    except ValidationError as error:
-        lines = [_explain(details, label, origins or {}) for details in error.errors()]
-        raise UserError("\n".join(lines)) from None
+    lines: list[str] = []
+    while True:
+        try:
+            config = Config.model_validate(tree)
+            break
+        except ValidationError as error:
+            mistakes = error.errors()
+        lines += [_explain(details, label, origins or {}) for details in mistakes]
+        if any(details["type"] != "extra_forbidden" for details in mistakes):
+            break
+        # Rules across fields are checked when all fields are known: look again without the others.
+        tree = _without(tree, [details["loc"] for details in mistakes])
+    if lines:
+        raise UserError("\n".join(lines))
+    return config
+
+
+def _without(tree: dict[str, Any], locations: list[tuple[int | str, ...]]) -> dict[str, Any]:
+    return {
+        section: {name: x for name, x in content.items() if (section, name) not in locations}
+        if isinstance(content, dict)
+        else content
+        for section, content in tree.items()
+        if (section,) not in locations
+    }
 
 
 def dump_config(config: Config) -> str:
@@ -150,15 +176,16 @@ def _yaml_problem(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]) -> None:
+def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]) -> str | None:
+    """Put an override into the tree; return what is wrong with its form, if anything."""
     field, equals, text = override.partition("=")
     section, dot, name = field.strip().partition(".")
     if not (equals and dot and section and name):
-        raise UserError(f"--set {override}: expected section.field=value, as in training.epochs=3")
+        return f"--set {override}: expected section.field=value, as in training.epochs=3"
     try:
         value = yaml.load(text, Loader=_Loader)
     except _YAML_ERRORS:
-        raise UserError(f"--set {override}: the value is not valid YAML") from None
+        return f"--set {override}: the value is not valid YAML"
     if section not in tree:
         tree[section] = {}
         origins[section] = "--set"
@@ -166,6 +193,7 @@ def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]
     if isinstance(content, dict):  # else the file is wrong, and will be told so
         content[name] = value
         origins[f"{section}.{name}"] = "--set"
+    return None
 
 
 def _explain(details: ErrorDetails, label: str, origins: dict[str, str]) -> str:

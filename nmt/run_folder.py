@@ -21,6 +21,11 @@ from nmt.config_files import dump_config, load_config
 from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report, text_files
 from nmt.errors import UserError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 Weights = Literal["best", "last", "averaged"]
 RUNS = Path("runs")
 
@@ -38,6 +43,27 @@ class RunFolder:
     def config(self) -> Config:
         """The configuration that the run was started with."""
         return load_config(self.path / "config.yaml")
+
+    def write_config(self, config: Config) -> None:
+        """Write the resolved configuration."""
+        with replacing(self.path / "config.yaml") as partial:
+            partial.write_text(dump_config(config), encoding="utf-8")
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other processes from training in this folder while the context lasts."""
+        with (self.path / ".lock").open("w") as lock:
+            try:
+                if fcntl is not None:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UserError(
+                    f"{self.path}: another training is at work here; wait for it or name "
+                    "another --run"
+                ) from None
+            except OSError:  # some network file systems have no locks
+                pass
+            yield
 
     def weights(self, which: Weights) -> Path:
         """Return the file of one kind of weights."""
@@ -69,16 +95,20 @@ class RunFolder:
             partial.write_text(text, encoding="utf-8")
 
 
-def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
-    """Create a run folder and copy into it what translating will need of the prepared data."""
+def require_free(path: Path) -> None:
+    """Refuse a path that a new run would overwrite."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UserError(f"{path}: exists already; name another --run, or add --resume to go on")
+
+
+def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
+    """Create a run folder and copy into it what translating will need of the prepared data."""
+    require_free(path)
     run = RunFolder(path)
     run.data.mkdir(parents=True, exist_ok=True)
     for file in text_files(prepared.folder):
         (run.data / file.name).write_bytes(file.read_bytes())
-    with replacing(path / "config.yaml") as partial:
-        partial.write_text(dump_config(config), encoding="utf-8")
+    run.write_config(config)
     return run
 
 

@@ -346,3 +346,40 @@ def test_source_without_reference(trained_run: RunFolder) -> None:
     assert_refused(
         "evaluate", "--run", trained_run.path, "--source", "source.txt", message="belong together"
     )
+
+
+# ---------------------------------------------------------------------------------------- wrong use
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["trian"], "trian"),
+        (["translate", "--beam-size", "0", "x"], "--beam-size"),
+        (["train", "--no-such-option"], "--no-such-option"),
+    ],
+)
+def test_wrong_use_is_one_line(arguments: list[str], message: str) -> None:
+    assert_refused(*arguments, message=message)
+
+
+def test_no_command_shows_the_help() -> None:
+    done = nmt()
+    assert done.returncode == 2
+    assert "Usage" in text(done.stdout + done.stderr)
+
+
+def test_resuming_with_another_configuration_is_refused(
+    toy_corpus: Path, trained_run: RunFolder
+) -> None:
+    import shutil
+
+    shutil.copytree(trained_run.path, "runs/mine")
+    Path("mine.yaml").write_text(f"data: {{source: tsv, path: {toy_corpus}}}\n")
+    assert_refused("train", "--resume", "--config", "mine.yaml", message="leave --config out")
+
+
+def test_a_mistyped_output_is_found_before_the_work(trained_run: RunFolder) -> None:
+    assert_refused(
+        "evaluate", "--run", trained_run.path, "-o", "no/where.txt", message="no folder no"
+    )

@@ -467,3 +467,16 @@ def test_configs_are_frozen() -> None:
 def test_python_callers_cannot_pass_nan_or_infinity_either(number: float) -> None:
     with pytest.raises(ValidationError, match="finite"):
         TokenizerConfig(sampling=number)
+
+
+def test_unknown_fields_do_not_hide_the_rules_across_fields(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("training: {lable_smoothing: 0.1, batch_sentences: 8}\nmodel: {tie: all}\n")
+    with pytest.raises(UserError) as caught:
+        load_config(path, ["nonsense", "model.haeds=4"])
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 4
+    assert any("--set nonsense: expected section.field=value" in line for line in lines)
+    assert any("did you mean heads" in line for line in lines)
+    assert any("did you mean label_smoothing" in line for line in lines)
+    assert any("exactly one of batch_tokens and batch_sentences" in line for line in lines)

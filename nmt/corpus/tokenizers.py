@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Literal
 
 import sentencepiece
 
@@ -24,7 +23,7 @@ from nmt.special_tokens import EOS, PAD, SOS, SPECIALS, UNK
 JOINER = "￭"
 SPACE = "▁"
 CHUNK = 10_000
-Side = Literal["source", "target"]
+MOST_LINES = 1_000_000  # from which subwords are learnt
 
 
 class Tokenizer(ABC):
@@ -217,11 +216,11 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], model: Path) -> 
     try:
         with model.open("wb") as file, _silent_stderr():
             sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=_lines(texts),
+                sentence_iterator=_sample_lines(texts),
                 model_writer=file,
                 model_type=config.kind,
                 vocab_size=config.vocabulary_size,
-                hard_vocab_limit=config.kind == "bpe",
+                hard_vocab_limit=False,
                 byte_fallback=config.byte_fallback,
                 character_coverage=0.9999,
                 normalization_rule_name="identity",  # `data.unicode` has done it
@@ -234,23 +233,23 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], model: Path) -> 
                 bos_piece=SPECIALS[SOS],
                 eos_piece=SPECIALS[EOS],
                 unk_surface=SPECIALS[UNK],
-                input_sentence_size=1_000_000,
-                shuffle_input_sentence=False,
                 num_threads=8,  # no matter how many cores: sums must round alike everywhere
                 minloglevel=2,
             )
-    except RuntimeError as error:
-        reason = " ".join(str(error).split())[-200:]
+    except RuntimeError:
         raise UserError(
-            f"tokenizer.vocabulary_size: SentencePiece cannot learn {config.vocabulary_size} "
-            f"pieces from this text: {reason}"
+            f"tokenizer.vocabulary_size: {config.vocabulary_size} is too small to spell this text; "
+            "raise it (byte_fallback alone takes 256), or set tokenizer.byte_fallback to false"
         ) from None
 
 
-def _lines(paths: list[Path]) -> Iterator[str]:
-    for path in paths:
-        for chunk in read_chunks(path):
-            yield from chunk
+def _sample_lines(paths: list[Path]) -> Iterator[str]:
+    """Yield lines of all files in turn, evenly thinned out where there are very many."""
+    lines = sum(len(chunk) for path in paths for chunk in read_chunks(path))
+    step = max(1, -(-lines // MOST_LINES))
+    thinned = [islice(chain.from_iterable(read_chunks(path)), 0, None, step) for path in paths]
+    for turn in zip(*thinned, strict=True):
+        yield from turn
 
 
 @contextmanager

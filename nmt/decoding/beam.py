@@ -56,7 +56,7 @@ def beam_search(
         last = tokens[kept].gather(1, order).flatten()
         written = torch.cat([written[rows], last[:, None]], dim=1)
         if alive:
-            state.select(rows)
+            state.select(rows, same_source=len(rows) == len(steps) and len(alive) == len(active))
         limits = limits[kept]
         active = [active[i] for i in alive]
     return [beam.best() for beam in beams]

@@ -22,7 +22,7 @@ from nmt.special_tokens import EOS, UNK
 _SENTENCE_END = re.compile(
     r"(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b[DdSs][rt]\.)(?<!\b\w\.) "
 )
-_LINES_AT_A_TIME = 2_000
+_LINES_AT_A_TIME = 256  # enough to sort by length, few enough to show progress
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Translator:
         return [options[0] for options in self.n_best(lines, 1)]
 
     def stream(self, lines: Iterable[str], n_best: int = 1) -> Iterator[list[Translation]]:
-        """Translate any number of lines in order, some thousands at a time."""
+        """Translate any number of lines in order, some hundreds at a time."""
         rest = iter(lines)
         while chunk := list(islice(rest, _LINES_AT_A_TIME)):
             yield from self.n_best(chunk, n_best)

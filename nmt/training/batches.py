@@ -101,11 +101,6 @@ class BatchPlan:
             if number >= skip:
                 yield self._load(pairs, np.random.default_rng([self._config.seed, epoch, number]))
 
-    def largest(self) -> Batch:
-        """Return the batch with the longest sentences, the one that needs the most memory."""
-        longest = max(self.order(0), key=lambda pairs: int(self._lengths[pairs].max()) * len(pairs))
-        return self._load(longest, np.random.default_rng(0))
-
     def _pools(self) -> int:
         assert self._config.batch_tokens
         tokens = int(self._lengths[self.usable].sum())

@@ -5,8 +5,8 @@
 >>> run = train(load_config("sample.yaml"), Path("runs/sample"))
 """
 
-import json
 import math
+import shlex
 import signal
 import sys
 import threading
@@ -31,12 +31,22 @@ from nmt.errors import UserError
 from nmt.evaluation import corpus_bleu
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import save_weights
-from nmt.run_folder import RunFolder, Weights, create_run, open_run, replacing
+from nmt.run_folder import RunFolder, Weights, create_run, open_run, replacing, require_free
 from nmt.training.batches import Batch, BatchPlan, validation_batches
 from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.loss import batch_loss, score_batch
 from nmt.training.optimization import WeightAverage, learning_rate, make_optimizer
 
+_FIXED_WHEN_RESUMING = (
+    "seed",
+    "batch_tokens",
+    "batch_sentences",
+    "optimizer",
+    "betas",
+    "epsilon",
+    "weight_decay",
+    "average_decay",
+)
 _SAMPLES = 3  # validation sentences shown at each validation
 _SECONDS_A_REPORT = 0.5
 
@@ -47,15 +57,25 @@ def train(
     """Train a model into a run folder; with `resume`, go on where the folder's checkpoint stands.
 
     Prepares the data first where needed. Raises `UserError` when the folder is in use, or, on
-    resuming, when the corpus or configuration has changed.
+    resuming, when the corpus has changed or a field that the saved state depends on; other fields,
+    such as limits and the learning rate, may change and are kept in the folder.
     """
-    prepared = prepare(config)
-    if resume:
-        run = open_run(folder)
-        _refuse_other_data(run, prepared)
-    else:
+    device = device or choose_device()
+    if not resume:
+        require_free(folder)
+        prepared = prepare(config)
+        trainer = Trainer(config, prepared, RunFolder(folder), device)
         run = create_run(folder, config, prepared)
-    Trainer(config, prepared, run, device or choose_device(), resume).run()
+    else:
+        run = open_run(folder)
+        _refuse_other_settings(run.config, config)
+        prepared = prepare(config)
+        _refuse_other_data(run, prepared)
+    with run.held():
+        if resume:
+            trainer = Trainer(config, prepared, run, device, resume=True)
+            run.write_config(config)
+        trainer.run()
     return run
 
 
@@ -82,6 +102,9 @@ class Trainer:
         if not len(self.plan.usable):
             raise UserError("model.max_length: every training pair is longer; raise it")
         self.validation = validation_batches(prepared, self.settings, config.model.max_length)
+        if not self.validation:
+            raise UserError("model.max_length: every validation pair is longer; raise it")
+        self.examples = prepared.examples("validation")
         self.progress = Progress()
         if resume:
             self.progress = load_checkpoint(
@@ -98,33 +121,39 @@ class Trainer:
 
     def run(self) -> None:
         """Train until a limit is reached, patience ends, or the user interrupts."""
-        if self.progress.finished and self._limit_reached():
+        if self.progress.finished and self._why_finished():
             tqdm.write(f"{self.folder.path} is trained already: {self._why_finished()}")
             return
         self.progress.finished = False
         self._announce()
-        with self._catching_signals(), self._progress_bar() as bar:
-            for batches in self._updates():
-                loss = self._update(batches)
-                self._report(bar, loss, batches)
-                if self._validation_due():
-                    self._validate()
-                if self._interrupted or self._limit_reached():
-                    break
-                if self._checkpoint_due():
-                    self._save()
-        if self._interrupted:
+        with self._catching_signals():
+            with self._progress_bar() as bar:
+                self._train_until_stopped(bar)
+            if not self._interrupted and self.progress.validated != self.progress.updates:
+                self._validate()
+            self.progress.finished = not self._interrupted
             self._save()
+        if self._interrupted:
             tqdm.write(
                 f"interrupted after update {self.progress.updates}; go on with\n"
-                f"  nmt train --resume --run {self.folder.path}"
+                f"  nmt train --resume --run {shlex.quote(str(self.folder.path))}"
             )
             raise KeyboardInterrupt
-        if self.progress.validated != self.progress.updates:
-            self._validate()
-        self.progress.finished = True
-        self._save()
         tqdm.write(f"finished: {self._why_finished()}")
+
+    def _train_until_stopped(self, bar: "tqdm[None]") -> None:
+        updates = self._updates()
+        # Before each update, since a resumed run may stand at its limit already.
+        while not (self._interrupted or self._why_finished()):
+            batches = next(updates, None)
+            if batches is None:
+                return
+            loss = self._update(batches)
+            self._report(bar, loss)
+            if self._validation_due():
+                self._validate()
+            if self._checkpoint_due():
+                self._save()
 
     def _updates(self) -> Iterator[list[Batch]]:
         """Yield the batches of each update, epoch after epoch, from where the progress stands."""
@@ -181,8 +210,7 @@ class Trainer:
                 self.progress.stale += 1
             if self.average:
                 self._save_weights("averaged")
-        with self.folder.metrics.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self.folder.write_metrics([*self.folder.read_metrics(), line])
         self._save()
         self._show(line)
 
@@ -192,7 +220,7 @@ class Trainer:
             scores = [score_batch(self.model, batch.to(self.device)) for batch in self.validation]
         tokens = sum(score.tokens for score in scores)
         loss = sum(score.loss for score in scores) / tokens
-        examples = self.prepared.examples("validation")
+        examples = self.examples
         greedy = self.config.decoding.model_copy(update={"beam_size": 1})
         longest = self.prepared.report["lengths"]["source"]["longest"]
         tokenizers = self.prepared.tokenizers
@@ -226,6 +254,7 @@ class Trainer:
     # ----------------------------------------------------------------------------- what is saved
 
     def _save(self) -> None:
+        self._require_finite(sum(p.detach().sum() for p in self.model.parameters()))
         self.progress.minutes = self._minutes()
         save_checkpoint(
             self.folder.checkpoint, self.model, self.optimizer, self.average, self.progress
@@ -248,9 +277,6 @@ class Trainer:
         batches = len(self.plan.order(1))
         updates = self.settings.epochs * math.ceil(batches / self.settings.accumulate)
         return min(updates, self.settings.max_updates or updates)
-
-    def _limit_reached(self) -> bool:
-        return bool(self._why_finished())
 
     def _why_finished(self) -> str:
         settings, progress = self.settings, self.progress
@@ -303,7 +329,7 @@ class Trainer:
             mininterval=0.5 if sys.stderr.isatty() else 30,  # a log file needs no animation
         )
 
-    def _report(self, bar: "tqdm[None]", loss: torch.Tensor, batches: list[Batch]) -> None:
+    def _report(self, bar: "tqdm[None]", loss: torch.Tensor) -> None:
         """Move the bar; read the loss now and then only, since a GPU has to be waited for."""
         if self.settings.max_minutes:  # the time left follows from the speed so far
             reachable = self.progress.updates * self.settings.max_minutes / self._minutes()
@@ -313,16 +339,22 @@ class Trainer:
         now = time.monotonic()
         if now - then < _SECONDS_A_REPORT and not self._validation_due():
             return
-        if not math.isfinite(value := loss.item()):
-            raise UserError(
-                f"the loss became {value} at update {self.progress.updates}; lower "
-                "training.learning_rate or raise training.warmup_updates, then --resume"
-            )
+        value = self._require_finite(loss)
         speed = (self.progress.tokens - tokens) / max(now - then, 1e-9)
         bar.set_postfix_str(
             f"epoch {self.progress.epoch}, loss {value:.3f}, {speed:,.0f} tokens/s", refresh=False
         )
         self._reported = (now, self.progress.tokens)
+
+    def _require_finite(self, number: torch.Tensor | float) -> float:
+        """Return the number; refuse to go on, and to save, when training has diverged."""
+        if not math.isfinite(value := float(number)):
+            raise UserError(
+                f"the training diverged before update {self.progress.updates} (loss or weights "
+                f"became {value}) and was not saved; train anew with a lower "
+                "training.learning_rate or more training.warmup_updates"
+            )
+        return value
 
     def _show(self, line: dict[str, Any]) -> None:
         best = " (best)" if self.progress.best_update == line["update"] else ""
@@ -352,6 +384,17 @@ class Trainer:
         finally:
             for number, handler in zip(signals, before, strict=True):
                 signal.signal(number, handler)
+
+
+def _refuse_other_settings(before: Config, now: Config) -> None:
+    """Refuse to resume with fields changed on which the weights or the order of batches depend."""
+    fixed = {f"model.{name}" for name in type(before.model).model_fields}
+    fixed |= {f"training.{name}" for name in _FIXED_WHEN_RESUMING}
+    for field in sorted(fixed):
+        section, name = field.split(".")
+        old, new = (getattr(getattr(config, section), name) for config in (before, now))
+        if old != new:
+            raise UserError(f"{field}: {new} is not the {old} of this run; start a new run for it")
 
 
 def _refuse_other_data(run: RunFolder, prepared: PreparedData) -> None:

@@ -94,15 +94,6 @@ def test_sampling_segments_anew_each_epoch(toy_config: MakeConfig, tmp_path: Pat
     assert [decode(row) for row in first.tolist()] == [decode(row) for row in second.tolist()]
 
 
-def test_the_largest_batch_has_the_most_padded_tokens(
-    toy_config: MakeConfig, prepared: PreparedData
-) -> None:
-    batches = plan(prepared, toy_config())
-    sizes = [max(b.source.numel(), b.target_in.numel()) for b in batches.load(batches.order(0), 0)]
-    largest = batches.largest()
-    assert max(largest.source.numel(), largest.target_in.numel()) == max(sizes)
-
-
 def test_validation_batches_hold_every_validation_pair(
     toy_config: MakeConfig, prepared: PreparedData
 ) -> None:

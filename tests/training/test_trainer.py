@@ -236,3 +236,78 @@ def test_averaged_weights_are_saved_and_differ_from_the_last(toy_config: MakeCon
     train(toy_config(training={"average_decay": 0.9}), Path("run"))
     last, averaged = (Path(f"run/{name}.safetensors").read_bytes() for name in ("last", "averaged"))
     assert last != averaged
+
+
+def test_interrupting_the_last_validation_loses_nothing(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = toy_config(training={"max_updates": 7, "validate_updates": 5})
+    train(config, Path("whole"))
+    scores = Trainer._scores
+
+    def interrupted(self: Trainer) -> dict[str, object]:
+        if self.progress.updates == 7:
+            os.kill(os.getpid(), signal.SIGINT)
+        return scores(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_scores", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train(config, Path("halves"))
+    train(config, Path("halves"), resume=True)
+    assert_same(saved("whole"), saved("halves"))
+    assert _without_time("whole") == _without_time("halves")
+
+
+def test_interrupted_at_its_limit_a_run_goes_no_further(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = toy_config(training={"max_updates": 4, "validate_updates": 4})
+    with monkeypatch.context() as patch:
+        stop_after(patch, 4)
+        with pytest.raises(KeyboardInterrupt):
+            train(config, Path("run"))
+    train(config, Path("run"), resume=True)
+    assert [line["update"] for line in RunFolder(Path("run")).read_metrics()] == [4]
+
+
+@pytest.mark.parametrize(
+    ("section", "change"),
+    [("model", {"d_ff": 32}), ("training", {"seed": 2}), ("training", {"average_decay": 0.9})],
+)
+def test_resuming_refuses_fields_that_the_saved_state_depends_on(
+    toy_config: MakeConfig, section: str, change: dict[str, object]
+) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    changed = {"training": {"max_updates": 4}}
+    changed.setdefault(section, {}).update(change)
+    with pytest.raises(UserError, match="of this run; start a new run for it"):
+        train(toy_config(**changed), Path("run"), resume=True)
+
+
+def test_resuming_keeps_the_changed_limits_in_the_folder(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)
+    assert RunFolder(Path("run")).config.training.max_updates == 4
+
+
+def test_two_trainings_cannot_share_a_folder(toy_config: MakeConfig) -> None:
+    config = toy_config(training={"max_updates": 2})
+    train(config, Path("run"))
+    with RunFolder(Path("run")).held(), pytest.raises(UserError, match="another training"):
+        train(config, Path("run"), resume=True)
+
+
+def test_a_model_that_cannot_hold_the_data_leaves_no_run(toy_config: MakeConfig) -> None:
+    with pytest.raises(UserError, match=r"model\.max_length"):
+        train(toy_config(model={"max_length": 4}), Path("run"))
+    assert not Path("run").exists()
+
+
+def test_diverged_weights_are_never_saved(toy_config: MakeConfig) -> None:
+    learner = trainer(toy_config(training={"checkpoint_updates": 1}))
+    with torch.no_grad():
+        learner.model.encoder_norm.weight.fill_(float("inf"))
+    with pytest.raises(UserError, match="diverged"):
+        learner._save()
+    assert not learner.folder.checkpoint.exists()
