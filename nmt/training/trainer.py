@@ -225,7 +225,9 @@ class Trainer:
         longest = self.prepared.report["lengths"]["source"]["longest"]
         tokenizers = self.prepared.tokenizers
         translator = Translator(self.model, tokenizers, self.config.data, greedy, longest)
-        texts = [t.text for t in translator.translate([e.source for e in examples])]
+        found = translator.stream([e.source for e in examples])
+        bar = tqdm(found, "validating", len(examples), delay=2, leave=False)
+        texts = [options[0].text for options in bar]
         return {
             "update": self.progress.updates,
             "epoch": self.progress.epoch,
