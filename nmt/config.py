@@ -88,13 +88,11 @@ class DataConfig(Section):
     drop_duplicates: bool = Field(
         True, description="keep only the first of identical training pairs"
     )
-    name_copies: float = Field(
-        0.0,
-        ge=0,
-        le=10,
-        description="extra training pairs, as a share of the training pairs that hold a word "
-        "written alike on both sides: copies with invented names in its place, so that the "
-        "model learns to carry names over",
+    carry_over: Literal["none", "names", "all"] = Field(
+        "none",
+        description="source words that training never saw are put into the translation as they "
+        "are (subwords only): none, names (words with a capital), or all; half of the training "
+        "pairs that hold names are then learnt with placeholders in their places",
     )
     min_coverage: float = Field(
         0.7,
@@ -103,7 +101,7 @@ class DataConfig(Section):
         description="refuse to go on when a smaller share of the validation or test tokens is "
         "known to the vocabulary",
     )
-    seed: int = Field(1, ge=0, lt=2**31, description="seed of the split and the invented names")
+    seed: int = Field(1, ge=0, lt=2**31, description="seed of the split and the placeholders")
 
     @model_validator(mode="after")
     def _paths_fit(self) -> "DataConfig":
@@ -330,10 +328,10 @@ class Config(Section):
         return self
 
     @model_validator(mode="after")
-    def _name_copies_need_subwords(self) -> "Config":
-        if self.data.name_copies and not self.tokenizer.subword:
+    def _carry_over_needs_subwords(self) -> "Config":
+        if self.data.carry_over != "none" and not self.tokenizer.subword:
             raise ValueError(
-                "`data.name_copies` needs `tokenizer.kind: bpe` or `unigram`: pieces can spell an "
-                "invented name, but to a vocabulary of words any new name is <unk>"
+                "`data.carry_over` needs `tokenizer.kind: bpe` or `unigram`; to carry unknown "
+                "words over, a vocabulary of words has `decoding.replace_unknown`"
             )
         return self

@@ -1,4 +1,8 @@
-"""The four special tokens that every vocabulary begins with, and their ids."""
+"""The four special tokens that every vocabulary begins with, their ids, and placeholders."""
 
 PAD, UNK, SOS, EOS = 0, 1, 2, 3
 SPECIALS = ("<pad>", "<unk>", "<sos>", "<eos>")
+
+# For words that training never saw (nmt/corpus/placeholders.py). Private-use characters: they stand
+# for nothing in any text, and cleaning removes them where they do occur.
+PLACEHOLDERS = "\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008"

@@ -91,7 +91,7 @@ def test_all_mistakes_are_told_at_once(path: Path) -> None:
         ("data.max_words", "many", "'many'", "a whole number"),
         ("data.max_ratio", "0.5", "0.5", "greater than or equal to 1"),
         ("data.drop_duplicates", "3", "3", "true or false"),
-        ("data.name_copies", "11", "11", "less than or equal to 10"),
+        ("data.carry_over", "some", "'some'", "'none', 'names' or 'all'"),
         ("data.min_coverage", "1.1", "1.1", "less than or equal to 1"),
         ("data.seed", "-1", "-1", "greater than or equal to 0"),
         ("data.seed", "2147483648", "2147483648", "less than 2147483648"),
@@ -196,9 +196,9 @@ def test_a_section_must_hold_fields(path: Path, value: str) -> None:
             "tokenizer: `sampling` needs subwords: set `kind: bpe` or `unigram`",
         ),
         (
-            "data: {name_copies: 0.5}\ntokenizer: {kind: spacy}",
-            "`data.name_copies` needs `tokenizer.kind: bpe` or `unigram`: pieces can spell an "
-            "invented name, but to a vocabulary of words any new name is <unk>",
+            "data: {carry_over: names}\ntokenizer: {kind: spacy}",
+            "`data.carry_over` needs `tokenizer.kind: bpe` or `unigram`; to carry unknown "
+            "words over, a vocabulary of words has `decoding.replace_unknown`",
         ),
         ("data: {path: a, train_path: b}", "data: `path` and `train_path` exclude each other"),
         ("data: {source: tsv}", "data: source `tsv` needs `path` or `train_path`"),
@@ -232,8 +232,8 @@ def test_fields_that_do_not_fit_together(path: Path, text: str, message: str) ->
         "training: {batch_sentences: 3, batch_tokens: null}",
         "data: {source: tsv, path: a, test_path: b}",
         "data: {source: multi30k, path: a}",
-        "data: {name_copies: 0.5}\ntokenizer: {kind: unigram}",
-        "data: {name_copies: 0}\ntokenizer: {kind: spacy}",
+        "data: {carry_over: all}\ntokenizer: {kind: unigram}",
+        "data: {carry_over: none}\ntokenizer: {kind: spacy}",
     ],
 )
 def test_fields_that_do_fit_together(path: Path, text: str) -> None:

@@ -11,7 +11,7 @@ import os
 import shutil
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from nmt.config import Config, DataConfig
 from nmt.corpus.cleaning import Cleaner
-from nmt.corpus.name_copies import NameCopier
+from nmt.corpus.placeholders import KnownWords, NameHider, words_of
 from nmt.corpus.prepared import (
     FORMAT,
     Example,
@@ -39,7 +39,14 @@ from nmt.corpus.prepared import (
 from nmt.corpus.report import length_summary
 from nmt.corpus.sources import Corpus, Split, open_corpus
 from nmt.corpus.splitting import Part, assign_parts, sentence_key
-from nmt.corpus.tokenizers import Tokenizer, Tokenizers, read_chunks, train_tokenizers
+from nmt.corpus.tokenizers import (
+    KNOWN_WORDS,
+    Tokenizer,
+    Tokenizers,
+    load_tokenizers,
+    read_chunks,
+    train_tokenizers,
+)
 from nmt.errors import UserError
 from nmt.special_tokens import UNK
 
@@ -121,9 +128,9 @@ def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> No
     texts = (folder / "train.source.txt", folder / "train.target.txt")
     plan = _plan_splits(config.data, corpus)
     pairs = _write_splits(config.data, corpus, plan, texts, folder)
-    languages = (config.data.source_language, config.data.target_language)
-    tokenizers = train_tokenizers(config.tokenizer, languages, texts, folder)
-    copies = _add_name_copies(config.data, texts)
+    hidden = 0 if config.data.carry_over == "none" else _hide_names(config.data, texts, folder)
+    train_tokenizers(config.data, config.tokenizer, texts, folder)
+    tokenizers = load_tokenizers(config.data, config.tokenizer, folder)
     _encode_train(tokenizers, texts, folder)
     coverage = {split: _encode_examples(config.data, tokenizers, split, folder) for split in _PARTS}
     _check_coverage(config, coverage)
@@ -131,8 +138,8 @@ def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> No
     report: dict[str, Any] = {
         "read": plan.read,
         "dropped": dict(plan.dropped),
-        "pairs": {"train": pairs["train"] + copies, **{s: pairs[s] for s in _PARTS}},
-        "name_copies": copies,
+        "pairs": {split: pairs[split] for split in ("train", *_PARTS)},
+        "hidden_names": hidden,
         "lengths": lengths,
         "vocabulary_size": {side: getattr(tokenizers, side).size for side in SIDES},
         "coverage": coverage,
@@ -237,23 +244,25 @@ def _example(pair: tuple[str, str], cleaner: Cleaner, train_keys: NDArray[np.int
     return Example(source, reference, seen)
 
 
-def _add_name_copies(data: DataConfig, texts: tuple[Path, Path]) -> int:
-    """Append pairs with invented names to the training text; return how many."""
-    if not data.name_copies:
-        return 0
-    copier = NameCopier(_read_pairs(texts), data.name_copies, data.seed)
+def _hide_names(data: DataConfig, texts: tuple[Path, Path], folder: Path) -> int:
+    """Put placeholders for names into the training text; write the list of the words left in it.
+
+    Return the number of pairs with placeholders.
+    """
+    hider = NameHider(_progress(_read_pairs(texts), "finding names"), data.seed)
+    known: set[str] = set()
     count = 0
-    extra = (texts[0].with_suffix(".copies"), texts[1].with_suffix(".copies"))
-    with _text_writer(extra[0]) as source_file, _text_writer(extra[1]) as target_file:
-        for pair in _progress(_read_pairs(texts), "inventing names"):
-            for source, target in copier.copies(*pair):
-                source_file.write(source + "\n")
-                target_file.write(target + "\n")
-                count += 1
-    for text, copies in zip(texts, extra, strict=True):
-        with text.open("ab") as file, copies.open("rb") as more:
-            shutil.copyfileobj(more, file)
-        copies.unlink()
+    rewritten = (texts[0].with_suffix(".hidden"), texts[1].with_suffix(".hidden"))
+    with _text_writer(rewritten[0]) as source_file, _text_writer(rewritten[1]) as target_file:
+        for pair in _progress(_read_pairs(texts), "hiding names"):
+            source, target = hider.hide(*pair)
+            source_file.write(source + "\n")
+            target_file.write(target + "\n")
+            known |= words_of(source)
+            count += (source, target) != pair
+    for text, new in zip(texts, rewritten, strict=True):
+        new.replace(text)
+    KnownWords(known, data.carry_over == "names").save(folder / KNOWN_WORDS)
     return count
 
 
@@ -281,15 +290,18 @@ def _encode_examples(
     data: DataConfig, tokenizers: Tokenizers, split: str, folder: Path
 ) -> dict[str, float]:
     """Write the ids of a held-out split and return the share of known tokens a side."""
-    examples = read_examples(folder / f"{split}.jsonl")
     cleaner = Cleaner(data)
-    sides: dict[str, tuple[Tokenizer, Callable[[Example], str]]] = {
-        "source": (tokenizers.source, lambda example: cleaner.source(example.source)),
-        "target": (tokenizers.target, lambda example: cleaner.target(example.reference)),
-    }
+    texts: dict[str, list[str]] = {side: [] for side in SIDES}
+    for example in read_examples(folder / f"{split}.jsonl"):
+        source, target = cleaner.tidy(example.source), cleaner.tidy(example.reference)
+        if tokenizers.known:
+            source, target = tokenizers.known.hide_pair(source, target)
+        texts["source"].append(cleaner.source_case(source))
+        texts["target"].append(cleaner.target_case(target))
     coverage = {}
-    for side, (tokenizer, text) in sides.items():
-        ids = tokenizer.encode_lines([text(example) for example in examples])
+    for side in SIDES:
+        tokenizer: Tokenizer = getattr(tokenizers, side)
+        ids = tokenizer.encode_lines(texts[side])
         unknown = sum(sentence.count(UNK) for sentence in ids)
         coverage[side] = 1 - unknown / max(1, sum(map(len, ids)))
         with SequenceWriter(folder / f"{split}.{side}") as writer:

@@ -5,6 +5,7 @@ train.source.offsets  int64, where each sentence begins, and the end
 train.target.*, validation.*
 validation.jsonl, test.jsonl   raw text: {"source", "reference", "source_in_train"}
 joint.model or source.vocabulary.json, …   the tokenizers
+known_words.json      the training source's words, where data.carry_over is set
 report.json           what was read, dropped, covered
 prepared.json         format version, fingerprint, sizes of files, the data and tokenizer sections
 """
@@ -23,7 +24,7 @@ from nmt.config import DataConfig, TokenizerConfig
 from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
 from nmt.errors import UserError
 
-FORMAT = 1
+FORMAT = 2
 _ID = np.dtype("<i4")
 _OFFSET = np.dtype("<i8")
 
@@ -189,10 +190,9 @@ def read_report(folder: Path) -> dict[str, Any]:
 
 def open_prepared(folder: Path, data: DataConfig, tokenizer: TokenizerConfig) -> PreparedData:
     """Open a folder that `prepare` wrote from these sections."""
-    languages = (data.source_language, data.target_language)
     fingerprint = stored_fingerprint(folder)
     if fingerprint is None:
         raise UserError(f"{folder}: no prepared data here; run `nmt prepare`")
     report = read_report(folder)
-    tokenizers = load_tokenizers(tokenizer, languages, folder)
+    tokenizers = load_tokenizers(data, tokenizer, folder)
     return PreparedData(folder, data, tokenizer, tokenizers, fingerprint, report)

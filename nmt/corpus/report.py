@@ -24,8 +24,8 @@ def format_report(report: dict[str, Any]) -> str:
     pairs = ", ".join(f"{split} {count:,}" for split, count in report["pairs"].items())
     lines = [f"pairs read       {report['read']:,}", f"dropped          {dropped}"]
     lines.append(f"pairs kept       {pairs}")
-    if report["name_copies"]:
-        lines.append(f"name copies      {report['name_copies']:,} of them in train")
+    if report["hidden_names"]:
+        lines.append(f"hidden names     in {report['hidden_names']:,} pairs of train")
     for side in ("source", "target"):
         lengths = report["lengths"][side]
         lines.append(

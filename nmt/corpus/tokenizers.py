@@ -15,14 +15,16 @@ from pathlib import Path
 
 import sentencepiece
 
-from nmt.config import TokenizerConfig, WordKind
+from nmt.config import DataConfig, TokenizerConfig, WordKind
+from nmt.corpus.placeholders import KnownWords
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.errors import UserError
-from nmt.special_tokens import EOS, PAD, SOS, SPECIALS, UNK
+from nmt.special_tokens import EOS, PAD, PLACEHOLDERS, SOS, SPECIALS, UNK
 
 JOINER = "￭"
 SPACE = "▁"
 CHUNK = 10_000
+KNOWN_WORDS = "known_words.json"
 MOST_LINES = 1_000_000  # from which subwords are learnt
 
 
@@ -149,43 +151,47 @@ def word_splitter(kind: WordKind, language: str) -> Callable[[Iterable[str]], It
 
 @dataclass(frozen=True)
 class Tokenizers:
-    """The tokenizers of both sides; with a joint vocabulary their ids agree."""
+    """The tokenizers of both sides; with a joint vocabulary their ids agree.
+
+    known: the source words that need no placeholder; None where `data.carry_over` is none
+    """
 
     source: Tokenizer
     target: Tokenizer
+    known: KnownWords | None = None
 
 
 def train_tokenizers(
-    config: TokenizerConfig,
-    languages: tuple[str, str],
-    texts: tuple[Path, Path],
-    folder: Path,
-) -> Tokenizers:
+    data: DataConfig, config: TokenizerConfig, texts: tuple[Path, Path], folder: Path
+) -> None:
     """Learn vocabularies from the two text files of the training split; write them to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
+    languages = (data.source_language, data.target_language)
     groups: dict[str, list[int]] = (
         {"joint": [0, 1]} if config.joint else {"source": [0], "target": [1]}
     )
     for name, sides in groups.items():
         paths = [texts[side] for side in sides]
         if config.subword:
-            _train_subwords(config, paths, folder / f"{name}.model")
+            symbols = "" if data.carry_over == "none" else PLACEHOLDERS
+            _train_subwords(config, paths, symbols, folder / f"{name}.model")
         else:
             counts = _count_words(config, [(languages[side], texts[side]) for side in sides])
             vocabulary = Vocabulary.build(counts, config.vocabulary_size, config.min_count)
             vocabulary.save(folder / f"{name}.vocabulary.json")
-    return load_tokenizers(config, languages, folder)
 
 
-def load_tokenizers(
-    config: TokenizerConfig, languages: tuple[str, str], folder: Path
-) -> Tokenizers:
-    """Read the tokenizers that `train_tokenizers` wrote."""
+def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> Tokenizers:
+    """Read the tokenizers and the known words that `prepare` wrote."""
     names = ("joint", "joint") if config.joint else ("source", "target")
+    languages = (data.source_language, data.target_language)
     if config.kind == "bpe" or config.kind == "unigram":
         source = SubwordTokenizer(folder / f"{names[0]}.model")
         target = source if config.joint else SubwordTokenizer(folder / f"{names[1]}.model")
-        return Tokenizers(source, target)
+        if data.carry_over == "none":
+            return Tokenizers(source, target)
+        known = KnownWords.load(folder / KNOWN_WORDS, data.carry_over == "names")
+        return Tokenizers(source, target, known)
     vocabularies = [Vocabulary.load(folder / f"{name}.vocabulary.json") for name in names]
     return Tokenizers(
         WordTokenizer(config.kind, languages[0], vocabularies[0]),
@@ -212,7 +218,7 @@ def _count_words(config: TokenizerConfig, texts: list[tuple[str, Path]]) -> Coun
     return counts
 
 
-def _train_subwords(config: TokenizerConfig, texts: list[Path], model: Path) -> None:
+def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, model: Path) -> None:
     try:
         with model.open("wb") as file, _silent_stderr():
             sentencepiece.SentencePieceTrainer.train(
@@ -233,6 +239,7 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], model: Path) -> 
                 bos_piece=SPECIALS[SOS],
                 eos_piece=SPECIALS[EOS],
                 unk_surface=SPECIALS[UNK],
+                user_defined_symbols=list(symbols),  # always pieces of their own
                 num_threads=8,  # no matter how many cores: sums must round alike everywhere
                 minloglevel=2,
             )

@@ -25,8 +25,7 @@ def load_translator(
         if not override.startswith("decoding."):
             raise UserError(f"--set {override}: a trained run takes decoding.* only")
     config = load_config(run.path / "config.yaml", overrides)
-    languages = (config.data.source_language, config.data.target_language)
-    tokenizers = load_tokenizers(config.tokenizer, languages, run.data)
+    tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
     model = load_weights(
         run.weights(weights),
         config.model,

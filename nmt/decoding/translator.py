@@ -9,6 +9,7 @@ import torch
 
 from nmt.config import DataConfig, DecodingConfig
 from nmt.corpus.cleaning import Cleaner
+from nmt.corpus.placeholders import reveal
 from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
 from nmt.decoding.beam import beam_search
 from nmt.decoding.greedy import greedy_search
@@ -57,7 +58,7 @@ class Translator:
         self.model = model
         self.tokenizers = tokenizers
         self.decoding = decoding
-        self._clean = Cleaner(data).source
+        self._cleaner = Cleaner(data)
         self._device = next(model.parameters()).device
         self._max_length = model.config.max_length
         room = self._max_length - 1  # <eos>
@@ -80,7 +81,7 @@ class Translator:
         A line that is longer than what the model knows is translated in parts, and then has one
         translation.
         """
-        parts = [self._parts(self._clean(line)) for line in lines]
+        parts = [self._parts(self._cleaner.tidy(line)) for line in lines]
         segments = [segment for line in parts for segment in line]
         found = iter(zip(segments, self._search(segments, n), strict=True))
         return [self._join(list(islice(found, len(line)))) for line in parts]
@@ -98,7 +99,7 @@ class Translator:
         target = self.tokenizers.target
         replace = self.decoding.replace_unknown and isinstance(target, WordTokenizer)
         if UNK not in hypothesis.ids or not replace:
-            return target.decode(hypothesis.ids)
+            return reveal(target.decode(hypothesis.ids), segment.hidden)
         words = self.tokenizers.source.split(segment.text)
         pieces = replace_unknown(self.model, segment.ids, words, hypothesis.ids, target)
         return target.join(pieces)
@@ -106,16 +107,19 @@ class Translator:
     # ------------------------------------------------------------------------------------ parts
 
     def _parts(self, text: str) -> list["_Segment"]:
-        """Cut a cleaned line into segments that the model can translate at once."""
+        """Cut a tidied line into segments that the model can translate at once."""
         if not text:
             return []
-        ids = self.tokenizers.source.encode(text)
+        known = self.tokenizers.known
+        shown, hidden = known.hide(text) if known else (text, [])
+        shown = self._cleaner.source_case(shown)
+        ids = self.tokenizers.source.encode(shown)
         if len(ids) > self._longest_seen and len(text) > 1:
             chunks = self._cut(text, len(ids))
             if len(chunks) > 1:
                 return [part for chunk in chunks for part in self._parts(chunk)]
         # One character spelled in bytes can outnumber the positions of a very small model.
-        return [_Segment(text, [*ids[: self._room], EOS])]
+        return [_Segment(shown, hidden, [*ids[: self._room], EOS])]
 
     def _cut(self, text: str, pieces: int) -> list[str]:
         """Cut between sentences; within one only where the model's positions end."""
@@ -129,7 +133,8 @@ class Translator:
 
     def _pack(self, words: list[str]) -> list[str]:
         """Join neighbouring words as long as the model's positions hold them."""
-        lengths = [len(ids) for ids in self.tokenizers.source.encode_lines(words)]
+        as_read = [self._cleaner.source_case(word) for word in words]
+        lengths = [len(ids) for ids in self.tokenizers.source.encode_lines(as_read)]
         packed: list[str] = []
         used = self._room + 1
         for word, length in zip(words, lengths, strict=True):
@@ -179,7 +184,11 @@ class Translator:
 
 @dataclass(frozen=True)
 class _Segment:
-    """What is translated at once: cleaned text and its ids with <eos>."""
+    """What is translated at once.
+
+    text: as the model reads it; hidden: the words behind its placeholders; ids: with <eos>
+    """
 
     text: str
+    hidden: list[str]
     ids: list[int]

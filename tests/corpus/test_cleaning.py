@@ -6,6 +6,7 @@ import pytest
 
 from nmt.config import DataConfig
 from nmt.corpus.cleaning import Cleaner
+from nmt.special_tokens import PLACEHOLDERS
 
 COMPOSED, DECOMPOSED = "\u00fc", "u\u0308"
 
@@ -29,6 +30,10 @@ def test_unicode_is_normalised_as_configured(form: str, text: str, expected: str
     clean = cleaner(unicode=form)
     assert clean.source(text) == expected
     assert clean.target(text) == expected
+
+
+def test_what_looks_like_a_placeholder_is_removed() -> None:
+    assert cleaner().source(f"a{PLACEHOLDERS}b") == "ab"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.prepare import default_folder, prepare
 from nmt.corpus.prepared import PreparedData, Sequences
 from nmt.errors import UserError
-from nmt.special_tokens import UNK
+from nmt.special_tokens import PLACEHOLDERS, UNK
 
 from .conftest import sentence_pairs, write_tsv
 
@@ -178,7 +178,7 @@ def test_the_numbers_of_the_report_add_up(make_config: Make, tmp_path: Path) -> 
         "duplicate": 8,
     }
     assert report["pairs"] == {"train": 250, "validation": 20, "test": 30}
-    assert report["name_copies"] == 0
+    assert report["hidden_names"] == 0
     assert report["read"] == sum(report["dropped"].values()) + sum(report["pairs"].values())
     source, target = prepared.sequences("train")
     assert len(source) == len(target) == 250
@@ -197,18 +197,35 @@ def test_duplicates_may_be_kept(make_config: Make, tmp_path: Path) -> None:
     assert sum(report["pairs"].values()) == 600
 
 
-def test_name_copies_are_added_to_training_alone(make_config: Make, tmp_path: Path) -> None:
-    config = make_config(data={"name_copies": 2})
-    prepared = prepare(config, tmp_path / "out")
+def test_names_are_hidden_in_half_the_pairs_of_training_alone(
+    make_config: Make, tmp_path: Path
+) -> None:
+    prepared = prepare(make_config(data={"carry_over": "all"}), tmp_path / "out")
     without = prepare(make_config(), tmp_path / "without")
-    copies = prepared.report["name_copies"]
+    hidden = prepared.report["hidden_names"]
     with_tom = [pair for pair in train_pairs(without) if "Tom" in pair[0]]
-    assert copies == 2 * len(with_tom) > 80
-    assert prepared.report["pairs"] == {"train": 250 + copies, "validation": 20, "test": 30}
-    pairs = train_pairs(prepared)
-    assert sorted(pairs[:250]) == sorted(train_pairs(without))
-    assert all(s.split()[0] == t.split()[0] and "Tom" not in s for s, t in pairs[250:])
+    assert 0.3 * len(with_tom) < hidden < 0.7 * len(with_tom)
+    assert prepared.report["pairs"] == {"train": 250, "validation": 20, "test": 30}
+    changed = set(train_pairs(prepared)) - set(train_pairs(without))
+    assert len(changed) == hidden
+    for source, target in changed:
+        assert source.split()[0] == target.split()[0] in PLACEHOLDERS
+        assert "Tom" not in source + target
     assert held_out(prepared, "test") == held_out(without, "test")
+
+
+def test_unknown_words_of_held_out_pairs_are_hidden_as_in_translating(
+    make_config: Make, tmp_path: Path
+) -> None:
+    path = write_tsv(tmp_path / "new.tsv", [("Zora sees Wutz.", "Zora sieht den Utz.")] * 20)
+    data = {"lowercase": "source", "validation_path": str(path), "min_coverage": 0}
+    prepared = prepare(make_config(data={**data, "carry_over": "all"}), tmp_path / "out")
+    source, target = prepared.sequences("validation")
+    first, second, third = PLACEHOLDERS[:3]
+    decoded = prepared.tokenizers.source.decode(source[0].tolist())
+    assert decoded == f"{first} {second} {third}."
+    decoded = prepared.tokenizers.target.decode(target[0].tolist())
+    assert decoded == f"{first} sieht den Utz."
 
 
 # ------------------------------------------------------------------------------------ given splits
@@ -329,8 +346,10 @@ def test_a_damaged_folder_is_mended(
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram", "whitespace"])
 def test_two_runs_write_the_same_bytes(make_config: Make, tmp_path: Path, kind: str) -> None:
-    copies = 0 if kind == "whitespace" else 0.5
-    config = make_config(tokenizer={"kind": kind}, data={"name_copies": copies, "min_coverage": 0})
+    carry_over = "none" if kind == "whitespace" else "all"
+    config = make_config(
+        tokenizer={"kind": kind}, data={"carry_over": carry_over, "min_coverage": 0}
+    )
     folders = [prepare(config, tmp_path / name).folder for name in ("a", "b")]
     assert contents(folders[0]) == contents(folders[1])
 
@@ -484,7 +503,7 @@ def test_the_real_tutorial_with_its_own_split(corpora: Path, tmp_path: Path) -> 
         "train_path": str(corpora / "english-german-train.pkl"),
         "test_path": str(corpora / "english-german-test.pkl"),
         "validation_size": 500,
-        "name_copies": 0.5,
+        "carry_over": "all",
     }
     tree = {"data": data, "tokenizer": {"vocabulary_size": 2000}}
     prepared = prepare(parse_config(tree, "test"), tmp_path / "out")
@@ -493,8 +512,7 @@ def test_the_real_tutorial_with_its_own_split(corpora: Path, tmp_path: Path) -> 
     assert report["pairs"]["test"] == 1000
     assert report["source_in_train"] == {"validation": 0, "test": 322}
     assert sum(example.source_in_train for example in prepared.examples("test")) == 322
-    kept = sum(report["pairs"].values()) - 1000 - report["name_copies"]
-    assert kept == 9000 - sum(report["dropped"].values())
+    assert sum(report["pairs"].values()) - 1000 == 9000 - sum(report["dropped"].values())
 
 
 def test_the_real_multi30k(corpora: Path, tmp_path: Path) -> None:

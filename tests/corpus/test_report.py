@@ -29,7 +29,7 @@ def report(**changes: Any) -> dict[str, Any]:
         "read": 12000,
         "dropped": {"duplicate": 1500, "too long": 3},
         "pairs": {"train": 9000, "validation": 500, "test": 1000},
-        "name_copies": 0,
+        "hidden_names": 0,
         "lengths": {"source": lengths, "target": {**lengths, "mean": 7.25}},
         "vocabulary_size": {"source": 2000, "target": 1800},
         "coverage": {
@@ -56,9 +56,9 @@ def test_the_report_as_text() -> None:
     ]
 
 
-def test_name_copies_are_reported_where_there_are_any() -> None:
-    lines = format_report(report(name_copies=2345)).split("\n")
-    assert lines[3] == "name copies      2,345 of them in train"
+def test_hidden_names_are_reported_where_there_are_any() -> None:
+    lines = format_report(report(hidden_names=2345)).split("\n")
+    assert lines[3] == "hidden names     in 2,345 pairs of train"
 
 
 def test_nothing_dropped_is_said_too() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nmt.config import TokenizerConfig
+from nmt.config import DataConfig, TokenizerConfig
 from nmt.corpus.segmentation import SegmentationSampler
-from nmt.corpus.tokenizers import SubwordTokenizer, train_tokenizers
+from nmt.corpus.tokenizers import SubwordTokenizer, load_tokenizers, train_tokenizers
 
 Texts = tuple[Path, Path]
 KINDS = ["bpe", "unigram"]
@@ -19,7 +19,8 @@ KINDS = ["bpe", "unigram"]
 
 def tokenizer_of(kind: str, texts: Texts, folder: Path, **fields: Any) -> SubwordTokenizer:
     config = TokenizerConfig(kind=kind, **{"vocabulary_size": 400, **fields})
-    tokenizer = train_tokenizers(config, ("en", "de"), texts, folder).source
+    train_tokenizers(DataConfig(), config, texts, folder)
+    tokenizer = load_tokenizers(DataConfig(), config, folder).source
     assert isinstance(tokenizer, SubwordTokenizer)
     return tokenizer
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nmt.config import TokenizerConfig
+from nmt.config import DataConfig, TokenizerConfig
 from nmt.corpus.tokenizers import (
     JOINER,
     SubwordTokenizer,
@@ -25,7 +25,7 @@ from nmt.errors import UserError
 from nmt.special_tokens import EOS, PAD, SOS, SPECIALS, UNK
 
 Texts = tuple[Path, Path]
-LANGUAGES = ("en", "de")
+DATA = DataConfig()
 SUBWORDS = ("bpe", "unigram")
 WORDS = ("spacy", "whitespace")
 SEEN = [
@@ -48,7 +48,8 @@ UNSEEN = [
 
 def trained(texts: Texts, folder: Path, **fields: Any) -> Tokenizers:
     config = TokenizerConfig(**{"vocabulary_size": 400, **fields})
-    return train_tokenizers(config, LANGUAGES, texts, folder)
+    train_tokenizers(DATA, config, texts, folder)
+    return load_tokenizers(DATA, config, folder)
 
 
 @pytest.fixture(scope="module", params=[*SUBWORDS, *WORDS])
@@ -190,7 +191,7 @@ def test_rare_words_are_left_out_of_a_trained_vocabulary(
 def test_a_language_that_spacy_does_not_know(training_texts: Texts, tmp_path: Path) -> None:
     config = TokenizerConfig(kind="spacy")
     with pytest.raises(UserError) as caught:
-        train_tokenizers(config, ("en", "qq"), training_texts, tmp_path)
+        train_tokenizers(DataConfig(target_language="qq"), config, training_texts, tmp_path)
     assert str(caught.value).startswith("tokenizer.kind: spaCy cannot tokenize language 'qq': ")
     assert "\n" not in str(caught.value)
 
@@ -220,8 +221,8 @@ def test_loading_gives_what_was_trained(
     training_texts: Texts, tmp_path: Path, kind: str, joint: bool
 ) -> None:
     config = TokenizerConfig(kind=kind, joint=joint, vocabulary_size=330)
-    before = train_tokenizers(config, LANGUAGES, training_texts, tmp_path)
-    after = load_tokenizers(config, LANGUAGES, tmp_path)
+    before = trained(training_texts, tmp_path, kind=kind, joint=joint, vocabulary_size=330)
+    after = load_tokenizers(DATA, config, tmp_path)
     for text in SEEN:
         assert after.source.encode(text) == before.source.encode(text)
         assert after.target.encode(text) == before.target.encode(text)
@@ -315,7 +316,7 @@ def test_a_model_with_other_special_tokens_is_refused(
 @pytest.mark.parametrize("kind", ["bpe", "whitespace"])
 def test_a_missing_vocabulary_is_refused(tmp_path: Path, kind: str) -> None:
     with pytest.raises(UserError, match="joint"):
-        load_tokenizers(TokenizerConfig(kind=kind), LANGUAGES, tmp_path)
+        load_tokenizers(DATA, TokenizerConfig(kind=kind), tmp_path)
 
 
 def test_only_line_feeds_end_lines(tmp_path: Path) -> None:

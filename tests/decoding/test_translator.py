@@ -9,11 +9,18 @@ import torch
 from torch import Tensor
 
 from nmt.config import DataConfig, DecodingConfig, TokenizerConfig
-from nmt.corpus.tokenizers import Tokenizers, WordTokenizer, train_tokenizers
+from nmt.corpus.placeholders import KnownWords
+from nmt.corpus.tokenizers import (
+    KNOWN_WORDS,
+    Tokenizers,
+    WordTokenizer,
+    load_tokenizers,
+    train_tokenizers,
+)
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.translator import Translator
-from nmt.special_tokens import EOS, PAD, SPECIALS, UNK
+from nmt.special_tokens import EOS, PAD, PLACEHOLDERS, SPECIALS, UNK
 
 ENGLISH = ["Anna sings today.", "Ben reads a book at home.", "Clara often dances!", "Is Emma here?"]
 GERMAN = ["Anna singt heute.", "Ben liest ein Buch.", "Clara tanzt oft!", "Ist Emma da?"]
@@ -39,7 +46,9 @@ def subwords(tmp_path_factory: pytest.TempPathFactory) -> Tokenizers:
     texts = (folder / "en.txt", folder / "de.txt")
     for path, lines in zip(texts, (ENGLISH, GERMAN), strict=True):
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return train_tokenizers(TokenizerConfig(vocabulary_size=310), ("en", "de"), texts, folder)
+    settings = TokenizerConfig(vocabulary_size=310)
+    train_tokenizers(DataConfig(), settings, texts, folder)
+    return load_tokenizers(DataConfig(), settings, folder)
 
 
 @pytest.fixture(scope="module")
@@ -414,7 +423,8 @@ def test_subwords_are_not_carried_over(random_model, tmp_path: Path, monkeypatch
     text = tmp_path / "text.txt"
     text.write_text("".join(f"{line}\n" for line in ENGLISH), encoding="utf-8")
     settings = TokenizerConfig(vocabulary_size=40, byte_fallback=False)
-    tokenizers = train_tokenizers(settings, ("en", "de"), (text, text), tmp_path)
+    train_tokenizers(DataConfig(), settings, (text, text), tmp_path)
+    tokenizers = load_tokenizers(DataConfig(), settings, tmp_path)
     model = random_model(source_size=tokenizers.source.size, target_size=tokenizers.target.size)
     ready = Translator(model, tokenizers, DataConfig(), DecodingConfig(beam_size=1))
     write(monkeypatch, [UNK])
@@ -422,3 +432,55 @@ def test_subwords_are_not_carried_over(random_model, tmp_path: Path, monkeypatch
     [found] = ready.translate(["Anna"])
 
     assert found.text == "<unk>"
+
+
+# ------------------------------------------------------------------------------------ placeholders
+
+
+@pytest.fixture
+def carrying(subwords: Tokenizers, tmp_path: Path) -> Tokenizers:
+    """Subwords with placeholders; known are Anna, sings and today."""
+    text = tmp_path / "text.txt"
+    text.write_text("".join(f"{line}\n" for line in [*ENGLISH, *GERMAN]), encoding="utf-8")
+    data, settings = DataConfig(carry_over="all"), TokenizerConfig(vocabulary_size=320)
+    train_tokenizers(data, settings, (text, text), tmp_path)
+    KnownWords(["anna", "sings", "today"], only_names=False).save(tmp_path / KNOWN_WORDS)
+    return load_tokenizers(data, settings, tmp_path)
+
+
+def test_words_that_training_never_saw_return_as_they_were_typed(
+    carrying, random_model, monkeypatch
+):
+    seen = []
+
+    def search(model, source, limits, alpha):
+        seen.extend(carrying.source.decode(row.tolist()) for row in source)
+        answer = carrying.target.encode(f"{PLACEHOLDERS[1]} singt für {PLACEHOLDERS[0]}.")
+        return [Hypothesis(answer, -1.0, -1.0, True) for _ in source]
+
+    monkeypatch.setattr("nmt.decoding.translator.greedy_search", search)
+    model = random_model(source_size=carrying.source.size, target_size=carrying.target.size)
+    data = DataConfig(carry_over="all", lowercase="source")
+    ready = Translator(model, carrying, data, DecodingConfig(beam_size=1))
+
+    found = ready.translate(["ZORA sings Öre today.", "Anna sings.", f"Anna {PLACEHOLDERS[0]}"])
+
+    assert [t.text for t in found] == ["Öre singt für ZORA.", "singt für .", "singt für ."]
+    first, second = PLACEHOLDERS[:2]
+    assert sorted(seen) == ["anna", "anna sings.", f"{first} sings {second} today."]
+
+
+def test_long_lines_carry_words_over_in_each_part(carrying, random_model, monkeypatch):
+    def echo(model, source, limits, alpha):
+        rows = [[i for i in row if i not in (EOS, PAD)] for row in source.tolist()]
+        return [Hypothesis(row, -1.0, -1.0, True) for row in rows]
+
+    monkeypatch.setattr("nmt.decoding.translator.greedy_search", echo)
+    model = random_model(source_size=carrying.source.size, target_size=carrying.target.size)
+    ready = Translator(model, carrying, DataConfig(), DecodingConfig(beam_size=1), 20)
+    line = " ".join(f"Zora{'x' * i} sings Yann{'y' * i}." for i in range(12))
+
+    [found] = ready.translate([line])
+
+    assert found.parts == 12
+    assert found.text == line

@@ -1,0 +1,139 @@
+"""Words that training never saw, carried over to the translation behind placeholders.
+
+A small corpus knows a dozen names, and a model trained on it turns every other name into one of
+them. So a source word that training never saw is hidden behind a placeholder, which the model has
+learnt to write where the word belongs, and the word is put back into the translation (the copyable
+model of Luong et al. 2015, https://arxiv.org/abs/1410.8206).
+
+What the model learns it from: words that translations leave as they are ("Tom", "Boston") show
+which words are names, and half of the pairs that hold some are learnt with placeholders in their
+places.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from nmt.errors import UserError
+from nmt.special_tokens import PLACEHOLDERS
+
+_WORD = re.compile(r"[^\W\d_]+")
+_PLACEHOLDER = re.compile(f"[{PLACEHOLDERS}]")
+_ALWAYS_ALIKE = 0.8
+
+
+class KnownWords:
+    """The source words of the training split, in lower case; hides others.
+
+    only_names: hide those with a capital alone
+    """
+
+    def __init__(self, words: Iterable[str], only_names: bool):
+        self._words = frozenset(words)
+        self._only_names = only_names
+
+    def hide(self, text: str) -> tuple[str, list[str]]:
+        """Put placeholders in the places of unknown words; return the text and these words.
+
+        The word behind `PLACEHOLDERS[i]` is number i; words beyond the last placeholder stay.
+        """
+        hidden: list[str] = []
+
+        def replacement(match: re.Match[str]) -> str:
+            word = match.group()
+            if word.lower() in self._words or (self._only_names and not word[0].isupper()):
+                return word
+            if word not in hidden:
+                if len(hidden) == len(PLACEHOLDERS):
+                    return word
+                hidden.append(word)
+            return PLACEHOLDERS[hidden.index(word)]
+
+        return _WORD.sub(replacement, text), hidden
+
+    def hide_pair(self, source: str, target: str) -> tuple[str, str]:
+        """Hide the source's unknown words on both sides; in the target where they stand in it."""
+        source, hidden = self.hide(source)
+        return source, _replace(target, dict(zip(hidden, PLACEHOLDERS, strict=False)))
+
+    def save(self, path: Path) -> None:
+        """Write the words as a JSON list."""
+        text = json.dumps(sorted(self._words), ensure_ascii=False, indent=0)
+        path.write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path, only_names: bool) -> "KnownWords":
+        """Read what `save` wrote; raises `UserError` for anything else."""
+        try:
+            words = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise UserError(f"{path}: list of known words cannot be read: {error}") from None
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise UserError(f"{path}: not a list of words that `nmt prepare` wrote")
+        return cls(words, only_names)
+
+
+def reveal(text: str, hidden: Sequence[str]) -> str:
+    """Put the hidden words back; a placeholder that stands for none is left out."""
+
+    def replacement(match: re.Match[str]) -> str:
+        number = PLACEHOLDERS.index(match.group())
+        return hidden[number] if number < len(hidden) else ""
+
+    return " ".join(_PLACEHOLDER.sub(replacement, text).split())
+
+
+def words_of(text: str) -> set[str]:
+    """Return the words of a text, in lower case."""
+    return {word.lower() for word in _WORD.findall(text)}
+
+
+class NameHider:
+    """Finds the names of a training corpus and hides half of them, to learn placeholders from."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]], seed: int):
+        self._generator = np.random.default_rng(seed)
+        in_source: Counter[str] = Counter()
+        in_target: Counter[str] = Counter()
+        in_both: Counter[str] = Counter()
+        for source, target in pairs:
+            source_words, target_words = words_of(source), words_of(target)
+            in_source.update(source_words)
+            in_target.update(target_words)
+            in_both.update(source_words & target_words)
+        self.names = {
+            word
+            for word, count in in_both.items()
+            if len(word) > 2 and count >= _ALWAYS_ALIKE * max(in_source[word], in_target[word])
+        }
+
+    def hide(self, source: str, target: str) -> tuple[str, str]:
+        """Return the pair as it is or, if it holds names, half the time with placeholders for them.
+
+        The placeholders are drawn at random, so that all are learnt alike.
+        """
+        in_target = words_of(target) | {word.removesuffix("s") for word in words_of(target)}
+        names = sorted(self.names & words_of(source) & in_target)
+        if not names or self._generator.random() < 0.5:
+            return source, target
+        drawn = self._generator.permutation(len(PLACEHOLDERS)).tolist()
+        placeholders = {name: PLACEHOLDERS[i] for name, i in zip(names, drawn, strict=False)}
+        return _replace(source, placeholders), _replace(target, placeholders)
+
+
+def _replace(text: str, placeholders: dict[str, str]) -> str:
+    """Replace words, whatever their case; also the German genitive ("Toms") of a name."""
+    placeholders = {word.lower(): placeholder for word, placeholder in placeholders.items()}
+
+    def replacement(match: re.Match[str]) -> str:
+        word = match.group().lower()
+        if word in placeholders:
+            return placeholders[word]
+        stem = word.removesuffix("s")
+        return placeholders[stem] + match.group()[-1] if stem in placeholders else match.group()
+
+    return _WORD.sub(replacement, text)

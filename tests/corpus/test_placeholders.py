@@ -1,0 +1,171 @@
+"""Words that training never saw: hidden behind placeholders, and put back."""
+
+from pathlib import Path
+
+import pytest
+
+from nmt.corpus.placeholders import KnownWords, NameHider, reveal, words_of
+from nmt.errors import UserError
+from nmt.special_tokens import PLACEHOLDERS
+
+Pairs = list[tuple[str, str]]
+A, B, C = PLACEHOLDERS[:3]
+PAIRS: Pairs = [
+    ("Tom saw Mary in Boston.", "Tom sah Mary in Boston."),
+    ("tom is not here", "tom ist nicht hier"),
+    ("Where is Mary's hand?", "Wo ist Marys Hand?"),
+    ("I was in Boston.", "Ich war in Boston."),
+    ("TOM! Come here.", "TOM! Komm her."),
+    ("The war was long.", "Der Krieg war lang."),
+    ("A warm hand.", "Eine warme Hand."),
+    ("All war was war.", "Aller Krieg war Krieg."),
+]
+
+
+def known(*words: str, only_names: bool = False) -> KnownWords:
+    return KnownWords(words, only_names)
+
+
+def hide(source: str, target: str) -> tuple[str, str]:
+    """Hide until the draw says so."""
+    hider = NameHider(PAIRS, 1)
+    drawn = (hider.hide(source, target) for _ in range(100))
+    return next(pair for pair in drawn if pair != (source, target))
+
+
+def in_order(text: str) -> str:
+    """Rename placeholders in the order in which they occur."""
+    found = list(dict.fromkeys(c for c in text if c in PLACEHOLDERS))
+    return text.translate({ord(c): PLACEHOLDERS[i] for i, c in enumerate(found)})
+
+
+# ------------------------------------------------------------------------- hiding and putting back
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "words"),
+    [
+        ("oscar likes to code", f"{A} likes to {B}", ["oscar", "code"]),
+        ("Oscar's mother likes Oscar.", f"{A}'s {B} likes {A}.", ["Oscar", "mother"]),
+        ("Likes TO likes", "Likes TO likes", []),
+        ("Anna-Lena likes 42 Öre", f"{A}-{B} likes 42 {C}", ["Anna", "Lena", "Öre"]),
+        ("", "", []),
+    ],
+)
+def test_unknown_words_are_hidden(text: str, shown: str, words: list[str]) -> None:
+    vocabulary = known("likes", "to", "s")
+    assert vocabulary.hide(text) == (shown, words)
+    assert reveal(shown, words) == text
+
+
+def test_only_names_may_be_hidden() -> None:
+    text = "Zora and zebras see ÖBB"
+    assert known("and", only_names=True).hide(text) == (f"{A} and zebras see {B}", ["Zora", "ÖBB"])
+
+
+def test_words_beyond_the_last_placeholder_stay() -> None:
+    words = [f"w{'x' * i}" for i in range(len(PLACEHOLDERS) + 2)]
+    shown, hidden = known().hide(" ".join([*words, words[0]]))
+    assert hidden == words[:-2]
+    assert shown.split() == [*PLACEHOLDERS, *words[-2:], PLACEHOLDERS[0]]
+
+
+def test_a_pair_hides_the_same_words_on_both_sides() -> None:
+    pair = ("zora sees zora's oscar", "Zora sieht Zoras Hund")
+    assert known("sees", "s").hide_pair(*pair) == (f"{A} sees {A}'s {B}", f"{A} sieht {A}s Hund")
+
+
+def test_words_return_wherever_the_model_put_them_and_however_often() -> None:
+    assert reveal(f"{B}, {A} und {B}s Hut", ["Zora", "Oscar"]) == "Oscar, Zora und Oscars Hut"
+
+
+def test_a_placeholder_for_no_word_is_left_out() -> None:
+    assert reveal(f"{A} mag {C} Hunde", ["Zora"]) == "Zora mag Hunde"
+
+
+def test_words_that_look_like_patterns_are_put_back_as_they_are() -> None:
+    assert reveal(f"{A} {B}", [r"\1", r"\g<0>"]) == r"\1 \g<0>"
+
+
+# ------------------------------------------------------------------------------------ what is known
+
+
+def test_known_words_are_saved_and_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    known("für", "a").save(path)
+    assert KnownWords.load(path, only_names=False).hide("für a b") == (f"für a {A}", ["b"])
+    assert KnownWords.load(path, only_names=True).hide("für a b") == ("für a b", [])
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"a": 1}', "[1]", "[" * 100_000, None])
+def test_a_damaged_list_is_refused_in_one_line(tmp_path: Path, text: str | None) -> None:
+    path = tmp_path / "known.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(UserError, match=r"known\.json") as caught:
+        KnownWords.load(path, only_names=False)
+    assert "\n" not in str(caught.value)
+
+
+def test_words_are_letters_in_lower_case() -> None:
+    assert words_of(f"Tom's ÄRGER, {A}42") == {"tom", "s", "ärger"}
+
+
+# --------------------------------------------------------------------------- what it is learnt from
+
+
+def test_names_are_the_words_that_are_mostly_alike_on_both_sides() -> None:
+    # "war" is on both sides by chance, "in" too short, "mary" twice in English, once in German.
+    assert NameHider(PAIRS, 1).names == {"tom", "boston", "hand"}
+
+
+@pytest.mark.parametrize(
+    ("pair", "shown"),
+    [
+        (("Tom was in Boston.", "Tom war in Boston."), f"{A} was in {B}. | {A} war in {B}."),
+        (("Tom, Tom!", "Tom, tom, TOM!"), f"{A}, {A}! | {A}, {A}, {A}!"),
+        (("Tom's tomato", "Toms Tomate"), f"{A}'s tomato | {A}s Tomate"),
+        (("Tom saw Mary", "Tom sah Mary"), f"{A} saw Mary | {A} sah Mary"),
+    ],
+)
+def test_names_are_hidden_on_both_sides_alike(pair: tuple[str, str], shown: str) -> None:
+    assert in_order(" | ".join(hide(*pair))) == shown
+
+
+def test_names_are_hidden_half_the_time_behind_any_placeholder() -> None:
+    hider = NameHider(PAIRS, 1)
+    drawn = [hider.hide("Tom", "Tom") for _ in range(400)]
+    assert set(drawn) == {(c, c) for c in ["Tom", *PLACEHOLDERS]}
+    assert 160 < drawn.count(("Tom", "Tom")) < 240
+
+
+def test_what_is_drawn_is_a_function_of_the_seed() -> None:
+    def draw(seed: int) -> Pairs:
+        hider = NameHider(PAIRS, seed)
+        return [hider.hide(*pair) for pair in PAIRS]
+
+    assert draw(1) == draw(1) != draw(2)
+
+
+def test_more_names_than_placeholders() -> None:
+    names = [f"n{'x' * (i + 2)}" for i in range(len(PLACEHOLDERS) + 3)]
+    text = " ".join(names)
+    hider = NameHider([(text, text)], 1)
+    source, target = max(hider.hide(text, text) for _ in range(20))
+    assert set(PLACEHOLDERS) < set(source.split())
+    assert source == target
+
+
+@pytest.mark.parametrize(
+    "pair", [("Where are you?", "Wo bist du?"), ("", ""), ("Tom is", "er ist"), ("1984", "1984")]
+)
+def test_a_pair_without_a_name_stays_as_it_is(pair: tuple[str, str]) -> None:
+    hider = NameHider(PAIRS, 1)
+    assert {hider.hide(*pair) for _ in range(20)} == {pair}
+
+
+@pytest.mark.parametrize("pairs", [[], [("", "")], [("one two", "eins zwei")], [("3 %", "3 %")]])
+def test_a_corpus_without_names(pairs: Pairs) -> None:
+    hider = NameHider(pairs, 1)
+    assert hider.names == set()
+    assert [hider.hide(*pair) for pair in pairs] == pairs
