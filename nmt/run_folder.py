@@ -28,6 +28,7 @@ except ImportError:  # Windows
 
 Weights = Literal["best", "last", "averaged"]
 RUNS = Path("runs")
+_REMEDY = "copy the run folder again, or train it anew"
 
 
 class RunFolder:
@@ -71,12 +72,12 @@ class RunFolder:
 
     def examples(self, split: str) -> list[Example]:
         """Return the raw validation or test pairs."""
-        return read_examples(self.data / f"{split}.jsonl")
+        return read_examples(self.data / f"{split}.jsonl", _REMEDY)
 
     @property
     def report(self) -> dict[str, Any]:
         """The report of the preparation."""
-        return read_report(self.data)
+        return read_report(self.data, _REMEDY)
 
     def read_metrics(self) -> list[dict[str, Any]]:
         """Return the validations so far, in order."""

@@ -98,6 +98,22 @@ def test_a_damaged_config_is_refused(config: Config, prepared: PreparedData) -> 
         _ = run.config
 
 
+@pytest.mark.parametrize("content", [b"{", None])
+def test_damaged_data_of_a_run_is_not_for_prepare_to_mend(
+    config: Config, prepared: PreparedData, content: bytes | None
+) -> None:
+    run = create_run(Path("a"), config, prepared)
+    for name in ("test.jsonl", "report.json"):
+        (run.data / name).unlink()
+        if content:
+            (run.data / name).write_bytes(content)
+    remedy = "; copy the run folder again, or train it anew"
+    with pytest.raises(UserError, match=rf"a/data/test\.jsonl: cannot be read: .*{remedy}$"):
+        run.examples("test")
+    with pytest.raises(UserError, match=rf"a/data/report\.json: cannot be read: .*{remedy}$"):
+        _ = run.report
+
+
 # ------------------------------------------------------------------------------------ which run
 
 
