@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nmt.config import Config
     from nmt.corpus.prepared import Example
     from nmt.decoding.translator import Translation, Translator
-    from nmt.run_folder import RunFolder
+    from nmt.run_folder import RunFolder, Weights
 
 app = typer.Typer(
     name="nmt",
@@ -44,7 +44,9 @@ SetOption = Annotated[
 ]
 RunOption = Annotated[
     Path | None,
-    typer.Option("--run", help="Run folder; default: the one under ./runs trained last."),
+    typer.Option(
+        "--run", help="Run folder; default: the one under ./runs trained last that has the weights."
+    ),
 ]
 DeviceOption = Annotated[
     str | None, typer.Option("--device", help="cuda, mps or cpu; default: the best there is.")
@@ -120,7 +122,8 @@ def train(
     from nmt.training.trainer import train
 
     if resume:
-        folder = (open_run(run) if run or not config else newest_run(Path(config).stem)).path
+        name = Path(config).stem if config else "*"
+        folder = (open_run(run) if run else newest_run("checkpoint.pt", name)).path
         settings = load_config(folder / "config.yaml", set_ or [])
         if config and load_config(config, set_ or []) != settings:
             raise UserError(
@@ -163,7 +166,7 @@ def translate(
     if text and input_:
         raise UserError("give either text or --input, not both")
     _require_folder(output)
-    translator = _translator(run, weights, beam_size, device, set_)
+    translator = _translator(_run(run, weights), weights, beam_size, device, set_)
     if not text and not input_ and sys.stdin.isatty():
         _converse(translator, n_best)
         return
@@ -206,13 +209,13 @@ def evaluate(
 ) -> None:
     """Score a run's translations: BLEU, chrF and TER on its test set, or on your files."""
     from nmt.evaluation import compare_texts, evaluate_examples
-    from nmt.run_folder import open_run
 
-    folder = open_run(run)
+    folder = _run(run, weights)
     examples = _examples(folder, split, source, reference)
     sources = [example.source for example in examples]
-    translator = _translator(folder.path, weights, beam_size, device, set_)
-    rival = _translator(against, weights, beam_size, device, set_) if against else None
+    options = weights, beam_size, device, set_
+    translator = _translator(folder, *options)
+    rival = _translator(_run(against, weights), *options) if against else None
     _require_folder(output)
     hypotheses = _translate_all(translator, sources)
     if output:
@@ -255,21 +258,24 @@ def _load(config: str, overrides: list[str] | None) -> "Config":
     return load_config(config, overrides or [])
 
 
+def _run(path: Path | None, weights: "Weights") -> "RunFolder":
+    from nmt.run_folder import newest_run, open_run
+
+    return open_run(path) if path else newest_run(f"{weights}.safetensors")
+
+
 def _translator(
-    run: Path | None,
-    weights: Literal["best", "last", "averaged"],
+    run: "RunFolder",
+    weights: "Weights",
     beam_size: int | None,
     device: str | None,
     overrides: list[str] | None,
 ) -> "Translator":
     from nmt.decoding.loading import load_translator
     from nmt.device import choose_device
-    from nmt.run_folder import open_run
 
     changes = [*(overrides or []), *([f"decoding.beam_size={beam_size}"] if beam_size else [])]
-    return load_translator(
-        open_run(run), weights=weights, overrides=changes, device=choose_device(device)
-    )
+    return load_translator(run, weights=weights, overrides=changes, device=choose_device(device))
 
 
 def _argument_lines(texts: list[str]) -> list[str]:

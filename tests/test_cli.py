@@ -268,10 +268,38 @@ def test_a_damaged_run_is_refused_in_one_line(trained_run: RunFolder, tmp_path: 
 
     copy = tmp_path / "copy"
     shutil.copytree(trained_run.path, copy)
+    (copy / "data" / "test.jsonl").write_bytes(b"{")
+    assert_refused("evaluate", "--run", copy, message="copy the run folder again, or train it anew")
     (copy / "best.safetensors").write_bytes(b"not weights")
     assert_refused("translate", "--run", copy, "x", message="weights cannot be read")
     (copy / "data" / "joint.model").write_bytes(b"not a model")
     assert_refused("translate", "--run", copy, "x", message="joint.model")
+
+
+def test_without_a_run_the_newest_with_the_weights_is_taken(trained_run: RunFolder) -> None:
+    import shutil
+
+    shutil.copytree(trained_run.path, "runs/older")
+    shutil.copytree(trained_run.path, "runs/just-started")
+    Path("runs/just-started/best.safetensors").unlink()
+    Path("runs/just-started/metrics.jsonl").touch()
+    assert text(nmt("translate", PAIR[0]).stdout) == PAIR[1] + "\n"
+    assert nmt("evaluate", "--split", "validation").returncode == 0
+    message = "no run runs/* with averaged.safetensors here"
+    assert_refused("translate", "x", "--weights", "averaged", message=message)
+
+
+def test_resuming_takes_the_newest_run_with_a_checkpoint(trained_run: RunFolder) -> None:
+    import shutil
+
+    shutil.copytree(trained_run.path, "runs/older")
+    Path("runs/older/best.safetensors").unlink()
+    shutil.copytree(trained_run.path, "runs/copied")
+    Path("runs/copied/checkpoint.pt").unlink()
+    Path("runs/copied/metrics.jsonl").touch()
+    done = nmt("train", "--resume")
+    assert done.returncode == 0
+    assert "runs/older is trained already" in text(done.stdout + done.stderr)
 
 
 def test_debug_shows_the_trace() -> None:
