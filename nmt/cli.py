@@ -208,28 +208,23 @@ def evaluate(
     set_: SetOption = None,
 ) -> None:
     """Score a run's translations: BLEU, chrF and TER on its test set, or on your files."""
-    from nmt.evaluation import compare_texts, evaluate_examples
+    from nmt.evaluation import evaluate_examples, read_pairs
 
+    if (source is None) != (reference is None):
+        raise UserError("--source and --reference belong together")
+    _require_folder(output)
     folder = _run(run, weights)
-    examples = _examples(folder, split, source, reference)
-    sources = [example.source for example in examples]
+    examples = read_pairs(source, reference) if source and reference else folder.examples(split)
     options = weights, beam_size, device, set_
     translator = _translator(folder, *options)
     rival = _translator(_run(against, weights), *options) if against else None
-    _require_folder(output)
-    hypotheses = _translate_all(translator, sources)
+    hypotheses = _translate_all(translator, examples)
     if output:
         _write_lines(iter(hypotheses), output)
+    baseline = _translate_all(rival, examples) if rival else None
     language = folder.config.data.target_language
-    scores = evaluate_examples(examples, hypotheses, language, lowercase, tokenize)
-    typer.echo(scores.to_json() if json_ else str(scores))
-    if rival:
-        other = _translate_all(rival, sources)
-        references = [example.reference for example in examples]
-        comparison = compare_texts(
-            other, hypotheses, references, language=language, lowercase=lowercase, tokenize=tokenize
-        )
-        typer.echo(f"{against} → {folder.path}: {comparison}", err=json_)
+    report = evaluate_examples(examples, hypotheses, language, lowercase, tokenize, baseline)
+    typer.echo(report.to_json() if json_ else str(report))
 
 
 @config_app.command("show")
@@ -336,36 +331,17 @@ def _converse(translator: "Translator", n_best: int | None) -> None:
             typer.echo(text)
 
 
-def _examples(
-    run: "RunFolder", split: str, source: Path | None, reference: Path | None
-) -> "list[Example]":
-    """Return the pairs to score: the given files', or the run's own."""
-    from nmt.corpus.prepared import Example
-    from nmt.corpus.readers import read_lines
-
-    if source is None and reference is None:
-        return run.examples(split)
-    if source is None or reference is None:
-        raise UserError("--source and --reference belong together")
-    sources, references = list(read_lines(source)), list(read_lines(reference))
-    if len(sources) != len(references):
-        raise UserError(
-            f"{source} has {len(sources)} lines, {reference} {len(references)}; they must agree"
-        )
-    return [Example(s, r, False) for s, r in zip(sources, references, strict=True)]
-
-
 def _require_folder(output: Path | None) -> None:
     """Find a mistyped output before the work is done, not after."""
     if output and not output.parent.is_dir():
         raise UserError(f"{output}: there is no folder {output.parent}; make it first")
 
 
-def _translate_all(translator: "Translator", sources: list[str]) -> list[str]:
+def _translate_all(translator: "Translator", examples: "list[Example]") -> list[str]:
     from tqdm import tqdm
 
-    found = translator.stream(sources)
-    return [t[0].text for t in tqdm(found, "translating", len(sources), delay=2)]
+    found = translator.stream(example.source for example in examples)
+    return [t[0].text for t in tqdm(found, "translating", len(examples), delay=2)]
 
 
 def _warn(text: str) -> None:

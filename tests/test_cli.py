@@ -362,6 +362,16 @@ def test_comparing_a_run_with_itself_is_not_significant(trained_run: RunFolder) 
     assert "not significant" in text(done.stdout)
 
 
+def test_a_comparison_is_part_of_the_json(trained_run: RunFolder) -> None:
+    done = nmt("evaluate", "--run", trained_run.path, "--against", trained_run.path, "--json")
+    scores = json.loads(done.stdout)
+    assert scores["against"].keys() == {"bleu", "chrf", "ter"}
+    for name, comparison in scores["against"].items():
+        assert comparison["baseline"] == comparison["system"] == pytest.approx(scores[name])
+        assert (comparison["difference"], comparison["p_value"]) == (0, 1)
+    assert "against" not in text(done.stderr)
+
+
 def test_files_of_different_lengths(trained_run: RunFolder) -> None:
     Path("source.txt").write_text("a\nb\n")
     Path("reference.txt").write_text("a\n")
