@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nmt.config import Config
     from nmt.corpus.prepared import Example
     from nmt.decoding.translator import Translation, Translator
-    from nmt.run_folder import RunFolder
+    from nmt.run_folder import RunFolder, Weights
 
 app = typer.Typer(
     name="nmt",
@@ -44,7 +44,9 @@ SetOption = Annotated[
 ]
 RunOption = Annotated[
     Path | None,
-    typer.Option("--run", help="Run folder; default: the one under ./runs trained last."),
+    typer.Option(
+        "--run", help="Run folder; default: the one under ./runs trained last that has the weights."
+    ),
 ]
 DeviceOption = Annotated[
     str | None, typer.Option("--device", help="cuda, mps or cpu; default: the best there is.")
@@ -120,7 +122,8 @@ def train(
     from nmt.training.trainer import train
 
     if resume:
-        folder = (open_run(run) if run or not config else newest_run(Path(config).stem)).path
+        name = Path(config).stem if config else "*"
+        folder = (open_run(run) if run else newest_run("checkpoint.pt", name)).path
         settings = load_config(folder / "config.yaml", set_ or [])
         if config and load_config(config, set_ or []) != settings:
             raise UserError(
@@ -163,7 +166,7 @@ def translate(
     if text and input_:
         raise UserError("give either text or --input, not both")
     _require_folder(output)
-    translator = _translator(run, weights, beam_size, device, set_)
+    translator = _translator(_run(run, weights), weights, beam_size, device, set_)
     if not text and not input_ and sys.stdin.isatty():
         _converse(translator, n_best)
         return
@@ -205,28 +208,23 @@ def evaluate(
     set_: SetOption = None,
 ) -> None:
     """Score a run's translations: BLEU, chrF and TER on its test set, or on your files."""
-    from nmt.evaluation import compare_texts, evaluate_examples
-    from nmt.run_folder import open_run
+    from nmt.evaluation import evaluate_examples, read_pairs
 
-    folder = open_run(run)
-    examples = _examples(folder, split, source, reference)
-    sources = [example.source for example in examples]
-    translator = _translator(folder.path, weights, beam_size, device, set_)
-    rival = _translator(against, weights, beam_size, device, set_) if against else None
+    if (source is None) != (reference is None):
+        raise UserError("--source and --reference belong together")
     _require_folder(output)
-    hypotheses = _translate_all(translator, sources)
+    folder = _run(run, weights)
+    examples = read_pairs(source, reference) if source and reference else folder.examples(split)
+    options = weights, beam_size, device, set_
+    translator = _translator(folder, *options)
+    rival = _translator(_run(against, weights), *options) if against else None
+    hypotheses = _translate_all(translator, examples)
     if output:
         _write_lines(iter(hypotheses), output)
+    baseline = _translate_all(rival, examples) if rival else None
     language = folder.config.data.target_language
-    scores = evaluate_examples(examples, hypotheses, language, lowercase, tokenize)
-    typer.echo(scores.to_json() if json_ else str(scores))
-    if rival:
-        other = _translate_all(rival, sources)
-        references = [example.reference for example in examples]
-        comparison = compare_texts(
-            other, hypotheses, references, language=language, lowercase=lowercase, tokenize=tokenize
-        )
-        typer.echo(f"{against} → {folder.path}: {comparison}", err=json_)
+    report = evaluate_examples(examples, hypotheses, language, lowercase, tokenize, baseline)
+    typer.echo(report.to_json() if json_ else str(report))
 
 
 @config_app.command("show")
@@ -255,21 +253,24 @@ def _load(config: str, overrides: list[str] | None) -> "Config":
     return load_config(config, overrides or [])
 
 
+def _run(path: Path | None, weights: "Weights") -> "RunFolder":
+    from nmt.run_folder import newest_run, open_run
+
+    return open_run(path) if path else newest_run(f"{weights}.safetensors")
+
+
 def _translator(
-    run: Path | None,
-    weights: Literal["best", "last", "averaged"],
+    run: "RunFolder",
+    weights: "Weights",
     beam_size: int | None,
     device: str | None,
     overrides: list[str] | None,
 ) -> "Translator":
     from nmt.decoding.loading import load_translator
     from nmt.device import choose_device
-    from nmt.run_folder import open_run
 
     changes = [*(overrides or []), *([f"decoding.beam_size={beam_size}"] if beam_size else [])]
-    return load_translator(
-        open_run(run), weights=weights, overrides=changes, device=choose_device(device)
-    )
+    return load_translator(run, weights=weights, overrides=changes, device=choose_device(device))
 
 
 def _argument_lines(texts: list[str]) -> list[str]:
@@ -330,36 +331,17 @@ def _converse(translator: "Translator", n_best: int | None) -> None:
             typer.echo(text)
 
 
-def _examples(
-    run: "RunFolder", split: str, source: Path | None, reference: Path | None
-) -> "list[Example]":
-    """Return the pairs to score: the given files', or the run's own."""
-    from nmt.corpus.prepared import Example
-    from nmt.corpus.readers import read_lines
-
-    if source is None and reference is None:
-        return run.examples(split)
-    if source is None or reference is None:
-        raise UserError("--source and --reference belong together")
-    sources, references = list(read_lines(source)), list(read_lines(reference))
-    if len(sources) != len(references):
-        raise UserError(
-            f"{source} has {len(sources)} lines, {reference} {len(references)}; they must agree"
-        )
-    return [Example(s, r, False) for s, r in zip(sources, references, strict=True)]
-
-
 def _require_folder(output: Path | None) -> None:
     """Find a mistyped output before the work is done, not after."""
     if output and not output.parent.is_dir():
         raise UserError(f"{output}: there is no folder {output.parent}; make it first")
 
 
-def _translate_all(translator: "Translator", sources: list[str]) -> list[str]:
+def _translate_all(translator: "Translator", examples: "list[Example]") -> list[str]:
     from tqdm import tqdm
 
-    found = translator.stream(sources)
-    return [t[0].text for t in tqdm(found, "translating", len(sources), delay=2)]
+    found = translator.stream(example.source for example in examples)
+    return [t[0].text for t in tqdm(found, "translating", len(examples), delay=2)]
 
 
 def _warn(text: str) -> None:

@@ -3,6 +3,7 @@
 `nmt/config_files.py` reads it from YAML.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -32,6 +33,10 @@ LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 SubwordKind = Literal["bpe", "unigram"]
 WordKind = Literal["spacy", "whitespace"]
 
+BrokenRule = tuple[tuple[str, ...], str]  # the fields that the rule looks at, and what is wrong
+# The validation context in which broken rules are no error, so that all can be asked for.
+RULES_UNCHECKED = {"rules": "unchecked"}
+
 
 class Section(BaseModel):
     """A section of the YAML: unknown fields are refused, nothing changes after loading."""
@@ -47,6 +52,17 @@ class Section(BaseModel):
         if isinstance(value, bool) and kind is not bool and not hasattr(kind, "model_fields"):
             raise PydanticCustomError("boolean", "Input should be no boolean; put text in quotes")
         return value
+
+    def broken_rules(self) -> Iterator[BrokenRule]:
+        """Yield the rules across fields that do not hold."""
+        yield from ()
+
+    @model_validator(mode="after")
+    def _rules_hold(self, info: ValidationInfo) -> "Section":
+        broken = [message for _, message in self.broken_rules()]
+        if broken and info.context != RULES_UNCHECKED:
+            raise PydanticCustomError("broken_rules", "{all}", {"all": "; ".join(broken)})
+        return self
 
 
 class DataConfig(Section):
@@ -103,20 +119,24 @@ class DataConfig(Section):
     )
     seed: int = Field(1, ge=0, lt=2**31, description="seed of the split and the placeholders")
 
-    @model_validator(mode="after")
-    def _paths_fit(self) -> "DataConfig":
-        given = self.train_path or self.validation_path or self.test_path
-        if self.source == "sample" and (self.path or given):
-            raise ValueError("source `sample` is built in; it takes no paths")
-        if self.source == "multi30k" and given:
-            raise ValueError("source `multi30k` brings its own splits; only `path` may be set")
-        if self.path and self.train_path:
-            raise ValueError("`path` and `train_path` exclude each other")
-        if given and not (self.path or self.train_path):
-            raise ValueError("a given validation or test split needs `train_path` (or `path`) too")
-        if self.source in ("tsv", "parallel") and not (self.path or self.train_path):
-            raise ValueError(f"source `{self.source}` needs `path` or `train_path`")
-        return self
+    def broken_rules(self) -> Iterator[BrokenRule]:
+        """See `Section.broken_rules`; of these, one at most can be broken."""
+        splits = [f for f in ("train_path", "validation_path", "test_path") if getattr(self, f)]
+        paths = ["path", *splits] if self.path else splits
+        corpus = self.path or self.train_path
+        if self.source == "sample" and paths:
+            yield ("source", *paths), f"source `sample` is built in; take out {', '.join(paths)}"
+        elif self.source == "multi30k" and splits:
+            message = f"source `multi30k` brings its own splits; take out {', '.join(splits)}"
+            yield ("source", *splits), message
+        elif self.path and self.train_path:
+            yield ("path", "train_path"), "`path` and `train_path` exclude each other"
+        elif self.source in ("tsv", "parallel") and not corpus:
+            message = f"source `{self.source}` needs `path` or `train_path`"
+            yield ("source", "path", "train_path"), message
+        elif splits and not corpus:
+            message = f"{' and '.join(splits)} given without `train_path` or `path`; set one too"
+            yield ("source", "path", "train_path", *splits), message
 
 
 class TokenizerConfig(Section):
@@ -150,11 +170,11 @@ class TokenizerConfig(Section):
         """Whether the pieces are SentencePiece's."""
         return self.kind in get_args(SubwordKind)
 
-    @model_validator(mode="after")
-    def _sampling_needs_subwords(self) -> "TokenizerConfig":
+    def broken_rules(self) -> Iterator[BrokenRule]:
+        """See `Section.broken_rules`."""
         if self.sampling and not self.subword:
-            raise ValueError("`sampling` needs subwords: set `kind: bpe` or `unigram`")
-        return self
+            message = f"`sampling` needs `kind: bpe` or `unigram`, not `{self.kind}`"
+            yield ("sampling", "kind"), message
 
 
 class ModelConfig(Section):
@@ -208,13 +228,11 @@ class ModelConfig(Section):
         """Width of one head's values."""
         return self.d_value or self.d_model // self.heads
 
-    @model_validator(mode="after")
-    def _heads_divide(self) -> "ModelConfig":
+    def broken_rules(self) -> Iterator[BrokenRule]:
+        """See `Section.broken_rules`."""
         if (self.d_key is None or self.d_value is None) and self.d_model % self.heads:
-            raise ValueError(
-                f"`heads` {self.heads} must divide d_model {self.d_model}, or set d_key and d_value"
-            )
-        return self
+            message = f"`heads` {self.heads} must divide d_model {self.d_model}"
+            yield ("heads", "d_model", "d_key", "d_value"), f"{message}, or set d_key and d_value"
 
 
 class TrainingConfig(Section):
@@ -279,13 +297,13 @@ class TrainingConfig(Section):
             raise PydanticCustomError("decay", "Input should be two numbers from 0 to below 1")
         return betas
 
-    @model_validator(mode="after")
-    def _one_batch_size(self) -> "TrainingConfig":
-        if (self.batch_tokens is None) == (self.batch_sentences is None):
-            raise ValueError(
-                "set exactly one of batch_tokens and batch_sentences (the other to null)"
-            )
-        return self
+    def broken_rules(self) -> Iterator[BrokenRule]:
+        """See `Section.broken_rules`."""
+        tokens, sentences = self.batch_tokens, self.batch_sentences
+        if (tokens is None) == (sentences is None):
+            now = f"{tokens or 'null'} and {sentences or 'null'}"
+            message = f"set exactly one of batch_tokens and batch_sentences to null, now {now}"
+            yield ("batch_tokens", "batch_sentences"), message
 
 
 class DecodingConfig(Section):
@@ -321,17 +339,17 @@ class Config(Section):
     training: TrainingConfig = TrainingConfig()
     decoding: DecodingConfig = DecodingConfig()
 
-    @model_validator(mode="after")
-    def _tying_needs_joint_vocabulary(self) -> "Config":
+    def broken_rules(self) -> Iterator[BrokenRule]:
+        """See `Section.broken_rules`; those of all sections and across sections."""
+        for section in type(self).model_fields:
+            for fields, message in getattr(self, section).broken_rules():
+                yield tuple(f"{section}.{field}" for field in fields), f"{section}: {message}"
         if self.model.tie == "all" and not self.tokenizer.joint:
-            raise ValueError("`model.tie: all` needs `tokenizer.joint: true`")
-        return self
-
-    @model_validator(mode="after")
-    def _carry_over_needs_subwords(self) -> "Config":
+            message = "`model.tie: all` needs `tokenizer.joint: true`"
+            yield ("model.tie", "tokenizer.joint"), message
         if self.data.carry_over != "none" and not self.tokenizer.subword:
-            raise ValueError(
+            yield (
+                ("data.carry_over", "tokenizer.kind"),
                 "`data.carry_over` needs `tokenizer.kind: bpe` or `unigram`; to carry unknown "
-                "words over, a vocabulary of words has `decoding.replace_unknown`"
+                "words over, a vocabulary of words has `decoding.replace_unknown`",
             )
-        return self

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticUndefined
 
-from nmt.config import Config
+from nmt.config import RULES_UNCHECKED, Config, Section
 from nmt.errors import UserError
 from nmt.shipped import SHIPPED_CONFIGS
 
@@ -35,6 +35,8 @@ class _Loader(yaml.SafeLoader):
             # Aliases of collections can hold each other, and a few lines grow to gigabytes.
             problem = f"`*{name}` must stand for a single value, not a list or a section"
             raise yaml.composer.ComposerError(None, None, problem, mark)
+        if isinstance(node, yaml.ScalarNode):
+            node.value.encode()  # ValueError for half a surrogate pair, which no file can hold
         return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -105,30 +107,34 @@ def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
 
 def parse_config(tree: dict[str, Any], label: str, origins: dict[str, str] | None = None) -> Config:
     """Check a tree of sections; `label` names it in messages, `origins` where fields came from."""
-    lines: list[str] = []
-    while True:
-        try:
-            config = Config.model_validate(tree)
-            break
-        except ValidationError as error:
-            mistakes = error.errors()
-        lines += [_explain(details, label, origins or {}) for details in mistakes]
-        if any(details["type"] != "extra_forbidden" for details in mistakes):
-            break
-        # Rules across fields are checked when all fields are known: look again without the others.
-        tree = _without(tree, [details["loc"] for details in mistakes])
-    if lines:
-        raise UserError("\n".join(lines))
-    return config
+    origins = origins or {}
+    try:
+        return Config.model_validate(tree)
+    except ValidationError as error:
+        mistakes = [details for details in error.errors() if details["type"] != "broken_rules"]
+    lines = [_explain(details, label, origins) for details in mistakes]
+    # Rules across fields are judged without what is wrong, or meant by a name that is unknown;
+    # defaults take its place, so that rules which look at it prove nothing.
+    locations = [_location(details) for details in mistakes]
+    wrong = {".".join([*place[:-1], *(_close(place) or place[-1:])]) for place in locations}
+    config = Config.model_validate(_without(tree, wrong), context=RULES_UNCHECKED)
+    for fields, message in config.broken_rules():
+        if wrong.isdisjoint([*fields, *(field.split(".")[0] for field in fields)]):
+            overridden = " with --set" if any(field in origins for field in fields) else ""
+            lines.append(f"{label}{overridden}: {message}")
+    raise UserError("\n".join(dict.fromkeys(lines)))
 
 
-def _without(tree: dict[str, Any], locations: list[tuple[int | str, ...]]) -> dict[str, Any]:
+def _without(tree: dict[str, Any], wrong: set[str]) -> dict[str, Any]:
+    """Return the sections and fields of `tree` that exist and are not wrong."""
     return {
-        section: {name: x for name, x in content.items() if (section, name) not in locations}
-        if isinstance(content, dict)
-        else content
+        section: {
+            name: content[name]
+            for name in _fields(section)
+            if name in content and f"{section}.{name}" not in wrong
+        }
         for section, content in tree.items()
-        if (section,) not in locations
+        if section in Config.model_fields and section not in wrong
     }
 
 
@@ -140,9 +146,8 @@ def dump_config(config: Config) -> str:
 
 def describe_fields() -> Iterator[tuple[str, str, str, str]]:
     """Yield `(section.field, type, default, description)` for every field."""
-    for section, section_field in Config.model_fields.items():
-        assert isinstance(section_field.annotation, type)
-        for name, field in section_field.annotation.model_fields.items():
+    for section in Config.model_fields:
+        for name, field in _fields(section).items():
             yield f"{section}.{name}", _type_name(field), _default(field), field.description or ""
 
 
@@ -197,15 +202,16 @@ def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]
 
 
 def _explain(details: ErrorDetails, label: str, origins: dict[str, str]) -> str:
-    location = [str(part) for part in details["loc"]]
-    field = ".".join(location[:2])
-    where = f"{origins.get(field, label)}: {field}" if field else label
+    location = _location(details)
+    field = ".".join(location)
+    where = f"{origins.get(field, label)}: {field}"
     if details["type"] in ("extra_forbidden", "invalid_key"):
-        return f"{where}: unknown {_kind_and_suggestion(location)}"
-    if details["type"] == "value_error":
-        return f"{where}: {details['ctx']['error']}"
+        kind = "section" if len(location) == 1 else "field"
+        close = _close(location)
+        hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(_known(location))}"
+        return f"{where}: unknown {kind}; {hint}"
     wanted = _PLAIN.get(details["type"]) or details["msg"].removeprefix("Input should be ")
-    info = _field(location)
+    info = _fields(location[0])[location[1]] if len(location) == 2 else None
     allowed = f" ({info.description})" if info is not None and info.description else ""
     return f"{where}: {_shorten(details['input'])} is wrong, it should be {wanted}{allowed}"
 
@@ -227,26 +233,26 @@ _PLAIN = {
 }
 
 
-def _kind_and_suggestion(location: list[str]) -> str:
-    section_names = list(Config.model_fields)
-    if len(location) == 1:
-        known, kind = section_names, "section"
-    else:
-        section = Config.model_fields[location[0]].annotation
-        assert isinstance(section, type)
-        known, kind = list(section.model_fields), "field"
-    close = difflib.get_close_matches(location[-1], known, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
-    return f"{kind}; {hint}"
+def _location(details: ErrorDetails) -> list[str]:
+    """Return the section, and the field if the mistake is in one."""
+    return [str(part) for part in details["loc"][:2]]
 
 
-def _field(location: list[str]) -> FieldInfo | None:
-    if len(location) < 2 or location[0] not in Config.model_fields:
-        return None
-    section = Config.model_fields[location[0]].annotation
-    assert isinstance(section, type)
-    found: FieldInfo | None = section.model_fields.get(location[1])
-    return found
+def _known(location: list[str]) -> list[str]:
+    """Return the names that may stand in the last place of a location."""
+    return list(_fields(location[0]) if len(location) == 2 else Config.model_fields)
+
+
+def _close(location: list[str]) -> list[str]:
+    """Return the known name that the last one of a location is most like, if any."""
+    return difflib.get_close_matches(location[-1], _known(location), n=1)
+
+
+def _fields(section: str) -> dict[str, FieldInfo]:
+    kind = Config.model_fields[section].annotation
+    assert isinstance(kind, type)
+    assert issubclass(kind, Section)
+    return kind.model_fields
 
 
 def _shorten(value: object) -> str:

@@ -7,6 +7,7 @@ signature says how, so that a score can be compared with others.
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -17,9 +18,11 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from nmt.corpus.prepared import Example
+from nmt.corpus.readers import read_lines
 from nmt.errors import UserError
 
 Tokenize = Literal["13a", "moses", "char", "intl", "none"]
+_LABELS = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 _SEED = 12345  # sacrebleu's own default
 
 
@@ -40,7 +43,7 @@ class Evaluation:
 
     def __str__(self) -> str:
         lines = []
-        for name, label in (("bleu", "BLEU"), ("chrf", "chrF"), ("ter", "TER")):
+        for name, label in _LABELS.items():
             text = f"{label:5} {getattr(self, name):6.2f}"
             if name in self.intervals:
                 low, high = self.intervals[name]
@@ -94,8 +97,12 @@ def evaluate_examples(
     language: str,
     lowercase: bool,
     tokenize: Tokenize,
+    baseline: Sequence[str] | None = None,
 ) -> "Report":
-    """Score translations of examples, and by themselves those whose source is not in train."""
+    """Score translations of examples, and by themselves those whose source is not in train.
+
+    baseline: another system's translations, to be compared with
+    """
 
     def score(rows: list[int]) -> Evaluation:
         return evaluate_texts(
@@ -106,31 +113,59 @@ def evaluate_examples(
             tokenize=tokenize,
         )
 
-    new = [i for i, example in enumerate(examples) if not example.source_in_train]
-    partly = 0 < len(new) < len(examples)
-    return Report(score(list(range(len(examples)))), score(new) if partly else None)
+    every = list(range(len(examples)))
+    new = [i for i in every if not examples[i].source_in_train]
+    against = None
+    if baseline is not None:
+        references = [example.reference for example in examples]
+        against = compare_texts(
+            baseline,
+            hypotheses,
+            references,
+            language=language,
+            lowercase=lowercase,
+            tokenize=tokenize,
+        )
+    return Report(score(every), score(new) if 0 < len(new) < len(every) else None, against)
 
 
 @dataclass(frozen=True)
 class Report:
-    """Scores of all sentences and, where training holds some of the sources, of the others."""
+    """Scores of all sentences and, where training holds some of the sources, of the others.
+
+    against: by metric, how another system does on all sentences
+    """
 
     all: Evaluation
     source_not_in_train: Evaluation | None
+    against: "dict[str, Comparison] | None" = None
 
     def to_json(self) -> str:
-        """Return one JSON object: the scores of all, and a nested one of the new sources."""
-        fields = asdict(self.all)
-        if self.source_not_in_train:
-            fields["source_not_in_train"] = asdict(self.source_not_in_train)
-        return json.dumps(fields, indent=2)
+        """Return one JSON object: the scores of all, and the rest nested, where there is any."""
+        fields = asdict(self)
+        rest = {name: fields[name] for name in ("source_not_in_train", "against") if fields[name]}
+        return json.dumps(fields["all"] | rest, indent=2)
 
     def __str__(self) -> str:
         text = f"{self.all.sentences} sentences\n{self.all}"
         if self.source_not_in_train:
             new = self.source_not_in_train
             text += f"\n{new.sentences} of them whose source is not in train\n{new}"
+        if self.against:
+            text += "\nagainst the other run (paired approximate randomization)"
+            for name, comparison in self.against.items():
+                text += f"\n{_LABELS[name]:5} {comparison}"
         return text
+
+
+def read_pairs(source: Path, reference: Path) -> list[Example]:
+    """Read the pairs to score from two files, line by line."""
+    sources, references = list(read_lines(source)), list(read_lines(reference))
+    if len(sources) != len(references):
+        raise UserError(
+            f"{source} has {len(sources)} lines, {reference} {len(references)}; they must agree"
+        )
+    return [Example(s, r, False) for s, r in zip(sources, references, strict=True)]
 
 
 def moses_tokenize(lines: Sequence[str], language: str) -> list[str]:
@@ -143,17 +178,18 @@ def moses_tokenize(lines: Sequence[str], language: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems on the same references: BLEU of each and how likely the gap is chance."""
+    """Two systems on the same references: a score of each, and how likely the gap is chance."""
 
     baseline: float
     system: float
+    difference: float
     p_value: float
 
     def __str__(self) -> str:
         verdict = "significant" if self.p_value < 0.05 else "not significant"
         return (
-            f"BLEU {self.baseline:.2f} → {self.system:.2f}, p = {self.p_value:.4f} "
-            f"({verdict} at 0.05, paired approximate randomization)"
+            f"{self.baseline:6.2f} → {self.system:6.2f} ({self.difference:+.2f}), "
+            f"p = {self.p_value:.4f}, {verdict} at 0.05"
         )
 
 
@@ -166,51 +202,52 @@ def compare_texts(
     lowercase: bool = False,
     tokenize: Tokenize = "13a",
     trials: int = 10_000,
-) -> Comparison:
-    """Test whether two systems differ, by approximate randomization (Riezler & Maxwell 2005).
+) -> dict[str, Comparison]:
+    """Test by each metric whether two systems differ (Riezler & Maxwell 2005).
 
-    In each trial a coin decides for every sentence whether its two translations change places;
-    the p-value is the share of trials, the real pair among them, whose gap is no smaller than the
-    real one. (sacrebleu's own test counts larger gaps only: to it, a system differs from itself.)
+    Approximate randomization: in each trial a coin decides for every sentence whether its two
+    translations change places; the p-value is the share of trials, the real pair among them, whose
+    gap is no smaller than the real one. (sacrebleu's own test counts larger gaps only: to it, a
+    system differs from itself.)
     """
     _check(baseline, references)
     _check(system, references)
-    if tokenize == "moses":
-        texts = (moses_tokenize(lines, language) for lines in (baseline, system, references))
-        baseline, system, references = texts
-        tokenize = "none"
-    # effective_order is what sacrebleu wants for single sentences; it changes no counts.
-    bleu = BLEU(lowercase=lowercase, tokenize=tokenize, effective_order=True)
-    first, second = (_sentence_counts(bleu, texts, references) for texts in (baseline, system))
-    difference = second - first
-    difference = difference[difference.any(1)]  # (sentences that differ, 10)
+    found = {}
+    for name, metric in _metrics(lowercase, tokenize).items():
+        first, second, right = baseline, system, references
+        if name == "bleu" and tokenize == "moses":
+            texts = (baseline, system, references)
+            first, second, right = (moses_tokenize(lines, language) for lines in texts)
+        found[name] = _compare(metric, first, second, right, trials)
+    return found
+
+
+def _compare(
+    metric: Metric,
+    baseline: Sequence[str],
+    system: Sequence[str],
+    references: Sequence[str],
+    trials: int,
+) -> Comparison:
+    def counts(texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return what the score is made from: (sentences, counts), whole numbers."""
+        return np.array(metric._extract_corpus_statistics(list(texts), [list(references)]), float)
+
+    def score(total: NDArray[np.float64]) -> float:
+        return float(metric._compute_score_from_stats(total.tolist()).score)
+
+    first, second = counts(baseline), counts(system)
     totals = first.sum(0), second.sum(0)
-    scores = [_bleu_of_counts(total) for total in totals]
+    scores = score(totals[0]), score(totals[1])
+    moves = second - first
+    moves = moves[moves.any(1)]  # of the sentences that differ
     gap = abs(scores[0] - scores[1])
     random = np.random.default_rng(_SEED)
     as_large = 1
     for _ in range(trials):
-        moved = difference[random.integers(2, size=len(difference), dtype=bool)].sum(0)
-        shuffled = _bleu_of_counts(totals[0] + moved), _bleu_of_counts(totals[1] - moved)
-        as_large += abs(shuffled[0] - shuffled[1]) >= gap
-    return Comparison(scores[0], scores[1], as_large / (trials + 1))
-
-
-def _sentence_counts(
-    bleu: BLEU, hypotheses: Sequence[str], references: Sequence[str]
-) -> NDArray[np.int64]:
-    """Return what BLEU is made from: matches and n-grams of 4 orders, both lengths: (lines, 10)."""
-    scores = [
-        bleu.sentence_score(hypothesis, [reference])
-        for hypothesis, reference in zip(hypotheses, references, strict=True)
-    ]
-    return np.array([[*s.counts, *s.totals, s.sys_len, s.ref_len] for s in scores], np.int64)
-
-
-def _bleu_of_counts(counts: NDArray[np.int64]) -> float:
-    *ngrams, hypothesis, reference = counts.tolist()
-    score = BLEU.compute_bleu(ngrams[:4], ngrams[4:], hypothesis, reference, smooth_method="exp")
-    return float(score.score)
+        moved = moves[random.integers(2, size=len(moves), dtype=bool)].sum(0)
+        as_large += abs(score(totals[0] + moved) - score(totals[1] - moved)) >= gap
+    return Comparison(*scores, scores[1] - scores[0], as_large / (trials + 1))
 
 
 def _check(hypotheses: Sequence[str], references: Sequence[str]) -> None:

@@ -28,6 +28,7 @@ except ImportError:  # Windows
 
 Weights = Literal["best", "last", "averaged"]
 RUNS = Path("runs")
+_REMEDY = "copy the run folder again, or train it anew"
 
 
 class RunFolder:
@@ -71,12 +72,12 @@ class RunFolder:
 
     def examples(self, split: str) -> list[Example]:
         """Return the raw validation or test pairs."""
-        return read_examples(self.data / f"{split}.jsonl")
+        return read_examples(self.data / f"{split}.jsonl", _REMEDY)
 
     @property
     def report(self) -> dict[str, Any]:
         """The report of the preparation."""
-        return read_report(self.data)
+        return read_report(self.data, _REMEDY)
 
     def read_metrics(self) -> list[dict[str, Any]]:
         """Return the validations so far, in order."""
@@ -112,22 +113,24 @@ def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
     return run
 
 
-def open_run(path: Path | None = None) -> RunFolder:
-    """Open the run at `path`, or the one under ./runs that was trained last."""
-    if path is None:
-        return newest_run("*")
+def open_run(path: Path) -> RunFolder:
+    """Open the run at `path`; raises `UserError` if there is none."""
     if not (path / "config.yaml").is_file():
         raise UserError(f"{path}: not a run folder (it has no config.yaml)")
     return RunFolder(path)
 
 
-def newest_run(name: str) -> RunFolder:
-    """Open the run under ./runs trained last among NAME, NAME-2, NAME-3, …; `*` is any."""
+def newest_run(file: str, name: str = "*") -> RunFolder:
+    """Open the run under ./runs trained last of those that have the file, as best.safetensors.
+
+    `name` is that of the run, or of the first if there are NAME-2, NAME-3, … too; `*` is any.
+    """
     folders = [folder for pattern in (name, f"{name}-[0-9]*") for folder in RUNS.glob(pattern)]
-    runs = [folder for folder in folders if (folder / "config.yaml").is_file()]
+    runs = [f for f in folders if (f / "config.yaml").is_file() and (f / file).is_file()]
     if not runs:
         raise UserError(
-            f"no run {RUNS / name} here; train one with `nmt train`, or name it: --run FOLDER"
+            f"no run {RUNS / name} with {file} here; train one with `nmt train`, or name it: "
+            "--run FOLDER"
         )
     return RunFolder(max(runs, key=_last_change))
 

@@ -268,10 +268,38 @@ def test_a_damaged_run_is_refused_in_one_line(trained_run: RunFolder, tmp_path: 
 
     copy = tmp_path / "copy"
     shutil.copytree(trained_run.path, copy)
+    (copy / "data" / "test.jsonl").write_bytes(b"{")
+    assert_refused("evaluate", "--run", copy, message="copy the run folder again, or train it anew")
     (copy / "best.safetensors").write_bytes(b"not weights")
     assert_refused("translate", "--run", copy, "x", message="weights cannot be read")
     (copy / "data" / "joint.model").write_bytes(b"not a model")
     assert_refused("translate", "--run", copy, "x", message="joint.model")
+
+
+def test_without_a_run_the_newest_with_the_weights_is_taken(trained_run: RunFolder) -> None:
+    import shutil
+
+    shutil.copytree(trained_run.path, "runs/older")
+    shutil.copytree(trained_run.path, "runs/just-started")
+    Path("runs/just-started/best.safetensors").unlink()
+    Path("runs/just-started/metrics.jsonl").touch()
+    assert text(nmt("translate", PAIR[0]).stdout) == PAIR[1] + "\n"
+    assert nmt("evaluate", "--split", "validation").returncode == 0
+    message = "no run runs/* with averaged.safetensors here"
+    assert_refused("translate", "x", "--weights", "averaged", message=message)
+
+
+def test_resuming_takes_the_newest_run_with_a_checkpoint(trained_run: RunFolder) -> None:
+    import shutil
+
+    shutil.copytree(trained_run.path, "runs/older")
+    Path("runs/older/best.safetensors").unlink()
+    shutil.copytree(trained_run.path, "runs/copied")
+    Path("runs/copied/checkpoint.pt").unlink()
+    Path("runs/copied/metrics.jsonl").touch()
+    done = nmt("train", "--resume")
+    assert done.returncode == 0
+    assert "runs/older is trained already" in text(done.stdout + done.stderr)
 
 
 def test_debug_shows_the_trace() -> None:
@@ -332,6 +360,16 @@ def test_evaluate_files_lowercased_and_moses_tokenized(trained_run: RunFolder) -
 def test_comparing_a_run_with_itself_is_not_significant(trained_run: RunFolder) -> None:
     done = nmt("evaluate", "--run", trained_run.path, "--against", trained_run.path)
     assert "not significant" in text(done.stdout)
+
+
+def test_a_comparison_is_part_of_the_json(trained_run: RunFolder) -> None:
+    done = nmt("evaluate", "--run", trained_run.path, "--against", trained_run.path, "--json")
+    scores = json.loads(done.stdout)
+    assert scores["against"].keys() == {"bleu", "chrf", "ter"}
+    for name, comparison in scores["against"].items():
+        assert comparison["baseline"] == comparison["system"] == pytest.approx(scores[name])
+        assert (comparison["difference"], comparison["p_value"]) == (0, 1)
+    assert "against" not in text(done.stderr)
 
 
 def test_files_of_different_lengths(trained_run: RunFolder) -> None:

@@ -12,11 +12,13 @@ from sacrebleu.metrics.ter import TER
 from nmt.corpus.prepared import Example
 from nmt.errors import UserError
 from nmt.evaluation import (
+    Comparison,
     compare_texts,
     corpus_bleu,
     evaluate_examples,
     evaluate_texts,
     moses_tokenize,
+    read_pairs,
 )
 
 REFERENCES = [
@@ -186,18 +188,22 @@ def test_no_lines_are_refused(evaluate):
 # -------------------------------------------------------------------------------- comparison
 
 
+def compare_bleu(*texts, **options) -> Comparison:
+    return compare_texts(*texts, **options)["bleu"]
+
+
 def test_a_system_does_not_differ_from_itself():
-    found = compare_texts(HYPOTHESES * 5, HYPOTHESES * 5, REFERENCES * 5, trials=100)
+    found = compare_bleu(HYPOTHESES * 5, HYPOTHESES * 5, REFERENCES * 5, trials=100)
 
     assert found.p_value == 1
     assert found.baseline == found.system == corpus_bleu(HYPOTHESES, REFERENCES)
-    assert "(not significant at 0.05" in str(found)
+    assert "p = 1.0000, not significant at 0.05" in str(found)
 
 
 def test_one_better_sentence_proves_nothing():
     better = HYPOTHESES * 20 + REFERENCES[:1]
 
-    found = compare_texts(
+    found = compare_bleu(
         HYPOTHESES * 20 + HYPOTHESES[:1], better, REFERENCES * 20 + REFERENCES[:1], trials=100
     )
 
@@ -206,13 +212,12 @@ def test_one_better_sentence_proves_nothing():
 
 
 def test_a_clearly_better_system_is_significant():
-    found = compare_texts(HYPOTHESES * 10, REFERENCES * 10, REFERENCES * 10, trials=1000)
+    found = compare_bleu(HYPOTHESES * 10, REFERENCES * 10, REFERENCES * 10, trials=1000)
 
     assert (found.baseline, found.system) == (pytest.approx(GOLDEN), pytest.approx(100))
     assert found.p_value == 1 / 1001
-    assert str(found) == (
-        "BLEU 52.06 → 100.00, p = 0.0010 (significant at 0.05, paired approximate randomization)"
-    )
+    assert found.difference == pytest.approx(100 - GOLDEN)
+    assert str(found) == " 52.06 → 100.00 (+47.94), p = 0.0010, significant at 0.05"
 
 
 def test_the_p_value_is_near_that_of_all_permutations():
@@ -230,7 +235,7 @@ def test_the_p_value_is_near_that_of_all_permutations():
         as_large.append(difference > gap - 1e-9)
     exact = sum(as_large) / len(as_large)
 
-    found = compare_texts(baseline, system, references, trials=5000)
+    found = compare_bleu(baseline, system, references, trials=5000)
 
     assert 0.1 < exact < 0.9
     assert found.p_value == pytest.approx(exact, abs=0.03)
@@ -238,10 +243,10 @@ def test_the_p_value_is_near_that_of_all_permutations():
 
 def test_a_comparison_is_reproducible_and_symmetric():
     mixed = (REFERENCES[:1] + HYPOTHESES[1:]) * 4
-    first = compare_texts(HYPOTHESES * 4, mixed, REFERENCES * 4, trials=300)
+    first = compare_bleu(HYPOTHESES * 4, mixed, REFERENCES * 4, trials=300)
 
-    assert compare_texts(HYPOTHESES * 4, mixed, REFERENCES * 4, trials=300) == first
-    swapped = compare_texts(mixed, HYPOTHESES * 4, REFERENCES * 4, trials=300)
+    assert compare_bleu(HYPOTHESES * 4, mixed, REFERENCES * 4, trials=300) == first
+    swapped = compare_bleu(mixed, HYPOTHESES * 4, REFERENCES * 4, trials=300)
     assert (swapped.system, swapped.baseline) == (first.baseline, first.system)
     assert swapped.p_value == first.p_value
     assert 1 / 301 < first.p_value < 1
@@ -249,8 +254,8 @@ def test_a_comparison_is_reproducible_and_symmetric():
 
 def test_a_comparison_may_disregard_case():
     lower = [line.lower() for line in REFERENCES] * 5
-    cased = compare_texts(lower, REFERENCES * 5, REFERENCES * 5, trials=200)
-    caseless = compare_texts(lower, REFERENCES * 5, REFERENCES * 5, lowercase=True, trials=200)
+    cased = compare_bleu(lower, REFERENCES * 5, REFERENCES * 5, trials=200)
+    caseless = compare_bleu(lower, REFERENCES * 5, REFERENCES * 5, lowercase=True, trials=200)
 
     assert cased.baseline < 60
     assert cased.p_value < 0.05
@@ -258,9 +263,37 @@ def test_a_comparison_may_disregard_case():
 
 
 def test_systems_that_say_nothing_can_be_compared():
-    found = compare_texts([""] * 3, [""] * 3, REFERENCES, trials=10)
+    found = compare_bleu([""] * 3, [""] * 3, REFERENCES, trials=10)
 
     assert (found.baseline, found.system, found.p_value) == (0, 0, 1)
+
+
+def test_every_metric_is_compared_with_its_own_scores():
+    found = compare_texts(HYPOTHESES * 10, REFERENCES * 10, REFERENCES * 10, trials=99)
+
+    before, after = (
+        evaluate_texts(texts * 10, REFERENCES * 10, bootstrap=0)
+        for texts in (HYPOTHESES, REFERENCES)
+    )
+    assert list(found) == ["bleu", "chrf", "ter"]
+    for name, comparison in found.items():
+        scores = getattr(before, name), getattr(after, name)
+        assert (comparison.baseline, comparison.system) == scores
+        assert comparison.difference == scores[1] - scores[0]
+        assert comparison.p_value == 1 / 100
+    assert found["ter"].difference < 0
+
+
+def test_moses_tokenization_changes_bleu_only():
+    lines = ["Geht's um 3,5 Mio. Euro?", 'Er sagt: "U-Bahn & Bus"'], ["Geht's?", "Er sagt: Bus"]
+
+    moses = compare_texts(*lines, lines[1], tokenize="moses", trials=9)
+    plain = compare_texts(*lines, lines[1], trials=9)
+
+    expected = evaluate_texts(lines[0], lines[1], tokenize="moses", bootstrap=0)
+    assert moses["bleu"].baseline == pytest.approx(expected.bleu)
+    assert moses["bleu"] != plain["bleu"]
+    assert (moses["chrf"], moses["ter"]) == (plain["chrf"], plain["ter"])
 
 
 # ---------------------------------------------------------------------------------- examples
@@ -306,4 +339,42 @@ def test_a_report_becomes_json_and_text():
     assert "2 of them whose source is not in train" in str(report).splitlines()
 
 
+def test_a_comparison_is_part_of_the_report():
+    report = evaluate_examples(
+        examples(False, True, False), REFERENCES, "de", False, "13a", baseline=HYPOTHESES
+    )
+
+    against = json.loads(report.to_json())["against"]
+    assert list(against) == ["bleu", "chrf", "ter"]
+    assert against["bleu"] == {
+        "baseline": pytest.approx(GOLDEN),
+        "system": pytest.approx(100),
+        "difference": pytest.approx(100 - GOLDEN),
+        "p_value": pytest.approx(0.25, abs=0.02),  # three coins, all alike
+    }
+    lines = str(report).splitlines()
+    assert lines[-4] == "against the other run (paired approximate randomization)"
+    assert lines[-3].startswith("BLEU   52.06 → 100.00 (+47.94), p = 0.2")
+
+
 # ------------------------------------------------------------------------------------- files
+
+
+def test_files_are_read_as_pairs_line_by_line(tmp_path):
+    source, reference = tmp_path / "source.txt", tmp_path / "reference.txt"
+    source.write_text("a\u2028b\n\n", encoding="utf-8")
+    reference.write_text("c\nd", encoding="utf-8")
+
+    assert read_pairs(source, reference) == [
+        Example("a\u2028b", "c", False),
+        Example("", "d", False),
+    ]
+
+
+def test_files_of_different_lengths_are_refused(tmp_path):
+    source, reference = tmp_path / "source.txt", tmp_path / "reference.txt"
+    source.write_text("a\nb\n")
+    reference.write_text("c\n")
+
+    with pytest.raises(UserError, match=r"source.txt has 2 lines, .*reference.txt 1"):
+        read_pairs(source, reference)

@@ -98,6 +98,22 @@ def test_a_damaged_config_is_refused(config: Config, prepared: PreparedData) -> 
         _ = run.config
 
 
+@pytest.mark.parametrize("content", [b"{", None])
+def test_damaged_data_of_a_run_is_not_for_prepare_to_mend(
+    config: Config, prepared: PreparedData, content: bytes | None
+) -> None:
+    run = create_run(Path("a"), config, prepared)
+    for name in ("test.jsonl", "report.json"):
+        (run.data / name).unlink()
+        if content:
+            (run.data / name).write_bytes(content)
+    remedy = "; copy the run folder again, or train it anew"
+    with pytest.raises(UserError, match=rf"a/data/test\.jsonl: cannot be read: .*{remedy}$"):
+        run.examples("test")
+    with pytest.raises(UserError, match=rf"a/data/report\.json: cannot be read: .*{remedy}$"):
+        _ = run.report
+
+
 # ------------------------------------------------------------------------------------ which run
 
 
@@ -105,14 +121,25 @@ def test_without_a_path_the_run_changed_last_is_opened() -> None:
     make_run("b", 3000)
     make_run("a", 9000)
     make_run("c", 6000)
-    assert open_run().path == Path("runs/a")
+    assert newest_run("config.yaml").path == Path("runs/a")
 
 
 def test_any_file_of_a_run_counts_as_its_change() -> None:
     path = make_run("b", 3000)
     make_run("a", 9000)
     (path / "metrics.jsonl").touch()
-    assert open_run().path == path
+    assert newest_run("config.yaml").path == path
+
+
+def test_a_run_without_the_file_asked_for_does_not_count() -> None:
+    make_run("a", 3000)
+    make_run("just-started", 9000)
+    Path("runs/a/last.safetensors").touch()
+    Path("runs/just-started/checkpoint.pt").touch()
+    assert newest_run("last.safetensors").path == Path("runs/a")
+    assert newest_run("checkpoint.pt").path == Path("runs/just-started")
+    with pytest.raises(UserError, match=r"no run runs/\* with best\.safetensors here; train one"):
+        newest_run("best.safetensors")
 
 
 def test_the_newest_of_a_name_is_among_its_numbers_only() -> None:
@@ -121,7 +148,7 @@ def test_the_newest_of_a_name_is_among_its_numbers_only() -> None:
     make_run("base-large", 8000)
     make_run("other", 9000)
     (Path("runs") / "base-3").mkdir()
-    assert newest_run("base").path == Path("runs/base-2")
+    assert newest_run("config.yaml", "base").path == Path("runs/base-2")
 
 
 @pytest.mark.parametrize("folder", [None, "runs", "runs/a"])
@@ -129,7 +156,7 @@ def test_no_run_at_all_is_refused(folder: str | None) -> None:
     if folder:
         Path(folder).mkdir(parents=True)
     with pytest.raises(UserError, match=r"no run .* here; train one with `nmt train`"):
-        open_run()
+        newest_run("config.yaml")
 
 
 def test_a_new_run_gets_the_first_free_number() -> None:

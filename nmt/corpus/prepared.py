@@ -25,6 +25,7 @@ from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
 from nmt.errors import UserError
 
 FORMAT = 2
+_REMEDY = "delete the folder and run `nmt prepare` again"
 _ID = np.dtype("<i4")
 _OFFSET = np.dtype("<i8")
 
@@ -102,20 +103,20 @@ def write_examples(path: Path, examples: Iterable[Example]) -> None:
             file.write(json.dumps(asdict(example), ensure_ascii=False) + "\n")
 
 
-def read_examples(path: Path) -> list[Example]:
-    """Read what `write_examples` wrote."""
+def read_examples(path: Path, remedy: str = _REMEDY) -> list[Example]:
+    """Read what `write_examples` wrote; `remedy` is what an error tells the user to do."""
     try:
         with path.open(encoding="utf-8", newline="\n") as file:
             examples = [Example(**json.loads(line)) for line in file]
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise _damaged(path, error) from None
+        raise _damaged(path, error, remedy) from None
     if not all(isinstance(text, str) for e in examples for text in (e.source, e.reference)):
-        raise _damaged(path, "not text")
+        raise _damaged(path, "not text", remedy)
     return examples
 
 
-def _damaged(path: Path, reason: object) -> UserError:
-    return UserError(f"{path}: cannot be read: {reason}; run `nmt prepare` again")
+def _damaged(path: Path, reason: object, remedy: str = _REMEDY) -> UserError:
+    return UserError(f"{path}: cannot be read: {reason}; {remedy}")
 
 
 @dataclass(frozen=True)
@@ -178,14 +179,14 @@ def is_whole(folder: Path) -> bool:
         return False
 
 
-def read_report(folder: Path) -> dict[str, Any]:
-    """Read the preparation's report."""
+def read_report(folder: Path, remedy: str = _REMEDY) -> dict[str, Any]:
+    """Read the preparation's report; `remedy` is what an error tells the user to do."""
     path = folder / "report.json"
     try:
         report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return report
     except (OSError, ValueError) as error:
-        raise _damaged(path, error) from None
+        raise _damaged(path, error, remedy) from None
 
 
 def open_prepared(folder: Path, data: DataConfig, tokenizer: TokenizerConfig) -> PreparedData:

@@ -78,7 +78,7 @@ def test_damaged_sequences_are_refused(tmp_path: Path, ending: str, damage: str)
     else:
         cut = {"cut": content[:-8], "cut within a number": content[:-3], "empty": b""}
         path.write_bytes(cut[damage])
-    with pytest.raises(UserError, match=r"train\.source: cannot be read: .*; run `nmt prepare`"):
+    with pytest.raises(UserError, match=r"train\.source: cannot be read: .*; delete the folder"):
         Sequences(tmp_path / "train.source")
 
 
@@ -127,7 +127,7 @@ def test_damaged_examples_are_refused_in_one_line(tmp_path: Path, line: bytes) -
     path = tmp_path / "test.jsonl"
     write_examples(path, EXAMPLES)
     path.write_bytes(path.read_bytes() + line + b"\n")
-    with pytest.raises(UserError, match=r"test\.jsonl: cannot be read: ") as caught:
+    with pytest.raises(UserError, match=r"test\.jsonl: cannot be read: .*; delete the") as caught:
         read_examples(path)
     assert "\n" not in str(caught.value)
 
