@@ -1,0 +1,92 @@
+"""Measure how many names that training never saw a run carries over unchanged.
+
+    python scripts/measure_names.py runs/base
+
+Translates 200 simple sentences, each with one of 40 names in one of 20 frames, written in lower
+case and without punctuation where the run's corpus is. Names that the training text holds are left
+out, and said so.
+"""
+
+import argparse
+import re
+from itertools import islice
+from pathlib import Path
+
+from nmt.decoding.loading import load_translator
+from nmt.decoding.translator import Translator
+from nmt.run_folder import open_run
+
+NAMES = """
+Zbigniew Agnieszka Priyanka Wolfgang Dimitri Oluwaseun Xiomara Thandiwe Bartholomew Guinevere
+Yevgenia Tadeusz Rosalind Kwabena Fiorella Siobhan Ignatius Leokadia Horatio Nokuthula
+Przemek Ottoline Bogdan Ludmila Jaroslav Apinya Cuthbert Desdemona Eberhard Faizah
+Gwendolyn Hrithik Ingeborg Jadwiga Kunigunde Lakshmi Mstislav Nefertari Ozymandias Quetzal
+""".split()
+FRAMES = """
+{} likes to swim.
+I know {}.
+Where is {}?
+{} is my friend.
+I saw {} yesterday.
+Do you know {}?
+{} has a new car.
+We waited for {}.
+{} is very tired today.
+My sister loves {}.
+Is {} at home?
+{} can not come.
+I have a present for {}.
+{} went to school.
+She is taller than {}.
+Tell {} the truth.
+Yesterday {} was ill.
+{} wants to go home.
+I believe {} is right.
+He plays with {}.
+""".strip().split("\n")
+SENTENCES = 200
+
+
+def sentences(known: set[str]) -> list[tuple[str, str]]:
+    """Return (name, sentence) pairs: every frame with ten names, every name in five frames."""
+    names = [name for name in NAMES if name.lower() not in known]
+    pairs = (
+        (names[(7 * row + turn) % len(names)], frame)
+        for turn in range(0, len(names), 4)
+        for row, frame in enumerate(FRAMES)
+    )
+    return [(name, frame.format(name)) for name, frame in islice(pairs, SENTENCES)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--wrong", action="store_true", help="also print what went wrong")
+    arguments = parser.parse_args()
+    run = open_run(arguments.run)
+    translator = load_translator(run)
+    text = " ".join(example.source for example in run.examples("test"))
+    plain = text == text.lower() and not re.search(r"[.?!]", text)
+    seen = {name.lower() for name in NAMES if not hidden(translator, name)}
+    pairs = sentences(seen)
+    if plain:
+        pairs = [(n.lower(), re.sub(r"[.?!]", "", s).lower()) for n, s in pairs]
+    found = translator.translate([sentence for _, sentence in pairs])
+    right = 0
+    for (name, sentence), translation in zip(pairs, found, strict=True):
+        carried = name in re.findall(r"\w+", translation.text)
+        right += carried
+        if arguments.wrong and not carried:
+            print(f"{sentence}  →  {translation.text}")
+    print(f"{right} of {len(pairs)} names carried over ({right / len(pairs):.1%})")
+    if seen:
+        print(f"left out, since training holds them: {', '.join(sorted(seen))}")
+
+
+def hidden(translator: Translator, name: str) -> bool:
+    known = translator.tokenizers.known
+    return known is None or bool(known.hide(name)[1])
+
+
+if __name__ == "__main__":
+    main()
