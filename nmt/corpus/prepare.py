@@ -108,12 +108,15 @@ def _fingerprint(config: Config, corpus: Corpus) -> str:
     """Return a hash of everything that the prepared data is made from."""
     digest = hashlib.sha256(f"format {FORMAT}\n".encode())
     digest.update((config.data.model_dump_json() + config.tokenizer.model_dump_json()).encode())
-    for split, paths in sorted(corpus.files.items()):
-        for path in paths:
+    files = [(split, path) for split, paths in sorted(corpus.files.items()) for path in paths]
+    size = sum(path.stat().st_size for _, path in files)
+    with tqdm(desc="checking corpus", total=size, unit="B", unit_scale=True, delay=2) as bar:
+        for split, path in files:
             digest.update(f"\n{split} ".encode())
             with path.open("rb") as file:
                 while block := file.read(1 << 20):
                     digest.update(block)
+                    bar.update(len(block))
     return digest.hexdigest()
 
 
@@ -198,8 +201,8 @@ def _first_occurrences(keys: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDAr
 
 def _source_keys(data: DataConfig, corpus: Corpus, split: Split) -> NDArray[np.int64]:
     cleaner = Cleaner(data)
-    keys = (sentence_key(cleaner.source(source), data.seed) for source, _ in corpus.pairs(split))
-    return np.fromiter(keys, np.int64)
+    pairs = _progress(corpus.pairs(split), f"reading {split}")
+    return np.fromiter((sentence_key(cleaner.source(s), data.seed) for s, _ in pairs), np.int64)
 
 
 def _write_splits(
@@ -220,7 +223,8 @@ def _write_splits(
                 held_out[Part(part)].append((source, target))
     for split, part in _PARTS.items():
         given = corpus.pairs(split) if split in corpus.files else iter(held_out[part])
-        examples = [_example(pair, cleaner, plan.train_keys) for pair in given]
+        pairs = _progress(given, f"writing {split}")
+        examples = [_example(pair, cleaner, plan.train_keys) for pair in pairs]
         write_examples(folder / f"{split}.jsonl", examples)
         counts[split] = len(examples)
         counts[f"{split} in train"] = sum(example.source_in_train for example in examples)
