@@ -29,10 +29,9 @@ from nmt.corpus.prepared import (
     PreparedData,
     Sequences,
     SequenceWriter,
-    is_whole,
     open_prepared,
     read_examples,
-    stored_fingerprint,
+    read_manifest,
     write_examples,
     write_manifest,
 )
@@ -58,7 +57,8 @@ def prepare(config: Config, folder: Path | None = None) -> PreparedData:
     corpus = open_corpus(config.data)
     folder = folder or default_folder(config)
     fingerprint = _fingerprint(config, corpus)
-    if stored_fingerprint(folder) != fingerprint or not is_whole(folder):
+    manifest = read_manifest(folder)
+    if manifest is None or manifest.fingerprint != fingerprint or not manifest.is_whole():
         _require_own(folder)
         place = folder.resolve()
         partial = place.with_name(f".{place.name}.partial-{os.getpid()}")
