@@ -5,6 +5,7 @@
 >>> prepared = prepare(load_config("sample.yaml"))
 """
 
+import glob
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ import shutil
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,7 @@ from nmt.corpus.sources import Corpus, Split, open_corpus
 from nmt.corpus.splitting import Part, assign_parts, sentence_key
 from nmt.corpus.tokenizers import Tokenizer, Tokenizers, read_chunks, train_tokenizers
 from nmt.errors import UserError
+from nmt.locks import locked
 from nmt.special_tokens import UNK
 
 SIDES = ("source", "target")
@@ -53,23 +56,37 @@ def prepare(config: Config, folder: Path | None = None) -> PreparedData:
 
     Nothing is done when the folder holds the result of the same corpus and configuration already.
     The folder is complete or not there at all: it is written beside its place and moved into it.
+    Of several processes that prepare one folder, one works and the others wait for its result.
     """
     corpus = open_corpus(config.data)
     folder = folder or default_folder(config)
     fingerprint = _fingerprint(config, corpus)
-    manifest = read_manifest(folder)
-    if manifest is None or manifest.fingerprint != fingerprint or not manifest.is_whole():
-        _require_own(folder)
-        place = folder.resolve()
-        partial = place.with_name(f".{place.name}.partial-{os.getpid()}")
-        shutil.rmtree(partial, ignore_errors=True)  # of a process that was killed
-        partial.mkdir(parents=True)
-        try:
+    with _claim(folder) as partial:
+        manifest = read_manifest(folder)
+        if manifest is None or manifest.fingerprint != fingerprint or not manifest.is_whole():
+            _require_own(folder)
+            partial.mkdir()
             _write(config, corpus, partial, fingerprint)
-            _replace_folder(place, partial)
+            _replace_folder(folder.resolve(), partial)
+        return open_prepared(folder, config.data, config.tokenizer)
+
+
+@contextmanager
+def _claim(folder: Path) -> Iterator[Path]:
+    """Yield the place to write a new `folder` at, while no other process writes or replaces it."""
+    place = folder.resolve()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    # Where there are no locks, each process has a place of its own.
+    partial = place.with_name(f".{place.name}.partial-{os.getpid()}")
+    lock = place.with_name(f".{place.name}.lock")
+    with locked(lock, f"waiting for another process that prepares {folder}") as alone:
+        others = place.parent.glob(f".{glob.escape(place.name)}.partial-*") if alone else []
+        for remains in {partial, *others}:  # of processes that were killed
+            shutil.rmtree(remains, ignore_errors=True)
+        try:
+            yield partial
         finally:
             shutil.rmtree(partial, ignore_errors=True)
-    return open_prepared(folder, config.data, config.tokenizer)
 
 
 def _require_own(folder: Path) -> None:

@@ -324,7 +324,7 @@ def test_processes_do_not_disturb_each_other(server: Server, target: Path) -> No
 def test_without_locks_each_download_has_its_own_file(
     server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmt.corpus.download.fcntl", None)
+    monkeypatch.setattr("nmt.locks.fcntl", None)
     write_partial(target, b"another's")
     server.answers = [cut_off, well]
     download(server.url, target, git_blob=BLOB)
