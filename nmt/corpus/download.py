@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
+from urllib.parse import urlsplit
 
 import platformdirs
 import requests
@@ -16,9 +17,10 @@ from tqdm import tqdm
 
 from nmt.errors import UserError
 from nmt.locks import locked
+from nmt.progress import elapsed
 
 MAX_BYTES = 2 * 2**30
-ATTEMPTS = 5
+ATTEMPTS = 3
 TIMEOUTS = (10.0, 60.0)  # seconds to connect, seconds without a byte
 CHUNK = 2**16  # bytes
 
@@ -168,7 +170,8 @@ def _request(url: str, start: int) -> requests.Response:
     headers = {"Accept-Encoding": "identity"}
     if start:
         headers["Range"] = f"bytes={start}-"
-    response = requests.get(url, headers=headers, stream=True, timeout=TIMEOUTS)
+    with elapsed(f"connecting to {urlsplit(url).hostname}"):
+        response = requests.get(url, headers=headers, stream=True, timeout=TIMEOUTS)
     status = response.status_code
     if status in (200, 206, 416):
         return response
