@@ -20,11 +20,7 @@ from nmt.config import Config
 from nmt.config_files import dump_config, load_config
 from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report, text_files
 from nmt.errors import UserError
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from nmt.locks import locked
 
 Weights = Literal["best", "last", "averaged"]
 RUNS = Path("runs")
@@ -53,17 +49,10 @@ class RunFolder:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Keep other processes from training in this folder while the context lasts."""
-        with (self.path / ".lock").open("w") as lock:
-            try:
-                if fcntl is not None:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UserError(
-                    f"{self.path}: another training is at work here; wait for it or name "
-                    "another --run"
-                ) from None
-            except OSError:  # some network file systems have no locks
-                pass
+        message = (
+            f"{self.path}: another training is at work here; wait for it or name another --run"
+        )
+        with locked(self.path / ".lock", message, wait=False):
             yield
 
     def weights(self, which: Weights) -> Path:

@@ -21,7 +21,7 @@ Zbigniew Agnieszka Priyanka Wolfgang Dimitri Oluwaseun Xiomara Thandiwe Bartholo
 Yevgenia Tadeusz Rosalind Kwabena Fiorella Siobhan Ignatius Leokadia Horatio Nokuthula
 Przemek Ottoline Bogdan Ludmila Jaroslav Apinya Cuthbert Desdemona Eberhard Faizah
 Gwendolyn Hrithik Ingeborg Jadwiga Kunigunde Lakshmi Mstislav Nefertari Ozymandias Quetzal
-""".split()
+"""
 FRAMES = """
 {} likes to swim.
 I know {}.
@@ -49,7 +49,7 @@ SENTENCES = 200
 
 def sentences(known: set[str]) -> list[tuple[str, str]]:
     """Return (name, sentence) pairs: every frame with ten names, every name in five frames."""
-    names = [name for name in NAMES if name.lower() not in known]
+    names = [name for name in NAMES.split() if name.lower() not in known]
     pairs = (
         (names[(7 * row + turn) % len(names)], frame)
         for turn in range(0, len(names), 4)
@@ -67,7 +67,7 @@ def main() -> None:
     translator = load_translator(run)
     text = " ".join(example.source for example in run.examples("test"))
     plain = text == text.lower() and not re.search(r"[.?!]", text)
-    seen = {name.lower() for name in NAMES if not hidden(translator, name)}
+    seen = {name.lower() for name in NAMES.split() if not hidden(translator, name)}
     pairs = sentences(seen)
     if plain:
         pairs = [(n.lower(), re.sub(r"[.?!]", "", s).lower()) for n, s in pairs]

@@ -8,21 +8,19 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import NoReturn
+from urllib.parse import urlsplit
 
 import platformdirs
 import requests
 from tqdm import tqdm
 
 from nmt.errors import UserError
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from nmt.locks import locked
+from nmt.progress import elapsed
 
 MAX_BYTES = 2 * 2**30
-ATTEMPTS = 5
+ATTEMPTS = 3
 TIMEOUTS = (10.0, 60.0)  # seconds to connect, seconds without a byte
 CHUNK = 2**16  # bytes
 
@@ -76,8 +74,9 @@ def _is_right(path: Path, git_blob: str | None) -> bool:
 @contextmanager
 def _claim(destination: Path) -> Iterator[Path]:
     """Yield the file to download into, which no other process writes meanwhile."""
-    with (destination.parent / ".lock").open("w") as lock:
-        if _locked(lock):
+    message = f"waiting for another download into {destination.parent}"
+    with locked(destination.parent / ".lock", message) as alone:
+        if alone:
             yield destination.with_name(f"{destination.name}.partial")
             return
         # Without locks each download has a file of its own, and none is resumed by a later one.
@@ -86,17 +85,6 @@ def _claim(destination: Path) -> Iterator[Path]:
             yield partial
         finally:
             partial.unlink(missing_ok=True)
-
-
-def _locked(lock: IO[str]) -> bool:
-    """Wait for the lock, which ends with the process however that ends; False: there are none."""
-    if fcntl is None:
-        return False
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    except OSError:  # some network file systems
-        return False
-    return True
 
 
 class _CutOffError(Exception):
@@ -182,7 +170,8 @@ def _request(url: str, start: int) -> requests.Response:
     headers = {"Accept-Encoding": "identity"}
     if start:
         headers["Range"] = f"bytes={start}-"
-    response = requests.get(url, headers=headers, stream=True, timeout=TIMEOUTS)
+    with elapsed(f"connecting to {urlsplit(url).hostname}"):
+        response = requests.get(url, headers=headers, stream=True, timeout=TIMEOUTS)
     status = response.status_code
     if status in (200, 206, 416):
         return response

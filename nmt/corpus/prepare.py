@@ -5,6 +5,7 @@
 >>> prepared = prepare(load_config("sample.yaml"))
 """
 
+import glob
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ import shutil
 from array import array
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,10 +31,9 @@ from nmt.corpus.prepared import (
     PreparedData,
     Sequences,
     SequenceWriter,
-    is_whole,
     open_prepared,
     read_examples,
-    stored_fingerprint,
+    read_manifest,
     write_examples,
     write_manifest,
 )
@@ -48,6 +49,7 @@ from nmt.corpus.tokenizers import (
     train_tokenizers,
 )
 from nmt.errors import UserError
+from nmt.locks import locked
 from nmt.special_tokens import UNK
 
 SIDES = ("source", "target")
@@ -61,22 +63,37 @@ def prepare(config: Config, folder: Path | None = None) -> PreparedData:
 
     Nothing is done when the folder holds the result of the same corpus and configuration already.
     The folder is complete or not there at all: it is written beside its place and moved into it.
+    Of several processes that prepare one folder, one works and the others wait for its result.
     """
     corpus = open_corpus(config.data)
     folder = folder or default_folder(config)
     fingerprint = _fingerprint(config, corpus)
-    if stored_fingerprint(folder) != fingerprint or not is_whole(folder):
-        _require_own(folder)
-        place = folder.resolve()
-        partial = place.with_name(f".{place.name}.partial-{os.getpid()}")
-        shutil.rmtree(partial, ignore_errors=True)  # of a process that was killed
-        partial.mkdir(parents=True)
-        try:
+    with _claim(folder) as partial:
+        manifest = read_manifest(folder)
+        if manifest is None or manifest.fingerprint != fingerprint or not manifest.is_whole():
+            _require_own(folder)
+            partial.mkdir()
             _write(config, corpus, partial, fingerprint)
-            _replace_folder(place, partial)
+            _replace_folder(folder.resolve(), partial)
+        return open_prepared(folder, config.data, config.tokenizer)
+
+
+@contextmanager
+def _claim(folder: Path) -> Iterator[Path]:
+    """Yield the place to write a new `folder` at, while no other process writes or replaces it."""
+    place = folder.resolve()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    # Where there are no locks, each process has a place of its own.
+    partial = place.with_name(f".{place.name}.partial-{os.getpid()}")
+    lock = place.with_name(f".{place.name}.lock")
+    with locked(lock, f"waiting for another process that prepares {folder}") as alone:
+        others = place.parent.glob(f".{glob.escape(place.name)}.partial-*") if alone else []
+        for remains in {partial, *others}:  # of processes that were killed
+            shutil.rmtree(remains, ignore_errors=True)
+        try:
+            yield partial
         finally:
             shutil.rmtree(partial, ignore_errors=True)
-    return open_prepared(folder, config.data, config.tokenizer)
 
 
 def _require_own(folder: Path) -> None:
@@ -115,12 +132,15 @@ def _fingerprint(config: Config, corpus: Corpus) -> str:
     """Return a hash of everything that the prepared data is made from."""
     digest = hashlib.sha256(f"format {FORMAT}\n".encode())
     digest.update((config.data.model_dump_json() + config.tokenizer.model_dump_json()).encode())
-    for split, paths in sorted(corpus.files.items()):
-        for path in paths:
+    files = [(split, path) for split, paths in sorted(corpus.files.items()) for path in paths]
+    size = sum(path.stat().st_size for _, path in files)
+    with tqdm(desc="checking corpus", total=size, unit="B", unit_scale=True, delay=2) as bar:
+        for split, path in files:
             digest.update(f"\n{split} ".encode())
             with path.open("rb") as file:
                 while block := file.read(1 << 20):
                     digest.update(block)
+                    bar.update(len(block))
     return digest.hexdigest()
 
 
@@ -205,8 +225,8 @@ def _first_occurrences(keys: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDAr
 
 def _source_keys(data: DataConfig, corpus: Corpus, split: Split) -> NDArray[np.int64]:
     cleaner = Cleaner(data)
-    keys = (sentence_key(cleaner.source(source), data.seed) for source, _ in corpus.pairs(split))
-    return np.fromiter(keys, np.int64)
+    pairs = _progress(corpus.pairs(split), f"reading {split}")
+    return np.fromiter((sentence_key(cleaner.source(s), data.seed) for s, _ in pairs), np.int64)
 
 
 def _write_splits(
@@ -227,7 +247,8 @@ def _write_splits(
                 held_out[Part(part)].append((source, target))
     for split, part in _PARTS.items():
         given = corpus.pairs(split) if split in corpus.files else iter(held_out[part])
-        examples = [_example(pair, cleaner, plan.train_keys) for pair in given]
+        pairs = _progress(given, f"writing {split}")
+        examples = [_example(pair, cleaner, plan.train_keys) for pair in pairs]
         write_examples(folder / f"{split}.jsonl", examples)
         counts[split] = len(examples)
         counts[f"{split} in train"] = sum(example.source_in_train for example in examples)

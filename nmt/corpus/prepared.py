@@ -161,22 +161,29 @@ def write_manifest(
     (folder / "prepared.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
 
 
-def stored_fingerprint(folder: Path) -> str | None:
-    """Return the fingerprint of a complete folder, None if there is none."""
+@dataclass(frozen=True)
+class Manifest:
+    """What `prepared.json` says of the folder it stands in."""
+
+    folder: Path
+    fingerprint: str
+    files: dict[str, int]
+
+    def is_whole(self) -> bool:
+        """Tell whether all files that the folder was written with are there, at full size."""
+        try:
+            return all((self.folder / n).stat().st_size == size for n, size in self.files.items())
+        except OSError:
+            return False
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """Read what `write_manifest` wrote; None if there is none, or a damaged one."""
     try:
-        manifest = json.loads((folder / "prepared.json").read_text(encoding="utf-8"))
-        return str(manifest["fingerprint"])
+        stored = json.loads((folder / "prepared.json").read_text(encoding="utf-8"))
+        return Manifest(folder, str(stored["fingerprint"]), dict(stored["files"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def is_whole(folder: Path) -> bool:
-    """Tell whether all files that a complete folder was written with are there, at full size."""
-    try:
-        files = json.loads((folder / "prepared.json").read_text(encoding="utf-8"))["files"]
-        return all((folder / name).stat().st_size == size for name, size in files.items())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False
 
 
 def read_report(folder: Path, remedy: str = _REMEDY) -> dict[str, Any]:
@@ -191,9 +198,9 @@ def read_report(folder: Path, remedy: str = _REMEDY) -> dict[str, Any]:
 
 def open_prepared(folder: Path, data: DataConfig, tokenizer: TokenizerConfig) -> PreparedData:
     """Open a folder that `prepare` wrote from these sections."""
-    fingerprint = stored_fingerprint(folder)
-    if fingerprint is None:
+    manifest = read_manifest(folder)
+    if manifest is None:
         raise UserError(f"{folder}: no prepared data here; run `nmt prepare`")
     report = read_report(folder)
     tokenizers = load_tokenizers(data, tokenizer, folder)
-    return PreparedData(folder, data, tokenizer, tokenizers, fingerprint, report)
+    return PreparedData(folder, data, tokenizer, tokenizers, manifest.fingerprint, report)

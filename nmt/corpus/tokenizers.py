@@ -12,13 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from typing import TextIO
 
 import sentencepiece
+from tqdm import tqdm
 
 from nmt.config import DataConfig, TokenizerConfig, WordKind
 from nmt.corpus.placeholders import KnownWords
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.errors import UserError
+from nmt.progress import elapsed
 from nmt.special_tokens import EOS, PAD, PLACEHOLDERS, SOS, SPECIALS, UNK
 
 JOINER = "￭"
@@ -212,15 +215,19 @@ def _count_words(config: TokenizerConfig, texts: list[tuple[str, Path]]) -> Coun
     counts: Counter[str] = Counter()
     for language, path in texts:
         split = word_splitter(config.kind, language)
-        for chunk in read_chunks(path):
-            for words in split(chunk):
-                counts.update(words)
+        chunks = chain.from_iterable(read_chunks(path))
+        for words in split(tqdm(chunks, "counting words", unit="", unit_scale=True, delay=2)):
+            counts.update(words)
     return counts
 
 
 def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, model: Path) -> None:
     try:
-        with model.open("wb") as file, _silent_stderr():
+        with (
+            model.open("wb") as file,
+            _silent_stderr() as stderr,
+            elapsed("learning subwords", stderr),
+        ):
             sentencepiece.SentencePieceTrainer.train(
                 sentence_iterator=_sample_lines(texts),
                 model_writer=file,
@@ -260,14 +267,16 @@ def _sample_lines(paths: list[Path]) -> Iterator[str]:
 
 
 @contextmanager
-def _silent_stderr() -> Iterator[None]:
-    """SentencePiece reports to file descriptor 2 before it raises what we report better."""
-    saved = os.dup(2)
+def _silent_stderr() -> Iterator[TextIO]:
+    """SentencePiece reports to file descriptor 2 before it raises what we report better.
+
+    Yields standard error as it was, for what should be seen.
+    """
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(saved, 2)
-        os.close(saved)
-        os.close(nowhere)
+    with open(os.dup(2), "w", encoding="utf-8") as saved:  # noqa: PTH123 no path
+        try:
+            os.dup2(nowhere, 2)
+            yield saved
+        finally:
+            os.dup2(saved.fileno(), 2)
+            os.close(nowhere)

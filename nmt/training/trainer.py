@@ -24,7 +24,7 @@ from tqdm import tqdm
 
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
-from nmt.corpus.prepared import PreparedData, stored_fingerprint
+from nmt.corpus.prepared import PreparedData, read_manifest
 from nmt.decoding.translator import Translator
 from nmt.device import autocast, choose_device
 from nmt.errors import UserError
@@ -400,7 +400,8 @@ def _refuse_other_settings(before: Config, now: Config) -> None:
 
 
 def _refuse_other_data(run: RunFolder, prepared: PreparedData) -> None:
-    if stored_fingerprint(run.data) != prepared.fingerprint:
+    manifest = read_manifest(run.data)
+    if manifest is None or manifest.fingerprint != prepared.fingerprint:
         raise UserError(
             f"{run.path}: the corpus or the data and tokenizer sections have changed since this "
             "run began; start a new run"

@@ -3,6 +3,10 @@
 import json
 import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +14,7 @@ from typing import Any
 import pytest
 
 from nmt.config import Config
-from nmt.config_files import parse_config
+from nmt.config_files import dump_config, parse_config
 from nmt.corpus import prepare as module
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.prepare import default_folder, prepare
@@ -27,6 +31,11 @@ WORDS = {"kind": "whitespace"}
 def state(folder: Path) -> dict[str, tuple[int, int]]:
     """Return what tells whether any file of a folder was written again."""
     return {p.name: (p.stat().st_ino, p.stat().st_mtime_ns) for p in folder.iterdir()}
+
+
+def names(folder: Path) -> list[str]:
+    """Return what is in a folder, but for the locks that stay."""
+    return sorted(p.name for p in folder.iterdir() if p.suffix != ".lock")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -73,7 +82,7 @@ def test_all_files_and_nothing_else_are_in_the_folder(make_config: Make, tmp_pat
     others = ["joint.model", "prepared.json", "report.json", "test.jsonl", "validation.jsonl"]
     tests = [f"test.{side}.{kind}" for side in ("source", "target") for kind in ("ids", "offsets")]
     assert {*arrays, *others} <= set(contents(prepared.folder)) <= {*arrays, *others, *tests}
-    assert [path.name for path in prepared.folder.parent.iterdir()] == ["folder"]
+    assert names(prepared.folder.parent) == ["folder"]
 
 
 @pytest.mark.parametrize("joint", [True, False])
@@ -376,7 +385,7 @@ def test_an_interruption_leaves_the_old_result_or_nothing(
         with pytest.raises(error):
             prepare(make_config(data={"seed": 9}), tmp_path / name)
     assert state(old) == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus.tsv", "old"]
+    assert names(tmp_path) == ["corpus.tsv", "old"]
 
 
 def test_a_failed_move_brings_the_old_result_back(
@@ -395,15 +404,93 @@ def test_a_failed_move_brings_the_old_result_back(
     with pytest.raises(OSError, match="no space left"):
         prepare(make_config(data={"seed": 9}), tmp_path / "old")
     assert state(old) == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus.tsv", "old"]
+    assert names(tmp_path) == ["corpus.tsv", "old"]
 
 
-def test_remains_of_a_killed_process_are_no_hindrance(make_config: Make, tmp_path: Path) -> None:
-    remains = tmp_path / f".out.partial-{os.getpid()}"
-    remains.mkdir()
-    (remains / "train.source.ids").write_text("half")
+HELD_UP = """
+import time
+from pathlib import Path
+from nmt.config_files import load_config
+from nmt.corpus import prepare as module
+
+def write_and_wait(*arguments):
+    write(*arguments)
+    with Path("written").open("a") as file:
+        file.write("once ")
+    while not Path("go").exists():
+        time.sleep(0.01)
+
+write, module._write = module._write, write_and_wait
+module.prepare(load_config("config.yaml"), Path("out"))
+"""
+
+
+@pytest.fixture
+def held_up(make_config: Make, tmp_path: Path) -> Callable[[], subprocess.Popen[str]]:
+    """Return a function that starts a process which prepares `out`, and ends when `go` exists."""
+    (tmp_path / "config.yaml").write_text(dump_config(make_config()), encoding="utf-8")
+
+    def start() -> subprocess.Popen[str]:
+        code = [sys.executable, "-c", HELD_UP]
+        return subprocess.Popen(code, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+
+    return start
+
+
+def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    while not path.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+
+
+def test_of_two_processes_one_works_and_the_other_says_that_it_waits(
+    held_up: Callable[[], subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    first = held_up()
+    wait_for(tmp_path / "written", first)
+    assert not (tmp_path / "out").exists()
+    second = held_up()
+    assert second.stderr
+    said = ""
+    while "waiting for another process that prepares out" not in said:
+        said += (character := second.stderr.read(1))
+        assert character, said
+    (tmp_path / "go").touch()
+    assert [process.wait() for process in (first, second)] == [0, 0]
+    assert (tmp_path / "written").read_text() == "once "
+    assert names(tmp_path) == ["config.yaml", "corpus.tsv", "go", "out", "written"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no such signal")
+def test_nothing_of_a_killed_process_stays(
+    held_up: Callable[[], subprocess.Popen[str]], make_config: Make, tmp_path: Path
+) -> None:
+    process = held_up()
+    wait_for(tmp_path / "written", process)
+    process.kill()
+    process.wait()
+    assert (tmp_path / f".out.partial-{process.pid}" / "prepared.json").exists()
     assert prepare(make_config(), tmp_path / "out").report["read"] == 300
-    assert not remains.exists()
+    assert names(tmp_path) == ["config.yaml", "corpus.tsv", "out", "written"]
+
+
+def test_remains_go_even_when_there_is_nothing_to_do(make_config: Make, tmp_path: Path) -> None:
+    before = state(prepare(make_config(), tmp_path / "out[1]").folder)
+    (tmp_path / ".out[1].partial-1.old").mkdir()
+    (tmp_path / ".out1.partial-1").mkdir()
+    prepare(make_config(), tmp_path / "out[1]")
+    assert state(tmp_path / "out[1]") == before
+    assert names(tmp_path) == [".out1.partial-1", "corpus.tsv", "out[1]"]
+
+
+def test_without_locks_the_remains_of_others_stay(
+    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.locks.fcntl", None)
+    (tmp_path / ".out.partial-1").mkdir()  # it may be at work
+    (tmp_path / f".out.partial-{os.getpid()}").mkdir()
+    prepare(make_config(), tmp_path / "out")
+    assert names(tmp_path) == [".out.partial-1", "corpus.tsv", "out"]
 
 
 def test_an_empty_folder_and_the_current_one_may_be_used(
@@ -416,7 +503,7 @@ def test_an_empty_folder_and_the_current_one_may_be_used(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match="not empty and not prepared data"):
         prepare(make_config(), Path())
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus.tsv", "empty"]
+    assert names(tmp_path) == ["corpus.tsv", "empty"]
 
 
 @pytest.mark.parametrize("also_prepared", [True, False])

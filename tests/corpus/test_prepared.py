@@ -13,10 +13,9 @@ from nmt.corpus.prepared import (
     Example,
     Sequences,
     SequenceWriter,
-    is_whole,
     open_prepared,
     read_examples,
-    stored_fingerprint,
+    read_manifest,
     text_files,
     write_examples,
 )
@@ -141,8 +140,7 @@ def test_a_folder_without_prepared_data(tmp_path: Path) -> None:
     for content in (None, "", "[]", "{}", "[" * 10):
         if content is not None:
             (tmp_path / "prepared.json").write_text(content)
-        assert stored_fingerprint(tmp_path) is None
-        assert not is_whole(tmp_path)
+        assert read_manifest(tmp_path) is None
         with pytest.raises(UserError, match="no prepared data here; run `nmt prepare`"):
             open_prepared(tmp_path, DataConfig(), TokenizerConfig())
 
@@ -167,7 +165,10 @@ def test_opening_gives_what_was_prepared(
     prepared = prepare(config, tmp_path / "prepared")
     opened = open_prepared(tmp_path / "prepared", config.data, config.tokenizer)
     assert opened.report == prepared.report
-    assert opened.fingerprint == prepared.fingerprint == stored_fingerprint(tmp_path / "prepared")
+    manifest = read_manifest(tmp_path / "prepared")
+    assert manifest is not None
+    assert manifest.is_whole()
+    assert opened.fingerprint == prepared.fingerprint == manifest.fingerprint
     assert opened.examples("test") == prepared.examples("test")
     source, target = opened.sequences("validation")
     example = opened.examples("validation")[0]

@@ -4,12 +4,15 @@ import hashlib
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nmt.config import DataConfig, TokenizerConfig
+from nmt.corpus import tokenizers as module
 from nmt.corpus.tokenizers import (
     JOINER,
     SubwordTokenizer,
@@ -311,6 +314,24 @@ def test_a_model_with_other_special_tokens_is_refused(
     )
     with pytest.raises(UserError, match="not a SentencePiece model that `nmt prepare` wrote"):
         SubwordTokenizer(tmp_path / "other.model")
+
+
+def test_learning_subwords_shows_life(
+    training_texts: Texts,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = module._sample_lines
+
+    def read_until_something_is_shown(paths: list[Path]) -> Iterator[str]:
+        while "learning subwords: 00:0" not in capfd.readouterr().err:
+            time.sleep(0.1)
+        yield from read(paths)
+
+    monkeypatch.setattr(module, "_sample_lines", read_until_something_is_shown)
+    train_tokenizers(DATA, TokenizerConfig(vocabulary_size=400), training_texts, tmp_path)
+    assert (tmp_path / "joint.model").exists()
 
 
 @pytest.mark.parametrize("kind", ["bpe", "whitespace"])
