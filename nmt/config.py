@@ -177,23 +177,49 @@ class ModelConfig(Section):
         "pre", description="layer norm before each sublayer, or after its residual as in the paper"
     )
     final_norm: bool = Field(True, description="layer norm at the end of each stack")
+    norm_epsilon: float = Field(
+        1e-5, gt=0, description="ε that layer norms add to the variance, against division by zero"
+    )
     activation: Literal["relu", "gelu"] = Field("relu", description="in the feed-forward layers")
+    score_scale: Literal["d_key", "d_model"] = Field(
+        "d_key",
+        description="attention scores are divided by the square root of this: of a head's width "
+        "as in the paper, or of d_model",
+    )
     attention_bias: bool = Field(True, description="biases in the attention projections")
     output_bias: bool = Field(False, description="bias in the output projection")
     positions: Literal["sinusoidal", "learned"] = Field(
-        "sinusoidal", description="how positions are encoded"
+        "sinusoidal", description="how positions are encoded; each side learns its own"
+    )
+    position_exponent: Literal["pair", "column"] = Field(
+        "pair",
+        description="what i counts in the sinusoids' 10000^(2i / d_model): pairs of columns as in "
+        "the paper, or columns",
+    )
+    first_position: int = Field(
+        0, ge=0, le=1, description="number of the first position (sinusoidal only)"
     )
     max_length: int = Field(
         256, ge=4, le=1_000_000, description="longest sequence in pieces, <sos> and <eos> counted"
     )
     scale_embeddings: bool = Field(True, description="multiply embeddings by √d_model")
-    tie: Literal["none", "target", "all"] = Field(
+    tie: Literal["none", "inputs", "target", "all"] = Field(
         "all",
-        description="share weights: target embedding with output, or source embedding too "
-        "(`all` needs a joint vocabulary)",
+        description="share weights: source with target embedding (inputs), target embedding with "
+        "output (target), or all three (`inputs` and `all` need a joint vocabulary)",
+    )
+    initialisation: Literal["xavier_uniform", "xavier_normal"] = Field(
+        "xavier_uniform",
+        description="distribution of the first weights of all matrices but the embeddings",
     )
     dropout: float = Field(
         0.1, ge=0, lt=1, description="on embeddings and on the output of each sublayer"
+    )
+    embedding_dropout: float | None = Field(
+        None, ge=0, lt=1, description="on embeddings with their positions; `dropout` if unset"
+    )
+    attention_output_dropout: float | None = Field(
+        None, ge=0, lt=1, description="on the output of attention sublayers; `dropout` if unset"
     )
     attention_dropout: float = Field(0.0, ge=0, lt=1, description="on attention weights")
     feed_forward_dropout: float = Field(
@@ -209,6 +235,26 @@ class ModelConfig(Section):
     def value_size(self) -> int:
         """Width of one head's values."""
         return self.d_value or self.d_model // self.heads
+
+    @property
+    def embedding_dropout_rate(self) -> float:
+        """Dropout on embeddings."""
+        return self.dropout if self.embedding_dropout is None else self.embedding_dropout
+
+    @property
+    def attention_output_dropout_rate(self) -> float:
+        """Dropout on the output of attention sublayers."""
+        rate = self.attention_output_dropout
+        return self.dropout if rate is None else rate
+
+    @model_validator(mode="after")
+    def _learned_positions_have_no_formula(self) -> "ModelConfig":
+        changed = self.first_position != 0 or self.position_exponent != "pair"
+        if self.positions == "learned" and changed:
+            raise ValueError(
+                "`first_position` and `position_exponent` are for `positions: sinusoidal`"
+            )
+        return self
 
     @model_validator(mode="after")
     def _heads_divide(self) -> "ModelConfig":
@@ -325,8 +371,8 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _tying_needs_joint_vocabulary(self) -> "Config":
-        if self.model.tie == "all" and not self.tokenizer.joint:
-            raise ValueError("`model.tie: all` needs `tokenizer.joint: true`")
+        if self.model.tie in ("inputs", "all") and not self.tokenizer.joint:
+            raise ValueError(f"`model.tie: {self.model.tie}` needs `tokenizer.joint: true`")
         return self
 
     @model_validator(mode="after")
