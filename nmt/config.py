@@ -212,6 +212,12 @@ class ModelConfig(Section):
         "xavier_uniform",
         description="distribution of the first weights of all matrices but the embeddings",
     )
+    embedding_std: float | None = Field(
+        None,
+        gt=0,
+        description="standard deviation of the first embeddings and learned positions; "
+        "1 / √d_model if unset, which suits scaled ones",
+    )
     dropout: float = Field(
         0.1, ge=0, lt=1, description="on embeddings and on the output of each sublayer"
     )

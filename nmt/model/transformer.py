@@ -153,7 +153,9 @@ class Transformer(nn.Module):
         return list(self.decoder)  # type: ignore[arg-type]
 
     def _initialise(self) -> None:
-        """Xavier (Glorot) matrices, zero biases, embeddings of variance 1 / d_model."""
+        """Xavier (Glorot) matrices, zero biases, embeddings from a normal distribution."""
+        # Scaled by √d_model, embeddings then have the size of the positions they meet.
+        std = self.config.embedding_std or self.config.d_model**-0.5
         for name, parameter in self.named_parameters():
             if parameter.dim() > 1:
                 XAVIER[self.config.initialisation](parameter)
@@ -161,12 +163,11 @@ class Transformer(nn.Module):
                 nn.init.zeros_(parameter)
         for module in self.modules():
             if isinstance(module, nn.Embedding):
-                # Scaled by √d_model, embeddings then have the size of the positions they meet.
-                nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
+                nn.init.normal_(module.weight, std=std)
                 with torch.no_grad():
                     module.weight[PAD].zero_()
             elif isinstance(module, LearnedPositions):
-                nn.init.normal_(module.table, std=self.config.d_model**-0.5)
+                nn.init.normal_(module.table, std=std)
 
 
 def _final_norm(config: ModelConfig) -> nn.Module:

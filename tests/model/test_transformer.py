@@ -275,6 +275,15 @@ def test_weights_begin_with_the_spread_that_their_width_asks_for(config):
     assert model.encoder_norm.weight.eq(1).all()
 
 
+def test_embeddings_begin_with_the_spread_that_is_set(config):
+    torch.manual_seed(1)
+    settings = config(d_model=64, positions="learned", embedding_std=3.0)
+    model = Transformer(settings, 500, 500).requires_grad_(False)
+
+    assert float(model.source_embedding.tokens.weight[1:].std()) == pytest.approx(3, rel=0.05)
+    assert float(model.source_embedding.positions.table.std()) == pytest.approx(3, rel=0.1)
+
+
 def test_matrices_begin_uniform_or_normal_with_the_same_variance(config):
     torch.manual_seed(1)
     wide = {"d_model": 64, "d_ff": 256, "encoder_layers": 1}
