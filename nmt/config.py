@@ -195,23 +195,55 @@ class ModelConfig(Section):
         "pre", description="layer norm before each sublayer, or after its residual as in the paper"
     )
     final_norm: bool = Field(True, description="layer norm at the end of each stack")
+    norm_epsilon: float = Field(
+        1e-5, gt=0, description="ε that layer norms add to the variance, against division by zero"
+    )
     activation: Literal["relu", "gelu"] = Field("relu", description="in the feed-forward layers")
+    score_scale: Literal["d_key", "d_model"] = Field(
+        "d_key",
+        description="attention scores are divided by the square root of this: of a head's width "
+        "as in the paper, or of d_model",
+    )
     attention_bias: bool = Field(True, description="biases in the attention projections")
     output_bias: bool = Field(False, description="bias in the output projection")
     positions: Literal["sinusoidal", "learned"] = Field(
-        "sinusoidal", description="how positions are encoded"
+        "sinusoidal", description="how positions are encoded; each side learns its own"
+    )
+    position_exponent: Literal["pair", "column"] = Field(
+        "pair",
+        description="what i counts in the sinusoids' 10000^(2i / d_model): pairs of columns as in "
+        "the paper, or columns",
+    )
+    first_position: int = Field(
+        0, ge=0, le=1, description="number of the first position (sinusoidal only)"
     )
     max_length: int = Field(
         256, ge=4, le=1_000_000, description="longest sequence in pieces, <sos> and <eos> counted"
     )
     scale_embeddings: bool = Field(True, description="multiply embeddings by √d_model")
-    tie: Literal["none", "target", "all"] = Field(
+    tie: Literal["none", "inputs", "target", "all"] = Field(
         "all",
-        description="share weights: target embedding with output, or source embedding too "
-        "(`all` needs a joint vocabulary)",
+        description="share weights: source with target embedding (inputs), target embedding with "
+        "output (target), or all three (`inputs` and `all` need a joint vocabulary)",
+    )
+    initialisation: Literal["xavier_uniform", "xavier_normal"] = Field(
+        "xavier_uniform",
+        description="distribution of the first weights of all matrices but the embeddings",
+    )
+    embedding_std: float | None = Field(
+        None,
+        gt=0,
+        description="standard deviation of the first embeddings and learned positions; "
+        "1 / √d_model if unset, which suits scaled ones",
     )
     dropout: float = Field(
         0.1, ge=0, lt=1, description="on embeddings and on the output of each sublayer"
+    )
+    embedding_dropout: float | None = Field(
+        None, ge=0, lt=1, description="on embeddings with their positions; `dropout` if unset"
+    )
+    attention_output_dropout: float | None = Field(
+        None, ge=0, lt=1, description="on the output of attention sublayers; `dropout` if unset"
     )
     attention_dropout: float = Field(0.0, ge=0, lt=1, description="on attention weights")
     feed_forward_dropout: float = Field(
@@ -228,8 +260,27 @@ class ModelConfig(Section):
         """Width of one head's values."""
         return self.d_value or self.d_model // self.heads
 
+    @property
+    def embedding_dropout_rate(self) -> float:
+        """Dropout on embeddings."""
+        return self.dropout if self.embedding_dropout is None else self.embedding_dropout
+
+    @property
+    def attention_output_dropout_rate(self) -> float:
+        """Dropout on the output of attention sublayers."""
+        rate = self.attention_output_dropout
+        return self.dropout if rate is None else rate
+
     def broken_rules(self) -> Iterator[BrokenRule]:
         """See `Section.broken_rules`."""
+        sinusoidal = [
+            name
+            for name in ("first_position", "position_exponent")
+            if getattr(self, name) != type(self).model_fields[name].default
+        ]
+        if self.positions == "learned" and sinusoidal:
+            message = f"{' and '.join(sinusoidal)} set, but `positions: learned` has no formula"
+            yield ("positions", *sinusoidal), message
         if (self.d_key is None or self.d_value is None) and self.d_model % self.heads:
             message = f"`heads` {self.heads} must divide d_model {self.d_model}"
             yield ("heads", "d_model", "d_key", "d_value"), f"{message}, or set d_key and d_value"
@@ -344,8 +395,8 @@ class Config(Section):
         for section in type(self).model_fields:
             for fields, message in getattr(self, section).broken_rules():
                 yield tuple(f"{section}.{field}" for field in fields), f"{section}: {message}"
-        if self.model.tie == "all" and not self.tokenizer.joint:
-            message = "`model.tie: all` needs `tokenizer.joint: true`"
+        if self.model.tie in ("inputs", "all") and not self.tokenizer.joint:
+            message = f"`model.tie: {self.model.tie}` needs `tokenizer.joint: true`"
             yield ("model.tie", "tokenizer.joint"), message
         if self.data.carry_over != "none" and not self.tokenizer.subword:
             yield (

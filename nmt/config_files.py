@@ -75,7 +75,7 @@ def find_config(name: str | Path) -> Path:
         for candidate in names:
             if (folder / candidate).is_file():
                 return folder / candidate
-    shipped = ", ".join(sorted(str(p.relative_to(SHIPPED_CONFIGS)) for p in shipped_configs()))
+    shipped = ", ".join(p.relative_to(SHIPPED_CONFIGS).as_posix() for p in shipped_configs())
     raise UserError(
         f"config {name} not found, neither as a path nor in ./configs; shipped are {shipped}"
     )

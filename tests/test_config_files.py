@@ -17,6 +17,7 @@ from nmt.config_files import (
     shipped_configs,
 )
 from nmt.errors import UserError
+from nmt.shipped import SHIPPED_CONFIGS
 
 
 @pytest.fixture
@@ -200,6 +201,18 @@ def test_a_section_must_hold_fields(path: Path, value: str) -> None:
             "data: {carry_over: names}\ntokenizer: {kind: spacy}",
             "`data.carry_over` needs `tokenizer.kind: bpe` or `unigram`; to carry unknown "
             "words over, a vocabulary of words has `decoding.replace_unknown`",
+        ),
+        (
+            "tokenizer: {joint: false}\nmodel: {tie: inputs}",
+            "`model.tie: inputs` needs `tokenizer.joint: true`",
+        ),
+        (
+            "model: {positions: learned, first_position: 1}",
+            "model: first_position set, but `positions: learned` has no formula",
+        ),
+        (
+            "model: {positions: learned, position_exponent: column}",
+            "model: position_exponent set, but `positions: learned` has no formula",
         ),
         ("data: {path: a, train_path: b}", "data: `path` and `train_path` exclude each other"),
         ("data: {source: tsv}", "data: source `tsv` needs `path` or `train_path`"),
@@ -479,6 +492,19 @@ def test_a_path_comes_first_then_configs_then_the_shipped(
         assert [find_config(name).resolve() for name in ("mine.yaml", "mine")] == expected
 
 
+def test_shipped_configs_in_a_folder_are_found_by_folder_and_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    expected = SHIPPED_CONFIGS / "tutorials" / "orahilly.yaml"
+    assert find_config("tutorials/orahilly.yaml") == find_config("tutorials/orahilly") == expected
+
+
+def test_unset_dropout_follows_dropout(path: Path) -> None:
+    model = load(path, "model: {dropout: 0.3, embedding_dropout: 0.0}").model
+    assert (model.embedding_dropout_rate, model.attention_output_dropout_rate) == (0.0, 0.3)
+
+
 def test_the_ending_may_be_left_out_after_a_dot_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -496,8 +522,8 @@ def test_a_folder_is_no_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_missing_config_names_the_shipped_ones() -> None:
     with pytest.raises(UserError) as caught:
         load_config("nowhere")
-    shipped = ", ".join(path.name for path in shipped_configs())
-    assert "base.yaml" in shipped
+    shipped = ", ".join(path.relative_to(SHIPPED_CONFIGS).as_posix() for path in shipped_configs())
+    assert {"base.yaml", "tutorials/orahilly.yaml"} <= set(shipped.split(", "))
     assert str(caught.value) == (
         f"config nowhere not found, neither as a path nor in ./configs; shipped are {shipped}"
     )

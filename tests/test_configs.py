@@ -9,24 +9,39 @@ import torch
 from nmt.config import Config
 from nmt.config_files import load_config, shipped_configs
 from nmt.model.transformer import Transformer, count_parameters
+from nmt.shipped import SHIPPED_CONFIGS
 from nmt.training.trainer import train
 
 CONFIGS = shipped_configs()
+
+
+def name(path: Path) -> str:
+    """Return what `--config` calls it."""
+    return path.relative_to(SHIPPED_CONFIGS).as_posix()
+
 
 # Full size, with vocabularies as large as the config allows; a new config adds its line here.
 PARAMETERS = {
     "base.yaml": 4_466_688,
     "multi30k.yaml": 2_349_568,
     "sample.yaml": 1_645_056,
+    "tutorials/modi.yaml": 47_214_544,
+    "tutorials/multi30k-learned-positions.yaml": 50_380_704,
+    "tutorials/orahilly.yaml": 19_652_416,
+    "tutorials/walsh.yaml": 7_149_584,
+    "tutorials/wheeler.yaml": 2_869_200,
 }
 
-pytestmark = pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
+pytestmark = pytest.mark.parametrize("path", CONFIGS, ids=name)
 
 
 def test_begins_with_the_command_that_runs_it(path: Path) -> None:
     first = path.read_text(encoding="utf-8").split("\n")[0]
-    assert re.fullmatch(r"# nmt train --config \S+", first)
-    assert load_config(first.split()[-1]) == load_config(path)
+    command = re.fullmatch(r"# nmt train --config (\S+)((?: --set \S+)*)", first)
+    assert command
+    assert command[1] == name(path)
+    overrides = command[2].split(" --set ")[1:]
+    assert load_config(command[1], overrides) == load_config(path)
 
 
 def test_has_as_many_parameters_as_written_down(path: Path) -> None:
@@ -34,7 +49,7 @@ def test_has_as_many_parameters_as_written_down(path: Path) -> None:
     size = config.tokenizer.vocabulary_size
     with torch.device("meta"):
         model = Transformer(config.model, size, size)
-    assert count_parameters(model) == PARAMETERS[path.name]
+    assert count_parameters(model) == PARAMETERS[name(path)]
 
 
 def test_trains_two_updates_on_200_pairs(
@@ -48,6 +63,8 @@ def test_trains_two_updates_on_200_pairs(
 
 
 def _shrunk(path: Path, corpus: Path) -> Config:
+    by_tokens = load_config(path).training.batch_tokens is not None
+    batch_size = "training.batch_tokens=256" if by_tokens else "training.batch_sentences=32"
     return load_config(
         path,
         [
@@ -63,7 +80,7 @@ def _shrunk(path: Path, corpus: Path) -> Config:
             "model.encoder_layers=1",
             "model.decoder_layers=1",
             "training.max_updates=2",
-            "training.batch_tokens=256",
+            batch_size,
             "training.validate_updates=2",
         ],
     )

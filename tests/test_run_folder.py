@@ -161,6 +161,7 @@ def test_no_run_at_all_is_refused(folder: str | None) -> None:
 
 def test_a_new_run_gets_the_first_free_number() -> None:
     assert new_run_path("base.yaml") == Path("runs/base")
+    assert new_run_path("tutorials/orahilly.yaml") == Path("runs/orahilly")
     make_run("base", 1)
     assert new_run_path("configs/base.yaml") == Path("runs/base-2")
     make_run("base-3", 1)

@@ -1,5 +1,6 @@
 """Multi-head attention (Vaswani et al. 2017, section 3.2), with a cache for decoding."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,24 +11,31 @@ from nmt.config import ModelConfig
 
 
 def scaled_dot_product(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout: float = 0.0
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    dropout: float = 0.0,
+    scale: float | None = None,
 ) -> Tensor:
     """Attention(Q, K, V) = softmax(Q Kᵀ / √d_key) V   (equation 1).
 
     query: (batch, heads, queries, d_key); key: (batch, heads, keys, d_key);
     value: (batch, heads, keys, d_value); mask: broadcasts to (batch, heads, queries, keys),
-    True = may attend; a query that may attend to nothing gets zeros.
-    → (batch, heads, queries, d_value)
+    True = may attend; a query that may attend to nothing gets zeros; scale: what the scores are
+    multiplied by, 1 / √d_key if None. → (batch, heads, queries, d_value)
     """
-    return functional.scaled_dot_product_attention(query, key, value, mask, dropout)
+    return functional.scaled_dot_product_attention(query, key, value, mask, dropout, scale=scale)
 
 
-def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor:
+def attention_weights(
+    query: Tensor, key: Tensor, mask: Tensor | None, scale: float | None = None
+) -> Tensor:
     """softmax(Q Kᵀ / √d_key), the weights that `scaled_dot_product` keeps to itself.
 
     → (batch, heads, queries, keys); rows sum to one, or are zero where nothing may be attended to
     """
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+    scores = query @ key.transpose(-2, -1) * (scale or 1 / math.sqrt(query.shape[-1]))
     if mask is not None:
         scores = scores.masked_fill(~mask, float("-inf"))
     return scores.softmax(-1).nan_to_num(0.0)
@@ -71,6 +79,8 @@ class _Attention(nn.Module):
         self.heads = config.heads
         self.d_key, self.d_value = config.key_size, config.value_size
         self.dropout = config.attention_dropout
+        widths = {"d_key": self.d_key, "d_model": config.d_model}
+        self.scale = 1 / math.sqrt(widths[config.score_scale])
         self.output = nn.Linear(
             self.heads * self.d_value, config.d_model, bias=config.attention_bias
         )
@@ -84,8 +94,9 @@ class _Attention(nn.Module):
     def _attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
         """MultiHead(Q, K, V) = Concat(head₁, …, head_h) Wᴼ   (section 3.2.2)."""
         if self.recorded is not None:
-            self.recorded.append(attention_weights(query, key, mask))
-        heads = scaled_dot_product(query, key, value, mask, self.dropout if self.training else 0.0)
+            self.recorded.append(attention_weights(query, key, mask, self.scale))
+        dropout = self.dropout if self.training else 0.0
+        heads = scaled_dot_product(query, key, value, mask, dropout, self.scale)
         # (batch, heads, queries, d_value) → (batch, queries, heads * d_value)
         return self.output(heads.transpose(1, 2).flatten(2))
 

@@ -24,10 +24,10 @@ class FeedForward(nn.Module):
 class PostNorm(nn.Module):
     """The paper's residual connection: LayerNorm(x + Dropout(Sublayer(x)))   (section 3.1)."""
 
-    def __init__(self, config: ModelConfig):
+    def __init__(self, config: ModelConfig, dropout: float):
         super().__init__()
-        self.norm = nn.LayerNorm(config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
+        self.dropout = nn.Dropout(dropout)
 
     def before(self, x: Tensor) -> Tensor:
         """Return the sublayer's input."""
@@ -45,10 +45,10 @@ class PreNorm(nn.Module):
     (Xiong et al. 2020, https://arxiv.org/abs/2002.04745).
     """
 
-    def __init__(self, config: ModelConfig):
+    def __init__(self, config: ModelConfig, dropout: float):
         super().__init__()
-        self.norm = nn.LayerNorm(config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
+        self.dropout = nn.Dropout(dropout)
 
     def before(self, x: Tensor) -> Tensor:
         """Return the sublayer's input."""
@@ -68,8 +68,10 @@ class EncoderLayer(nn.Module):
     def __init__(self, config: ModelConfig):
         super().__init__()
         residual = RESIDUALS[config.norm]
-        self.attention, self.attention_residual = SelfAttention(config), residual(config)
-        self.feed_forward, self.feed_forward_residual = FeedForward(config), residual(config)
+        self.attention = SelfAttention(config)
+        self.attention_residual = residual(config, config.attention_output_dropout_rate)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_residual = residual(config, config.dropout)
 
     def forward(self, x: Tensor, source_mask: Tensor) -> Tensor:
         """x: (batch, source, d_model); source_mask: (batch, 1, 1, source) → the shape of x."""
@@ -85,9 +87,12 @@ class DecoderLayer(nn.Module):
     def __init__(self, config: ModelConfig):
         super().__init__()
         residual = RESIDUALS[config.norm]
-        self.self_attention, self.self_residual = SelfAttention(config), residual(config)
-        self.cross_attention, self.cross_residual = CrossAttention(config), residual(config)
-        self.feed_forward, self.feed_forward_residual = FeedForward(config), residual(config)
+        self.self_attention = SelfAttention(config)
+        self.self_residual = residual(config, config.attention_output_dropout_rate)
+        self.cross_attention = CrossAttention(config)
+        self.cross_residual = residual(config, config.attention_output_dropout_rate)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_residual = residual(config, config.dropout)
 
     def forward(
         self,

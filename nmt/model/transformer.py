@@ -14,6 +14,9 @@ from nmt.model.masks import padding_mask, target_mask
 from nmt.model.positions import POSITIONS, LearnedPositions
 from nmt.special_tokens import PAD
 
+# Glorot & Bengio 2010, equation 16, and the normal distribution of the same variance.
+XAVIER = {"xavier_uniform": nn.init.xavier_uniform_, "xavier_normal": nn.init.xavier_normal_}
+
 
 class Embedding(nn.Module):
     """Token embeddings plus positions, then dropout (Vaswani et al. 2017, sections 3.4, 3.5)."""
@@ -23,10 +26,10 @@ class Embedding(nn.Module):
         self.tokens = tokens
         self.scale = config.d_model**0.5 if config.scale_embeddings else 1.0
         self.positions = POSITIONS[config.positions](config)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = nn.Dropout(config.embedding_dropout_rate)
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
-        """ids: (batch, length), the first at position `start` → (batch, length, d_model)."""
+        """ids: (batch, length), preceded by `start` tokens → (batch, length, d_model)."""
         positions = self.positions(start, ids.shape[1])
         return self.dropout(self.tokens(ids) * self.scale + positions)
 
@@ -76,16 +79,18 @@ class Transformer(nn.Module):
         self.config = config
         source_tokens = nn.Embedding(source_size, config.d_model)
         target_tokens = (
-            source_tokens if config.tie == "all" else nn.Embedding(target_size, config.d_model)
+            source_tokens
+            if config.tie in ("inputs", "all")
+            else nn.Embedding(target_size, config.d_model)
         )
         self.source_embedding = Embedding(config, source_tokens)
         self.target_embedding = Embedding(config, target_tokens)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
-        self.encoder_norm = nn.LayerNorm(config.d_model) if config.final_norm else nn.Identity()
-        self.decoder_norm = nn.LayerNorm(config.d_model) if config.final_norm else nn.Identity()
+        self.encoder_norm = _final_norm(config)
+        self.decoder_norm = _final_norm(config)
         self.output = nn.Linear(config.d_model, target_size, bias=config.output_bias)
-        if config.tie != "none":
+        if config.tie in ("target", "all"):
             self.output.weight = target_tokens.weight
         self._initialise()
 
@@ -148,20 +153,27 @@ class Transformer(nn.Module):
         return list(self.decoder)  # type: ignore[arg-type]
 
     def _initialise(self) -> None:
-        """Glorot-uniform matrices, zero biases, embeddings of variance 1 / d_model."""
+        """Xavier (Glorot) matrices, zero biases, embeddings from a normal distribution."""
+        # Scaled by √d_model, embeddings then have the size of the positions they meet.
+        std = self.config.embedding_std or self.config.d_model**-0.5
         for name, parameter in self.named_parameters():
             if parameter.dim() > 1:
-                nn.init.xavier_uniform_(parameter)
+                XAVIER[self.config.initialisation](parameter)
             elif name.endswith("bias"):
                 nn.init.zeros_(parameter)
         for module in self.modules():
             if isinstance(module, nn.Embedding):
-                # Scaled by √d_model, embeddings then have the size of the positions they meet.
-                nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
+                nn.init.normal_(module.weight, std=std)
                 with torch.no_grad():
                     module.weight[PAD].zero_()
             elif isinstance(module, LearnedPositions):
-                nn.init.normal_(module.table, std=self.config.d_model**-0.5)
+                nn.init.normal_(module.table, std=std)
+
+
+def _final_norm(config: ModelConfig) -> nn.Module:
+    if not config.final_norm:
+        return nn.Identity()
+    return nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
 
 
 def count_parameters(model: nn.Module) -> int:

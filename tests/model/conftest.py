@@ -86,7 +86,10 @@ class Reference:
             if self.config.positions == "learned":
                 row = row + self.weights[f"{name}.positions.table"][position]
             else:
-                angles = [position / 10000 ** (2 * (k // 2) / d_model) for k in range(d_model)]
+                number = position + self.config.first_position
+                by_column = self.config.position_exponent == "column"
+                exponents = [2 * (k if by_column else k // 2) / d_model for k in range(d_model)]
+                angles = [number / 10000**exponent for exponent in exponents]
                 waves = [math.cos(a) if k % 2 else math.sin(a) for k, a in enumerate(angles)]
                 row = row + np.array(waves)
             rows.append(row)
@@ -154,20 +157,21 @@ class Reference:
                 key[:, h * k : (h + 1) * k],
                 value[:, h * v : (h + 1) * v],
                 may,
+                self.config.d_model if self.config.score_scale == "d_model" else k,
             )
             for h in range(self.config.heads)
         ]
         return self.linear(f"{name}.output", np.concatenate(heads, axis=1))
 
     @staticmethod
-    def attention(query: Matrix, key: Matrix, value: Matrix, may: NDArray[np.bool_]) -> Matrix:
-        """softmax(Q Kᵀ / √d_key) V of one head, number by number."""
+    def attention(
+        query: Matrix, key: Matrix, value: Matrix, may: NDArray[np.bool_], width: int
+    ) -> Matrix:
+        """softmax(Q Kᵀ / √width) V of one head, number by number."""
         result = np.zeros((len(query), value.shape[1]))
         for i in range(len(query)):
             exponentials = [
-                math.exp(float(np.dot(query[i], key[j])) / math.sqrt(key.shape[1]))
-                if may[i, j]
-                else 0.0
+                math.exp(float(np.dot(query[i], key[j])) / math.sqrt(width)) if may[i, j] else 0.0
                 for j in range(len(key))
             ]
             for j in range(len(key)):
@@ -182,7 +186,7 @@ class Reference:
 
     def norm(self, name: str, x: Matrix) -> Matrix:
         mean, variance = x.mean(1, keepdims=True), x.var(1, keepdims=True)
-        normal = (x - mean) / np.sqrt(variance + 1e-5)
+        normal = (x - mean) / np.sqrt(variance + self.config.norm_epsilon)
         scaled: Matrix = normal * self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
         return scaled
 

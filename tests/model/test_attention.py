@@ -32,7 +32,7 @@ def test_scaled_dot_product_equals_the_equation(d_key, d_value, reference):
     for batch in range(2):
         for head in range(3):
             arrays = (t[batch, head].numpy() for t in (query, key, value))
-            expected = reference.attention(*arrays, mask[batch, 0].numpy())
+            expected = reference.attention(*arrays, mask[batch, 0].numpy(), d_key)
             torch.testing.assert_close(result[batch, head], torch.from_numpy(expected))
 
 
@@ -45,15 +45,25 @@ def test_attention_weights_are_a_literal_softmax():
     torch.testing.assert_close(weights, torch.tensor([[[[0.7310586, 0.2689414, 0.0]]]]))
 
 
+def test_attention_weights_follow_another_scale():
+    query, key = torch.tensor([[[[2.0, 0.0, 0.0, 0.0]]]]), torch.eye(4)[None, None, :2]
+
+    weights = attention_weights(query, key, None, scale=0.25)
+
+    # scores 2 / 4 and 0: √e / (√e + 1) and 1 / (√e + 1)
+    torch.testing.assert_close(weights, torch.tensor([[[[0.6224593, 0.3775407]]]]))
+
+
+@pytest.mark.parametrize("scale", [None, 0.3])
 @pytest.mark.parametrize("masked", [False, True])
-def test_attention_weights_agree_with_scaled_dot_product(masked):
+def test_attention_weights_agree_with_scaled_dot_product(masked, scale):
     query, key, value = random_heads(5, 3, 1), random_heads(6, 3, 2), random_heads(6, 4, 3)
     mask = torch.rand(2, 1, 5, 6, generator=torch.Generator().manual_seed(4)) < 0.5
     mask[1, 0, 2] = False  # may attend to nothing
 
-    weights = attention_weights(query, key, mask if masked else None)
+    weights = attention_weights(query, key, mask if masked else None, scale)
 
-    expected = scaled_dot_product(query, key, value, mask if masked else None)
+    expected = scaled_dot_product(query, key, value, mask if masked else None, scale=scale)
     torch.testing.assert_close(weights @ value, expected)
 
 
@@ -154,6 +164,25 @@ def test_recording_collects_the_weights_of_each_pass_and_then_stops(config):
     assert [weights.shape for weights in records[0]] == [(2, 2, 3, 4), (2, 2, 1, 4)]
     assert records[0][0][0, :, :, 3].eq(0).all()
     assert torch.equal(recorded, unrecorded)
+
+
+def test_recorded_weights_are_scaled_as_configured(config):
+    torch.manual_seed(1)
+    narrow = SelfAttention(config()).eval()  # divides by √4, the width of a head
+    wide = SelfAttention(config(score_scale="d_model")).eval()  # by √8, the width of the model
+    wide.load_state_dict(narrow.state_dict())
+    x = torch.randn(1, 3, 8)
+
+    with record_attention(narrow, wide) as (narrow_records, wide_records):
+        narrow(x, None)
+        wide(x, None)
+
+    # Softmax forgets a constant: logarithms of weights are scores up to a shift of each row.
+    scores = [
+        torch.log(w[0]) - torch.log(w[0]).mean(-1, keepdim=True)
+        for w in (narrow_records, wide_records)
+    ]
+    torch.testing.assert_close(scores[0], scores[1] * 2**0.5)
 
 
 def test_recording_stops_after_an_error(config):

@@ -50,7 +50,7 @@ def test_decoder_layer_equals_the_equations(changes, config, reference):
 
 
 def test_post_norm_normalises_the_sum(config):
-    residual = PostNorm(config(d_model=2, heads=1))
+    residual = PostNorm(config(d_model=2, heads=1), dropout=0.0)
     x = torch.tensor([[1.0, 5.0]])
 
     assert torch.equal(residual.before(x), x)
@@ -60,7 +60,7 @@ def test_post_norm_normalises_the_sum(config):
 
 
 def test_pre_norm_normalises_the_input_and_leaves_the_sum(config):
-    residual = PreNorm(config(d_model=2, heads=1))
+    residual = PreNorm(config(d_model=2, heads=1), dropout=0.0)
     x = torch.tensor([[1.0, 5.0]])
 
     torch.testing.assert_close(residual.before(x), torch.tensor([[-1.0, 1.0]]))
@@ -79,7 +79,9 @@ def test_feed_forward_activation_of_minus_one(activation, expected, config):
     assert layer(torch.tensor([1.0, 9.0])).tolist() == pytest.approx([expected] * 2)
 
 
-@pytest.mark.parametrize("kind", ["dropout", "attention_dropout", "feed_forward_dropout"])
+@pytest.mark.parametrize(
+    "kind", ["dropout", "attention_output_dropout", "attention_dropout", "feed_forward_dropout"]
+)
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_each_dropout_acts_in_training_only(kind, norm, config):
     torch.manual_seed(1)
@@ -89,3 +91,31 @@ def test_each_dropout_acts_in_training_only(kind, norm, config):
     assert not torch.equal(layer(x, mask), layer(x, mask))
     layer.eval()
     assert torch.equal(layer(x, mask), layer(x, mask))
+
+
+@pytest.mark.parametrize(
+    ("changes", "attention", "feed_forward"),
+    [
+        ({"dropout": 0.5}, True, True),
+        ({"dropout": 0.5, "attention_output_dropout": 0.0}, False, True),
+        ({"attention_output_dropout": 0.5}, True, False),
+    ],
+)
+def test_sublayer_outputs_are_dropped_where_configured(changes, attention, feed_forward, config):
+    layer = DecoderLayer(config(norm="pre", **changes))
+    x, output = torch.zeros(1, 4, 8), torch.ones(1, 4, 8)
+
+    def drops(residual):
+        return bool(residual.after(x, output).eq(0).any())
+
+    torch.manual_seed(1)
+    assert drops(layer.self_residual) == drops(layer.cross_residual) == attention
+    assert drops(layer.feed_forward_residual) == feed_forward
+
+
+def test_norms_add_epsilon_to_the_variance(config):
+    residual = PostNorm(config(d_model=2, heads=1, norm_epsilon=3.0), dropout=0.0)
+
+    # (0, 2) has mean 1 and variance 1: ±1 / √(1 + 3)
+    joined = residual.after(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.0, 1.0]]))
+    torch.testing.assert_close(joined, torch.tensor([[-0.5, 0.5]]))

@@ -18,6 +18,24 @@ def test_sinusoids_have_the_values_of_the_equation():
     torch.testing.assert_close(sinusoids(3, 4), torch.tensor(expected), rtol=0, atol=1e-7)
 
 
+def test_an_exponent_by_column_doubles_the_column_and_not_the_pair():
+    expected = [math.sin(3), math.cos(3 / 100), math.sin(3 / 10000), math.cos(3 / 1e6)]
+
+    row = sinusoids(4, 4, exponent="column")[3]
+
+    torch.testing.assert_close(row, torch.tensor(expected), rtol=0, atol=1e-7)
+
+
+def test_the_first_position_may_be_one():
+    assert torch.equal(sinusoids(5, 6, first=1), sinusoids(6, 6)[1:])
+
+
+def test_sinusoids_follow_the_configuration(config):
+    positions = SinusoidalPositions(config(first_position=1, position_exponent="column"))
+
+    assert torch.equal(positions(2, 3), sinusoids(6, 8, exponent="column")[3:])
+
+
 def test_an_odd_width_ends_with_a_sine():
     expected = [math.sin(2), math.cos(2), math.sin(2 / 10000 ** (2 / 3))]
 

@@ -14,6 +14,7 @@ VARIANTS = [
     for norm in ("pre", "post")
     for positions in ("sinusoidal", "learned")
 ]
+VARIANTS.append({"score_scale": "d_model", "first_position": 1, "position_exponent": "column"})
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,14 @@ VARIANTS = [
             "output_bias": True,
             "final_norm": False,
             "scale_embeddings": False,
+        },
+        {
+            "norm": "post",
+            "tie": "inputs",
+            "score_scale": "d_model",
+            "position_exponent": "column",
+            "first_position": 1,
+            "norm_epsilon": 0.1,
         },
     ],
 )
@@ -165,6 +174,7 @@ def test_state_counts_the_positions_decoded(random_model):
     "changes",
     [
         {"tie": "none"},
+        {"tie": "inputs"},
         {"tie": "target"},
         {"tie": "all"},
         {"attention_bias": False},
@@ -181,7 +191,7 @@ def test_state_counts_the_positions_decoded(random_model):
 def test_parameter_counts_follow_the_formula(changes, config):
     settings = config(**changes)
     source_size = 20
-    target_size = 20 if settings.tie == "all" else 30
+    target_size = 20 if settings.tie in ("inputs", "all") else 30
     model = Transformer(settings, source_size, target_size)
 
     d, ff, bias = settings.d_model, settings.d_ff, int(settings.attention_bias)
@@ -194,6 +204,7 @@ def test_parameter_counts_follow_the_formula(changes, config):
     embeddings = {
         "none": (source_size + 2 * target_size) * d,
         "target": (source_size + target_size) * d,
+        "inputs": (source_size + target_size) * d,
         "all": source_size * d,
     }[settings.tie]
     expected = (
@@ -227,7 +238,13 @@ def test_the_model_builds_on_the_meta_device(positions, config):
 
 
 @pytest.mark.parametrize(
-    ("tie", "shared"), [("none", (False, False)), ("target", (False, True)), ("all", (True, True))]
+    ("tie", "shared"),
+    [
+        ("none", (False, False)),
+        ("inputs", (True, False)),
+        ("target", (False, True)),
+        ("all", (True, True)),
+    ],
 )
 def test_tied_weights_are_one_parameter(tie, shared, config):
     model = Transformer(config(tie=tie), 20, 20)
@@ -236,7 +253,7 @@ def test_tied_weights_are_one_parameter(tie, shared, config):
     assert (source is target, model.output.weight is target) == shared
 
 
-@pytest.mark.parametrize("tie", ["none", "target", "all"])
+@pytest.mark.parametrize("tie", ["none", "inputs", "target", "all"])
 def test_the_embedding_of_padding_begins_as_zeros(tie, config):
     model = Transformer(config(tie=tie), 20, 20)
 
@@ -256,6 +273,39 @@ def test_weights_begin_with_the_spread_that_their_width_asks_for(config):
     assert float(inner.weight.abs().max()) == pytest.approx((6 / (64 + 256)) ** 0.5, rel=0.01)
     assert inner.bias.eq(0).all()
     assert model.encoder_norm.weight.eq(1).all()
+
+
+def test_embeddings_begin_with_the_spread_that_is_set(config):
+    torch.manual_seed(1)
+    settings = config(d_model=64, positions="learned", embedding_std=3.0)
+    model = Transformer(settings, 500, 500).requires_grad_(False)
+
+    assert float(model.source_embedding.tokens.weight[1:].std()) == pytest.approx(3, rel=0.05)
+    assert float(model.source_embedding.positions.table.std()) == pytest.approx(3, rel=0.1)
+
+
+def test_matrices_begin_uniform_or_normal_with_the_same_variance(config):
+    torch.manual_seed(1)
+    wide = {"d_model": 64, "d_ff": 256, "encoder_layers": 1}
+    uniform, normal = (
+        Transformer(config(initialisation=kind, **wide), 20, 20).encoder[0].feed_forward.inner
+        for kind in ("xavier_uniform", "xavier_normal")
+    )
+    deviation = (2 / (64 + 256)) ** 0.5
+
+    for layer in (uniform, normal):
+        assert float(layer.weight.detach().std()) == pytest.approx(deviation, rel=0.02)
+    assert float(uniform.weight.detach().abs().max()) < 1.74 * deviation  # √3
+    assert float(normal.weight.detach().abs().max()) > 3 * deviation
+
+
+def test_embeddings_are_dropped_apart_from_the_layers(config):
+    model = Transformer(config(embedding_dropout=0.5, tie="none"), 20, 20)
+    ids = torch.full((1, 16), 5)
+
+    for embedding in (model.source_embedding, model.target_embedding):
+        assert 0 < int(embedding(ids).eq(0).sum()) < ids.numel() * 8
+    assert model.encoder[0].feed_forward_residual.dropout.p == 0
 
 
 def test_the_same_seed_gives_the_same_weights(config):

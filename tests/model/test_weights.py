@@ -26,6 +26,7 @@ def refusal(path: Path, config: ModelConfig, size: int = 11) -> str:
     "changes",
     [
         {"tie": "none", "output_bias": True},
+        {"tie": "inputs"},
         {"tie": "target"},
         {"tie": "all"},
         {"positions": "learned", "norm": "post"},

@@ -1,0 +1,208 @@
+"""Modi, after the Annotated Transformer: pre-norm with final norms; the notebook's mistakes."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from nmt.model.masks import padding_mask, target_mask
+from nmt.model.padding import pad
+from nmt.model.transformer import Transformer
+from nmt.special_tokens import PAD
+from nmt.training.optimization import learning_rate
+
+SECTION = "Modi"
+
+
+def slow_logits(eq, source, target):
+    def embed(name, ids):
+        d = eq.config.d_model
+        table = np.zeros((len(ids), d))
+        for position in range(len(ids)):
+            for pair in range(d // 2):
+                angle = position * math.exp(-2 * pair * math.log(10000) / d)
+                table[position, 2 * pair] = math.sin(angle)
+                table[position, 2 * pair + 1] = math.cos(angle)
+        return eq.rows(name, ids) * math.sqrt(d) + table
+
+    def see_source(_, j):
+        return source[j] != PAD
+
+    def see_past(i, j):
+        return j <= i and target[j] != PAD
+
+    root = math.sqrt(eq.config.key_size)
+    x = embed("source_embedding", source)
+    for layer in [f"encoder.{i}" for i in range(6)]:
+        normed = eq.norm(f"{layer}.attention_residual.norm", x)
+        x = x + eq.attend(f"{layer}.attention", normed, normed, see_source, root)
+        normed = eq.norm(f"{layer}.feed_forward_residual.norm", x)
+        x = x + eq.feed_forward(f"{layer}.feed_forward", normed)
+    memory = eq.norm("encoder_norm", x)
+
+    x = embed("target_embedding", target)
+    for layer in [f"decoder.{i}" for i in range(6)]:
+        normed = eq.norm(f"{layer}.self_residual.norm", x)
+        x = x + eq.attend(f"{layer}.self_attention", normed, normed, see_past, root)
+        normed = eq.norm(f"{layer}.cross_residual.norm", x)
+        x = x + eq.attend(f"{layer}.cross_attention", normed, memory, see_source, root)
+        normed = eq.norm(f"{layer}.feed_forward_residual.norm", x)
+        x = x + eq.feed_forward(f"{layer}.feed_forward", normed)
+    return eq.linear("output", eq.norm("decoder_norm", x))
+
+
+@pytest.mark.parametrize(("source", "target"), [(2000, 2000), (700, 900)])
+def test_parameters(source, target, parameters, documented):
+    expected = 44_140_544 + 512 * (source + 2 * target) + target
+    assert parameters("modi", source, target) == expected
+    documented(SECTION, f"{44_140_544:,} + 512·(V_source + 2·V_target) + V_target")
+
+
+def test_sharing_embeddings_and_output_is_an_option(parameters):
+    assert parameters("modi", 2000, 2000, "model.tie=all") == 44_140_544 + 512 * 2000 + 2000
+
+
+def test_the_model_equals_the_equations(tiny_model, assert_equal_to):
+    assert_equal_to(tiny_model("modi"), slow_logits)
+
+
+# One layer a side: six take half a minute.
+SHALLOW = ["model.encoder_layers=1", "model.decoder_layers=1"]
+
+
+@pytest.mark.parametrize("tie", ["none", "all"])
+def test_it_learns_to_copy(tie, copied):
+    quick = ["training.learning_rate=5e-3", "training.warmup_updates=50", f"model.tie={tie}"]
+    assert copied("modi", *SHALLOW, *quick) >= 0.95
+
+
+def test_dropout_is_everywhere(dropout_rates):
+    places = [
+        "embeddings",
+        "attention weights",
+        "attention output",
+        "inside feed-forward",
+        "feed-forward output",
+    ]
+    assert dropout_rates("modi") == dict.fromkeys(places, 0.1)
+
+
+def test_the_rate_is_noams_with_the_annotated_transformers_peak(load, documented):
+    training = load("modi").training
+
+    def noam(update, warmup):
+        return 512**-0.5 * min(update**-0.5, update * warmup**-1.5)
+
+    ratios = {
+        round(learning_rate(training, update, 9999) / noam(update, training.warmup_updates), 9)
+        for update in (1, 100, 300, 301, 1000, 5000)
+    }
+    assert len(ratios) == 1
+    assert training.learning_rate == pytest.approx(noam(3000, 3000), rel=0.01)
+    documented(SECTION, f"Noam's rate times {ratios.pop():.2f}")
+
+
+# --------------------------------------------------------------------------------------- deviations
+
+
+def test_his_layer_norm_is_a_thousandth_smaller(documented):
+    x = torch.randn(512, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+
+    ours = functional.layer_norm(x, (512,))
+    his = (x - x.mean()) / (x.std() + 1e-6)  # torch's `std` is the unbiased one
+
+    smaller = 1 - float((his / ours).mean())
+    assert smaller == pytest.approx(1 - math.sqrt(511 / 512), abs=1e-5)
+    documented(SECTION, f"{smaller:.2%} smaller")
+
+
+def test_label_smoothing_leaves_the_label_a_little_more(load, documented):
+    smoothing, size = load("modi").training.label_smoothing, 2000
+    logits = torch.zeros(1, size, dtype=torch.float64, requires_grad=True)
+
+    loss = functional.cross_entropy(logits, torch.tensor([7]), label_smoothing=smoothing)
+    [gradient] = torch.autograd.grad(loss, logits)
+
+    ours = 1 / size - gradient[0]  # the gradient is softmax - label distribution
+    his = torch.full((size,), smoothing / (size - 2)).double()
+    his[7], his[PAD] = 1 - smoothing, 0
+    assert float(his.sum()) == pytest.approx(1)
+    documented(SECTION, f"the label has {float(ours[7]):.5f} here and {float(his[7]):.5f} there")
+
+
+def test_a_decoder_that_returns_inside_its_loop_runs_one_layer(tiny_model, parameters, documented):
+    model = tiny_model("modi")
+    source, target = pad([[5, 6, 3]]), torch.tensor([[2, 7, 4]])
+
+    def notebook():
+        mask = padding_mask(source)
+        memory, x = model.encode(source, mask), model.target_embedding(target)
+        for layer in model.decoder_layers():
+            keys_values = layer.cross_attention.keys_values(memory)
+            x = layer(x, target_mask(target), keys_values, mask)
+            return model.logits(model.decoder_norm(x))
+
+    before, ours = notebook(), model(source, target)
+    for layer in model.decoder_layers()[1:]:
+        for parameter in layer.parameters():
+            torch.nn.init.normal_(parameter)
+
+    assert torch.equal(notebook(), before)
+    assert not torch.allclose(model(source, target), ours)
+    idle = parameters("modi", 9, 9) - parameters("modi", 9, 9, "model.decoder_layers=1")
+    documented(SECTION, f"{idle:,} parameters are never used")
+
+
+def test_attention_without_softmax_is_no_distribution(equations, documented):
+    query, keys = np.array([[1.0]]), np.array([[2.0], [-1.0], [0.5]])
+
+    his = query @ keys.T
+    ours = equations.weigh(query, keys, lambda i, j: True, 1.0)
+
+    assert his.min() < 0
+    assert ours.min() > 0
+    assert ours.sum() == pytest.approx(1)
+    shares = ", ".join(f"{weight:.3f}" for weight in ours[0])
+    documented(SECTION, f"sum to {his.sum():.1f} with one of them negative; softmax gives {shares}")
+
+
+def test_log_softmax_over_positions_is_no_distribution_over_words(documented):
+    logits = torch.zeros(1, 4, 10)  # 4 positions, 10 words
+
+    words, positions = (logits.log_softmax(dim).exp()[0, 0].sum().item() for dim in (-1, 1))
+
+    assert words == pytest.approx(1)
+    documented(SECTION, f"of 10 words at 4 positions sum to {positions:.1f} at each")
+    # And what comes later changes what was said before:
+    logits[0, 3, 0] = 9.0
+    assert logits.log_softmax(1)[0, 0, 0] < torch.zeros(1, 4, 10).log_softmax(1)[0, 0, 0]
+    assert logits.log_softmax(-1)[0, 0, 0] == torch.zeros(10).log_softmax(-1)[0]
+
+
+def test_decoding_without_the_source_mask_attends_to_padding(tiny_model, documented):
+    model = tiny_model("modi")
+    alone, padded = pad([[5, 6, 3]]), torch.tensor([[5, 6, 3] + [PAD] * 6])
+    target = torch.tensor([[2, 7, 4]])
+
+    def decode(source, mask):
+        memory, x = model.encode(source, padding_mask(source)), model.target_embedding(target)
+        for layer in model.decoder_layers():
+            x = layer(x, target_mask(target), layer.cross_attention.keys_values(memory), mask)
+        return model.logits(model.decoder_norm(x))
+
+    everything = torch.ones(1, 1, 1, 9, dtype=torch.bool)
+    torch.testing.assert_close(decode(padded, padding_mask(padded)), model(alone, target))
+    assert not torch.allclose(decode(padded, everything), model(alone, target), atol=0.01)
+    even = float(torch.zeros(9).softmax(-1)[3:].sum())
+    documented(SECTION, f"{even:.0%} of an even attention")
+
+
+def test_embeddings_begin_with_another_spread_than_xaviers(load, documented):
+    torch.manual_seed(1)
+    model = Transformer(load("modi", *SHALLOW).model, 2000, 2000)
+
+    ours = float(model.source_embedding.tokens.weight.detach().std())
+    xavier = math.sqrt(2 / (2000 + 512))
+    documented(SECTION, f"{ours:.3f}, by Xavier {xavier:.3f}")

@@ -1,0 +1,143 @@
+"""The tutorial on Multi30k: learned positions, key and value sizes of their own, beam search."""
+
+import math
+
+import pytest
+import torch
+
+from nmt.corpus.prepare import prepare
+from nmt.model.transformer import Transformer
+from nmt.special_tokens import PAD
+
+NAME = "multi30k-learned-positions"
+SECTION = "Multi30k with learned positions"
+TINY = ["model.d_key=3", "model.d_value=5"]  # and d_model / heads is 4
+
+
+def slow_logits(eq, source, target):
+    def embed(name, ids):
+        table = eq.weights[f"{name}.positions.table"]
+        return eq.rows(name, ids) + [table[position] for position in range(len(ids))]
+
+    def see_source(_, j):
+        return source[j] != PAD
+
+    def see_past(i, j):
+        return j <= i and target[j] != PAD
+
+    root = math.sqrt(eq.config.key_size)
+    x = embed("source_embedding", source)
+    for layer in [f"encoder.{i}" for i in range(6)]:
+        sublayer = eq.attend(f"{layer}.attention", x, x, see_source, root)
+        x = eq.norm(f"{layer}.attention_residual.norm", x + sublayer)
+        sublayer = eq.feed_forward(f"{layer}.feed_forward", x)
+        x = eq.norm(f"{layer}.feed_forward_residual.norm", x + sublayer)
+    memory = x
+
+    x = embed("target_embedding", target)
+    for layer in [f"decoder.{i}" for i in range(6)]:
+        sublayer = eq.attend(f"{layer}.self_attention", x, x, see_past, root)
+        x = eq.norm(f"{layer}.self_residual.norm", x + sublayer)
+        sublayer = eq.attend(f"{layer}.cross_attention", x, memory, see_source, root)
+        x = eq.norm(f"{layer}.cross_residual.norm", x + sublayer)
+        sublayer = eq.feed_forward(f"{layer}.feed_forward", x)
+        x = eq.norm(f"{layer}.feed_forward_residual.norm", x + sublayer)
+    return eq.linear("output", x)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "context"), [(4000, 4000, 128), (700, 900, 128), (700, 900, 50)]
+)
+def test_parameters(source, target, context, parameters, documented):
+    expected = 44_101_632 + 512 * (source + 2 * target + 2 * context) + target
+    assert parameters(NAME, source, target, f"model.max_length={context}") == expected
+    documented(SECTION, f"{44_101_632:,} + 512·(V_source + 2·V_target + 2·C) + V_target")
+
+
+def test_the_sizes_of_keys_and_values_are_their_own(parameters):
+    changed = ["model.d_key=48", "model.d_value=80"]
+    layers = 6 + 2 * 6  # each holds W of queries and keys, and W of values and the output
+    difference = layers * 2 * 512 * 8 * ((48 - 64) + (80 - 64))
+
+    assert parameters(NAME, 9, 9, *changed) - parameters(NAME, 9, 9) == difference == 0
+    wider = parameters(NAME, 9, 9, "model.d_value=80") - parameters(NAME, 9, 9)
+    assert wider == layers * 2 * 512 * 8 * 16
+
+
+def test_the_model_equals_the_equations_with_keys_unlike_values(tiny_model, assert_equal_to):
+    assert_equal_to(tiny_model(NAME, *TINY), slow_logits)
+
+
+def test_cached_steps_equal_the_whole_with_keys_unlike_values(tiny_model):
+    model = tiny_model(NAME, *TINY)
+    source, target = torch.tensor([[5, 6, 3]]), torch.tensor([[2, 7, 4, 8]])
+
+    state = model.start(source, capacity=4)
+    steps = [model.step(target[:, i], state) for i in range(4)]
+
+    torch.testing.assert_close(torch.stack(steps, 1), model(source, target))
+
+
+def test_it_learns_to_copy_and_writes_by_beam_search(copied, load):
+    shallow = ["model.encoder_layers=2", "model.decoder_layers=2"]
+    widths = ["model.d_key=12", "model.d_value=20"]
+    quick = ["training.learning_rate=5e-3", "training.warmup_updates=50"]
+
+    assert load(NAME).decoding.beam_size > 1
+    assert copied(NAME, *shallow, *widths, *quick) >= 0.95
+
+
+def test_dropout_is_on_the_sublayers_outputs_alone(dropout_rates):
+    assert dropout_rates(NAME) == {"attention output": 0.1, "feed-forward output": 0.1}
+
+
+@pytest.mark.slow
+def test_multi30k_is_read_in_english_and_french(corpora, load, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    prepared = prepare(load(NAME, f"data.path={corpora / 'multi30k'}"))
+
+    pairs = prepared.report["pairs"]
+    assert (pairs["validation"], pairs["test"]) == (1014, 1000)
+    context = load(NAME).model.max_length
+    longest = max(side["longest"] for side in prepared.report["lengths"].values())
+    assert longest + 1 <= context
+
+
+# --------------------------------------------------------------------------------------- deviations
+
+
+def test_each_side_learns_its_own_positions(load):
+    with torch.device("meta"):
+        model = Transformer(load(NAME).model, 9, 9)
+
+    source, target = model.source_embedding.positions.table, model.target_embedding.positions.table
+    assert source is not target
+    assert source.shape == target.shape == (128, 512)
+
+
+def test_matrices_begin_normal_also_in_the_feed_forward_layers(load, documented):
+    torch.manual_seed(1)
+    small = ["model.encoder_layers=1", "model.decoder_layers=1"]
+    model = Transformer(load(NAME, *small).model, 9, 9)
+
+    for matrix, fans in (
+        (model.decoder[0].cross_attention.query.weight, 512 + 512),
+        (model.encoder[0].feed_forward.inner.weight, 512 + 2048),
+    ):
+        deviation = math.sqrt(2 / fans)
+        assert float(matrix.detach().std()) == pytest.approx(deviation, rel=0.01)
+        assert float(matrix.detach().abs().max()) > 3 * deviation  # uniform ends at √3
+    documented(SECTION, f"beyond {math.sqrt(3):.2f} standard deviations")
+
+
+def test_one_matrix_for_queries_keys_and_values_begins_smaller(load, documented):
+    torch.manual_seed(1)
+    small = ["model.encoder_layers=1", "model.decoder_layers=1"]
+    layer = Transformer(load(NAME, *small).model, 9, 9).encoder[0].attention
+
+    ours = float(layer.query_key_value.weight.detach().std())
+    apart = float(torch.nn.init.xavier_normal_(torch.empty(512, 512)).std())
+
+    assert ours / apart == pytest.approx(math.sqrt((512 + 512) / (512 + 3 * 512)), rel=0.01)
+    documented("All five", f"{math.sqrt(1 / 2):.2f} times")

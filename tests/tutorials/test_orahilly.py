@@ -1,0 +1,153 @@
+"""O'Rahilly: post-norm, positions by column; his padding mask, which leaks, and ours."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from nmt.corpus.prepare import prepare
+from nmt.corpus.readers import read_pickle
+from nmt.model.positions import sinusoids
+from nmt.model.transformer import Transformer
+from nmt.special_tokens import PAD
+from nmt.training.optimization import learning_rate
+
+SECTION = "O'Rahilly"
+TINY = ["model.d_key=4", "model.d_value=4"]
+
+
+def may_see_past(target):
+    return lambda i, j: j <= i and target[j] != PAD
+
+
+def his_mask(source):
+    """His padding mask of the decoder: rows of the source's length, whichever the target's."""
+    length = sum(token != PAD for token in source)
+    return lambda i, j: j <= i and i < length
+
+
+def slow_logits(eq, source, target, may_see=None, masked=-math.inf):
+    def positions(length):
+        d = eq.config.d_model
+        waves = (math.sin, math.cos)
+        return np.array(
+            [[waves[i % 2](p / 10000 ** (2 * i / d)) for i in range(d)] for p in range(length)]
+        )
+
+    def may_see_source(_, j):
+        return source[j] != PAD
+
+    may_see = may_see or may_see_past(target)
+    root = math.sqrt(eq.config.key_size)
+    x = eq.rows("source_embedding", source) + positions(len(source))
+    sublayer = eq.attend("encoder.0.attention", x, x, may_see_source, root)
+    x = eq.norm("encoder.0.attention_residual.norm", x + sublayer)
+    sublayer = eq.feed_forward("encoder.0.feed_forward", x)
+    memory = eq.norm("encoder.0.feed_forward_residual.norm", x + sublayer)
+
+    x = eq.rows("target_embedding", target) + positions(len(target))
+    sublayer = eq.attend("decoder.0.self_attention", x, x, may_see, root, masked)
+    x = eq.norm("decoder.0.self_residual.norm", x + sublayer)
+    sublayer = eq.attend("decoder.0.cross_attention", x, memory, may_see_source, root)
+    x = eq.norm("decoder.0.cross_residual.norm", x + sublayer)
+    sublayer = eq.feed_forward("decoder.0.feed_forward", x)
+    x = eq.norm("decoder.0.feed_forward_residual.norm", x + sublayer)
+    return eq.linear("output", x)
+
+
+def test_parameters(parameters, documented):
+    assert parameters("orahilly", 2285, 3626) == 12_242_986
+    assert parameters("orahilly", 700, 900) == 7_356_416 + 512 * (700 + 2 * 900) + 900
+    documented(SECTION, "12,242,986")
+
+
+def test_the_model_equals_the_equations(tiny_model, assert_equal_to):
+    model = tiny_model("orahilly", *TINY)
+
+    assert_equal_to(model, slow_logits)
+
+
+def test_it_learns_to_copy(copied):
+    assert copied("orahilly", "model.d_key=32", "model.d_value=32") >= 0.95
+
+
+def test_nothing_is_dropped(dropout_rates):
+    assert dropout_rates("orahilly") == {}
+
+
+def test_the_learning_rate_is_constant_from_the_first_update(load):
+    training = load("orahilly").training
+    assert {learning_rate(training, update, 5000) for update in (1, 2, 100, 5000)} == {1e-3}
+
+
+# --------------------------------------------------------------------------------------- deviations
+
+
+def test_columns_for_pairs_make_half_of_the_positions_nearly_constant(documented):
+    by_pair, by_column = (sinusoids(10, 512, exponent=kind) for kind in ("pair", "column"))
+
+    alike = [column for column in range(512) if by_pair[:, column].equal(by_column[:, column])]
+    assert alike == [0]
+    moves = [float((table - table[0])[:, 256:].abs().max()) for table in (by_pair, by_column)]
+    documented(SECTION, "agree in column 0 alone")
+    documented(SECTION, f"by at most {moves[1]:.4f}, by pair by up to {moves[0]:.2f}")
+
+
+def test_his_padding_mask_lets_rows_beyond_the_source_see_the_future(
+    tiny_model, equations, documented
+):
+    eq = equations(tiny_model("orahilly", *TINY))
+    source, target = [5, 6, 3, PAD, PAD, PAD], [2, 7, 4, 8, 9, 5]
+    other = [*target[:-1], 10]
+    query, key = np.random.default_rng(1).normal(size=(2, 6, 4))
+
+    weights = eq.weigh(query, key, his_mask(source), 2.0, masked=-1e9)
+    future = [float(weights[i, i + 1 :].sum()) for i in range(6)]
+    assert future == pytest.approx([0, 0, 0, 2 / 6, 1 / 6, 0])
+    assert weights[3:] == pytest.approx(np.full((3, 6), 1 / 6))
+    documented(SECTION, f"{future[3]:.1%} and {future[4]:.1%} of their attention")
+
+    def changed_rows(*mask):
+        before, after = (slow_logits(eq, source, ids, *mask) for ids in (target, other))
+        return [row + 1 for row in range(6) if not np.allclose(before[row], after[row])]
+
+    his, ours = changed_rows(his_mask(source), -1e9), changed_rows()
+    assert (his, ours) == ([4, 5, 6], [6])
+    documented(SECTION, "changes the logits of rows 4, 5 and 6; with ours, of row 6 alone")
+
+
+def test_how_many_rows_of_the_pickle_his_mask_lets_see_the_future(corpora, documented):
+    rows = leaking = 0
+    for english, german in read_pickle(corpora / "english-german-test.pkl"):
+        source, target = len(english.split()) + 1, len(german.split()) + 1  # <eos>; <sos>
+        rows += target
+        leaking += max(0, target - 1 - source)  # the last row has no future
+    documented(SECTION, f"{leaking / rows:.1%} of the target rows of `english-german-test.pkl`")
+
+
+def test_a_vocabulary_of_the_training_part_does_not_know_every_held_out_word(
+    corpora, load, tmp_path, monkeypatch, documented
+):
+    monkeypatch.chdir(tmp_path)
+    path = corpora / "english-german-both.pkl"
+
+    prepared = prepare(load("orahilly", f"data.path={path}"))
+
+    known = prepared.report["coverage"]["test"]
+    assert prepared.report["pairs"]["train"] == pytest.approx(9000, abs=10)
+    unknown = {f"{1 - known[side]:.0%}" for side in ("source", "target")}
+    assert len(unknown) == 1
+    documented(SECTION, f"about {unknown.pop()} of the words")
+
+
+def test_unscaled_embeddings_need_the_size_of_their_positions(load, documented):
+    def spread(*overrides):
+        torch.manual_seed(1)
+        model = Transformer(load("orahilly", *overrides).model, 2285, 9)
+        return float(model.source_embedding.tokens.weight.detach().std())
+
+    position = float(sinusoids(10, 512).square().mean().sqrt())
+    assert spread() == pytest.approx(1, rel=0.01)
+    nmts = spread("model.embedding_std=null")
+    documented(SECTION, f"positions of size {position:.2f} would hide words of size {nmts:.3f}")

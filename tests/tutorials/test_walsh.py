@@ -1,0 +1,131 @@
+"""Walsh: Keras' layers, heads as wide as the model, dropout where Keras' attention has it."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from nmt.corpus.prepare import prepare
+from nmt.model.transformer import Transformer
+from nmt.special_tokens import PAD
+from nmt.training.optimization import make_optimizer
+
+SECTION = "Walsh"
+TINY = ["model.d_key=8", "model.d_value=8"]
+
+
+def slow_logits(eq, source, target):
+    def embed(name, ids):
+        d = eq.config.d_model
+        table = np.zeros((len(ids), d))
+        for position in range(len(ids)):
+            for column in range(d):
+                angle = position / 10000 ** (2 * (column // 2) / d)
+                table[position, column] = math.cos(angle) if column % 2 else math.sin(angle)
+        return eq.rows(name, ids) + table
+
+    def see_source(_, j):
+        return source[j] != PAD
+
+    def see_past(i, j):
+        return j <= i and target[j] != PAD
+
+    root, epsilon = math.sqrt(eq.config.key_size), 1e-3
+    x = embed("source_embedding", source)
+    for layer in ("encoder.0", "encoder.1"):
+        sublayer = eq.attend(f"{layer}.attention", x, x, see_source, root)
+        x = eq.norm(f"{layer}.attention_residual.norm", x + sublayer, epsilon)
+        sublayer = eq.feed_forward(f"{layer}.feed_forward", x)
+        x = eq.norm(f"{layer}.feed_forward_residual.norm", x + sublayer, epsilon)
+    memory = x
+
+    x = embed("target_embedding", target)
+    for layer in ("decoder.0", "decoder.1"):
+        sublayer = eq.attend(f"{layer}.self_attention", x, x, see_past, root)
+        x = eq.norm(f"{layer}.self_residual.norm", x + sublayer, epsilon)
+        sublayer = eq.attend(f"{layer}.cross_attention", x, memory, see_source, root)
+        x = eq.norm(f"{layer}.cross_residual.norm", x + sublayer, epsilon)
+        sublayer = eq.feed_forward(f"{layer}.feed_forward", x)
+        x = eq.norm(f"{layer}.feed_forward_residual.norm", x + sublayer, epsilon)
+    return eq.linear("output", x)
+
+
+@pytest.mark.parametrize(("source", "target"), [(10_000, 10_000), (700, 900)])
+def test_parameters(source, target, parameters, documented):
+    expected = 3_299_584 + 128 * (source + 2 * target) + target
+    assert parameters("walsh", source, target) == expected
+    documented(SECTION, f"{3_299_584:,} + 128·(V_source + 2·V_target) + V_target")
+
+
+def test_the_model_equals_the_equations(tiny_model, assert_equal_to):
+    assert_equal_to(tiny_model("walsh", *TINY), slow_logits)
+
+
+def test_it_learns_to_copy(copied):
+    assert copied("walsh", "model.d_key=64", "model.d_value=64") >= 0.95
+
+
+def test_dropout_is_on_attention_weights_and_the_feed_forward_output(dropout_rates):
+    assert dropout_rates("walsh") == {"attention weights": 0.1, "feed-forward output": 0.1}
+
+
+@pytest.mark.slow
+def test_tatoebas_file_is_prepared(corpora, load, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    prepared = prepare(load("walsh", f"data.path={corpora / 'tatoeba-deu.txt'}"))
+
+    assert prepared.report["pairs"]["train"] > 40_000
+
+
+# --------------------------------------------------------------------------------------- deviations
+
+
+def test_heads_as_wide_as_the_model_make_attention_eight_times_as_large(load, documented):
+    def attention(*overrides):
+        with torch.device("meta"):
+            layer = Transformer(load("walsh", *overrides).model, 9, 9).encoder[0].attention
+        return sum(parameter.numel() for parameter in layer.parameters())
+
+    wide, usual = attention(), attention("model.d_key=16", "model.d_value=16")
+    documented(SECTION, f"{wide:,} parameters instead of {usual:,}")
+
+
+def test_an_epsilon_of_a_thousandth_shrinks_what_varies_little(documented):
+    x = torch.randn(128, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    x = 0.1 * (x - x.mean()) / x.std(unbiased=False)
+
+    keras, pytorch = (
+        float(functional.layer_norm(x, (128,), eps=epsilon).std(unbiased=False))
+        for epsilon in (1e-3, 1e-5)
+    )
+
+    documented(SECTION, f"becomes {keras:.3f}, with PyTorch's ε {pytorch:.4f}")
+
+
+def test_embeddings_begin_normal_with_the_spread_of_keras_uniform(load, documented):
+    torch.manual_seed(1)
+    weight = Transformer(load("walsh").model, 10_000, 9).source_embedding.tokens.weight.detach()
+
+    ours, keras = float(weight.std()), 0.05 / math.sqrt(3)
+    assert ours == pytest.approx(keras, rel=0.02)
+    beyond = float((weight.abs() > 0.05).float().mean())
+    documented(SECTION, f"{beyond:.0%} of ours begin beyond")
+
+
+def test_nadams_momentum_grows_more_slowly_than_in_keras(load, documented):
+    training = load("walsh").training
+    parameter = torch.nn.Parameter(torch.ones(1))
+    optimizer = make_optimizer(torch.nn.ParameterList([parameter]), training)
+    products = []
+    for _ in range(100):
+        parameter.grad = torch.ones(1)
+        optimizer.step()
+        products.append(float(optimizer.state[parameter]["mu_product"]))
+
+    pytorch = products[-1] / products[-2]  # float32, so of few digits
+    keras = training.betas[0] * (1 - 0.5 * 0.96**100)
+    assert pytorch == pytest.approx(0.9 * (1 - 0.5 * 0.96 ** (100 * 0.004)), rel=1e-4)
+    documented(SECTION, f"{pytorch:.2f} after 100 updates, in Keras {keras:.2f}")

@@ -1,0 +1,129 @@
+"""Wheeler: one input encoder for both sides, positions from 1, scores divided by √d_model."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from nmt.model.padding import pad
+from nmt.model.positions import sinusoids
+from nmt.model.transformer import Transformer
+from nmt.special_tokens import PAD
+
+SECTION = "Wheeler"
+
+
+def slow_logits(eq, source, target, may_see_source=None):
+    def encode_input(ids):
+        d = eq.config.d_model
+        table = np.zeros((len(ids), d))
+        for row, position in enumerate(range(1, len(ids) + 1)):
+            for pair in range(d // 2):
+                angle = position / 10000 ** (2 * pair / d)
+                table[row, 2 * pair], table[row, 2 * pair + 1] = math.sin(angle), math.cos(angle)
+        return eq.rows("source_embedding", ids) + table  # of both sides
+
+    see_source = may_see_source or (lambda i, j: source[j] != PAD)
+
+    def see_past(i, j):
+        return j <= i and target[j] != PAD
+
+    root = math.sqrt(eq.config.d_model)
+    x = encode_input(source)
+    sublayer = eq.attend("encoder.0.attention", x, x, see_source, root)
+    x = eq.norm("encoder.0.attention_residual.norm", x + sublayer)
+    sublayer = eq.feed_forward("encoder.0.feed_forward", x)
+    memory = eq.norm("encoder.0.feed_forward_residual.norm", x + sublayer)
+
+    x = encode_input(target)
+    sublayer = eq.attend("decoder.0.self_attention", x, x, see_past, root)
+    x = eq.norm("decoder.0.self_residual.norm", x + sublayer)
+    sublayer = eq.attend("decoder.0.cross_attention", x, memory, see_source, root)
+    x = eq.norm("decoder.0.cross_residual.norm", x + sublayer)
+    sublayer = eq.feed_forward("decoder.0.feed_forward", x)
+    x = eq.norm("decoder.0.feed_forward_residual.norm", x + sublayer)
+    return eq.linear("output", x)
+
+
+@pytest.mark.parametrize("size", [2000, 700])
+def test_parameters(size, parameters):
+    d, ff = 256, 4 * 256
+    attention = 4 * (d * d + d)
+    feed_forward = d * ff + ff + ff * d + d
+    norm = 2 * d
+    layers = attention + feed_forward + 2 * norm + 2 * attention + feed_forward + 3 * norm
+
+    assert parameters("wheeler", size, size) == layers + size * d + size * d + size
+
+
+def test_the_model_equals_the_equations(tiny_model, assert_equal_to):
+    assert_equal_to(tiny_model("wheeler"), slow_logits)
+
+
+def test_cached_steps_equal_the_whole(tiny_model):
+    model = tiny_model("wheeler")
+    source, target = pad([[5, 6, 3], [9, 3]]), torch.tensor([[2, 7, 4, 8], [2, 5, 6, 7]])
+
+    state = model.start(source, capacity=4)
+    steps = [model.step(target[:, i], state) for i in range(4)]
+
+    torch.testing.assert_close(torch.stack(steps, 1), model(source, target))
+
+
+def test_it_learns_to_copy(copied):
+    assert copied("wheeler", "training.learning_rate=5e-3", "training.warmup_updates=50") >= 0.95
+
+
+def test_dropout_is_on_the_embeddings_alone(dropout_rates):
+    assert dropout_rates("wheeler") == {"embeddings": 0.1}
+
+
+# --------------------------------------------------------------------------------------- deviations
+
+
+def test_both_sides_share_one_embedding_and_the_output_has_its_own(load, documented):
+    model = Transformer(load("wheeler").model, 2000, 2000)
+
+    shared = model.source_embedding.tokens.weight
+    assert model.target_embedding.tokens.weight is shared
+    assert model.output.weight is not shared
+    documented(SECTION, f"{shared.numel():,} parameters")
+
+
+def test_positions_from_one_are_the_papers_shifted_by_one(load, documented):
+    model = Transformer(load("wheeler").model, 11, 11)
+
+    table = model.source_embedding.positions(0, 5)
+    assert torch.equal(table, sinusoids(6, 256)[1:])
+    documented(SECTION, f"{float(table[0, 0]):.3f}, {float(table[0, 1]):.3f}")
+
+
+def test_dividing_by_the_root_of_d_model_flattens_attention(load, equations, documented):
+    model = load("wheeler").model
+    d_key, d_model = model.key_size, model.d_model
+    query = np.full((1, d_key), 1.0)
+    keys = np.array([[0.5] * d_key, *[[0.0] * d_key] * 9])  # one of ten matches, by d_key / 2
+
+    by_key, by_model = (
+        equations.weigh(query, keys, lambda i, j: True, math.sqrt(width))[0, 0]
+        for width in (d_key, d_model)
+    )
+
+    assert by_key > by_model > 1 / 10
+    documented(SECTION, f"gets {by_key:.2f} of the attention by √d_key and {by_model:.2f} by")
+
+
+def test_without_a_padding_mask_a_translation_depends_on_its_neighbours(
+    tiny_model, equations, documented
+):
+    eq = equations(tiny_model("wheeler"))
+    alone, padded, target = [5, 6, 3], [5, 6, 3] + [PAD] * 6, [2, 7, 4]
+
+    unmasked = [slow_logits(eq, source, target, lambda i, j: True) for source in (alone, padded)]
+    masked = [slow_logits(eq, source, target) for source in (alone, padded)]
+
+    assert not np.allclose(*unmasked, atol=0.01)
+    assert np.allclose(*masked)
+    even = eq.weigh(np.zeros((1, 4)), np.zeros((9, 4)), lambda i, j: True, 1.0)[0, 3:].sum()
+    documented(SECTION, f"{even:.0%} of an even attention")
