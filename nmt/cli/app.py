@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nmt import __version__
-from nmt.cli import configs, stages
+from nmt.cli import configs, plots, stages
 from nmt.errors import UserError
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
 )
 for command in (stages.prepare, stages.train, stages.translate, stages.evaluate):
     app.command()(command)
+app.add_typer(plots.app, name="plot")
 app.add_typer(configs.app, name="config")
 
 
