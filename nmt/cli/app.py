@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nmt import __version__
-from nmt.cli import configs, plots, stages
+from nmt.cli import configs, plots, runs, stages
 from nmt.errors import UserError
 
 app = typer.Typer(
@@ -17,7 +17,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (stages.prepare, stages.train, stages.translate, stages.evaluate):
+STAGES = (stages.prepare, stages.train, stages.translate, stages.evaluate)
+for command in (*STAGES, runs.runs, runs.show):
     app.command()(command)
 app.add_typer(plots.app, name="plot")
 app.add_typer(configs.app, name="config")

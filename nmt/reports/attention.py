@@ -5,6 +5,7 @@
 >>> draw_attention(attention, "cross", Path("cross.png"))
 """
 
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -167,7 +168,8 @@ def _draw_average(attention: Attention, path: Path) -> None:
         for panel, found in zip(panels, attention.maps.values(), strict=True):
             mesh = _draw(panel, found, found.average)
             panel.set_title(TITLES[found.kind])
-        figure.suptitle(f"{attention.source}  →  {attention.translation}")
+        title = f"{attention.source}  →  {attention.translation}"
+        figure.suptitle(textwrap.fill(title, int(11 * width)))
         figure.colorbar(mesh, ax=panels, label="weight, mean of layers and heads", aspect=30)
 
 

@@ -24,6 +24,7 @@ _STYLE = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.alpha": 0.3,
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "nmt",  # the same picture, the same file

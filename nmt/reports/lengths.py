@@ -27,6 +27,8 @@ def draw_lengths(prepared: PreparedData, path: Path) -> None:
 
 
 def _draw_lengths(panel: "Axes", prepared: PreparedData, names: dict[str, str]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     found = [sequences.lengths for sequences in prepared.sequences("train")]
     # Beyond 99.5% lie a few long ones, which would press all others to the left.
     last = max(1, *(int(np.percentile(lengths, 99.5)) for lengths in found))
@@ -44,18 +46,26 @@ def _draw_lengths(panel: "Axes", prepared: PreparedData, names: dict[str, str]) 
         )
     rest = f"; {beyond:,} longer ones not shown" if beyond else ""
     panel.set(title="length of training sentences", xlabel=f"pieces{rest}", ylabel="sentences")
-    panel.set_ylim(bottom=0)
-    panel.legend()
+    panel.set_ylim(0, panel.get_ylim()[1] * 1.25)  # room for the legend
+    panel.set_xlim(left=0)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    panel.legend(loc="upper right")
 
 
 def _draw_pairs(panel: "Axes", report: dict[str, Any]) -> None:
     dropped = {f"dropped: {why}": count for why, count in report["dropped"].items()}
-    counts = {**report["pairs"], **dropped}
-    colours = [COLOURS[1 if name in dropped else 0] for name in counts]
+    copies = report["name_copies"]
+    counts = {"read for training": report["read"], **report["pairs"], **dropped}
+    counts["train"] -= copies
+    if copies:
+        counts["train, name copies"] = copies
+    colours = ["#999999", *[COLOURS[1 if name in dropped else 0] for name in list(counts)[1:]]]
     bars = panel.barh(list(counts), list(counts.values()), color=colours)
     panel.bar_label(bars, [f"{count:,}" for count in counts.values()], padding=3)
-    panel.set(title=f"where {report['read']:,} pairs went", xlabel="pairs")
+    panel.set(title="pairs read, kept and dropped", xlabel="pairs")
     panel.margins(x=0.25)
+    panel.locator_params(axis="x", nbins=4)
+    panel.grid(axis="y", visible=False)
     panel.invert_yaxis()
 
 
@@ -70,4 +80,5 @@ def _draw_coverage(panel: "Axes", report: dict[str, Any], names: dict[str, str])
     panel.set(title="tokens that the vocabulary knows", xlabel="%")
     panel.set_xlim(0, 125)
     panel.set_xticks(range(0, 101, 25))
+    panel.grid(axis="y", visible=False)
     panel.invert_yaxis()

@@ -12,7 +12,7 @@ from nmt.model.positions import POSITIONS, LearnedPositions
 from nmt.model.transformer import Transformer
 from nmt.reports.figures import COLOURS, picture
 
-SHOWN = 100  # positions
+SHOWN = 60  # positions
 _CURVES = 4
 
 
@@ -48,10 +48,11 @@ def draw_positions(table: NDArray[np.float32], title: str, path: Path) -> None:
         )
         left.grid(False)
         left.set(title="every position's vector", xlabel="dimension", ylabel="position")
-        figure.colorbar(mesh, ax=left, label="value")
+        figure.colorbar(mesh, ax=left, label="value", ticks=[-bound, 0, bound], format="%.2g")
         for column, colour, style in zip(columns, COLOURS, ("-", "--", "-.", ":"), strict=False):
-            right.plot(table[:, column], style, color=colour, label=f"dimension {column}")
+            right.plot(table[:, column], style, color=colour, marker=".", label=str(column))
         right.set(title="some dimensions", xlabel="position", ylabel="value")
         right.set_xlim(0, max(1, positions - 1))
-        right.legend(loc="upper right")
+        right.set_ylim(top=right.get_ylim()[1] + 0.35 * bound)  # room for the legend
+        right.legend(loc="upper center", ncols=_CURVES, title="dimension")
         figure.suptitle(title)

@@ -40,12 +40,13 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
                 textcoords="offset points",
                 ha="center",
             )
-        losses.set(title="validation loss (line), training loss (dots)", ylabel="nats a token")
+        losses.set(title="validation loss (line), training loss (dotted)", ylabel="nats a token")
         bleu.set(title="validation BLEU (star: best)", ylabel="BLEU")
         rates.set(title="learning rate")
         rates.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
         for panel in (losses, bleu, rates):
             panel.set_xlabel("updates")
+            panel.margins(x=0.03, y=0.08)
             panel.set_xlim(left=0)
             panel.set_ylim(bottom=0)
         # Beside the panels, where it hides no curve however many runs there are.

@@ -36,6 +36,7 @@ from nmt.training.batches import Batch, BatchPlan, validation_batches
 from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.loss import batch_loss, score_batch
 from nmt.training.optimization import WeightAverage, learning_rate, make_optimizer
+from nmt.training.tensorboard import TensorBoard, require_tensorboard
 
 _FIXED_WHEN_RESUMING = (
     "seed",
@@ -61,6 +62,8 @@ def train(
     such as limits and the learning rate, may change and are kept in the folder.
     """
     device = device or choose_device()
+    if config.training.tensorboard:
+        require_tensorboard()
     if not resume:
         require_free(folder)
         prepared = prepare(config)
@@ -118,6 +121,7 @@ class Trainer:
         self._saved = (time.monotonic(), self.progress.updates)
         self._batches_in_epoch = 0
         self._interrupted = False
+        self._board: TensorBoard | None = None
 
     # --------------------------------------------------------------------------------- the loop
 
@@ -128,7 +132,7 @@ class Trainer:
             return
         self.progress.finished = False
         self._announce()
-        with self._catching_signals():
+        with self._catching_signals(), self._writing_tensorboard():
             with self._progress_bar() as bar:
                 self._train_until_stopped(bar)
             if not self._interrupted and self.progress.validated != self.progress.updates:
@@ -222,6 +226,8 @@ class Trainer:
         self._loss.zero_()
         self.progress.loss_tokens = 0
         self.folder.write_metrics([*self.folder.read_metrics(), line])
+        if self._board:
+            self._board.write(line)
         self._save()
         self._show(line)
 
@@ -262,6 +268,17 @@ class Trainer:
         """
         tokens = self.progress.loss_tokens
         return self._loss.item() / tokens if tokens else None
+
+    @contextmanager
+    def _writing_tensorboard(self) -> Iterator[None]:
+        """Let validations be written for TensorBoard too while the context lasts, if so set."""
+        if self.settings.tensorboard:
+            self._board = TensorBoard(self.folder.path / "tensorboard", self.progress.updates)
+        try:
+            yield
+        finally:
+            if self._board:
+                self._board.close()
 
     @contextmanager
     def _averaged_weights(self) -> Iterator[None]:
