@@ -164,7 +164,7 @@ def _draw_average(attention: Attention, path: Path) -> None:
     width, height = sum(width for width, _ in sizes), max(height for _, height in sizes)
     with picture(path, width + 1.5, height + 0.9) as figure:
         ratios = [width for width, _ in sizes]
-        panels = figure.subplots(1, len(sizes), width_ratios=ratios)
+        panels = figure.subplots(1, len(sizes), squeeze=False, width_ratios=ratios)[0]
         for panel, found in zip(panels, attention.maps.values(), strict=True):
             mesh = _draw(panel, found, found.average)
             panel.set_title(TITLES[found.kind])

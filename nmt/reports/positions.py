@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from nmt.config import ModelConfig
@@ -30,9 +29,8 @@ def position_table(source: Transformer | ModelConfig) -> NDArray[np.float32]:
                 f"model.positions: {source.positions} positions are learnt; name a trained run: "
                 "--run FOLDER"
             )
-    with torch.inference_mode():
-        table = positions(0, min(SHOWN, config.max_length))
-    return table.float().cpu().numpy()  # type: ignore[no-any-return]
+    table = positions(0, min(SHOWN, config.max_length))
+    return table.detach().float().cpu().numpy()  # type: ignore[no-any-return]
 
 
 def draw_positions(table: NDArray[np.float32], title: str, path: Path) -> None:

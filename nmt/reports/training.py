@@ -21,15 +21,17 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
     Both losses are means over tokens without label smoothing. The training loss is the mean since
     the validation before and with dropout, so it may well lie above the validation loss.
     """
+    from matplotlib.lines import Line2D
+
     curves = [_read(run) for run in runs]
-    styles = zip(_labels(runs), curves, cycle(COLOURS), strict=False)
+    names = _names(runs)
     with picture(path, 13, 4.2) as figure:
         losses, bleu, rates = figure.subplots(1, 3)
-        for label, lines, colour in styles:
-            _plot(losses, lines, "loss", colour, "-", label)
-            _plot(losses, lines, "train_loss", colour, ":", f"{label}, training")
-            _plot(bleu, lines, "bleu", colour, "-", label)
-            _plot(rates, lines, "learning_rate", colour, "-", label)
+        for lines, colour in zip(curves, cycle(COLOURS), strict=False):
+            _plot(losses, lines, "loss", colour)
+            _plot(losses, lines, "train_loss", colour, ":")
+            _plot(bleu, lines, "bleu", colour)
+            _plot(rates, lines, "learning_rate", colour)
             best = max(lines, key=lambda line: float(line["bleu"]))
             star = (best["update"], best["bleu"])
             bleu.plot(*star, "*", color=colour, markersize=12)
@@ -50,8 +52,10 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
             panel.set_xlim(left=0)
             panel.set_ylim(bottom=0)
         # Beside the panels, where it hides no curve however many runs there are.
-        handles, labels = bleu.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+        handles = [
+            Line2D([], [], color=colour) for _, colour in zip(runs, cycle(COLOURS), strict=False)
+        ]
+        figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
 
 
 def _read(run: RunFolder) -> list[dict[str, Any]]:
@@ -61,7 +65,7 @@ def _read(run: RunFolder) -> list[dict[str, Any]]:
     return lines
 
 
-def _labels(runs: Sequence[RunFolder]) -> list[str]:
+def _names(runs: Sequence[RunFolder]) -> list[str]:
     """Return the runs' names, or their paths where two have the same name."""
     names = [run.path.resolve().name for run in runs]
     paths = [str(run.path) for run in runs]
@@ -69,11 +73,10 @@ def _labels(runs: Sequence[RunFolder]) -> list[str]:
 
 
 def _plot(
-    panel: "Axes", lines: list[dict[str, Any]], name: str, colour: str, style: str, label: str
+    panel: "Axes", lines: list[dict[str, Any]], name: str, colour: str, style: str = "-"
 ) -> None:
     # Runs from before a measure was kept have no curve of it.
     points = [(line["update"], line[name]) for line in lines if line.get(name) is not None]
-    if points:
-        marker = "o" if len(points) <= _FEW else ""
-        panel.plot(*zip(*points, strict=True), style, color=colour, marker=marker, markersize=3,
-                   label=label)  # fmt: skip
+    marker = "o" if len(points) <= _FEW else ""
+    updates, values = [x for x, _ in points], [y for _, y in points]
+    panel.plot(updates, values, style, color=colour, marker=marker, markersize=3)
