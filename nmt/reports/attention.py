@@ -137,10 +137,14 @@ def draw_attention(attention: Attention, which: Picture, path: Path) -> None:
     if which == "average":
         _draw_average(attention, path)
     else:
-        _draw_heads(attention[which], path)
+        _draw_heads(attention[which], _title(attention), path)
 
 
-def _draw_heads(found: AttentionMap, path: Path) -> None:
+def _title(attention: Attention) -> str:
+    return f"{attention.source}  →  {attention.translation}"
+
+
+def _draw_heads(found: AttentionMap, title: str, path: Path) -> None:
     """Draw a grid, a row a layer and a column a head."""
     layers, heads = found.weights.shape[:2]
     if layers * heads > MOST_PANELS:
@@ -154,7 +158,8 @@ def _draw_heads(found: AttentionMap, path: Path) -> None:
         for layer, head in np.ndindex(layers, heads):
             mesh = _draw(panels[layer, head], found, found.weights[layer, head])
             panels[layer, head].set_title(f"layer {layer + 1}, head {head + 1}")
-        figure.suptitle(TITLES[found.kind])
+        title = f"{TITLES[found.kind]}:  {title}"
+        figure.suptitle(textwrap.fill(title, int(11 * heads * width)))
         figure.colorbar(mesh, ax=panels, label="weight", shrink=min(1.0, 2 / layers), aspect=30)
 
 
@@ -168,8 +173,7 @@ def _draw_average(attention: Attention, path: Path) -> None:
         for panel, found in zip(panels, attention.maps.values(), strict=True):
             mesh = _draw(panel, found, found.average)
             panel.set_title(TITLES[found.kind])
-        title = f"{attention.source}  →  {attention.translation}"
-        figure.suptitle(textwrap.fill(title, int(11 * width)))
+        figure.suptitle(textwrap.fill(_title(attention), int(11 * width)))
         figure.colorbar(mesh, ax=panels, label="weight, mean of layers and heads", aspect=30)
 
 
@@ -181,8 +185,8 @@ def _panel_size(found: AttentionMap) -> tuple[float, float]:
                 f"{len(side)} pieces are too many for a picture, {MOST_PIECES} can be read; give a "
                 "shorter sentence, or take the numbers: --json"
             )
-    letters = 0.085 * max(map(len, found.queries + found.keys))
-    return letters + 1.0 + 0.22 * len(found.keys), letters + 0.9 + 0.22 * len(found.queries)
+    left, below = (0.085 * max(map(len, side)) for side in (found.queries, found.keys))
+    return left + 1.0 + 0.22 * len(found.keys), below + 0.9 + 0.22 * len(found.queries)
 
 
 def _draw(panel: "Axes", found: AttentionMap, weights: NDArray[np.float32]) -> "QuadMesh":
