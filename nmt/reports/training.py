@@ -24,24 +24,18 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
     from matplotlib.lines import Line2D
 
     curves = [_read(run) for run in runs]
-    names = _names(runs)
     with picture(path, 13, 4.2) as figure:
         losses, bleu, rates = figure.subplots(1, 3)
-        for lines, colour in zip(curves, cycle(COLOURS), strict=False):
+        handles, labels = [], []
+        for name, lines, colour in zip(_names(runs), curves, cycle(COLOURS), strict=False):
             _plot(losses, lines, "loss", colour)
             _plot(losses, lines, "train_loss", colour, ":")
             _plot(bleu, lines, "bleu", colour)
             _plot(rates, lines, "learning_rate", colour)
             best = max(lines, key=lambda line: float(line["bleu"]))
-            star = (best["update"], best["bleu"])
-            bleu.plot(*star, "*", color=colour, markersize=12)
-            bleu.annotate(
-                f"{best['bleu']:.1f}",
-                star,
-                xytext=(0, -16),
-                textcoords="offset points",
-                ha="center",
-            )
+            bleu.plot(best["update"], best["bleu"], "*", color=colour, markersize=12)
+            handles.append(Line2D([], [], color=colour))
+            labels.append(f"{name}, best BLEU {best['bleu']:.1f}")
         losses.set(title="validation loss (line), training loss (dotted)", ylabel="nats a token")
         bleu.set(title="validation BLEU (star: best)", ylabel="BLEU")
         rates.set(title="learning rate")
@@ -52,10 +46,7 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
             panel.set_xlim(left=0)
             panel.set_ylim(bottom=0)
         # Beside the panels, where it hides no curve however many runs there are.
-        handles = [
-            Line2D([], [], color=colour) for _, colour in zip(runs, cycle(COLOURS), strict=False)
-        ]
-        figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
+        figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
 
 
 def _read(run: RunFolder) -> list[dict[str, Any]]:

@@ -422,3 +422,26 @@ def test_subwords_are_not_carried_over(random_model, tmp_path: Path, monkeypatch
     [found] = ready.translate(["Anna"])
 
     assert found.text == "<unk>"
+
+
+# ------------------------------------------------------------------------------------------ traces
+
+
+def test_a_trace_has_the_pieces_on_both_sides(
+    translator: Callable[..., Translator], subwords: Tokenizers
+) -> None:
+    made = translator(subwords)
+    [trace] = made.trace("Anna sings.")
+    assert trace.source == [*subwords.source.split("Anna sings."), "<eos>"]
+    assert trace.source_ids == [*subwords.source.encode("Anna sings."), EOS]
+    assert trace.target == subwords.target.pieces(trace.hypothesis.ids)
+    assert trace.text == made.translate(["Anna sings."])[0].text
+    assert made.trace(" \t") == []
+
+
+def test_a_trace_shows_unknown_words_as_they_were_written(
+    translator: Callable[..., Translator], words: Tokenizers
+) -> None:
+    [trace] = translator(words).trace("Anna kocht .")
+    assert trace.source == ["Anna", "kocht", ".", "<eos>"]
+    assert trace.source_ids[1] == UNK
