@@ -5,13 +5,15 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-slow lint format types bench clean help
+.PHONY: run test test-slow lint format types docs bench clean help
 
 run: $(READY)  ## prepare, train, translate and score on the built-in sample
 	$(BIN)/nmt prepare --config sample.yaml
 	$(BIN)/nmt train --config sample.yaml
 	$(BIN)/nmt translate "oscar likes to code"
 	$(BIN)/nmt evaluate
+	$(BIN)/nmt plot training
+	$(BIN)/nmt plot attention --kind average "oscar likes to code"
 
 test: lint types  ## lint, types, tests
 	$(BIN)/pytest
@@ -29,6 +31,9 @@ format: $(READY)  ## ruff: rewrite in the project's format
 
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
+
+docs: $(READY)  ## print the values of docs/how-it-works.md anew
+	$(BIN)/python scripts/how_it_works.py
 
 bench: $(READY)  ## measure training and decoding speed on this machine
 	$(BIN)/python scripts/benchmark.py

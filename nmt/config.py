@@ -340,6 +340,11 @@ class TrainingConfig(Section):
         "auto", description="bfloat16 autocast; auto: where the GPU supports it, else float32"
     )
     seed: int = Field(1, ge=0, lt=2**31, description="seed of weights, order and dropout")
+    tensorboard: bool = Field(
+        False,
+        description="write the validations for TensorBoard too, into the run folder (needs the "
+        "package tensorboard)",
+    )
 
     @field_validator("betas")
     @classmethod

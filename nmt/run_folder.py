@@ -7,6 +7,8 @@ best.safetensors         the weights with the best validation score
 last.safetensors         the weights after the last update
 averaged.safetensors     the moving average of the weights, where training.average_decay is set
 checkpoint.pt            the whole training state, to go on from
+pictures/                what `nmt plot` has drawn
+tensorboard/             what TensorBoard reads, where training.tensorboard is set
 """
 
 import json
@@ -121,7 +123,7 @@ def newest_run(file: str, name: str = "*") -> RunFolder:
             f"no run {RUNS / name} with {file} here; train one with `nmt train`, or name it: "
             "--run FOLDER"
         )
-    return RunFolder(max(runs, key=_last_change))
+    return RunFolder(max(runs, key=last_change))
 
 
 def new_run_path(config_name: str) -> Path:
@@ -133,8 +135,11 @@ def new_run_path(config_name: str) -> Path:
     return path
 
 
-def _last_change(folder: Path) -> float:
-    return max((file.stat().st_mtime for file in folder.iterdir()), default=0.0)
+def last_change(folder: Path) -> float:
+    """Return when a run was trained last: the time of its newest file."""
+    # Files only: a picture drawn into a run's folder of pictures is no training.
+    files = [path for path in folder.iterdir() if path.is_file()]
+    return max((file.stat().st_mtime for file in files), default=0.0)
 
 
 @contextmanager

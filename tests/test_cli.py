@@ -6,6 +6,7 @@ Most commands run within this process, which spares imports; signals and termina
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -72,7 +73,9 @@ def test_help_imports_neither_torch_nor_spacy() -> None:
     assert text(done.stdout).splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("command", ["prepare", "train", "translate", "evaluate", "config"])
+@pytest.mark.parametrize(
+    "command", ["prepare", "train", "translate", "evaluate", "runs", "show", "plot", "config"]
+)
 def test_every_command_has_help(command: str) -> None:
     done = nmt(command, "--help")
     assert done.returncode == 0
@@ -232,8 +235,6 @@ def test_n_best_prints_line_score_and_text_best_first(trained_run: RunFolder) ->
 def test_a_run_works_from_another_folder_without_its_corpus(
     trained_run: RunFolder, tmp_path: Path
 ) -> None:
-    import shutil
-
     copy = tmp_path / "elsewhere" / "copy"
     shutil.copytree(trained_run.path, copy)
     (copy / "checkpoint.pt").unlink()
@@ -264,8 +265,6 @@ def test_wrong_use_of_translate(trained_run: RunFolder, arguments: list[str], me
 
 
 def test_a_damaged_run_is_refused_in_one_line(trained_run: RunFolder, tmp_path: Path) -> None:
-    import shutil
-
     copy = tmp_path / "copy"
     shutil.copytree(trained_run.path, copy)
     (copy / "data" / "test.jsonl").write_bytes(b"{")
@@ -386,6 +385,155 @@ def test_source_without_reference(trained_run: RunFolder) -> None:
     )
 
 
+# ------------------------------------------------------------------------------------------- plot
+
+
+@pytest.fixture
+def a_copy(trained_run: RunFolder) -> Path:
+    """A copy of the trained run, to draw into."""
+    return Path(shutil.copytree(trained_run.path, "runs/toy"))
+
+
+def test_attention_is_drawn_into_the_run_folder(a_copy: Path) -> None:
+    done = nmt("plot", "attention", PAIR[0])
+    printed = [line.split()[-1] for line in text(done.stdout).splitlines()]
+    kinds = ("average", "encoder", "decoder", "cross")
+    assert printed == [f"runs/toy/pictures/attention-{kind}.png" for kind in kinds]
+    assert all(Path(path).read_bytes().startswith(b"\x89PNG") for path in printed)
+
+
+def test_attention_as_svg_by_its_ending(trained_run: RunFolder) -> None:
+    options = ["--run", trained_run.path, "--kind", "cross", "--output", "a.svg"]
+    assert text(nmt("plot", "attention", PAIR[0], *options).stdout).split() == [
+        "attention",
+        "a.svg",
+    ]
+    svg = Path("a.svg").read_text()
+    assert "<svg" in svg
+    assert ">layer 1, head 4</text>" in svg
+    assert not (trained_run.path / "pictures").exists()
+
+
+def test_attention_as_numbers(trained_run: RunFolder) -> None:
+    done = nmt("plot", "attention", "--run", trained_run.path, PAIR[0], "--json")
+    found = json.loads(done.stdout)
+    assert found["translation"] == PAIR[1]
+    for kind in ("encoder", "decoder", "cross"):
+        rows, columns = len(found[kind]["queries"]), len(found[kind]["keys"])
+        [layer] = found[kind]["weights"]
+        assert len(layer) == 4
+        for head in [*layer, found[kind]["average"]]:
+            assert [len(row) for row in head] == [columns] * rows
+            assert [sum(row) for row in head] == pytest.approx([1] * rows, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["attention", "", "--run", "{run}"], "the sentence is empty"),
+        (["attention", "x", "--run", "nowhere"], "nowhere: not a run folder"),
+        (["attention", "Anna sings today. " * 20, "--run", "{run}"], "one sentence at a time"),
+        (["attention", "x", "--run", "{run}", "-o", "a.jpg"], "ends in .png or .svg"),
+        (["attention", "x", "--run", "{run}", "-o", "no/a.png"], "no folder no"),
+        (["attention", "x", "--run", "{run}", "-o", "a.png", "--json"], "neither --output"),
+        (["training", "nowhere"], "nowhere: not a run folder"),
+        (["training"], "no run"),
+        (["positions", "--set", "model.positions=learned"], "name a trained run"),
+        (["positions", "--run", "{run}", "--config", "base.yaml"], "not both"),
+        (["lengths", "--config", "nothing.yaml"], "nothing.yaml not found"),
+    ],
+)
+def test_wrong_use_of_plot(trained_run: RunFolder, arguments: list[str], message: str) -> None:
+    filled = [argument.format(run=trained_run.path) for argument in arguments]
+    assert_refused("plot", *filled, message=message)
+    assert list(Path().iterdir()) == []
+
+
+def test_a_missing_matplotlib_names_its_extra(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.reports.figures.find_spec", lambda name: None)
+    assert_refused("plot", "training", trained_run.path, message="its extra `plot`")
+
+
+def test_training_of_one_run_goes_into_it_and_of_two_beside_them(a_copy: Path) -> None:
+    before = RunFolder(a_copy).read_metrics()
+    assert text(nmt("plot", "training").stdout).split()[-1] == "runs/toy/pictures/training.png"
+    shutil.copytree(a_copy, "runs/other")
+    done = nmt("plot", "training", "runs/toy", "runs/other")
+    assert text(done.stdout).split()[-1] == "training.png"
+    assert Path("training.png").read_bytes().startswith(b"\x89PNG")
+    assert RunFolder(a_copy).read_metrics() == before
+
+
+def test_drawing_into_a_run_does_not_make_it_the_one_trained_last(a_copy: Path) -> None:
+    shutil.copytree(a_copy, "runs/newer")
+    future = time.time() + 100
+    os.utime("runs/newer/config.yaml", (future, future))
+    nmt("plot", "training", a_copy)
+    os.utime(a_copy / "pictures", (future + 100, future + 100))
+    assert text(nmt("show").stdout).split()[1] == "runs/newer"
+
+
+def test_positions_of_a_config_and_of_a_run(a_copy: Path) -> None:
+    assert text(nmt("plot", "positions").stdout).split()[-1] == "positions.png"
+    done = nmt("plot", "positions", "--run", a_copy, "-o", "mine.svg")
+    assert done.returncode == 0
+    assert "sinusoidal positions, d_model 64" in Path("mine.svg").read_text()
+
+
+def test_lengths_prepare_first_where_needed(trained_run: RunFolder) -> None:
+    Path("mine.yaml").write_text(dump_config(trained_run.config))
+    done = nmt("plot", "lengths", "--config", "mine.yaml")
+    assert text(done.stdout).split() == ["lengths", "lengths.png"]
+    assert Path("lengths.png").read_bytes().startswith(b"\x89PNG")
+    assert Path("data/prepared").is_dir()
+
+
+# ------------------------------------------------------------------------------------------- runs
+
+
+def test_runs_and_show(a_copy: Path) -> None:
+    head, row = text(nmt("runs").stdout).splitlines()
+    assert head.split()[0] == "run"
+    best = max(line["bleu"] for line in RunFolder(a_copy).read_metrics())
+    assert row.split()[0] == "toy"
+    assert f"{best:.2f}" in row
+    shown = text(nmt("show", a_copy).stdout)
+    assert f"best BLEU        {best:.2f} on validation" in shown
+    assert "best.safetensors" in shown
+
+
+def test_runs_are_listed_without_torch(a_copy: Path) -> None:
+    code = (
+        "import sys; from nmt import cli; sys.argv = ['nmt', 'runs']\n"
+        "try: cli.main()\n"
+        "except SystemExit: pass\n"
+        "print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert text(done.stdout).splitlines()[-1] == "False"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["runs"], "no runs in runs"),
+        (["show"], "no run"),
+        (["show", "nowhere"], "nowhere: not a run"),
+    ],
+)
+def test_runs_that_are_not_there(arguments: list[str], message: str) -> None:
+    assert_refused(*arguments, message=message)
+
+
+def test_a_missing_tensorboard_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt.training.tensorboard.find_spec", lambda name: None)
+    on = ["--config", "sample.yaml", "--set", "training.tensorboard=true"]
+    assert_refused("train", *on, message="its extra `tensorboard`")
+    assert list(Path().iterdir()) == []
+
+
 # ---------------------------------------------------------------------------------------- wrong use
 
 
@@ -410,8 +558,6 @@ def test_no_command_shows_the_help() -> None:
 def test_resuming_with_another_configuration_is_refused(
     toy_corpus: Path, trained_run: RunFolder
 ) -> None:
-    import shutil
-
     shutil.copytree(trained_run.path, "runs/mine")
     Path("mine.yaml").write_text(f"data: {{source: tsv, path: {toy_corpus}}}\n")
     assert_refused("train", "--resume", "--config", "mine.yaml", message="leave --config out")

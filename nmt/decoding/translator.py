@@ -17,7 +17,7 @@ from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.unknown import replace_unknown
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
-from nmt.special_tokens import EOS, UNK
+from nmt.special_tokens import EOS, SPECIALS, UNK
 
 # Between sentences, but not after a title or an initial.
 _SENTENCE_END = re.compile(
@@ -38,6 +38,22 @@ class Translation:
     score: float
     complete: bool = True
     parts: int = 1
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A translation with the pieces that were read and written.
+
+    source: the pieces read, as many as `source_ids`, the last of both <eos>; target: the pieces
+    written, without <eos>; hypothesis: their ids, and what the search thought of them. In place of
+    a placeholder stands the word that it stands for.
+    """
+
+    source: list[str]
+    source_ids: list[int]
+    target: list[str]
+    hypothesis: Hypothesis
+    text: str
 
 
 class Translator:
@@ -85,6 +101,22 @@ class Translator:
         segments = [segment for line in parts for segment in line]
         found = iter(zip(segments, self._search(segments, n), strict=True))
         return [self._join(list(islice(found, len(line)))) for line in parts]
+
+    def trace(self, line: str) -> list[Trace]:
+        """Translate one line and keep the pieces: one trace for each part, none for an empty line.
+
+        >>> [trace] = translator.trace("oscar likes to code")
+        """
+        segments = self._parts(self._cleaner.tidy(line))
+        found = zip(segments, self._search(segments, 1), strict=True)
+        return [self._trace(segment, hypotheses[0]) for segment, hypotheses in found]
+
+    def _trace(self, segment: "_Segment", best: Hypothesis) -> Trace:
+        # Split, since the vocabulary's pieces would be <unk> for words it does not know.
+        source = self.tokenizers.source.split(segment.text)[: len(segment.ids) - 1]
+        target = self.tokenizers.target.pieces(best.ids)
+        read, written = ([reveal(x, segment.hidden) for x in side] for side in (source, target))
+        return Trace([*read, SPECIALS[EOS]], segment.ids, written, best, self._text(segment, best))
 
     def _join(self, found: list[tuple["_Segment", list[Hypothesis]]]) -> list[Translation]:
         if len(found) == 1:

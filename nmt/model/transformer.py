@@ -148,6 +148,10 @@ class Transformer(nn.Module):
         """Project to the target vocabulary: (…, d_model) → (…, target_size)."""
         return self.output(hidden)
 
+    def encoder_layers(self) -> list[EncoderLayer]:
+        """Return the encoder's layers, first to last."""
+        return list(self.encoder)  # type: ignore[arg-type]
+
     def decoder_layers(self) -> list[DecoderLayer]:
         """Return the decoder's layers, first to last."""
         return list(self.decoder)  # type: ignore[arg-type]

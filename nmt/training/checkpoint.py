@@ -20,7 +20,8 @@ class Progress:
     """How far a training has come.
 
     epoch counts from 1, batch is how many of its batches are done; stale counts validations since
-    the best; validated is the update of the last validation
+    the best; validated is the update of the last validation; loss is the sum over the loss_tokens
+    trained on since then, without label smoothing
     """
 
     epoch: int = 1
@@ -32,6 +33,8 @@ class Progress:
     best_update: int = 0
     stale: int = 0
     validated: int = 0
+    loss: float = 0.0
+    loss_tokens: int = 0
     finished: bool = False
 
 

@@ -36,6 +36,7 @@ from nmt.training.batches import Batch, BatchPlan, validation_batches
 from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.loss import batch_loss, score_batch
 from nmt.training.optimization import WeightAverage, learning_rate, make_optimizer
+from nmt.training.tensorboard import TensorBoard, require_tensorboard
 
 _FIXED_WHEN_RESUMING = (
     "seed",
@@ -61,6 +62,8 @@ def train(
     such as limits and the learning rate, may change and are kept in the folder.
     """
     device = device or choose_device()
+    if config.training.tensorboard:
+        require_tensorboard()
     if not resume:
         require_free(folder)
         prepared = prepare(config)
@@ -112,10 +115,13 @@ class Trainer:
             )
             self._forget_metrics_after(self.progress.updates)
         self.last_update = self._last_update()
+        # Summed where the model is: reading it at each update would make a GPU wait.
+        self._loss = torch.tensor(self.progress.loss, device=device)
         self._started = time.monotonic() - 60 * self.progress.minutes
         self._saved = (time.monotonic(), self.progress.updates)
         self._batches_in_epoch = 0
         self._interrupted = False
+        self._board: TensorBoard | None = None
 
     # --------------------------------------------------------------------------------- the loop
 
@@ -126,7 +132,7 @@ class Trainer:
             return
         self.progress.finished = False
         self._announce()
-        with self._catching_signals():
+        with self._catching_signals(), self._writing_tensorboard():
             with self._progress_bar() as bar:
                 self._train_until_stopped(bar)
             if not self._interrupted and self.progress.validated != self.progress.updates:
@@ -178,12 +184,16 @@ class Trainer:
         total = torch.zeros((), device=self.device)
         for batch in batches:
             with autocast(self.device, self.settings.precision):
-                loss = batch_loss(self.model, batch.to(self.device), self.settings.label_smoothing)
+                loss, plain = batch_loss(
+                    self.model, batch.to(self.device), self.settings.label_smoothing
+                )
             (loss / tokens).backward()  # type: ignore[no-untyped-call]
             total += loss.detach()
+            self._loss += plain
         self.progress.updates += 1
         self.progress.tokens += tokens
-        rate = learning_rate(self.settings, self.progress.updates, self.last_update)
+        self.progress.loss_tokens += tokens
+        rate = self._learning_rate()
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         if self.settings.clip_norm:
@@ -193,6 +203,9 @@ class Trainer:
         if self.average:
             self.average.update(self.progress.updates)
         return total / tokens
+
+    def _learning_rate(self) -> float:
+        return learning_rate(self.settings, self.progress.updates, self.last_update)
 
     # ------------------------------------------------------------------------------- validation
 
@@ -210,7 +223,11 @@ class Trainer:
                 self.progress.stale += 1
             if self.average:
                 self._save_weights("averaged")
+        self._loss.zero_()
+        self.progress.loss_tokens = 0
         self.folder.write_metrics([*self.folder.read_metrics(), line])
+        if self._board:
+            self._board.write(line)
         self._save()
         self._show(line)
 
@@ -232,6 +249,8 @@ class Trainer:
             "update": self.progress.updates,
             "epoch": self.progress.epoch,
             "minutes": round(self._minutes(), 3),
+            "learning_rate": self._learning_rate(),
+            "train_loss": self._train_loss(),
             "loss": loss,
             "perplexity": math.exp(min(loss, 100)),
             "accuracy": sum(score.correct for score in scores) / tokens,
@@ -241,6 +260,25 @@ class Trainer:
                 for e, text in list(zip(examples, texts, strict=True))[:_SAMPLES]
             ],
         }
+
+    def _train_loss(self) -> float | None:
+        """Return the mean loss a token since the last validation, without label smoothing.
+
+        With dropout, as trained. None in a run from before this was counted.
+        """
+        tokens = self.progress.loss_tokens
+        return self._loss.item() / tokens if tokens else None
+
+    @contextmanager
+    def _writing_tensorboard(self) -> Iterator[None]:
+        """Let validations be written for TensorBoard too while the context lasts, if so set."""
+        if self.settings.tensorboard:
+            self._board = TensorBoard(self.folder.path / "tensorboard", self.progress.updates)
+        try:
+            yield
+        finally:
+            if self._board:
+                self._board.close()
 
     @contextmanager
     def _averaged_weights(self) -> Iterator[None]:
@@ -258,6 +296,7 @@ class Trainer:
     def _save(self) -> None:
         self._require_finite(sum(p.detach().sum() for p in self.model.parameters()))
         self.progress.minutes = self._minutes()
+        self.progress.loss = self._loss.item()
         save_checkpoint(
             self.folder.checkpoint, self.model, self.optimizer, self.average, self.progress
         )
@@ -360,9 +399,11 @@ class Trainer:
 
     def _show(self, line: dict[str, Any]) -> None:
         best = " (best)" if self.progress.best_update == line["update"] else ""
+        train_loss = line["train_loss"]
         tqdm.write(
             f"update {line['update']:,}, epoch {line['epoch']}, {line['minutes']:.1f} min: "
-            f"validation loss {line['loss']:.3f}, perplexity {line['perplexity']:.2f}, "
+            + (f"training loss {train_loss:.3f}, " if train_loss is not None else "")
+            + f"validation loss {line['loss']:.3f}, perplexity {line['perplexity']:.2f}, "
             f"accuracy {line['accuracy']:.1%}, BLEU {line['bleu']:.2f}{best}"
         )
         for sample in line["samples"]:

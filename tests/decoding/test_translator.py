@@ -464,10 +464,13 @@ def test_words_that_training_never_saw_return_as_they_were_typed(
     ready = Translator(model, carrying, data, DecodingConfig(beam_size=1))
 
     found = ready.translate(["ZORA sings Öre today.", "Anna sings.", f"Anna {PLACEHOLDERS[0]}"])
+    [trace] = ready.trace("ZORA sings")
 
     assert [t.text for t in found] == ["Öre singt für ZORA.", "singt für .", "singt für ."]
     first, second = PLACEHOLDERS[:2]
-    assert sorted(seen) == ["anna", "anna sings.", f"{first} sings {second} today."]
+    assert sorted(seen[:3]) == ["anna", "anna sings.", f"{first} sings {second} today."]
+    assert "ZORA" in trace.source
+    assert "ZORA" in trace.target
 
 
 def test_long_lines_carry_words_over_in_each_part(carrying, random_model, monkeypatch):
@@ -484,3 +487,26 @@ def test_long_lines_carry_words_over_in_each_part(carrying, random_model, monkey
 
     assert found.parts == 12
     assert found.text == line
+
+
+# ------------------------------------------------------------------------------------------ traces
+
+
+def test_a_trace_has_the_pieces_on_both_sides(
+    translator: Callable[..., Translator], subwords: Tokenizers
+) -> None:
+    made = translator(subwords)
+    [trace] = made.trace("Anna sings.")
+    assert trace.source == [*subwords.source.split("Anna sings."), "<eos>"]
+    assert trace.source_ids == [*subwords.source.encode("Anna sings."), EOS]
+    assert trace.target == subwords.target.pieces(trace.hypothesis.ids)
+    assert trace.text == made.translate(["Anna sings."])[0].text
+    assert made.trace(" \t") == []
+
+
+def test_a_trace_shows_unknown_words_as_they_were_written(
+    translator: Callable[..., Translator], words: Tokenizers
+) -> None:
+    [trace] = translator(words).trace("Anna kocht .")
+    assert trace.source == ["Anna", "kocht", ".", "<eos>"]
+    assert trace.source_ids[1] == UNK

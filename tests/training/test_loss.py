@@ -32,15 +32,30 @@ def literal_loss(model: Transformer, smoothing: float) -> float:
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 def test_equals_the_equation_over_real_tokens(model: Transformer, smoothing: float) -> None:
-    loss = batch_loss(model, BATCH, smoothing).item()
-    assert loss == pytest.approx(literal_loss(model, smoothing), rel=1e-5)
+    loss, plain = batch_loss(model, BATCH, smoothing)
+    assert loss.item() == pytest.approx(literal_loss(model, smoothing), rel=1e-5)
+    assert plain.item() == pytest.approx(literal_loss(model, 0.0), rel=1e-5)
+    assert loss.requires_grad
+    assert not plain.requires_grad
+
+
+def test_gives_the_gradient_of_the_librarys_smoothed_cross_entropy(model: Transformer) -> None:
+    batch_loss(model, BATCH, 0.1)[0].backward()  # type: ignore[no-untyped-call]
+    ours = [parameter.grad for parameter in model.parameters()]
+    model.zero_grad()
+    logits = model(BATCH.source, BATCH.target_in).transpose(1, 2)
+    torch.nn.functional.cross_entropy(
+        logits, BATCH.target_out, reduction="sum", label_smoothing=0.1, ignore_index=0
+    ).backward()  # type: ignore[no-untyped-call]
+    for gradient, parameter in zip(ours, model.parameters(), strict=True):
+        torch.testing.assert_close(gradient, parameter.grad)
 
 
 def test_padding_does_not_count(model: Transformer) -> None:
     short = Batch.from_ids([[5, 6, 7]], [[9, 10]])
     long = Batch.from_ids([[8]], [[4, 5, 6, 7]])
-    apart = batch_loss(model, short, 0.1) + batch_loss(model, long, 0.1)
-    assert batch_loss(model, BATCH, 0.1).item() == pytest.approx(apart.item(), rel=1e-5)
+    apart = batch_loss(model, short, 0.1)[0] + batch_loss(model, long, 0.1)[0]
+    assert batch_loss(model, BATCH, 0.1)[0].item() == pytest.approx(apart.item(), rel=1e-5)
 
 
 def test_scores_count_right_guesses(model: Transformer) -> None:

@@ -56,9 +56,51 @@ def test_learns_the_toy_corpus(trained_run: RunFolder) -> None:
 
 def test_a_metrics_line_tells_everything(trained_run: RunFolder) -> None:
     line = trained_run.read_metrics()[0]
-    assert {"update", "epoch", "minutes", "loss", "perplexity", "accuracy", "bleu"} <= line.keys()
+    measures = {"train_loss", "learning_rate", "loss", "perplexity", "accuracy", "bleu"}
+    assert {"update", "epoch", "minutes"} | measures <= line.keys()
     assert line["perplexity"] == pytest.approx(2.718281828 ** line["loss"])
     assert line["samples"][0].keys() == {"source", "reference", "translation"}
+
+
+def test_training_loss_is_the_mean_over_all_tokens_since_the_last_validation(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without smoothing, the mean of what the updates returned, each weighted by its tokens."""
+    settings = {"label_smoothing": 0.0, "max_updates": 5, "validate_updates": 2, "accumulate": 2}
+    learner = trainer(toy_config(training=settings))
+    steps: list[tuple[float, int]] = []
+    update = Trainer._update
+
+    def watched(self: Trainer, batches: list[Batch]) -> Tensor:
+        loss = update(self, batches)
+        steps.append((loss.item(), sum(batch.tokens for batch in batches)))
+        return loss
+
+    monkeypatch.setattr(Trainer, "_update", watched)
+    learner.run()
+    lines = learner.folder.read_metrics()
+    assert [line["update"] for line in lines] == [2, 4, 5]
+    for line, part in zip(lines, (steps[:2], steps[2:4], steps[4:]), strict=True):
+        mean = sum(loss * tokens for loss, tokens in part) / sum(tokens for _, tokens in part)
+        assert line["train_loss"] == pytest.approx(mean, rel=1e-5)
+
+
+def test_the_recorded_rate_is_the_one_that_the_optimizer_took(toy_config: MakeConfig) -> None:
+    learner = trainer(toy_config(training={"max_updates": 3}))
+    learner.run()
+    [group] = learner.optimizer.param_groups
+    assert learner.folder.read_metrics()[-1]["learning_rate"] == group["lr"] > 0
+
+
+def test_a_checkpoint_from_before_training_losses_were_kept_goes_on(
+    toy_config: MakeConfig,
+) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    state = torch.load("run/checkpoint.pt", weights_only=True)
+    del state["progress"]["loss"], state["progress"]["loss_tokens"]
+    torch.save(state, "run/checkpoint.pt")
+    train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)
+    assert RunFolder(Path("run")).read_metrics()[-1]["train_loss"] > 0
 
 
 def test_same_seed_same_weights_other_seed_others(toy_config: MakeConfig) -> None:

@@ -1,10 +1,5 @@
-"""The command line: one thin command a stage.
+"""The stages: prepare, train, translate, evaluate."""
 
-Every command parses, calls one or two functions and prints. Torch and spaCy take seconds to
-import, so commands import their stage when they run and `nmt --help` answers at once.
-"""
-
-import io
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -13,74 +8,25 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from nmt import __version__
+from nmt.cli.options import (
+    BeamOption,
+    ConfigOption,
+    DeviceOption,
+    RunOption,
+    SetOption,
+    WeightsOption,
+    find_run,
+    load,
+    open_translator,
+    require_folder,
+)
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
-    from nmt.config import Config
     from nmt.corpus.prepared import Example
     from nmt.decoding.translator import Translation, Translator
-    from nmt.run_folder import RunFolder, Weights
-
-app = typer.Typer(
-    name="nmt",
-    help="Train an English–German Transformer from scratch, and translate with it.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-config_app = typer.Typer(help="Show configurations and their fields.", no_args_is_help=True)
-app.add_typer(config_app, name="config")
-
-ConfigOption = Annotated[
-    str,
-    typer.Option(
-        "--config", "-c", help="YAML file: a path, a name in ./configs, or a shipped one."
-    ),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="FIELD=VALUE", help="Override a field: training.epochs=3."),
-]
-RunOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--run", help="Run folder; default: the one under ./runs trained last that has the weights."
-    ),
-]
-DeviceOption = Annotated[
-    str | None, typer.Option("--device", help="cuda, mps or cpu; default: the best there is.")
-]
-WeightsOption = Annotated[
-    Literal["best", "last", "averaged"], typer.Option("--weights", help="Which weights to use.")
-]
-BeamOption = Annotated[
-    int | None, typer.Option("--beam-size", min=1, max=500, help="Hypotheses kept; 1 is greedy.")
-]
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(__version__)
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
-        ),
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show the trace of an error; works in any place.")
-    ] = False,
-) -> None:
-    pass
-
-
-@app.command()
 def prepare(
     config: ConfigOption = "base.yaml",
     set_: SetOption = None,
@@ -92,12 +38,11 @@ def prepare(
     from nmt.corpus.prepare import prepare
     from nmt.corpus.report import format_report
 
-    prepared = prepare(_load(config, set_))
+    prepared = prepare(load(config, set_))
     typer.echo(format_report(prepared.report))
     typer.echo(f"prepared data    {prepared.folder}")
 
 
-@app.command()
 def train(
     config: Annotated[
         str | None,
@@ -132,13 +77,12 @@ def train(
             )
     else:
         folder = run or new_run_path(config or "base.yaml")
-        settings = _load(config or "base.yaml", set_)
+        settings = load(config or "base.yaml", set_)
     train(settings, folder, resume, choose_device(device))
     typer.echo(f"trained          {folder}")
     typer.echo(f'translate with   nmt translate --run {folder} "oscar likes to code"')
 
 
-@app.command()
 def translate(
     text: Annotated[
         list[str] | None,
@@ -165,8 +109,8 @@ def translate(
     """Translate sentences, a file, standard input, or what you type at the prompt."""
     if text and input_:
         raise UserError("give either text or --input, not both")
-    _require_folder(output)
-    translator = _translator(_run(run, weights), weights, beam_size, device, set_)
+    require_folder(output)
+    translator = open_translator(find_run(run, weights), weights, beam_size, device, set_)
     if not text and not input_ and sys.stdin.isatty():
         _converse(translator, n_best)
         return
@@ -175,7 +119,6 @@ def translate(
     _write_lines(_format(found, n_best), output)
 
 
-@app.command()
 def evaluate(
     run: RunOption = None,
     source: Annotated[
@@ -212,12 +155,12 @@ def evaluate(
 
     if (source is None) != (reference is None):
         raise UserError("--source and --reference belong together")
-    _require_folder(output)
-    folder = _run(run, weights)
+    require_folder(output)
+    folder = find_run(run, weights)
     examples = read_pairs(source, reference) if source and reference else folder.examples(split)
     options = weights, beam_size, device, set_
-    translator = _translator(folder, *options)
-    rival = _translator(_run(against, weights), *options) if against else None
+    translator = open_translator(folder, *options)
+    rival = open_translator(find_run(against, weights), *options) if against else None
     hypotheses = _translate_all(translator, examples)
     if output:
         _write_lines(iter(hypotheses), output)
@@ -227,50 +170,7 @@ def evaluate(
     typer.echo(report.to_json() if json_ else str(report))
 
 
-@config_app.command("show")
-def config_show(config: ConfigOption = "base.yaml", set_: SetOption = None) -> None:
-    """Print a configuration with every field resolved, as YAML."""
-    from nmt.config_files import dump_config
-
-    typer.echo(dump_config(_load(config, set_)), nl=False)
-
-
-@config_app.command("fields")
-def config_fields() -> None:
-    """Explain every field: its type, its default, what it does."""
-    from nmt.config_files import describe_fields
-
-    for name, type_, default, description in describe_fields():
-        typer.echo(f"{name}: {type_} = {default}\n    {description}")
-
-
 # ------------------------------------------------------------------------------- input and output
-
-
-def _load(config: str, overrides: list[str] | None) -> "Config":
-    from nmt.config_files import load_config
-
-    return load_config(config, overrides or [])
-
-
-def _run(path: Path | None, weights: "Weights") -> "RunFolder":
-    from nmt.run_folder import newest_run, open_run
-
-    return open_run(path) if path else newest_run(f"{weights}.safetensors")
-
-
-def _translator(
-    run: "RunFolder",
-    weights: "Weights",
-    beam_size: int | None,
-    device: str | None,
-    overrides: list[str] | None,
-) -> "Translator":
-    from nmt.decoding.loading import load_translator
-    from nmt.device import choose_device
-
-    changes = [*(overrides or []), *([f"decoding.beam_size={beam_size}"] if beam_size else [])]
-    return load_translator(run, weights=weights, overrides=changes, device=choose_device(device))
 
 
 def _argument_lines(texts: list[str]) -> list[str]:
@@ -331,12 +231,6 @@ def _converse(translator: "Translator", n_best: int | None) -> None:
             typer.echo(text)
 
 
-def _require_folder(output: Path | None) -> None:
-    """Find a mistyped output before the work is done, not after."""
-    if output and not output.parent.is_dir():
-        raise UserError(f"{output}: there is no folder {output.parent}; make it first")
-
-
 def _translate_all(translator: "Translator", examples: "list[Example]") -> list[str]:
     from tqdm import tqdm
 
@@ -346,48 +240,3 @@ def _translate_all(translator: "Translator", examples: "list[Example]") -> list[
 
 def _warn(text: str) -> None:
     typer.echo(text, err=True)
-
-
-def main() -> None:
-    """Run the command line; what the user can mend becomes one line and exit code 2."""
-    debug = "--debug" in sys.argv
-    if debug:
-        sys.argv.remove("--debug")
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="replace")
-    sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # closed by the shell: <&-
-    try:
-        sys.exit(app(standalone_mode=False))
-    except UserError as error:
-        if debug:
-            raise
-        _fail(str(error), 2)
-    except (KeyboardInterrupt, typer.Abort):
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(141)
-    except Exception as error:
-        if debug:
-            raise
-        # Which click raises a wrong use, its own or one inside Typer, differs between versions.
-        if type(error).__name__ == "NoArgsIsHelpError":
-            error.show()  # type: ignore[attr-defined]
-            sys.exit(2)
-        if hasattr(error, "format_message"):
-            _fail(f"{error.format_message().rstrip('.')}; see nmt --help", 2)
-        cause = " ".join(str(error).split())[:300] or type(error).__name__
-        if type(error).__name__ == "OutOfMemoryError":
-            _fail(f"out of memory: {cause}; lower training.batch_tokens", 2)
-        if isinstance(error, OSError):
-            _fail(cause, 2)
-        _fail(
-            f"unexpected {type(error).__name__}: {cause}; --debug shows where, please report it", 1
-        )
-
-
-def _fail(message: str, code: int) -> None:
-    for line in message.splitlines():
-        print(f"nmt: {line}", file=sys.stderr)
-    sys.exit(code)

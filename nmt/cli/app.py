@@ -1,0 +1,90 @@
+"""The program `nmt`: its commands together, and how mistakes are told."""
+
+import io
+import sys
+from typing import Annotated
+
+import typer
+
+from nmt import __version__
+from nmt.cli import configs, plots, runs, stages
+from nmt.errors import UserError
+
+app = typer.Typer(
+    name="nmt",
+    help="Train an English–German Transformer from scratch, and translate with it.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+STAGES = (stages.prepare, stages.train, stages.translate, stages.evaluate)
+for command in (*STAGES, runs.runs, runs.show):
+    app.command()(command)
+app.add_typer(plots.app, name="plot")
+app.add_typer(configs.app, name="config")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the trace of an error; works in any place.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line; what the user can mend becomes one line and exit code 2."""
+    debug = "--debug" in sys.argv
+    if debug:
+        sys.argv.remove("--debug")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # closed by the shell: <&-
+    try:
+        sys.exit(app(standalone_mode=False))
+    except UserError as error:
+        if debug:
+            raise
+        _fail(str(error), 2)
+    except (KeyboardInterrupt, typer.Abort):
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+    except Exception as error:
+        if debug:
+            raise
+        # Which click raises a wrong use, its own or one inside Typer, differs between versions.
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()  # type: ignore[attr-defined]
+            sys.exit(2)
+        if hasattr(error, "format_message"):
+            _fail(f"{error.format_message().rstrip('.')}; see nmt --help", 2)
+        cause = " ".join(str(error).split())[:300] or type(error).__name__
+        if type(error).__name__ == "OutOfMemoryError":
+            _fail(f"out of memory: {cause}; lower training.batch_tokens", 2)
+        if isinstance(error, OSError):
+            _fail(cause, 2)
+        _fail(
+            f"unexpected {type(error).__name__}: {cause}; --debug shows where, please report it", 1
+        )
+
+
+def _fail(message: str, code: int) -> None:
+    for line in message.splitlines():
+        print(f"nmt: {line}", file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,74 @@
+"""What commands share: their options, and how they open what the options name."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from nmt.errors import UserError
+
+if TYPE_CHECKING:
+    from nmt.config import Config
+    from nmt.decoding.translator import Translator
+    from nmt.run_folder import RunFolder, Weights
+
+ConfigOption = Annotated[
+    str,
+    typer.Option(
+        "--config", "-c", help="YAML file: a path, a name in ./configs, or a shipped one."
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="FIELD=VALUE", help="Override a field: training.epochs=3."),
+]
+RunOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--run", help="Run folder; default: the one under ./runs trained last that has the weights."
+    ),
+]
+DeviceOption = Annotated[
+    str | None, typer.Option("--device", help="cuda, mps or cpu; default: the best there is.")
+]
+WeightsOption = Annotated[
+    Literal["best", "last", "averaged"], typer.Option("--weights", help="Which weights to use.")
+]
+BeamOption = Annotated[
+    int | None, typer.Option("--beam-size", min=1, max=500, help="Hypotheses kept; 1 is greedy.")
+]
+
+
+def load(config: str, overrides: list[str] | None) -> "Config":
+    """Load what --config and --set name."""
+    from nmt.config_files import load_config
+
+    return load_config(config, overrides or [])
+
+
+def find_run(path: Path | None, weights: "Weights") -> "RunFolder":
+    """Open the run that --run names, or the newest that has such weights."""
+    from nmt.run_folder import newest_run, open_run
+
+    return open_run(path) if path else newest_run(f"{weights}.safetensors")
+
+
+def open_translator(
+    run: "RunFolder",
+    weights: "Weights",
+    beam_size: int | None,
+    device: str | None,
+    overrides: list[str] | None,
+) -> "Translator":
+    """Open a run for translation."""
+    from nmt.decoding.loading import load_translator
+    from nmt.device import choose_device
+
+    changes = [*(overrides or []), *([f"decoding.beam_size={beam_size}"] if beam_size else [])]
+    return load_translator(run, weights=weights, overrides=changes, device=choose_device(device))
+
+
+def require_folder(output: Path | None) -> None:
+    """Find a mistyped output before the work is done, not after."""
+    if output and not output.parent.is_dir():
+        raise UserError(f"{output}: there is no folder {output.parent}; make it first")

@@ -1,0 +1,80 @@
+"""What the prepared data looks like: how long, how well covered, what was left out."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nmt.corpus.prepared import PreparedData
+from nmt.reports.figures import COLOURS, picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIDES = ("source", "target")
+
+
+def draw_lengths(prepared: PreparedData, path: Path) -> None:
+    """Draw the lengths of the training pairs, where all pairs went, and the coverage."""
+    languages = (prepared.data.source_language, prepared.data.target_language)
+    names = {side: f"{side} ({code})" for side, code in zip(SIDES, languages, strict=True)}
+    with picture(path, 14, 4.2) as figure:
+        lengths, pairs, coverage = figure.subplots(1, 3, width_ratios=(5, 4, 4))
+        _draw_lengths(lengths, prepared, names)
+        _draw_pairs(pairs, prepared.report)
+        _draw_coverage(coverage, prepared.report, names)
+        figure.suptitle(f"{prepared.data.source}, {prepared.tokenizer.kind} pieces")
+
+
+def _draw_lengths(panel: "Axes", prepared: PreparedData, names: dict[str, str]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    found = [sequences.lengths for sequences in prepared.sequences("train")]
+    # Beyond 99.5% lie a few long ones, which would press all others to the left.
+    last = max(1, *(int(np.percentile(lengths, 99.5)) for lengths in found))
+    beyond = sum(int((lengths > last).sum()) for lengths in found)
+    for side, lengths, colour, style in zip(SIDES, found, COLOURS, ("-", "--"), strict=False):
+        counts = np.bincount(lengths, minlength=last + 1)[: last + 1]
+        mean = f"mean {prepared.report['lengths'][side]['mean']:.1f}"
+        panel.stairs(
+            counts,
+            np.arange(last + 2) - 0.5,
+            color=colour,
+            linestyle=style,
+            linewidth=1.8,
+            label=f"{names[side]}, {mean}",
+        )
+    rest = f"; {beyond:,} longer ones not shown" if beyond else ""
+    panel.set(title="length of training sentences", xlabel=f"pieces{rest}", ylabel="sentences")
+    panel.set_ylim(0, panel.get_ylim()[1] * 1.25)  # room for the legend
+    panel.set_xlim(left=0)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    panel.legend(loc="upper right")
+
+
+def _draw_pairs(panel: "Axes", report: dict[str, Any]) -> None:
+    dropped = {f"dropped: {why}": count for why, count in report["dropped"].items()}
+    counts = {"read for training": report["read"], **report["pairs"], **dropped}
+    colours = ["#999999", *[COLOURS[1 if name in dropped else 0] for name in list(counts)[1:]]]
+    bars = panel.barh(list(counts), list(counts.values()), color=colours)
+    panel.bar_label(bars, [f"{count:,}" for count in counts.values()], padding=3)
+    panel.set(title="pairs read, kept and dropped", xlabel="pairs")
+    panel.margins(x=0.25)
+    panel.locator_params(axis="x", nbins=4)
+    panel.grid(axis="y", visible=False)
+    panel.invert_yaxis()
+
+
+def _draw_coverage(panel: "Axes", report: dict[str, Any], names: dict[str, str]) -> None:
+    shares = {
+        f"{split}\n{names[side]}": 100 * sides[side]
+        for split, sides in report["coverage"].items()
+        for side in SIDES
+    }
+    bars = panel.barh(list(shares), list(shares.values()), color=COLOURS[2])
+    panel.bar_label(bars, [f"{share:.2f}%" for share in shares.values()], padding=3)
+    panel.set(title="tokens that the vocabulary knows", xlabel="%")
+    panel.set_xlim(0, 125)
+    panel.set_xticks(range(0, 101, 25))
+    panel.grid(axis="y", visible=False)
+    panel.invert_yaxis()

@@ -1,0 +1,245 @@
+"""Tables of runs: all of them in brief, or one in full. Nothing here loads a model.
+
+>>> print(format_runs(summarize_runs(Path("runs"))))
+"""
+
+import json
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any, get_args
+
+from nmt.config import Config
+from nmt.config_files import load_config, shipped_configs
+from nmt.errors import UserError
+from nmt.run_folder import RunFolder, Weights, last_change
+
+NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What a row of the table shows; None where the run has not got that far.
+
+    config: the configuration file that is nearest; data: the corpus and its training pairs;
+    bleu: the best on validation; seconds: since the run last changed
+    """
+
+    name: str
+    config: str
+    data: str
+    parameters: int | None
+    updates: int | None
+    bleu: float | None
+    seconds: float
+
+
+def summarize_runs(folder: Path) -> list[RunSummary | str]:
+    """Return the runs in a folder, trained last first; a line of text for each that is damaged.
+
+    Raises `UserError` if there is none.
+    """
+    paths = [path.parent for path in folder.glob("*/config.yaml")]
+    if not paths:
+        raise UserError(f"no runs in {folder}; train one with `nmt train`, or name their folder")
+    found: list[RunSummary | str] = []
+    for path in sorted(paths, key=last_change, reverse=True):
+        try:
+            found.append(summarize(RunFolder(path)))
+        except UserError as error:
+            found.append(" ".join(str(error).split()))
+    return found
+
+
+def summarize(run: RunFolder) -> RunSummary:
+    """Read what a row shows of a run."""
+    config, metrics = run.config, run.read_metrics()
+    file, changes = nearest_config(config, run.path.name)
+    pairs = run.report["pairs"]["train"]
+    return RunSummary(
+        name=run.path.resolve().name,
+        config=file + (f" +{len(changes)}" if changes else ""),
+        data=f"{config.data.source}, {pairs:,} pairs",
+        parameters=count_stored(run),
+        updates=metrics[-1]["update"] if metrics else None,
+        bleu=max(line["bleu"] for line in metrics) if metrics else None,
+        seconds=time.time() - last_change(run.path),
+    )
+
+
+def nearest_config(config: Config, run_name: str) -> tuple[str, list[str]]:
+    """Return the configuration file that a run's configuration comes nearest to, and the rest.
+
+    Looked at are the shipped files, those in ./configs, and one named after the run in the current
+    folder, as runs are by default. The rest are the fields with other values: `section.field=…`.
+    """
+    stem = run_name.rstrip("0123456789").removesuffix("-") or run_name
+    own = [path for name in (run_name, stem) if (path := Path(f"{name}.yaml")).is_file()]
+    candidates: list[tuple[str, list[str]]] = []
+    for path in chain(own, sorted(Path("configs").rglob("*.yaml")), shipped_configs()):
+        try:
+            candidates.append((path.name, _changes(load_config(path), config)))
+        except UserError:  # not a configuration of ours
+            continue
+    return min(candidates, key=lambda candidate: len(candidate[1]))
+
+
+def _changes(base: Config, config: Config) -> list[str]:
+    before, after = base.model_dump(mode="json"), config.model_dump(mode="json")
+    return [
+        f"{section}.{name}={_value(value)}"
+        for section, fields in after.items()
+        for name, value in fields.items()
+        if before[section][name] != value
+    ]
+
+
+def count_stored(run: RunFolder) -> int | None:
+    """Count the parameters in a run's weights, from the file's header alone; shared ones once."""
+    from safetensors import SafetensorError, safe_open
+
+    for which in get_args(Weights):
+        if run.weights(which).exists():
+            break
+    else:
+        return None
+    path = run.weights(which)
+    try:
+        with safe_open(path, framework="numpy") as file:
+            shapes: list[list[int]] = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"{path}: weights cannot be read: {reason}") from None
+    return sum(math.prod(shape) for shape in shapes)
+
+
+# ----------------------------------------------------------------------------------------- as text
+
+
+def format_runs(runs: Sequence[RunSummary | str]) -> str:
+    """Return the table as text; damaged runs follow it, a line each."""
+    heads = ["run", "config", "data", "parameters", "updates", "best BLEU", "age"]
+    rows = [
+        [
+            run.name,
+            run.config,
+            run.data,
+            _number(run.parameters, ","),
+            _number(run.updates, ","),
+            _number(run.bleu, ".2f"),
+            format_age(run.seconds),
+        ]
+        for run in runs
+        if isinstance(run, RunSummary)
+    ]
+    damaged = [run for run in runs if isinstance(run, str)]
+    return "\n".join([*_table(heads, rows, left=3), *damaged])
+
+
+def format_run(run: RunFolder) -> str:
+    """Return everything about one run as text."""
+    config, report, metrics = run.config, run.report, run.read_metrics()
+    file, changes = nearest_config(config, run.path.resolve().name)
+    model, data = config.model, config.data
+    changed = last_change(run.path)
+    when = datetime.fromtimestamp(changed).strftime("%Y-%m-%d %H:%M")
+    sizes, pairs = report["vocabulary_size"], report["pairs"]
+    facts = [
+        ("run", str(run.path)),
+        ("trained last", f"{when}, {format_age(time.time() - changed)} ago"),
+        ("config", file + (" with" if changes else "")),
+        *(("", change) for change in changes),
+        ("data", f"{data.source}, {data.source_language} → {data.target_language}"),
+        ("pairs", ", ".join(f"{split} {count:,}" for split, count in pairs.items())),
+        ("pieces", f"{config.tokenizer.kind}, source {sizes['source']:,}, "
+                   f"target {sizes['target']:,}"),
+        ("model", f"{model.encoder_layers} + {model.decoder_layers} layers, {model.heads} heads, "
+                  f"d_model {model.d_model}, d_ff {model.d_ff}, {model.norm}-norm, "
+                  f"{model.positions} positions"),
+        ("parameters", _number(count_stored(run), ",")),
+    ]  # fmt: skip
+    if metrics:
+        last, best = metrics[-1], max(metrics, key=lambda line: float(line["bleu"]))
+        facts += [
+            (
+                "trained",
+                f"{last['update']:,} updates, epoch {last['epoch']}, {last['minutes']:.1f} minutes",
+            ),
+            ("best BLEU", f"{best['bleu']:.2f} on validation, at update {best['update']:,}"),
+        ]
+    files = [path for path in sorted(run.path.rglob("*")) if path.is_file()]
+    shown = [path for path in files if run.data not in path.parents and path.name[0] != "."]
+    facts += [
+        ("files" if number == 0 else "", f"{path.relative_to(run.path)} ({_size(path)})")
+        for number, path in enumerate(shown)
+    ]
+    lines = [f"{name:<17}{value}" for name, value in facts]
+    if metrics:
+        lines += ["", *_validations(metrics), "", *_samples(metrics[-1])]
+    return "\n".join(lines)
+
+
+def _validations(metrics: list[dict[str, Any]]) -> list[str]:
+    heads = ["update", "epoch", "rate", "training loss", "loss", "perplexity", "accuracy", "BLEU"]
+    formats = {
+        "update": ",",
+        "epoch": "d",
+        "learning_rate": ".2e",
+        "train_loss": ".3f",
+        "loss": ".3f",
+        "perplexity": ".2f",
+        "accuracy": ".1%",
+        "bleu": ".2f",
+    }
+    rows = [[_number(line.get(name), form) for name, form in formats.items()] for line in metrics]
+    return _table(heads, rows, left=0)
+
+
+def _samples(line: dict[str, Any]) -> list[str]:
+    return [f"{sample['source']}  →  {sample['translation']}" for sample in line["samples"]]
+
+
+def _table(heads: list[str], rows: list[list[str]], left: int) -> list[str]:
+    """Align columns: the first `left` to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if number < left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in [heads, *rows]
+    ]
+    return [line.rstrip() for line in lines]
+
+
+def format_age(seconds: float) -> str:
+    """Return a time span in its largest unit.
+
+    >>> format_age(7300)
+    '2 h'
+    """
+    for unit, length in (("days", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= (2 if unit == "days" else 1) * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{max(0, seconds):.0f} s"
+
+
+def _number(value: float | None, form: str) -> str:
+    return NOTHING if value is None else format(value, form)
+
+
+def _value(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)  # as YAML reads it, too
+
+
+def _size(path: Path) -> str:
+    size = float(path.stat().st_size)
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"

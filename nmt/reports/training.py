@@ -1,0 +1,73 @@
+"""How trainings went: losses, BLEU and learning rate over their updates."""
+
+from collections.abc import Sequence
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nmt.errors import UserError
+from nmt.reports.figures import COLOURS, picture
+from nmt.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_FEW = 30  # so many validations are marked one by one
+
+
+def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
+    """Draw the curves of all runs into one picture; raises `UserError` for a run without any.
+
+    Both losses are means over tokens without label smoothing. The training loss is the mean since
+    the validation before and with dropout, so it may well lie above the validation loss.
+    """
+    from matplotlib.lines import Line2D
+
+    curves = [_read(run) for run in runs]
+    with picture(path, 13, 4.2) as figure:
+        losses, bleu, rates = figure.subplots(1, 3)
+        handles, labels = [], []
+        for name, lines, colour in zip(_names(runs), curves, cycle(COLOURS), strict=False):
+            _plot(losses, lines, "loss", colour)
+            _plot(losses, lines, "train_loss", colour, ":")
+            _plot(bleu, lines, "bleu", colour)
+            _plot(rates, lines, "learning_rate", colour)
+            best = max(lines, key=lambda line: float(line["bleu"]))
+            bleu.plot(best["update"], best["bleu"], "*", color=colour, markersize=12)
+            handles.append(Line2D([], [], color=colour))
+            labels.append(f"{name}, best BLEU {best['bleu']:.1f}")
+        losses.set(title="validation loss (line), training loss (dotted)", ylabel="nats a token")
+        bleu.set(title="validation BLEU (star: best)", ylabel="BLEU")
+        rates.set(title="learning rate")
+        rates.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
+        for panel in (losses, bleu, rates):
+            panel.set_xlabel("updates")
+            panel.margins(x=0.03, y=0.08)
+            panel.set_xlim(left=0)
+            panel.set_ylim(bottom=0)
+        # Beside the panels, where it hides no curve however many runs there are.
+        figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+
+
+def _read(run: RunFolder) -> list[dict[str, Any]]:
+    lines = run.read_metrics()
+    if not lines:
+        raise UserError(f"{run.path}: no validation yet, so there is nothing to draw")
+    return lines
+
+
+def _names(runs: Sequence[RunFolder]) -> list[str]:
+    """Return the runs' names, or their paths where two have the same name."""
+    names = [run.path.resolve().name for run in runs]
+    paths = [str(run.path) for run in runs]
+    return names if len(set(names)) == len(names) else paths
+
+
+def _plot(
+    panel: "Axes", lines: list[dict[str, Any]], name: str, colour: str, style: str = "-"
+) -> None:
+    # Runs from before a measure was kept have no curve of it.
+    points = [(line["update"], line[name]) for line in lines if line.get(name) is not None]
+    marker = "o" if len(points) <= _FEW else ""
+    updates, values = [x for x, _ in points], [y for _, y in points]
+    panel.plot(updates, values, style, color=colour, marker=marker, markersize=3)

@@ -1,0 +1,69 @@
+"""Run the code in docs/how-it-works.md, in order, and put what it prints below each block.
+
+    python scripts/how_it_works.py
+
+A test runs the same code and compares.
+"""
+
+import contextlib
+import io
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import torch
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs"
+DOCUMENT = FOLDER / "how-it-works.md"
+PICTURE = "how-it-works.svg"  # the code draws it into the folder that it runs in
+
+_CODE = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n(\n```text\n(?P<output>.*?)^```\n)?", re.M | re.S
+)
+
+
+def blocks(document: str) -> list[tuple[str, str]]:
+    """Return each block of code and the output that the document claims for it."""
+    return [(found["code"], found["output"] or "") for found in _CODE.finditer(document)]
+
+
+def outputs(document: str) -> list[str]:
+    """Run the blocks one after another in one namespace; return what each prints."""
+    namespace: dict[str, object] = {}
+    printed = []
+    before = torch.get_default_dtype()
+    try:
+        for number, (code, _) in enumerate(blocks(document), 1):
+            with contextlib.redirect_stdout(io.StringIO()) as stream:
+                exec(compile(code, f"how-it-works.md, block {number}", "exec"), namespace)
+            printed.append(stream.getvalue())
+    finally:
+        torch.set_default_dtype(before)
+    return printed
+
+
+def with_outputs(document: str, printed: list[str]) -> str:
+    """Return the document with other outputs."""
+    rest = iter(printed)
+
+    def block(found: re.Match[str]) -> str:
+        output = next(rest)
+        return f"```python\n{found['code']}```\n" + (f"\n```text\n{output}```\n" if output else "")
+
+    return _CODE.sub(block, document)
+
+
+def main() -> None:
+    document = DOCUMENT.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        text = with_outputs(document, outputs(document))
+        picture = Path(PICTURE).read_bytes()
+        os.chdir(FOLDER)
+    DOCUMENT.write_text(text, encoding="utf-8")
+    (FOLDER / PICTURE).write_bytes(picture)
+
+
+if __name__ == "__main__":
+    main()

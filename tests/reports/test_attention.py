@@ -1,0 +1,196 @@
+"""Attention as it is read: the model's own weights, whichever way they are come by."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from nmt.config import DataConfig, DecodingConfig, ModelConfig
+from nmt.decoding.loading import load_translator
+from nmt.decoding.translator import Translator
+from nmt.errors import UserError
+from nmt.model.attention import CrossAttention, SelfAttention, record_attention
+from nmt.model.transformer import Transformer
+from nmt.reports.attention import (
+    MOST_PIECES,
+    PICTURES,
+    Attention,
+    AttentionMap,
+    draw_attention,
+    read_attention,
+)
+from nmt.run_folder import RunFolder
+from nmt.special_tokens import SOS
+
+SENTENCE = "Anna sings today."
+
+
+@pytest.fixture(scope="module")
+def trained(trained_run: RunFolder) -> Translator:
+    return load_translator(trained_run, device=torch.device("cpu"))
+
+
+@pytest.fixture(scope="module")
+def translator(trained: Translator) -> Translator:
+    """Three encoder and two decoder layers with random weights, and the toy corpus' tokenizers."""
+    torch.manual_seed(0)
+    config = ModelConfig(d_model=24, heads=3, d_ff=16, encoder_layers=3, decoder_layers=2)
+    tokenizers = trained.tokenizers
+    model = Transformer(config, tokenizers.source.size, tokenizers.target.size).eval()
+    decoding = DecodingConfig(max_length_factor=1, max_length_extra=3)
+    return Translator(model, tokenizers, DataConfig(), decoding)
+
+
+@pytest.fixture(scope="module")
+def attention(translator: Translator) -> Attention:
+    return read_attention(translator, SENTENCE)
+
+
+def test_rows_and_columns_are_the_pieces_read_and_written(trained: Translator) -> None:
+    attention = read_attention(trained, SENTENCE)
+    tokenizers = trained.tokenizers
+    source = [*tokenizers.source.split(SENTENCE), "<eos>"]
+    target = tokenizers.target.split("Anna singt heute.")
+    assert attention.translation == trained.translate([SENTENCE])[0].text == "Anna singt heute."
+    assert attention["encoder"].queries == attention["encoder"].keys == source
+    assert attention["cross"].keys == source
+    assert attention["cross"].queries == attention["decoder"].queries == [*target, "<eos>"]
+    assert attention["decoder"].keys == ["<sos>", *target]
+
+
+def test_shapes_are_layers_heads_queries_keys(attention: Attention) -> None:
+    source, target = len(attention["cross"].keys), len(attention["cross"].queries)
+    assert attention["encoder"].weights.shape == (3, 3, source, source)
+    assert attention["decoder"].weights.shape == (2, 3, target, target)
+    assert attention["cross"].weights.shape == (2, 3, target, source)
+    assert attention["cross"].average.shape == (target, source)
+
+
+def test_every_row_sums_to_one_and_no_query_sees_what_is_not_written_yet(
+    attention: Attention,
+) -> None:
+    for found in attention.maps.values():
+        np.testing.assert_allclose(found.weights.sum(-1), 1, rtol=1e-5)
+    assert np.triu(attention["decoder"].weights, k=1).max() == 0
+
+
+@torch.inference_mode()
+def test_equals_what_decoding_with_the_cache_attends_to(
+    translator: Translator, attention: Attention
+) -> None:
+    """The search goes step by step; its only query at a step is that row of the picture."""
+    model, [trace] = translator.model, translator.trace(SENTENCE)
+    decoder = model.decoder_layers()
+    state = model.start(torch.tensor([trace.source_ids]), 40)
+    log_probability = 0.0
+    ids = [*trace.hypothesis.ids, 3]
+    for row, (read, written) in enumerate(zip([SOS, *ids], ids, strict=False)):
+        layers = [(layer.self_attention, layer.cross_attention) for layer in decoder]
+        with record_attention(*(part for pair in layers for part in pair)) as records:
+            logits = model.step(torch.tensor([read]), state)
+        log_probability += float(logits.log_softmax(-1)[0, written])
+        for layer in range(2):
+            own, cross = (record[0][0, :, 0].numpy() for record in records[2 * layer :][:2])
+            expected = attention["decoder"].weights[layer, :, row, : row + 1]
+            np.testing.assert_allclose(own, expected, atol=1e-5)
+            np.testing.assert_allclose(cross, attention["cross"].weights[layer, :, row], atol=1e-5)
+    # <pad> and <sos>, which a search never writes, keep a little of the whole probability.
+    assert log_probability == pytest.approx(trace.hypothesis.log_probability, rel=1e-4)
+
+
+@torch.inference_mode()
+def test_weighted_values_are_what_the_fused_kernel_returns(
+    translator: Translator, attention: Attention
+) -> None:
+    model, [trace] = translator.model, translator.trace(SENTENCE)
+    inputs: dict[torch.nn.Module, tuple[Tensor, ...]] = {}
+    heads: dict[torch.nn.Module, Tensor] = {}
+    layers: list[tuple[SelfAttention | CrossAttention, np.ndarray]] = [
+        *zip((layer.attention for layer in model.encoder_layers()),
+             attention["encoder"].weights, strict=True),
+        *zip((layer.self_attention for layer in model.decoder_layers()),
+             attention["decoder"].weights, strict=True),
+        *zip((layer.cross_attention for layer in model.decoder_layers()),
+             attention["cross"].weights, strict=True),
+    ]  # fmt: skip
+    handles = []
+    for layer, _ in layers:
+        handles.append(layer.register_forward_pre_hook(lambda m, x: inputs.update({m: x})))
+        handles.append(layer.output.register_forward_pre_hook(lambda m, x: heads.update({m: x[0]})))
+    model.hidden(torch.tensor([trace.source_ids]), torch.tensor([[SOS, *trace.hypothesis.ids]]))
+    for handle in handles:
+        handle.remove()
+    for layer, weights in layers:
+        if isinstance(layer, SelfAttention):
+            value = layer.query_key_value(inputs[layer][0]).split(layer.widths, -1)[2]
+            value = value.unflatten(2, (layer.heads, -1)).transpose(1, 2)
+        else:
+            value = inputs[layer][1][1]
+        mixed = torch.from_numpy(weights) @ value[0]  # (heads, queries, d_value)
+        fused = heads[layer.output][0].unflatten(1, (layer.heads, -1)).transpose(0, 1)
+        torch.testing.assert_close(mixed, fused, atol=1e-5, rtol=1e-4)
+
+
+def test_reading_leaves_the_fast_path_on(translator: Translator, attention: Attention) -> None:
+    layers = [*translator.model.encoder_layers(), *translator.model.decoder_layers()]
+    modules = [module for layer in layers for module in layer.modules()]
+    recorders = [m for m in modules if isinstance(m, SelfAttention | CrossAttention)]
+    assert len(recorders) == 7
+    assert all(module.recorded is None for module in recorders)
+
+
+@pytest.mark.parametrize("text", ["", "  \t ", "\u200b"])
+def test_an_empty_sentence_is_refused(trained: Translator, text: str) -> None:
+    with pytest.raises(UserError, match="the sentence is empty"):
+        read_attention(trained, text)
+
+
+def test_a_text_of_many_parts_is_refused(trained: Translator) -> None:
+    with pytest.raises(UserError, match="translated in 20 parts; give one sentence at a time"):
+        read_attention(trained, "Anna sings today. " * 20)
+
+
+# --------------------------------------------------------------------------------------- pictures
+
+
+@pytest.mark.parametrize("which", PICTURES)
+def test_a_picture_shows_its_pieces(attention: Attention, which: str, tmp_path: Path) -> None:
+    draw_attention(attention, which, tmp_path / "a.svg")  # type: ignore[arg-type]
+    found = list(texts(tmp_path / "a.svg"))
+    maps = attention.maps.values() if which == "average" else [attention[which]]  # type: ignore
+    for piece in {piece for map_ in maps for piece in (*map_.queries, *map_.keys)}:
+        assert piece in found
+    panels = [text for text in found if text.startswith("layer ")]
+    assert len(panels) == {"average": 0, "encoder": 9, "decoder": 6, "cross": 6}[which]
+    assert any("Anna sings today.  →" in text for text in found)
+
+
+def texts(svg: Path) -> list[str]:
+    elements = ElementTree.parse(svg).getroot().iter()
+    return [element.text or "" for element in elements if element.tag.endswith("}text")]
+
+
+def test_dollars_and_other_marks_are_drawn_as_they_are(tmp_path: Path) -> None:
+    pieces = ["▁$5", "&$", "<0xE2>", "_a^b", "漢", "\\frac"]
+    weights = np.full((1, 1, 6, 6), 1 / 6, np.float32)
+    found = AttentionMap("cross", pieces, pieces, weights)
+    draw_attention(Attention("$5 & $6", "$", {"cross": found}), "average", tmp_path / "a.svg")
+    assert texts(tmp_path / "a.svg").count("▁$5") == 2
+    assert set(pieces) <= set(texts(tmp_path / "a.svg"))
+
+
+def test_more_than_can_be_read_is_refused(tmp_path: Path) -> None:
+    def attention(pieces: int, heads: int) -> Attention:
+        weights = np.zeros((1, heads, 1, pieces), np.float32)
+        return Attention("x", "y", {"cross": AttentionMap("cross", ["a"], ["b"] * pieces, weights)})
+
+    path = tmp_path / "a.png"
+    for which in ("average", "cross"):
+        with pytest.raises(UserError, match="41 pieces are too many for a picture"):
+            draw_attention(attention(MOST_PIECES + 1, 1), which, path)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="1 layers of 500 heads do not fit"):
+        draw_attention(attention(3, 500), "cross", path)
+    assert not path.exists()

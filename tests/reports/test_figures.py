@@ -1,0 +1,88 @@
+"""Pictures are files of the kind that their names say, whole, and the same every time."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nmt.errors import UserError
+from nmt.reports.figures import picture, picture_path
+
+STARTS = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<?xml", ".PNG": b"\x89PNG\r\n\x1a\n"}
+
+
+def draw(path: Path) -> None:
+    with picture(path, 3, 2) as figure:
+        figure.subplots().plot([1, 2, 4], label="$1")
+
+
+@pytest.mark.parametrize("ending", STARTS)
+def test_the_name_says_what_the_file_is(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a{ending}"
+    draw(path)
+    assert path.read_bytes().startswith(STARTS[ending])
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("ending", [".png", ".svg"])
+def test_the_same_picture_is_the_same_file(tmp_path: Path, ending: str) -> None:
+    one, other = tmp_path / f"a{ending}", tmp_path / f"b{ending}"
+    draw(one)
+    draw(other)
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_a_picture_that_fails_leaves_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_text("old")
+    with pytest.raises(UserError, match="too much"), picture(path, 3, 2):
+        raise UserError("too much")
+    assert path.read_text() == "old"
+
+
+def test_no_screen_and_no_window_system_is_touched(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom nmt.reports.figures import picture\n"
+        "with picture(Path('a.png'), 3, 2) as figure: figure.subplots()\n"
+        "print({'matplotlib.pyplot', 'tkinter', 'torch'} & set(sys.modules))"
+    )
+    environment = {"PYTHONPATH": ":".join(sys.path), "MPLBACKEND": "tkagg", "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, check=True
+    )
+    assert done.stdout.strip() == b"set()"
+
+
+def test_without_an_output_the_picture_goes_into_the_folder(tmp_path: Path) -> None:
+    assert picture_path(None, tmp_path / "new", "a") == tmp_path / "new" / "a.png"
+    assert (tmp_path / "new").is_dir()
+    assert picture_path(tmp_path / "b.svg", tmp_path / "other", "a") == tmp_path / "b.svg"
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.jpg", r"a\.jpg: a picture's name ends in \.png or \.svg"),
+        ("a", r"a: a picture's name ends in"),
+        ("no/a.png", r"there is no folder .*no; make it first"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_before_the_work(
+    tmp_path: Path, name: str, message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        picture_path(tmp_path / name, tmp_path, "a")
+
+
+def test_without_matplotlib_its_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        "nmt.reports.figures.find_spec", lambda name: None if name == "matplotlib" else find(name)
+    )
+    with pytest.raises(UserError, match=r"not installed; install nmt with its extra `plot`"):
+        picture_path(tmp_path / "a.png", tmp_path, "a")

@@ -1,0 +1,36 @@
+"""The picture of prepared data tells what its report tells."""
+
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+from nmt.config import Config
+from nmt.corpus.prepare import prepare
+from nmt.reports.lengths import draw_lengths
+
+
+def texts(svg: Path) -> list[str]:
+    elements = ElementTree.parse(svg).getroot().iter()
+    return [element.text or "" for element in elements if element.tag.endswith("}text")]
+
+
+def test_shows_lengths_pairs_and_coverage(
+    toy_config: Callable[..., Config], toy_corpus: Path, tmp_path: Path
+) -> None:
+    more = toy_corpus.read_text(encoding="utf-8") + "\tleer\nBen sings.\tBen singt.\n" * 2
+    (tmp_path / "more.tsv").write_text(more + "a " * 101 + "\tb\n", encoding="utf-8")
+    config = toy_config(
+        data={"path": str(tmp_path / "more.tsv"), "min_coverage": 0.3},
+        tokenizer={"kind": "whitespace", "vocabulary_size": 24},
+    )
+    prepared = prepare(config, tmp_path / "prepared")
+    draw_lengths(prepared, tmp_path / "a.svg")
+    found = texts(tmp_path / "a.svg")
+    source, _ = prepared.sequences("train")
+    assert f"source (en), mean {source.lengths.mean():.1f}" in found
+    drops = ["dropped: empty side", "dropped: too long", "dropped: duplicate"]
+    assert set(drops) <= set(found)
+    assert {"205", "169", "16", "2", "1"} <= set(found)  # read, train, validation, test, drops
+    share = prepared.report["coverage"]["test"]["source"]
+    assert 0.3 < share < 1
+    assert f"{share:.2%}" in found

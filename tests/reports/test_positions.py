@@ -1,0 +1,42 @@
+"""The encodings that a picture shows are those that a model adds."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nmt.config import ModelConfig
+from nmt.errors import UserError
+from nmt.model.transformer import Transformer
+from nmt.reports.positions import SHOWN, draw_positions, position_table
+
+SMALL = {"d_model": 8, "heads": 2, "d_ff": 4, "encoder_layers": 1, "decoder_layers": 1}
+
+
+def test_sinusoids_follow_the_papers_formula() -> None:
+    table = position_table(ModelConfig(d_model=8, heads=2))
+    assert table.shape == (SHOWN, 8)
+    assert table[7, 4] == pytest.approx(math.sin(7 / 10000 ** (4 / 8)), abs=1e-6)
+    assert table[7, 5] == pytest.approx(math.cos(7 / 10000 ** (4 / 8)), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["sinusoidal", "learned"])
+def test_a_model_shows_what_it_adds_to_its_embeddings(kind: str) -> None:
+    model = Transformer(ModelConfig(**SMALL, positions=kind, max_length=20), 9, 9).eval()
+    table = position_table(model)
+    ids = torch.full((1, 20), 5)
+    added = model.source_embedding(ids) - model.source_embedding.tokens(ids) * 8**0.5
+    np.testing.assert_allclose(table, added[0].detach().numpy(), atol=1e-5)
+
+
+def test_learnt_positions_need_a_trained_model() -> None:
+    with pytest.raises(UserError, match="positions are learnt; name a trained run: --run"):
+        position_table(ModelConfig(positions="learned"))
+
+
+@pytest.mark.parametrize("shape", [(60, 256), (4, 2), (1, 8)])
+def test_tables_of_any_size_are_drawn(shape: tuple[int, int], tmp_path: Path) -> None:
+    draw_positions(np.zeros(shape, np.float32), "title", tmp_path / "a.png")
+    assert (tmp_path / "a.png").stat().st_size > 5000

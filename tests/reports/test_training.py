@@ -1,0 +1,64 @@
+"""Curves of runs, read back from the picture."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from nmt.errors import UserError
+from nmt.reports.training import draw_training
+from nmt.run_folder import RunFolder
+
+MakeRun = Callable[..., RunFolder]
+
+
+def texts(svg: Path) -> list[str]:
+    elements = ElementTree.parse(svg).getroot().iter()
+    return [element.text or "" for element in elements if element.tag.endswith("}text")]
+
+
+def curves(svg: Path) -> int:
+    """Count lines through three points."""
+    paths = re.findall(r'<path d="([^"]*)" clip-path', svg.read_text())
+    return sum(len(re.findall("[ML]", path)) == 3 for path in paths)
+
+
+def test_a_run_has_four_curves_and_its_best_bleu(make_run: MakeRun, tmp_path: Path) -> None:
+    draw_training([make_run("first")], tmp_path / "a.svg")
+    assert curves(tmp_path / "a.svg") == 4
+    assert {"first, best BLEU 12.5", "learning rate"} <= set(texts(tmp_path / "a.svg"))
+
+
+def test_several_runs_share_a_picture(make_run: MakeRun, tmp_path: Path) -> None:
+    runs = [make_run("first"), make_run("_second $1")]
+    draw_training(runs, tmp_path / "a.svg")
+    assert curves(tmp_path / "a.svg") == 8
+    assert {f"{name}, best BLEU 12.5" for name in ("first", "_second $1")} <= set(
+        texts(tmp_path / "a.svg")
+    )
+
+
+def test_runs_of_the_same_name_are_told_apart_by_their_paths(
+    make_run: MakeRun, tmp_path: Path
+) -> None:
+    runs = [make_run("a/same"), make_run("b/same")]
+    draw_training(runs, tmp_path / "a.svg")
+    assert {f"{run.path}, best BLEU 12.5" for run in runs} <= set(texts(tmp_path / "a.svg"))
+
+
+def test_a_run_from_before_training_losses_were_kept_has_the_other_curves(
+    make_run: MakeRun, tmp_path: Path
+) -> None:
+    run = make_run("old")
+    kept = ("update", "loss", "bleu")
+    run.write_metrics([{name: line[name] for name in kept} for line in run.read_metrics()])
+    draw_training([run], tmp_path / "a.svg")
+    assert curves(tmp_path / "a.svg") == 2
+
+
+def test_a_run_without_validations_is_refused(make_run: MakeRun, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="young: no validation yet, so there is nothing to draw"):
+        draw_training([make_run("young", validations=0)], tmp_path / "a.svg")
+    assert not (tmp_path / "a.svg").exists()

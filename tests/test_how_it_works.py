@@ -1,0 +1,57 @@
+"""docs/how-it-works.md prints what it says that it prints."""
+
+import re
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+
+from how_it_works import (
+    DOCUMENT,
+    FOLDER,
+    PICTURE,
+    blocks,
+    outputs,
+    with_outputs,
+)
+
+
+def texts(svg: Path) -> list[str]:
+    elements = ElementTree.parse(svg).getroot().iter()
+    return [element.text or "" for element in elements if element.tag.endswith("}text")]
+
+
+def test_every_value_is_what_the_code_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    document = DOCUMENT.read_text(encoding="utf-8")
+    claimed = blocks(document)
+    assert len(claimed) > 10
+    assert document.count("```") == 2 * sum(1 + bool(output) for _, output in claimed)
+    for (code, output), printed in zip(claimed, outputs(document), strict=True):
+        assert printed == output, f"python scripts/how_it_works.py prints it anew:\n{code}"
+    # Other versions of matplotlib draw other lines, but not other words and numbers.
+    assert texts(Path(PICTURE)) == texts(FOLDER / PICTURE)
+    assert with_outputs(document, [output for _, output in claimed]) == document
+
+
+def test_a_changed_value_would_be_found() -> None:
+    document = "Text.\n\n```python\nx = 2\nprint(x)\n```\n\n```text\n3\n```\n\nMore.\n"
+    assert blocks(document) == [("x = 2\nprint(x)\n", "3\n")]
+    assert outputs(document) == ["2\n"]
+    assert with_outputs(document, ["2\n"]) == document.replace("3", "2")
+
+
+def test_links_lead_somewhere() -> None:
+    document = DOCUMENT.read_text(encoding="utf-8")
+    for link in re.findall(r"\]\((?!http|#)([^)#]+)", document):
+        assert (FOLDER / link).exists(), link
+    for path in re.findall(r"`((?:nmt|configs|scripts)/\S+?\.\w+)`", document):
+        assert (FOLDER.parent / path).exists(), path
+    headings = re.findall(r"^## (.+)$", document, flags=re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    assert set(re.findall(r"\]\(#([^)]+)\)", document)) == anchors
