@@ -4,6 +4,7 @@ from torch import Tensor, nn
 
 from nmt.config import ModelConfig
 from nmt.model.attention import CrossAttention, KeyValueCache, SelfAttention
+from nmt.model.dropout import Dropout
 
 
 class FeedForward(nn.Module):
@@ -13,7 +14,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.inner = nn.Linear(config.d_model, config.d_ff)
         self.activation = nn.ReLU() if config.activation == "relu" else nn.GELU()
-        self.dropout = nn.Dropout(config.feed_forward_dropout)
+        self.dropout = Dropout(config.feed_forward_dropout)
         self.outer = nn.Linear(config.d_ff, config.d_model)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -27,7 +28,7 @@ class PostNorm(nn.Module):
     def __init__(self, config: ModelConfig, dropout: float):
         super().__init__()
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def before(self, x: Tensor) -> Tensor:
         """Return the sublayer's input."""
@@ -48,7 +49,7 @@ class PreNorm(nn.Module):
     def __init__(self, config: ModelConfig, dropout: float):
         super().__init__()
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def before(self, x: Tensor) -> Tensor:
         """Return the sublayer's input."""

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from nmt.config import ModelConfig
 from nmt.model.attention import KeyValueCache
+from nmt.model.dropout import Dropout
 from nmt.model.layers import DecoderLayer, EncoderLayer
 from nmt.model.masks import padding_mask, target_mask
 from nmt.model.positions import POSITIONS, LearnedPositions
@@ -26,7 +27,7 @@ class Embedding(nn.Module):
         self.tokens = tokens
         self.scale = config.d_model**0.5 if config.scale_embeddings else 1.0
         self.positions = POSITIONS[config.positions](config)
-        self.dropout = nn.Dropout(config.embedding_dropout_rate)
+        self.dropout = Dropout(config.embedding_dropout_rate)
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
         """ids: (batch, length), preceded by `start` tokens → (batch, length, d_model)."""

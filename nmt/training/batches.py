@@ -28,23 +28,31 @@ class Batch:
     """Sentence pairs, padded on the right.
 
     source: (batch, source), ending in <eos>; target_in: (batch, target), <sos> and all tokens but
-    the last; target_out: (batch, target), all tokens but the first; tokens: labels that count
+    the last; target_out: (batch, target), all tokens but the first; places: (tokens,), where in the
+    flattened target_out the labels are that are no padding, found here, since a GPU that has to say
+    how many there are makes the processor wait
     """
 
     source: Tensor
     target_in: Tensor
     target_out: Tensor
-    tokens: int
+    places: Tensor
+
+    @property
+    def tokens(self) -> int:
+        """Number of labels that count."""
+        return len(self.places)
 
     @classmethod
     def from_ids(cls, sources: list[Sequence[int]], targets: list[Sequence[int]]) -> "Batch":
         """Add the special tokens, pad, and shift the target for teacher forcing."""
         target = pad([[SOS, *ids, EOS] for ids in targets])
+        target_out = target[:, 1:].contiguous()
         return cls(
             source=pad([[*ids, EOS] for ids in sources]),
             target_in=target[:, :-1].masked_fill(target[:, :-1] == EOS, PAD),
-            target_out=target[:, 1:],
-            tokens=sum(len(ids) + 1 for ids in targets),
+            target_out=target_out,
+            places=target_out.flatten().nonzero().squeeze(1),  # PAD is 0
         )
 
     def to(self, device: torch.device) -> "Batch":
@@ -61,6 +69,7 @@ class Batch:
             source=move(self.source),
             target_in=move(self.target_in),
             target_out=move(self.target_out),
+            places=move(self.places),
         )
 
 

@@ -7,25 +7,28 @@ from torch import Tensor
 from torch.nn import functional
 
 from nmt.model.transformer import Transformer
-from nmt.special_tokens import PAD
 from nmt.training.batches import Batch
+from nmt.training.cross_entropy import linear_cross_entropy
 
 
 def batch_loss(model: Transformer, batch: Batch, label_smoothing: float) -> tuple[Tensor, Tensor]:
     """Return the summed loss to learn from, and the loss without smoothing, to be shown.
 
-    Divide them by `batch.tokens` for the means. With smoothing ε the label keeps 1 - ε, and ε is
-    spread evenly over the whole vocabulary (Szegedy et al. 2016, section 7; Vaswani et al. 2017,
-    section 5.4). The second is what validation measures, and carries no gradient.
+    Divide them by `batch.tokens` for the means. The second is what validation measures.
     """
-    hidden = model.hidden(batch.source, batch.target_in)
-    # The output layer is the dearest part of the model: padding need not go through it.
-    counts = batch.target_out != PAD
-    log_probabilities = model.logits(hidden[counts]).float().log_softmax(-1)
-    # Σ over labels of -log p(label), and of -Σ_v log p(v) / V
-    plain = functional.nll_loss(log_probabilities, batch.target_out[counts], reduction="sum")
-    spread = -log_probabilities.sum() / log_probabilities.shape[-1]
-    return (1 - label_smoothing) * plain + label_smoothing * spread, plain.detach()
+    hidden, labels = _counting(model, batch)
+    output = model.output
+    return linear_cross_entropy(hidden, output.weight, output.bias, labels, label_smoothing)
+
+
+def _counting(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Return the decoder's last layer and the labels at the places that are no padding.
+
+    → (tokens, d_model), (tokens,). The output layer is the dearest part of the model: padding need
+    not go through it.
+    """
+    hidden = model.hidden(batch.source, batch.target_in).flatten(0, 1)
+    return hidden.index_select(0, batch.places), batch.target_out.flatten()[batch.places]
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,7 @@ class Scores:
 @torch.no_grad()
 def score_batch(model: Transformer, batch: Batch) -> Scores:
     """Return the unsmoothed loss and how many next tokens the model guesses (teacher forcing)."""
-    counts = batch.target_out != PAD
-    labels = batch.target_out[counts]
-    logits = model.logits(model.hidden(batch.source, batch.target_in)[counts]).float()
+    hidden, labels = _counting(model, batch)
+    logits = model.logits(hidden).float()
     loss = functional.cross_entropy(logits, labels, reduction="sum")
     return Scores(loss.item(), int((logits.argmax(-1) == labels).sum()), batch.tokens)

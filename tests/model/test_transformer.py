@@ -305,7 +305,7 @@ def test_embeddings_are_dropped_apart_from_the_layers(config):
 
     for embedding in (model.source_embedding, model.target_embedding):
         assert 0 < int(embedding(ids).eq(0).sum()) < ids.numel() * 8
-    assert model.encoder[0].feed_forward_residual.dropout.p == 0
+    assert model.encoder[0].feed_forward_residual.dropout.rate == 0
 
 
 def test_the_same_seed_gives_the_same_weights(config):

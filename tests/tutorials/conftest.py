@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from nmt.config import Config
 from nmt.config_files import load_config
 from nmt.decoding.beam import beam_search
 from nmt.decoding.greedy import greedy_search
 from nmt.model.attention import CrossAttention, SelfAttention
+from nmt.model.dropout import Dropout
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.special_tokens import SPECIALS
@@ -212,7 +212,7 @@ def _update(
     batch = Batch.from_ids(sentences, sentences)
     for group in optimizer.param_groups:
         group["lr"] = learning_rate(config.training, number, UPDATES)
-    loss = batch_loss(model, batch, config.training.label_smoothing) / batch.tokens
+    loss = batch_loss(model, batch, config.training.label_smoothing)[0] / batch.tokens
     loss.backward()  # type: ignore[no-untyped-call]
     optimizer.step()
     optimizer.zero_grad()
@@ -247,8 +247,8 @@ def dropout_rates(load: Callable[..., Config]) -> Callable[[str], dict[str, floa
         for path, module in model.named_modules():
             if isinstance(module, (SelfAttention, CrossAttention)):
                 found.setdefault("attention weights", set()).add(module.dropout)
-            elif isinstance(module, nn.Dropout):
-                found.setdefault(_place(path), set()).add(module.p)
+            elif isinstance(module, Dropout):
+                found.setdefault(_place(path), set()).add(module.rate)
         assert all(len(rates) == 1 for rates in found.values())
         return {place: rate for place, [rate] in found.items() if rate}
 

@@ -1,0 +1,62 @@
+"""The output layer with its loss: in rows as in one piece."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from nmt.training import cross_entropy as module
+from nmt.training.cross_entropy import linear_cross_entropy, plain_linear_cross_entropy
+
+
+def inputs(rows: int, vocabulary: int, bias: bool) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
+    generator = torch.Generator().manual_seed(7)
+    hidden = torch.randn(rows, 8, generator=generator, requires_grad=True)
+    weight = torch.randn(vocabulary, 8, generator=generator, requires_grad=True)
+    added = torch.randn(vocabulary, generator=generator, requires_grad=True) if bias else None
+    return hidden, weight, added, torch.randint(0, vocabulary, (rows,), generator=generator)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize(("rows", "vocabulary"), [(1, 5), (64, 50), (200, 50), (129, 3)])
+def test_rows_give_the_loss_and_gradients_of_the_whole(
+    monkeypatch: pytest.MonkeyPatch, rows: int, vocabulary: int, smoothing: float, bias: bool
+) -> None:
+    monkeypatch.setattr(module, "_LOGITS_AT_A_TIME", 1)  # the smallest step: 64 rows
+    found = []
+    for function in (linear_cross_entropy, plain_linear_cross_entropy):
+        hidden, weight, added, labels = inputs(rows, vocabulary, bias)
+        loss, plain = function(hidden, weight, added, labels, smoothing)
+        assert not plain.requires_grad
+        (loss / 7).backward()
+        gradients = [x.grad for x in (hidden, weight, added) if x is not None]
+        found.append([loss.detach(), plain, *gradients])
+    for fast, slow in zip(*found, strict=True):
+        torch.testing.assert_close(fast, slow, rtol=1e-5, atol=1e-5)
+
+
+def test_large_logits_do_not_overflow() -> None:
+    hidden, weight, _, labels = inputs(70, 5, False)
+    loss, plain = linear_cross_entropy(hidden * 1e3, weight * 1e3, None, labels, 0.1)
+    loss.backward()
+    assert loss.isfinite()
+    assert plain.isfinite()
+    assert hidden.grad is not None
+    assert hidden.grad.isfinite().all()
+
+
+def test_without_gradients_the_loss_is_the_same() -> None:
+    values = inputs(70, 5, True)
+    with torch.no_grad():
+        without = linear_cross_entropy(*values, 0.1)
+    for one, other in zip(without, linear_cross_entropy(*values, 0.1), strict=True):
+        torch.testing.assert_close(one, other.detach())
+
+
+def test_under_autocast_too() -> None:
+    values = inputs(70, 5, True)
+    with torch.autocast("cpu", torch.bfloat16):
+        loss, _ = linear_cross_entropy(*values, 0.1)
+    loss.backward()
+    exact, _ = plain_linear_cross_entropy(*values, 0.1)
+    assert loss.item() == pytest.approx(exact.item(), rel=0.02)
