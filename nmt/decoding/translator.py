@@ -17,7 +17,7 @@ from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.unknown import replace_unknown
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
-from nmt.special_tokens import EOS, SPECIALS, UNK
+from nmt.special_tokens import EOS, PLACEHOLDERS, SPECIALS, UNK
 
 # Between sentences, but not after a title or an initial.
 _SENTENCE_END = re.compile(
@@ -184,10 +184,25 @@ class Translator:
         """Search all segments in batches of like length; results are in the order given."""
         found: dict[int, list[Hypothesis]] = {}
         order = sorted(range(len(segments)), key=lambda i: len(segments[i].ids))
-        for batch in self._batches(order, segments):
-            hypotheses = self._search_batch([segments[i].ids for i in batch], n)
-            found.update(zip(batch, hypotheses, strict=True))
+        plain = [i for i in order if not segments[i].hidden]
+        hiding = [i for i in order if segments[i].hidden]
+        # Where words are hidden, the whole beam is looked at for one that has placed them all.
+        for group, wanted in ((plain, n), (hiding, max(n, self.decoding.beam_size))):
+            for batch in self._batches(group, segments):
+                hypotheses = self._search_batch([segments[i].ids for i in batch], wanted)
+                found.update(zip(batch, hypotheses, strict=True))
+        for i in hiding:
+            found[i] = self._complete_first(segments[i], found[i])[:n]
         return [found[i] for i in range(len(segments))]
+
+    def _complete_first(self, segment: "_Segment", found: list[Hypothesis]) -> list[Hypothesis]:
+        """Rank hypotheses by how many hidden words they have lost, then by score."""
+
+        def lost(hypothesis: Hypothesis) -> int:
+            text = self.tokenizers.target.decode(hypothesis.ids)
+            return sum(mark not in text for mark in PLACEHOLDERS[: len(segment.hidden)])
+
+        return sorted(found, key=lost)
 
     def _batches(self, order: list[int], segments: list["_Segment"]) -> Iterator[list[int]]:
         batch: list[int] = []

@@ -510,3 +510,25 @@ def test_a_trace_shows_unknown_words_as_they_were_written(
     [trace] = translator(words).trace("Anna kocht .")
     assert trace.source == ["Anna", "kocht", ".", "<eos>"]
     assert trace.source_ids[1] == UNK
+
+
+def test_a_hypothesis_that_places_all_hidden_words_comes_first(carrying, random_model, monkeypatch):
+    first, second = PLACEHOLDERS[:2]
+    texts = ["singt.", f"{first} singt.", f"{second} singt {first}.", f"{first} {second}."]
+    asked = []
+
+    def search(model, source, limits, beam_size, alpha, n_best):
+        asked.append(n_best)
+        found = [Hypothesis(carrying.target.encode(t), -1.0, -i, True) for i, t in enumerate(texts)]
+        return [found[:n_best] for _ in source]
+
+    monkeypatch.setattr("nmt.decoding.translator.beam_search", search)
+    model = random_model(source_size=carrying.source.size, target_size=carrying.target.size)
+    ready = Translator(model, carrying, DataConfig(), DecodingConfig(beam_size=4))
+
+    assert [t.text for t in ready.translate(["Zora sings Öre", "Anna sings"])] == [
+        "Öre singt Zora.",
+        "singt.",
+    ]
+    assert sorted(asked) == [1, 4]
+    assert [t.text for t in ready.n_best(["Zora sings"], 2)[0]] == ["Zora singt.", "singt Zora."]
