@@ -61,6 +61,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> Path:
 
 def made_small(command: str) -> str:
     """Add the overrides that make a prepare or train command quick and offline."""
+    if command.startswith("nmt plot attention"):
+        # After three updates a model writes on and on: more than a picture can show.
+        return command + " --set decoding.max_length_extra=5"
     if not re.match(r"nmt (prepare|train|plot lengths)", command):
         return command
     overrides = list(SMALL)
@@ -94,7 +97,7 @@ def test_every_nmt_command_runs(folder: Path) -> None:
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
