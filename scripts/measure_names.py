@@ -9,7 +9,6 @@ out, and said so.
 
 import argparse
 import re
-from itertools import islice
 from pathlib import Path
 
 from nmt.decoding.loading import load_translator
@@ -44,18 +43,17 @@ Yesterday {} was ill.
 I believe {} is right.
 He plays with {}.
 """.strip().split("\n")
-SENTENCES = 200
 
 
 def sentences(known: set[str]) -> list[tuple[str, str]]:
-    """Return (name, sentence) pairs: every frame with ten names, every name in five frames."""
+    """Return (name, sentence) pairs: every frame with ten names."""
     names = [name for name in NAMES.split() if name.lower() not in known]
-    pairs = (
-        (names[(7 * row + turn) % len(names)], frame)
-        for turn in range(0, len(names), 4)
+    chosen = (
+        (names[(7 * row + 4 * turn) % len(names)], frame)
         for row, frame in enumerate(FRAMES)
+        for turn in range(10)
     )
-    return [(name, frame.format(name)) for name, frame in islice(pairs, SENTENCES)]
+    return [(name, frame.format(name)) for name, frame in chosen]
 
 
 def main() -> None:
