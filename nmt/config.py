@@ -107,8 +107,9 @@ class DataConfig(Section):
     carry_over: Literal["none", "names", "all"] = Field(
         "none",
         description="source words that training never saw are put into the translation as they "
-        "are (subwords only): none, names (words with a capital), or all; half of the training "
-        "pairs that hold names are then learnt with placeholders in their places",
+        "are (subwords only): none, names (words with a capital, also where a sentence begins), "
+        "or all; half of the training pairs that hold names are then learnt with placeholders in "
+        "their places",
     )
     min_coverage: float = Field(
         0.7,
@@ -403,6 +404,13 @@ class Config(Section):
         if self.model.tie in ("inputs", "all") and not self.tokenizer.joint:
             message = f"`model.tie: {self.model.tie}` needs `tokenizer.joint: true`"
             yield ("model.tie", "tokenizer.joint"), message
+        if self.data.carry_over == "names" and self.data.lowercase != "none":
+            message = "`data.carry_over: names` knows names by their capital; set it to `all`, or "
+            yield ("data.carry_over", "data.lowercase"), message + "`data.lowercase` to none"
+        if self.data.carry_over == "names" and self.data.source_language == "de":
+            message = "`data.carry_over: names` knows names by their capital, but all German nouns "
+            fields = ("data.carry_over", "data.source_language")
+            yield fields, message + "have one; set it to none or all"
         if self.data.carry_over != "none" and not self.tokenizer.subword:
             yield (
                 ("data.carry_over", "tokenizer.kind"),

@@ -203,6 +203,16 @@ def test_a_section_must_hold_fields(path: Path, value: str) -> None:
             "words over, a vocabulary of words has `decoding.replace_unknown`",
         ),
         (
+            "data: {carry_over: names, lowercase: source}",
+            "`data.carry_over: names` knows names by their capital; set it to `all`, or "
+            "`data.lowercase` to none",
+        ),
+        (
+            "data: {carry_over: names, source_language: de, target_language: en}",
+            "`data.carry_over: names` knows names by their capital, but all German nouns have one; "
+            "set it to none or all",
+        ),
+        (
             "tokenizer: {joint: false}\nmodel: {tie: inputs}",
             "`model.tie: inputs` needs `tokenizer.joint: true`",
         ),

@@ -22,8 +22,10 @@ from nmt.errors import UserError
 from nmt.special_tokens import PLACEHOLDERS
 
 _WORD = re.compile(r"[^\W\d_]+")
+# "mightn't" is no name, and half of it is no word.
+_HIDEABLE = re.compile(r"[^\W\d_]+(?![^\W\d_])(?!['’](?:t|re|ve|ll|d|m)\b)")
 _PLACEHOLDER = re.compile(f"[{PLACEHOLDERS}]")
-_ALWAYS_ALIKE = 0.8
+_MOSTLY = 0.8
 
 
 class KnownWords:
@@ -53,7 +55,7 @@ class KnownWords:
                 hidden.append(word)
             return PLACEHOLDERS[hidden.index(word)]
 
-        return _WORD.sub(replacement, text), hidden
+        return _HIDEABLE.sub(replacement, text), hidden
 
     def hide_pair(self, source: str, target: str) -> tuple[str, str]:
         """Hide the source's unknown words on both sides; in the target where they stand in it."""
@@ -71,7 +73,11 @@ class KnownWords:
         try:
             words = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
-            raise UserError(f"{path}: list of known words cannot be read: {error}") from None
+            reason = getattr(error, "strerror", None) or "damaged"
+            raise UserError(
+                f"{path}: the list of known words cannot be read: {reason}; copy its folder again, "
+                "or make it anew"
+            ) from None
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise UserError(f"{path}: not a list of words that `nmt prepare` wrote")
         return cls(words, only_names)
@@ -93,22 +99,30 @@ def words_of(text: str) -> set[str]:
 
 
 class NameHider:
-    """Finds the names of a training corpus and hides half of them, to learn placeholders from."""
+    """Finds the names of a training corpus and hides half of them, to learn placeholders from.
 
-    def __init__(self, pairs: Iterable[tuple[str, str]], seed: int):
+    only_names: names are written with a capital; what else is alike on both sides is not hidden
+    """
+
+    def __init__(self, pairs: Iterable[tuple[str, str]], only_names: bool, seed: int):
         self._generator = np.random.default_rng(seed)
         in_source: Counter[str] = Counter()
         in_target: Counter[str] = Counter()
         in_both: Counter[str] = Counter()
+        capitals: Counter[str] = Counter()
         for source, target in pairs:
             source_words, target_words = words_of(source), words_of(target)
             in_source.update(source_words)
             in_target.update(target_words)
             in_both.update(source_words & target_words)
+            if only_names:
+                capitals.update({w.lower() for w in _WORD.findall(source) if w[0].isupper()})
         self.names = {
             word
             for word, count in in_both.items()
-            if len(word) > 2 and count >= _ALWAYS_ALIKE * max(in_source[word], in_target[word])
+            if len(word) > 2
+            and count >= _MOSTLY * max(in_source[word], in_target[word])
+            and (not only_names or capitals[word] >= _MOSTLY * in_source[word])
         }
 
     def hide(self, source: str, target: str) -> tuple[str, str]:
@@ -116,7 +130,8 @@ class NameHider:
 
         The placeholders are drawn at random, so that all are learnt alike.
         """
-        in_target = words_of(target) | {word.removesuffix("s") for word in words_of(target)}
+        in_target = words_of(target)
+        in_target |= {word.removesuffix("s") for word in in_target}
         names = sorted(self.names & words_of(source) & in_target)
         if not names or self._generator.random() < 0.5:
             return source, target

@@ -270,7 +270,8 @@ def _hide_names(data: DataConfig, texts: tuple[Path, Path], folder: Path) -> int
 
     Return the number of pairs with placeholders.
     """
-    hider = NameHider(_progress(_read_pairs(texts), "finding names"), data.seed)
+    only_names = data.carry_over == "names"
+    hider = NameHider(_progress(_read_pairs(texts), "finding names"), only_names, data.seed)
     known: set[str] = set()
     count = 0
     rewritten = (texts[0].with_suffix(".hidden"), texts[1].with_suffix(".hidden"))
@@ -283,7 +284,7 @@ def _hide_names(data: DataConfig, texts: tuple[Path, Path], folder: Path) -> int
             count += (source, target) != pair
     for text, new in zip(texts, rewritten, strict=True):
         new.replace(text)
-    KnownWords(known, data.carry_over == "names").save(folder / KNOWN_WORDS)
+    KnownWords(known, only_names).save(folder / KNOWN_WORDS)
     return count
 
 

@@ -94,6 +94,7 @@ class Translator:
     def n_best(self, lines: Sequence[str], n: int) -> list[list[Translation]]:
         """Return up to `n` translations of each line, best first.
 
+        Where words are carried over, a translation with all of them comes before those without.
         A line that is longer than what the model knows is translated in parts, and then has one
         translation.
         """
@@ -142,9 +143,7 @@ class Translator:
         """Cut a tidied line into segments that the model can translate at once."""
         if not text:
             return []
-        known = self.tokenizers.known
-        shown, hidden = known.hide(text) if known else (text, [])
-        shown = self._cleaner.source_case(shown)
+        shown, hidden = self._as_read(text)
         ids = self.tokenizers.source.encode(shown)
         if len(ids) > self._longest_seen and len(text) > 1:
             chunks = self._cut(text, len(ids))
@@ -152,6 +151,12 @@ class Translator:
                 return [part for chunk in chunks for part in self._parts(chunk)]
         # One character spelled in bytes can outnumber the positions of a very small model.
         return [_Segment(shown, hidden, [*ids[: self._room], EOS])]
+
+    def _as_read(self, text: str) -> tuple[str, list[str]]:
+        """Return tidied text as the model reads it, and the words behind its placeholders."""
+        known = self.tokenizers.known
+        shown, hidden = known.hide(text) if known else (text, [])
+        return self._cleaner.source_case(shown), hidden
 
     def _cut(self, text: str, pieces: int) -> list[str]:
         """Cut between sentences; within one only where the model's positions end."""
@@ -165,7 +170,7 @@ class Translator:
 
     def _pack(self, words: list[str]) -> list[str]:
         """Join neighbouring words as long as the model's positions hold them."""
-        as_read = [self._cleaner.source_case(word) for word in words]
+        as_read = [self._as_read(word)[0] for word in words]
         lengths = [len(ids) for ids in self.tokenizers.source.encode_lines(as_read)]
         packed: list[str] = []
         used = self._room + 1
@@ -196,13 +201,14 @@ class Translator:
         return [found[i] for i in range(len(segments))]
 
     def _complete_first(self, segment: "_Segment", found: list[Hypothesis]) -> list[Hypothesis]:
-        """Rank hypotheses by how many hidden words they have lost, then by score."""
+        """Put first those that end by themselves and have lost the fewest hidden words."""
 
-        def lost(hypothesis: Hypothesis) -> int:
+        def faults(hypothesis: Hypothesis) -> tuple[bool, int]:
             text = self.tokenizers.target.decode(hypothesis.ids)
-            return sum(mark not in text for mark in PLACEHOLDERS[: len(segment.hidden)])
+            lost = sum(mark not in text for mark in PLACEHOLDERS[: len(segment.hidden)])
+            return not hypothesis.complete, lost
 
-        return sorted(found, key=lost)
+        return sorted(found, key=faults)
 
     def _batches(self, order: list[int], segments: list["_Segment"]) -> Iterator[list[int]]:
         batch: list[int] = []

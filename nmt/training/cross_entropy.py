@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 _LOGITS_AT_A_TIME = 2**21  # 8 MiB of float32: fewer waste the matrix product, more the cache
@@ -25,8 +26,8 @@ def linear_cross_entropy(
     With smoothing ε the label keeps 1 - ε, and ε is spread evenly over the whole vocabulary
     (Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4).
     """
-    in_rows = hidden.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
-    if in_rows and torch.is_grad_enabled():
+    exact = hidden.dtype in (torch.float32, torch.float64) and not torch.is_autocast_enabled("cpu")
+    if hidden.device.type == "cpu" and exact and torch.is_grad_enabled():
         return _InRows.apply(hidden, weight, bias, labels, label_smoothing)  # type: ignore[no-untyped-call,no-any-return]
     return plain_linear_cross_entropy(hidden, weight, bias, labels, label_smoothing)
 
@@ -80,6 +81,7 @@ class _InRows(torch.autograd.Function):
         return (1 - label_smoothing) * plain + label_smoothing * spread, plain
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         d_hidden, d_weight, d_bias = ctx.saved_tensors
         d_bias = None if d_bias is None else d_bias * d_loss
