@@ -187,11 +187,11 @@ def test_lines_are_translated_by_all_members(translator, random_model):
 
     together = translator(*models).translate(lines)
 
+    assert not any(model.training for model in models)  # dropout is off in every member
     assert together == translator(*models[::-1]).translate(lines)
     assert [t.text for t in together] not in [
         [t.text for t in translator(model).translate(lines)] for model in models
     ]
-    assert not any(model.training for model in models)  # dropout is off in every member
 
 
 def test_no_line_is_longer_than_the_shortest_member_holds(translator, random_model):
