@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from safetensors.torch import load_file, save_file
 
 from nmt import cli
 from nmt.config_files import dump_config
@@ -80,6 +81,11 @@ def test_every_command_has_help(command: str) -> None:
     done = nmt(command, "--help")
     assert done.returncode == 0
     assert "Usage" in text(done.stdout)
+
+
+@pytest.mark.parametrize("command", ["translate", "evaluate"])
+def test_help_tells_of_ensembles(command: str) -> None:
+    assert "ensemble" in text(nmt(command, "--help").stdout)
 
 
 def test_version() -> None:
@@ -323,7 +329,62 @@ def test_the_prompt_translates_line_by_line(trained_run: RunFolder) -> None:
     assert "Ctrl-D ends" in text(errors)
 
 
+@pytest.fixture
+def untrained(trained_run: RunFolder) -> Path:
+    """A run of the same prepared data that has learnt nothing."""
+    copy = RunFolder(Path(shutil.copytree(trained_run.path, "runs/untrained")))
+    weights = load_file(copy.weights("best"))
+    save_file({name: value * 0 for name, value in weights.items()}, copy.weights("best"))
+    return copy.path
+
+
+def test_several_runs_translate_together(trained_run: RunFolder, untrained: Path) -> None:
+    options = ["--run", trained_run.path, "--n-best", 1, PAIR[0]]
+    rows = [
+        text(nmt("translate", *more, *options).stdout).strip().split("\t")
+        for more in ([], ["--run", trained_run.path], ["--run", untrained])
+    ]
+    assert [row[2] for row in rows] == [PAIR[1]] * 3
+    alone, twice, diluted = (float(row[1]) for row in rows)
+    assert twice == pytest.approx(alone, abs=1e-3)
+    assert diluted < alone - 0.1  # equal probabilities for all pieces take half of the certainty
+
+
+@pytest.mark.parametrize("command", [["translate", "x"], ["evaluate"]])
+def test_runs_that_read_differently_do_not_translate_together(
+    command: list[str], trained_run: RunFolder, a_copy: Path
+) -> None:
+    runs = ["--run", trained_run.path, "--run", a_copy]
+    changed = dump_config(trained_run.config).replace("lowercase: none", "lowercase: both")
+    (a_copy / "config.yaml").write_text(changed)
+    message = f"{a_copy}: cannot translate together with {trained_run.path}"
+    assert_refused(*command, *runs, message=message)
+    assert_refused(*command, *runs, message="differ in data.lowercase;")
+    shutil.copy(trained_run.path / "config.yaml", a_copy / "config.yaml")
+    with (a_copy / "data" / "joint.model").open("ab") as file:
+        file.write(b"\0")
+    assert_refused(*command, *runs, message="differ in joint.model;")
+
+
+def test_every_run_of_an_ensemble_needs_the_weights(trained_run: RunFolder, a_copy: Path) -> None:
+    (a_copy / "last.safetensors").unlink()
+    runs = ["--run", trained_run.path, "--run", a_copy, "--weights", "last"]
+    message = f"{a_copy}/last.safetensors: no such weights"
+    assert_refused("translate", *runs, "x", message=message)
+    runs = ["--run", trained_run.path, "--run", "nowhere"]
+    assert_refused("translate", *runs, "x", message="nowhere: not a run folder")
+
+
 # --------------------------------------------------------------------------------------- evaluate
+
+
+def test_several_runs_are_scored_as_one(trained_run: RunFolder, untrained: Path) -> None:
+    runs = ["--run", trained_run.path, "--run", untrained]
+    done = nmt("evaluate", *runs, "--against", trained_run.path, "--json")
+    scores = json.loads(done.stdout)
+    assert scores["sentences"] == 16
+    alone = json.loads(nmt("evaluate", "--run", trained_run.path, "--json").stdout)
+    assert scores["against"]["bleu"]["baseline"] == pytest.approx(alone["bleu"])
 
 
 def test_evaluate_scores_the_test_set(trained_run: RunFolder) -> None:
@@ -432,6 +493,7 @@ def test_attention_as_numbers(trained_run: RunFolder) -> None:
     [
         (["attention", "", "--run", "{run}"], "the sentence is empty"),
         (["attention", "x", "--run", "nowhere"], "nowhere: not a run folder"),
+        (["attention", "x", "--run", "{run}", "--run", "{run}"], "give one --run"),
         (["attention", "Anna sings today. " * 20, "--run", "{run}"], "one sentence at a time"),
         (["attention", "x", "--run", "{run}", "-o", "a.jpg"], "ends in .png or .svg"),
         (["attention", "x", "--run", "{run}", "-o", "no/a.png"], "no folder no"),

@@ -23,9 +23,11 @@ SetOption = Annotated[
     typer.Option("--set", metavar="FIELD=VALUE", help="Override a field: training.epochs=3."),
 ]
 RunOption = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
-        "--run", help="Run folder; default: the one under ./runs trained last that has the weights."
+        "--run",
+        help="Run folder; given several times, to translate or evaluate: their ensemble; default: "
+        "the one under ./runs trained last that has the weights.",
     ),
 ]
 DeviceOption = Annotated[
@@ -46,26 +48,26 @@ def load(config: str, overrides: list[str] | None) -> "Config":
     return load_config(config, overrides or [])
 
 
-def find_run(path: Path | None, weights: "Weights") -> "RunFolder":
-    """Open the run that --run names, or the newest that has such weights."""
+def find_runs(paths: list[Path] | None, weights: "Weights") -> "list[RunFolder]":
+    """Open the runs that --run names, or the newest that has such weights."""
     from nmt.run_folder import newest_run, open_run
 
-    return open_run(path) if path else newest_run(f"{weights}.safetensors")
+    return [open_run(path) for path in paths or []] or [newest_run(f"{weights}.safetensors")]
 
 
 def open_translator(
-    run: "RunFolder",
+    runs: "list[RunFolder]",
     weights: "Weights",
     beam_size: int | None,
     device: str | None,
     overrides: list[str] | None,
 ) -> "Translator":
-    """Open a run for translation."""
+    """Open a run for translation, or several as an ensemble."""
     from nmt.decoding.loading import load_translator
     from nmt.device import choose_device
 
     changes = [*(overrides or []), *([f"decoding.beam_size={beam_size}"] if beam_size else [])]
-    return load_translator(run, weights=weights, overrides=changes, device=choose_device(device))
+    return load_translator(*runs, weights=weights, overrides=changes, device=choose_device(device))
 
 
 def require_folder(output: Path | None) -> None:

@@ -12,7 +12,7 @@ from nmt.cli.options import (
     RunOption,
     SetOption,
     WeightsOption,
-    find_run,
+    find_runs,
     load,
     open_translator,
 )
@@ -64,12 +64,14 @@ def attention(
 
     if json_ and (output or kind):
         raise UserError("--json prints all the numbers; it takes neither --output nor --kind")
-    folder = find_run(run, weights)
+    folder, *others = find_runs(run, weights)
+    if others:
+        raise UserError("attention is drawn of one model; give one --run")
     pictures: list[Picture] = [kind] if kind else ["average"] if output else list(PICTURES)
     if json_:
         pictures = []
     paths = [picture_path(output, pictures_of(folder), f"attention-{name}") for name in pictures]
-    translator = open_translator(folder, weights, beam_size, device, set_)
+    translator = open_translator([folder], weights, beam_size, device, set_)
     found = read_attention(translator, sentence)
     if json_:
         typer.echo(json.dumps(found.as_json(), ensure_ascii=False))
@@ -121,7 +123,7 @@ def positions(
     folder = pictures_of(open_run(run)) if run else Path()
     path = picture_path(output, folder, "positions")
     if run:
-        model = open_translator(open_run(run), weights, None, "cpu", set_).model
+        model = open_translator([open_run(run)], weights, None, "cpu", set_).model
         table, settings = position_table(model), model.config
     else:
         settings = load(config or "base.yaml", set_).model

@@ -15,7 +15,7 @@ from nmt.cli.options import (
     RunOption,
     SetOption,
     WeightsOption,
-    find_run,
+    find_runs,
     load,
     open_translator,
     require_folder,
@@ -106,11 +106,14 @@ def translate(
     device: DeviceOption = None,
     set_: SetOption = None,
 ) -> None:
-    """Translate sentences, a file, standard input, or what you type at the prompt."""
+    """Translate sentences, a file, standard input, or what you type at the prompt.
+
+    Several runs translate together, as an ensemble.
+    """
     if text and input_:
         raise UserError("give either text or --input, not both")
     require_folder(output)
-    translator = open_translator(find_run(run, weights), weights, beam_size, device, set_)
+    translator = open_translator(find_runs(run, weights), weights, beam_size, device, set_)
     if not text and not input_ and sys.stdin.isatty():
         _converse(translator, n_best)
         return
@@ -150,22 +153,25 @@ def evaluate(
     device: DeviceOption = None,
     set_: SetOption = None,
 ) -> None:
-    """Score a run's translations: BLEU, chrF and TER on its test set, or on your files."""
+    """Score a run's translations: BLEU, chrF and TER on its test set, or on your files.
+
+    Several runs are scored as an ensemble, on the test set of the first.
+    """
     from nmt.evaluation import evaluate_examples, read_pairs
 
     if (source is None) != (reference is None):
         raise UserError("--source and --reference belong together")
     require_folder(output)
-    folder = find_run(run, weights)
-    examples = read_pairs(source, reference) if source and reference else folder.examples(split)
+    runs = find_runs(run, weights)
+    examples = read_pairs(source, reference) if source and reference else runs[0].examples(split)
     options = weights, beam_size, device, set_
-    translator = open_translator(folder, *options)
-    rival = open_translator(find_run(against, weights), *options) if against else None
+    translator = open_translator(runs, *options)
+    rival = open_translator(find_runs([against], weights), *options) if against else None
     hypotheses = _translate_all(translator, examples)
     if output:
         _write_lines(iter(hypotheses), output)
     baseline = _translate_all(rival, examples) if rival else None
-    language = folder.config.data.target_language
+    language = runs[0].config.data.target_language
     report = evaluate_examples(examples, hypotheses, language, lowercase, tokenize, baseline)
     typer.echo(report.to_json() if json_ else str(report))
 

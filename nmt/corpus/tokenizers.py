@@ -184,21 +184,27 @@ def train_tokenizers(
             vocabulary.save(folder / f"{name}.vocabulary.json")
 
 
+def vocabulary_files(config: TokenizerConfig) -> list[str]:
+    """Return the names of the vocabularies' files: the joint one, or the source's and target's."""
+    names = ["joint"] if config.joint else ["source", "target"]
+    return [f"{name}.{'model' if config.subword else 'vocabulary.json'}" for name in names]
+
+
 def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> Tokenizers:
     """Read the tokenizers and the known words that `prepare` wrote."""
-    names = ("joint", "joint") if config.joint else ("source", "target")
+    paths = [folder / name for name in vocabulary_files(config)]
     languages = (data.source_language, data.target_language)
     if config.kind == "bpe" or config.kind == "unigram":
-        source = SubwordTokenizer(folder / f"{names[0]}.model")
-        target = source if config.joint else SubwordTokenizer(folder / f"{names[1]}.model")
+        source = SubwordTokenizer(paths[0])
+        target = source if config.joint else SubwordTokenizer(paths[1])
         if data.carry_over == "none":
             return Tokenizers(source, target)
         known = KnownWords.load(folder / KNOWN_WORDS, data.carry_over == "names")
         return Tokenizers(source, target, known)
-    vocabularies = [Vocabulary.load(folder / f"{name}.vocabulary.json") for name in names]
+    vocabularies = [Vocabulary.load(path) for path in paths]
     return Tokenizers(
         WordTokenizer(config.kind, languages[0], vocabularies[0]),
-        WordTokenizer(config.kind, languages[1], vocabularies[1]),
+        WordTokenizer(config.kind, languages[1], vocabularies[-1]),
     )
 
 

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from nmt.decoding.greedy import next_log_probabilities
 from nmt.decoding.hypothesis import Hypothesis, finish, length_penalty
-from nmt.model.transformer import Transformer
+from nmt.decoding.stepwise import S, Stepwise
 from nmt.special_tokens import EOS, SOS
 
 _DEAD = float("-inf")
@@ -13,7 +13,7 @@ _DEAD = float("-inf")
 
 @torch.inference_mode()
 def beam_search(
-    model: Transformer,
+    model: Stepwise[S],
     source: Tensor,
     limits: Tensor,
     beam_size: int,

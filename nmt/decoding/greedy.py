@@ -4,14 +4,14 @@ import torch
 from torch import Tensor
 
 from nmt.decoding.hypothesis import Hypothesis, finish
-from nmt.model.transformer import DecoderState, Transformer
+from nmt.decoding.stepwise import S, Stepwise
 from nmt.special_tokens import EOS, PAD, SOS
 
 NEVER_WRITTEN = [PAD, SOS]
 
 
 def next_log_probabilities(
-    model: Transformer, tokens: Tensor, state: DecoderState, must_end: Tensor
+    model: Stepwise[S], tokens: Tensor, state: S, must_end: Tensor
 ) -> Tensor:
     """Decode one step: (rows,) last tokens → (rows, target_size) log-probabilities.
 
@@ -28,7 +28,7 @@ def next_log_probabilities(
 
 @torch.inference_mode()
 def greedy_search(
-    model: Transformer, source: Tensor, limits: Tensor, alpha: float = 0.0
+    model: Stepwise[S], source: Tensor, limits: Tensor, alpha: float = 0.0
 ) -> list[Hypothesis]:
     """Translate a batch.
 

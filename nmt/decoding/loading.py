@@ -1,11 +1,11 @@
-"""From a run folder to a translator."""
+"""From a run folder to a translator, or from several to an ensemble."""
 
 from collections.abc import Sequence
 
 import torch
 
 from nmt.config_files import load_config
-from nmt.corpus.tokenizers import load_tokenizers
+from nmt.corpus.tokenizers import KNOWN_WORDS, load_tokenizers, vocabulary_files
 from nmt.decoding.translator import Translator
 from nmt.device import choose_device
 from nmt.errors import UserError
@@ -15,23 +15,60 @@ from nmt.run_folder import RunFolder, Weights
 
 def load_translator(
     run: RunFolder,
-    *,
+    *others: RunFolder,
     weights: Weights = "best",
     overrides: Sequence[str] = (),
     device: torch.device | None = None,
 ) -> Translator:
-    """Open a run for translation; `overrides` may change fields of its decoding section."""
+    """Open a run for translation; `overrides` may change fields of its decoding section.
+
+    `others` make an `Ensemble` with it, which decodes as the first run says; raises `UserError`
+    where one of them reads text in another way.
+    """
     for override in overrides:
         if not override.startswith("decoding."):
             raise UserError(f"--set {override}: a trained run takes decoding.* only")
     config = load_config(run.path / "config.yaml", overrides)
     tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
-    model = load_weights(
-        run.weights(weights),
-        config.model,
-        tokenizers.source.size,
-        tokenizers.target.size,
-        device or choose_device(),
-    )
-    longest = run.report["lengths"]["source"]["longest"]
-    return Translator(model, tokenizers, config.data, config.decoding, longest)
+    for other in others:
+        _require_same_reading(run, other)
+    device = device or choose_device()
+    runs = [run, *others]
+    models = [
+        load_weights(
+            each.weights(weights),
+            each.config.model,
+            tokenizers.source.size,
+            tokenizers.target.size,
+            device,
+        )
+        for each in runs
+    ]
+    longest = min(each.report["lengths"]["source"]["longest"] for each in runs)
+    model, *more = models
+    return Translator(model, tokenizers, config.data, config.decoding, longest, more)
+
+
+def _require_same_reading(first: RunFolder, other: RunFolder) -> None:
+    expected, found = _reading(first), _reading(other)
+    differences = [name for name, value in expected.items() if found.get(name) != value]
+    if differences:
+        raise UserError(
+            f"{other.path}: cannot translate together with {first.path}, as they differ in "
+            f"{', '.join(differences)}; name runs that were trained on the same prepared data"
+        )
+
+
+def _reading(run: RunFolder) -> dict[str, object]:
+    """Return by name all that decides which ids a text becomes: fields, and the files' bytes."""
+    config = run.config
+    fields = {
+        "data": ("source_language", "target_language", "unicode", "lowercase", "carry_over"),
+        "tokenizer": ("kind",),
+    }
+    files = [run.data / name for name in (*vocabulary_files(config.tokenizer), KNOWN_WORDS)]
+    return {
+        f"{section}.{name}": getattr(getattr(config, section), name)
+        for section, names in fields.items()
+        for name in names
+    } | {path.name: path.read_bytes() for path in files if path.exists()}

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import torch
 
@@ -12,8 +13,10 @@ from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.placeholders import reveal
 from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
 from nmt.decoding.beam import beam_search
+from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.hypothesis import Hypothesis
+from nmt.decoding.stepwise import Stepwise
 from nmt.decoding.unknown import replace_unknown
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
@@ -60,7 +63,8 @@ class Translator:
     """A trained model with its tokenizers: lines in, lines out.
 
     longest_source: pieces of the longest source sentence in training; longer lines are translated
-    sentence by sentence, since a model does badly at lengths it has never seen
+    sentence by sentence, since a model does badly at lengths it has never seen; others: models of
+    the same vocabularies that write each translation together with `model`, as an `Ensemble`
     """
 
     def __init__(
@@ -70,13 +74,16 @@ class Translator:
         data: DataConfig,
         decoding: DecodingConfig,
         longest_source: int | None = None,
+        others: Sequence[Transformer] = (),
     ):
         self.model = model
+        self.models = [model, *others]
         self.tokenizers = tokenizers
         self.decoding = decoding
         self._cleaner = Cleaner(data)
         self._device = next(model.parameters()).device
-        self._max_length = model.config.max_length
+        self._writer: Stepwise[Any] = Ensemble(self.models) if others else model
+        self._max_length = min(each.config.max_length for each in self.models)
         room = self._max_length - 1  # <eos>
         self._room = room
         self._longest_seen = min(longest_source or room, room)
@@ -228,11 +235,12 @@ class Translator:
         lengths = torch.tensor([len(ids) for ids in sources], device=self._device)
         limits = (lengths * config.max_length_factor).long() + config.max_length_extra
         limits = limits.clamp(max=self._max_length - 1)
-        self.model.eval()
+        for model in self.models:
+            model.eval()
         if config.beam_size == 1 and n == 1:
-            return [[h] for h in greedy_search(self.model, source, limits, config.length_penalty)]
+            return [[h] for h in greedy_search(self._writer, source, limits, config.length_penalty)]
         beam_size = max(config.beam_size, n)
-        return beam_search(self.model, source, limits, beam_size, config.length_penalty, n)
+        return beam_search(self._writer, source, limits, beam_size, config.length_penalty, n)
 
 
 @dataclass(frozen=True)

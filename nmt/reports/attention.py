@@ -85,9 +85,11 @@ def read_attention(translator: Translator, sentence: str) -> Attention:
     """Translate a sentence and return the attention weights of every layer and head.
 
     The translation is `Translator`'s; its pieces then go through the same weights once more, with
-    the weights of each attention recorded. Raises `UserError` for an empty sentence, and for a
-    line that is translated in parts.
+    the weights of each attention recorded. Raises `UserError` for an empty sentence, for a line
+    that is translated in parts, and for an ensemble.
     """
+    if len(translator.models) > 1:
+        raise UserError("attention is that of one model; load one run alone")
     traces = translator.trace(sentence)
     if not traces:
         raise UserError('the sentence is empty; give some words, as in "oscar likes to code"')

@@ -1,5 +1,8 @@
 """A run folder holds all that a translator needs."""
 
+import itertools
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +10,7 @@ import pytest
 import torch
 
 from nmt.config import Config
+from nmt.config_files import dump_config
 from nmt.corpus.prepare import prepare
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
@@ -112,3 +116,111 @@ def test_weights_of_another_vocabulary_are_refused(run, toy_config):
 
     with pytest.raises(UserError, match=r"best\.safetensors: weights cannot be read"):
         load_translator(run, device=CPU)
+
+
+# ---------------------------------------------------------------------------------------- ensembles
+
+
+def copy_of(run: RunFolder, name: str, seed: int, **changes: dict[str, object]) -> RunFolder:
+    """Copy a run beside it, with other weights and with sections of its configuration changed."""
+    copy = RunFolder(Path(shutil.copytree(run.path, run.path.with_name(name))))
+    sections = {
+        section: getattr(run.config, section).model_copy(update=fields)
+        for section, fields in changes.items()
+    }
+    config = run.config.model_copy(update=sections)
+    (copy.path / "config.yaml").write_text(dump_config(config), encoding="utf-8")
+    tokenizers = load_translator(run, device=CPU).tokenizers
+    torch.manual_seed(seed)
+    sizes = tokenizers.source.size, tokenizers.target.size
+    save_weights(Transformer(config.model, *sizes), copy.weights("best"))
+    return copy
+
+
+def test_runs_of_different_sizes_translate_together(run):
+    larger = {"d_model": 48, "decoder_layers": 2, "max_length": 32}
+    other = copy_of(run, "other", 3, model=larger, decoding={"beam_size": 5})
+
+    together = load_translator(run, other, device=CPU)
+
+    found = [t.text for t in together.translate(LINES)]
+    for single in (run, other):
+        assert found != [t.text for t in load_translator(single, device=CPU).translate(LINES)]
+    assert [model.config.d_model for model in together.models] == [32, 48]
+    assert together.decoding == run.config.decoding
+
+
+def test_a_run_with_itself_translates_as_alone(run):
+    alone = load_translator(run, device=CPU).translate(LINES)
+
+    found = load_translator(run, run, device=CPU).translate(LINES)
+
+    assert [t.text for t in found] == [t.text for t in alone]
+    assert [t.score for t in found] == pytest.approx([t.score for t in alone], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"data": {"lowercase": "both"}}, "data.lowercase"),
+        ({"data": {"unicode": "NFKC"}}, "data.unicode"),
+        ({"data": {"carry_over": "names"}}, "data.carry_over"),
+        ({"data": {"source_language": "nl"}}, "data.source_language"),
+        (
+            {"data": {"lowercase": "source", "target_language": "fr"}},
+            "data.target_language, data.lowercase",
+        ),
+        ({"tokenizer": {"kind": "unigram"}}, "tokenizer.kind"),
+    ],
+)
+def test_runs_that_read_differently_are_refused(changes, named, run):
+    other = copy_of(run, "other", 3, **changes)
+
+    with pytest.raises(UserError) as caught:
+        load_translator(run, run, other, device=CPU)
+
+    [line] = str(caught.value).splitlines()
+    assert line.startswith(f"{other.path}: cannot translate together with {run.path}")
+    assert f"differ in {named};" in line
+
+
+def test_fields_that_do_not_change_what_is_read_may_differ(run):
+    changes = {"data": {"max_ratio": 5.0, "min_coverage": 0.5}, "training": {"epochs": 7}}
+
+    other = copy_of(run, "other", 3, **changes)
+
+    assert len(load_translator(run, other, device=CPU).translate(LINES)) == 3
+
+
+def test_runs_of_different_vocabularies_are_refused(toy_config, tmp_path):
+    runs = []
+    for size in (120, 110):
+        (tmp_path / str(size)).mkdir()
+        config = toy_config(tokenizer={"vocabulary_size": size})
+        runs.append(make_run(config, tmp_path / str(size)))
+
+    for first, second in itertools.permutations(runs):
+        with pytest.raises(UserError, match=rf"{second.path}: .* differ in joint\.model;"):
+            load_translator(first, second, device=CPU)
+
+
+def test_known_words_are_part_of_what_is_read(toy_config, tmp_path):
+    run = make_run(toy_config(data={"carry_over": "names"}), tmp_path)
+    other = copy_of(run, "other", 3)
+    assert len(load_translator(run, other, device=CPU).models) == 2
+
+    (other.data / "known_words.json").write_text('["Anna"]', encoding="utf-8")
+
+    with pytest.raises(UserError, match=r"differ in known_words\.json;"):
+        load_translator(run, other, device=CPU)
+
+
+def test_the_shortest_memory_of_long_lines_counts(run):
+    other = copy_of(run, "other", 3)
+    report = other.report
+    report["lengths"]["source"]["longest"] = 1
+    (other.data / "report.json").write_text(json.dumps(report), encoding="utf-8")
+
+    for runs in ((run, other), (other, run)):
+        [found] = load_translator(*runs, device=CPU).translate(["Anna sings. Ben reads."])
+        assert found.parts == 2

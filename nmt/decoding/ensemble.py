@@ -1,0 +1,55 @@
+"""Several models that write one translation together."""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from nmt.model.transformer import DecoderState, Transformer
+
+
+class EnsembleState:
+    """What each member remembers of a batch between steps."""
+
+    def __init__(self, members: list[DecoderState]):
+        self.members = members
+
+    @property
+    def length(self) -> int:
+        """Number of target positions decoded so far, by every member."""
+        return self.members[0].length
+
+    def select(self, rows: Tensor, same_source: bool = False) -> None:
+        """See `DecoderState.select`."""
+        for member in self.members:
+            member.select(rows, same_source)
+
+
+class Ensemble:
+    """To a search one model; its probabilities at every step are the mean of its members'.
+
+    p(yₜ | y₁ … yₜ₋₁, x) = 1/n Σₘ pₘ(yₜ | y₁ … yₜ₋₁, x)   (the linear opinion pool, Stone 1961; of
+    translation models, Sutskever et al. 2014, table 1)
+
+    models: with the same vocabularies, on one device; their sizes may differ
+    """
+
+    def __init__(self, models: Sequence[Transformer]):
+        self.models = models
+
+    def start(self, source: Tensor, capacity: int) -> EnsembleState:
+        """See `Transformer.start`."""
+        return EnsembleState([model.start(source, capacity) for model in self.models])
+
+    def step(self, tokens: Tensor, state: EnsembleState) -> Tensor:
+        """Decode one more position from the members' caches.
+
+        tokens: (batch,), the last token of each row → log p (batch, target_size), which as logits
+        are their own log-softmax
+        """
+        steps = [
+            model.step(tokens, member).float().log_softmax(-1)
+            for model, member in zip(self.models, state.members, strict=True)
+        ]
+        return torch.stack(steps).logsumexp(0) - math.log(len(steps))
