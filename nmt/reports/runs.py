@@ -39,20 +39,24 @@ class RunSummary:
 
 
 def summarize_runs(folder: Path) -> list[RunSummary | str]:
-    """Return the runs in a folder, trained last first; a line of text for each that is damaged.
+    """Return the runs in a folder, trained last first; then a line for each that is damaged.
 
     Raises `UserError` if there is none.
     """
     paths = [path.parent for path in folder.glob("*/config.yaml")]
     if not paths:
         raise UserError(f"no runs in {folder}; train one with `nmt train`, or name their folder")
-    found: list[RunSummary | str] = []
-    for path in sorted(paths, key=last_change, reverse=True):
+    found: list[RunSummary] = []
+    damaged: list[str] = []
+    for path in sorted(paths):
         try:
             found.append(summarize(RunFolder(path)))
         except UserError as error:
-            found.append(" ".join(str(error).split()))
-    return found
+            damaged.append(" ".join(str(error).split()))
+        except OSError as error:
+            reason = error.strerror or error
+            damaged.append(f"{path}: cannot be read ({reason}); mend the folder's permissions")
+    return [*sorted(found, key=lambda run: run.seconds), *damaged]
 
 
 def summarize(run: RunFolder) -> RunSummary:

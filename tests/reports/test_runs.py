@@ -1,5 +1,6 @@
 """Tables of runs: true numbers, in order, whatever state the runs are in."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,6 +62,36 @@ def test_a_damaged_run_is_a_line_beside_the_others(make_run: MakeRun) -> None:
     found = summarize_runs(Path("runs"))
     assert sorted(type(run) for run in found if isinstance(run, RunSummary)) == [RunSummary]
     assert "bad/config.yaml: training.epochs: 0 is wrong" in format_runs(found).splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("metrics.jsonl", r"metrics\.jsonl: damaged: a line has no update; delete its broken line"),
+        ("data/report.json", r"report\.json: cannot be read: pairs is missing .*; copy the run"),
+    ],
+)
+def test_a_run_whose_numbers_are_gone_is_a_line_too(
+    make_run: MakeRun, name: str, told: str
+) -> None:
+    make_run("good")
+    bad = make_run("bad")
+    (bad.path / name).write_text("{}\n")
+    [good, line] = summarize_runs(Path("runs"))
+    assert isinstance(good, RunSummary)
+    assert isinstance(line, str)
+    assert re.search(told, line)
+    with pytest.raises(UserError, match=told):
+        format_run(bad)
+
+
+def test_a_run_that_cannot_be_read_is_a_line_too(make_run: MakeRun) -> None:
+    make_run("good")
+    bad = make_run("bad", validations=0)
+    bad.metrics.mkdir()
+    [good, line] = summarize_runs(Path("runs"))
+    assert isinstance(good, RunSummary)
+    assert line == "runs/bad: cannot be read (Is a directory); mend the folder's permissions"
 
 
 @pytest.mark.parametrize("folder", ["runs", "nowhere"])
