@@ -123,17 +123,18 @@ def open_run(path: Path) -> RunFolder:
     return RunFolder(path)
 
 
-def newest_run(file: str, name: str = "*") -> RunFolder:
+def newest_run(file: str, name: str = "*", option: str = "--run FOLDER") -> RunFolder:
     """Open the run under ./runs trained last of those that have the file, as best.safetensors.
 
     `name` is that of the run, or of the first if there are NAME-2, NAME-3, … too; `*` is any.
+    `option` is how the user may name a run instead.
     """
     folders = [folder for pattern in (name, f"{name}-[0-9]*") for folder in RUNS.glob(pattern)]
     runs = [f for f in folders if (f / "config.yaml").is_file() and (f / file).is_file()]
     if not runs:
         raise UserError(
             f"no run {RUNS / name} with {file} here; train one with `nmt train`, or name it: "
-            "--run FOLDER"
+            f"{option}"
         )
     return RunFolder(max(runs, key=last_change))
 
