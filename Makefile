@@ -49,5 +49,5 @@ help:  ## list the targets
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,plot]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,all]'
 	touch $(READY)

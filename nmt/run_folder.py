@@ -13,8 +13,9 @@ tensorboard/             what TensorBoard reads, where training.tensorboard is s
 
 import json
 import os
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,6 +28,7 @@ from nmt.locks import locked
 Weights = Literal["best", "last", "averaged"]
 RUNS = Path("runs")
 _REMEDY = "copy the run folder again, or train it anew"
+_IN_EVERY_LINE = ("update", "epoch", "minutes", "loss", "bleu")  # numbers
 
 
 class RunFolder:
@@ -76,7 +78,7 @@ class RunFolder:
             return []
         try:
             with self.metrics.open(encoding="utf-8", newline="\n") as file:
-                return [json.loads(line) for line in file]
+                return [_validation(json.loads(line)) for line in file]
         except ValueError as error:
             raise UserError(f"{self.metrics}: damaged: {error}; delete its broken line") from None
 
@@ -85,6 +87,16 @@ class RunFolder:
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         with replacing(self.metrics) as partial:
             partial.write_text(text, encoding="utf-8")
+
+
+def _validation(line: Any) -> dict[str, Any]:
+    """Return a line of the metrics; raises `ValueError` where what all lines have is missing."""
+    if not isinstance(line, dict):
+        raise ValueError("a line is not an object")
+    wrong = [name for name in _IN_EVERY_LINE if not isinstance(line.get(name), (int, float))]
+    if wrong or not isinstance(line.get("samples"), list):
+        raise ValueError(f"a line has no {(wrong or ['samples'])[0]}")
+    return line
 
 
 def require_free(path: Path) -> None:
@@ -111,17 +123,18 @@ def open_run(path: Path) -> RunFolder:
     return RunFolder(path)
 
 
-def newest_run(file: str, name: str = "*") -> RunFolder:
+def newest_run(file: str, name: str = "*", option: str = "--run FOLDER") -> RunFolder:
     """Open the run under ./runs trained last of those that have the file, as best.safetensors.
 
     `name` is that of the run, or of the first if there are NAME-2, NAME-3, … too; `*` is any.
+    `option` is how the user may name a run instead.
     """
     folders = [folder for pattern in (name, f"{name}-[0-9]*") for folder in RUNS.glob(pattern)]
     runs = [f for f in folders if (f / "config.yaml").is_file() and (f / file).is_file()]
     if not runs:
         raise UserError(
             f"no run {RUNS / name} with {file} here; train one with `nmt train`, or name it: "
-            "--run FOLDER"
+            f"{option}"
         )
     return RunFolder(max(runs, key=last_change))
 
@@ -137,9 +150,16 @@ def new_run_path(config_name: str) -> Path:
 
 def last_change(folder: Path) -> float:
     """Return when a run was trained last: the time of its newest file."""
-    # Files only: a picture drawn into a run's folder of pictures is no training.
-    files = [path for path in folder.iterdir() if path.is_file()]
-    return max((file.stat().st_mtime for file in files), default=0.0)
+    newest = 0.0
+    for path in folder.iterdir():
+        if path.name.startswith("."):  # half written, or the lock
+            continue
+        with suppress(FileNotFoundError):  # replaced or deleted meanwhile
+            found = path.stat()
+            # Files only: a picture drawn into a run's folder of pictures is no training.
+            if stat.S_ISREG(found.st_mode):
+                newest = max(newest, found.st_mtime)
+    return newest
 
 
 @contextmanager

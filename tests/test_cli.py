@@ -463,6 +463,13 @@ def test_attention_is_drawn_into_the_run_folder(a_copy: Path) -> None:
     assert all(Path(path).read_bytes().startswith(b"\x89PNG") for path in printed)
 
 
+def test_attention_of_a_translation_that_was_cut_is_told(trained_run: RunFolder) -> None:
+    cut = ["--set", "decoding.max_length_factor=0", "--set", "decoding.max_length_extra=2"]
+    done = nmt("plot", "attention", PAIR[0], "--run", trained_run.path, "--json", *cut)
+    assert text(done.stderr) == "the translation was cut at decoding.max_length_factor\n"
+    assert json.loads(done.stdout)["decoder"]["queries"][-1] == "(cut)"
+
+
 def test_attention_as_svg_by_its_ending(trained_run: RunFolder) -> None:
     options = ["--run", trained_run.path, "--kind", "cross", "--output", "a.svg"]
     assert text(nmt("plot", "attention", PAIR[0], *options).stdout).split() == [
@@ -499,9 +506,10 @@ def test_attention_as_numbers(trained_run: RunFolder) -> None:
         (["attention", "x", "--run", "{run}", "-o", "no/a.png"], "no folder no"),
         (["attention", "x", "--run", "{run}", "-o", "a.png", "--json"], "neither --output"),
         (["training", "nowhere"], "nowhere: not a run folder"),
-        (["training"], "no run"),
+        (["training"], "or name it: nmt plot training FOLDER"),
         (["positions", "--set", "model.positions=learned"], "name a trained run"),
         (["positions", "--run", "{run}", "--config", "base.yaml"], "not both"),
+        (["positions", "--weights", "last"], "name it with --run, or leave --weights out"),
         (["lengths", "--config", "nothing.yaml"], "nothing.yaml not found"),
     ],
 )
@@ -544,6 +552,32 @@ def test_positions_of_a_config_and_of_a_run(a_copy: Path) -> None:
     assert "sinusoidal positions, d_model 64" in Path("mine.svg").read_text()
 
 
+def test_learnt_positions_say_whose_they_are(a_copy: Path) -> None:
+    changed = RunFolder(a_copy).config.model_dump(mode="json")
+    changed["model"]["positions"] = "learned"
+    changed["training"]["max_updates"] = 1
+    Path("learned.yaml").write_text(yaml.safe_dump(changed))
+    assert nmt("train", "--config", "learned.yaml").returncode == 0
+    assert nmt("plot", "positions", "--run", "runs/learned", "-o", "a.svg").returncode == 0
+    assert "learned positions, source side, d_model 64" in Path("a.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        ("attention", "default: in the run folder's `pictures`."),
+        ("training", "of several runs ./training.png."),
+        ("positions", "without --run ./positions.png."),
+        ("lengths", "default: ./lengths.png."),
+    ],
+)
+def test_help_says_where_each_picture_goes(
+    command: str, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    assert place in text(nmt("plot", command, "--help").stdout)
+
+
 def test_lengths_prepare_first_where_needed(trained_run: RunFolder) -> None:
     Path("mine.yaml").write_text(dump_config(trained_run.config))
     done = nmt("plot", "lengths", "--config", "mine.yaml")
@@ -581,7 +615,8 @@ def test_runs_are_listed_without_torch(a_copy: Path) -> None:
     ("arguments", "message"),
     [
         (["runs"], "no runs in runs"),
-        (["show"], "no run"),
+        (["show"], "or name it: nmt show FOLDER"),
+        (["translate", "x"], "or name it: --run FOLDER"),
         (["show", "nowhere"], "nowhere: not a run"),
     ],
 )

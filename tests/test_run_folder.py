@@ -10,9 +10,21 @@ from nmt.config import Config
 from nmt.corpus.prepare import prepare
 from nmt.corpus.prepared import PreparedData
 from nmt.errors import UserError
-from nmt.run_folder import RunFolder, create_run, new_run_path, newest_run, open_run, replacing
+from nmt.run_folder import (
+    RunFolder,
+    create_run,
+    last_change,
+    new_run_path,
+    newest_run,
+    open_run,
+    replacing,
+)
 
-LINES = [{"update": 1, "loss": 3.5, "text": "a\u2028b\x85„c“"}, {"update": 2, "loss": 2.25}]
+SAMPLES = [{"source": "a\u2028b", "reference": "x\x85y", "translation": "„c“"}]
+LINES = [
+    {"update": 1, "epoch": 1, "minutes": 0.5, "loss": 3.5, "bleu": 0.0, "samples": SAMPLES},
+    {"update": 2, "epoch": 1, "minutes": 1.0, "loss": 2.25, "bleu": 9.5, "samples": []},
+]
 
 
 @pytest.fixture
@@ -98,7 +110,7 @@ def test_a_damaged_config_is_refused(config: Config, prepared: PreparedData) -> 
         _ = run.config
 
 
-@pytest.mark.parametrize("content", [b"{", None])
+@pytest.mark.parametrize("content", [b"{", b"{}", b"[]", None])
 def test_damaged_data_of_a_run_is_not_for_prepare_to_mend(
     config: Config, prepared: PreparedData, content: bytes | None
 ) -> None:
@@ -129,6 +141,34 @@ def test_any_file_of_a_run_counts_as_its_change() -> None:
     make_run("a", 9000)
     (path / "metrics.jsonl").touch()
     assert newest_run("config.yaml").path == path
+
+
+@pytest.mark.parametrize("name", [".checkpoint.pt.partial", ".lock", "pictures/training.png"])
+def test_what_no_training_has_completed_is_no_change(name: str) -> None:
+    path = make_run("a", 3000)
+    (path / name).parent.mkdir(exist_ok=True)
+    (path / name).touch()
+    assert last_change(path) == 3000
+
+
+def test_files_that_vanish_while_they_are_looked_at_are_no_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = make_run("a", 3000)
+    (path / "gone-before").symlink_to("nowhere")
+    (path / "gone-after").touch()
+    stat = Path.stat
+
+    def stat_and_delete(self: Path, **options: bool) -> os.stat_result:
+        found = stat(self, **options)
+        if self.name == "gone-after":
+            os.utime(self, (1000, 1000))
+            found = stat(self, **options)
+            self.unlink()
+        return found
+
+    monkeypatch.setattr(Path, "stat", stat_and_delete)
+    assert last_change(path) == 3000
 
 
 def test_a_run_without_the_file_asked_for_does_not_count() -> None:
@@ -217,7 +257,10 @@ def test_metrics_are_read_as_they_were_written() -> None:
     assert run.read_metrics() == []
 
 
-@pytest.mark.parametrize("line", [b'{"update": 3, "lo', b"\xff\n", b"\n"])
+@pytest.mark.parametrize(
+    "line",
+    [b'{"update": 3, "lo', b"\xff\n", b"\n", b"{}\n", b"[]\n", b"7\n", b'{"update": "3"}\n'],
+)
 def test_damaged_metrics_are_refused_in_one_line(line: bytes) -> None:
     run = RunFolder(Path())
     run.write_metrics(LINES)

@@ -1,7 +1,7 @@
 """`nmt plot`: pictures of attention, training, positions and data."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,16 +23,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Draw pictures, as PNG or SVG by the file's ending.", no_args_is_help=True)
 
-OutputOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o", help="Picture to write, .png or .svg; default: in the run folder."
-    ),
-]
-HereOption = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Picture to write, .png or .svg; default: here."),
-]
+
+def _output(default: str) -> Any:
+    """Return the option --output; `default` says where the picture goes without it."""
+    return typer.Option("--output", "-o", help=f"Picture to write, .png or .svg; {default}.")
 
 
 @app.command()
@@ -47,7 +41,7 @@ def attention(
             "default: all four, with --output the average.",
         ),
     ] = None,
-    output: OutputOption = None,
+    output: Annotated[Path | None, _output("default: in the run folder's `pictures`")] = None,
     json_: Annotated[
         bool, typer.Option("--json", help="Print the numbers instead of drawing.")
     ] = False,
@@ -73,6 +67,8 @@ def attention(
     paths = [picture_path(output, pictures_of(folder), f"attention-{name}") for name in pictures]
     translator = open_translator([folder], weights, beam_size, device, set_)
     found = read_attention(translator, sentence)
+    if not found.complete:
+        typer.echo("the translation was cut at decoding.max_length_factor", err=True)
     if json_:
         typer.echo(json.dumps(found.as_json(), ensure_ascii=False))
     for name, path in zip(pictures, paths, strict=True):
@@ -86,14 +82,20 @@ def training(
         list[Path] | None,
         typer.Argument(help="Run folders; default: the one under ./runs trained last."),
     ] = None,
-    output: OutputOption = None,
+    output: Annotated[
+        Path | None,
+        _output("default: in the run folder's `pictures`, of several runs ./training.png"),
+    ] = None,
 ) -> None:
     """Draw losses, BLEU and learning rate over the updates of one run or several."""
     from nmt.reports.figures import picture_path, pictures_of
     from nmt.reports.training import draw_training
     from nmt.run_folder import newest_run, open_run
 
-    folders = [open_run(run) for run in runs] if runs else [newest_run("metrics.jsonl")]
+    if runs:
+        folders = [open_run(run) for run in runs]
+    else:
+        folders = [newest_run("metrics.jsonl", option="nmt plot training FOLDER")]
     place = pictures_of(folders[0]) if len(folders) == 1 else Path()
     path = picture_path(output, place, "training")
     draw_training(folders, path)
@@ -109,8 +111,14 @@ def positions(
         str | None,
         typer.Option("--config", "-c", help="YAML file, as for prepare; default: base.yaml."),
     ] = None,
-    output: OutputOption = None,
-    weights: WeightsOption = "best",
+    output: Annotated[
+        Path | None,
+        _output("default: in the run folder's `pictures`, without --run ./positions.png"),
+    ] = None,
+    weights: Annotated[
+        Literal["best", "last", "averaged"] | None,
+        typer.Option("--weights", help="Which weights of the run to use; default: best."),
+    ] = None,
     set_: SetOption = None,
 ) -> None:
     """Draw the position encodings of a run, or those that a configuration computes."""
@@ -120,21 +128,27 @@ def positions(
 
     if run and config:
         raise UserError("give either --run or --config, not both")
+    if weights and not run:
+        raise UserError("--weights are those of a run; name it with --run, or leave --weights out")
     folder = pictures_of(open_run(run)) if run else Path()
     path = picture_path(output, folder, "positions")
     if run:
-        model = open_translator([open_run(run)], weights, None, "cpu", set_).model
+        model = open_translator([open_run(run)], weights or "best", None, "cpu", set_).model
         table, settings = position_table(model), model.config
     else:
         settings = load(config or "base.yaml", set_).model
         table = position_table(settings)
-    draw_positions(table, f"{settings.positions} positions, d_model {settings.d_model}", path)
+    side = ", source side" if settings.positions == "learned" else ""  # computed ones are the same
+    title = f"{settings.positions} positions{side}, d_model {settings.d_model}"
+    draw_positions(table, title, path)
     typer.echo(f"positions        {path}")
 
 
 @app.command()
 def lengths(
-    config: ConfigOption = "base.yaml", set_: SetOption = None, output: HereOption = None
+    config: ConfigOption = "base.yaml",
+    set_: SetOption = None,
+    output: Annotated[Path | None, _output("default: ./lengths.png")] = None,
 ) -> None:
     """Draw what the prepared data looks like, preparing it first where needed."""
     from nmt.corpus.prepare import prepare

@@ -25,4 +25,5 @@ def show(
     from nmt.reports.runs import format_run
     from nmt.run_folder import newest_run, open_run
 
-    typer.echo(format_run(open_run(run) if run else newest_run("config.yaml")))
+    folder = open_run(run) if run else newest_run("config.yaml", option="nmt show FOLDER")
+    typer.echo(format_run(folder))

@@ -26,6 +26,11 @@ from nmt.errors import UserError
 
 FORMAT = 2
 _REMEDY = "delete the folder and run `nmt prepare` again"
+_IN_EVERY_REPORT = {
+    "pairs": {"train"},
+    "lengths": {"source", "target"},
+    "vocabulary_size": {"source", "target"},
+}
 _ID = np.dtype("<i4")
 _OFFSET = np.dtype("<i8")
 
@@ -190,10 +195,14 @@ def read_report(folder: Path, remedy: str = _REMEDY) -> dict[str, Any]:
     """Read the preparation's report; `remedy` is what an error tells the user to do."""
     path = folder / "report.json"
     try:
-        report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return report
+        report = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise _damaged(path, error, remedy) from None
+    for part, names in _IN_EVERY_REPORT.items():
+        found = report.get(part) if isinstance(report, dict) else None
+        if not isinstance(found, dict) or not names <= found.keys():
+            raise _damaged(path, f"{part} is missing or incomplete", remedy)
+    return report  # type: ignore[no-any-return]
 
 
 def open_prepared(folder: Path, data: DataConfig, tokenizer: TokenizerConfig) -> PreparedData:

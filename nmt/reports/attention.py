@@ -33,6 +33,7 @@ TITLES: dict[Kind, str] = {
     "decoder": "decoder self-attention",
     "cross": "cross-attention",
 }
+CUT = "(cut)"
 MOST_PIECES = 40  # more could not be read
 MOST_PANELS = 160
 
@@ -42,7 +43,8 @@ class AttentionMap:
     """The weights of one kind of attention for one sentence.
 
     weights: (layers, heads, queries, keys), each row sums to one; queries, keys: the pieces. A
-    decoder's query is named after the piece that it writes, its keys after what it has read.
+    decoder's query is named after the piece that it writes, its keys after what it has read; the
+    last query is <eos>, or (cut) where the length limit came before it.
     """
 
     kind: Kind
@@ -59,18 +61,26 @@ class AttentionMap:
 
 @dataclass(frozen=True)
 class Attention:
-    """A sentence, its translation, and all attention between their pieces."""
+    """A sentence, its translation, and all attention between their pieces.
+
+    complete: False when the length limit cut the translation
+    """
 
     source: str
     translation: str
     maps: dict[Kind, AttentionMap]
+    complete: bool = True
 
     def __getitem__(self, kind: Kind) -> AttentionMap:
         return self.maps[kind]
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as lists and text."""
-        tree: dict[str, Any] = {"source": self.source, "translation": self.translation}
+        tree: dict[str, Any] = {
+            "source": self.source,
+            "translation": self.translation,
+            "complete": self.complete,
+        }
         for kind, found in self.maps.items():
             tree[kind] = {
                 "queries": found.queries,
@@ -101,13 +111,14 @@ def read_attention(translator: Translator, sentence: str) -> Attention:
     [trace] = traces
     weights = _record(translator.model, trace)
     read = [SPECIALS[SOS], *trace.target]
-    written = [*trace.target, SPECIALS[EOS]]
+    complete = trace.hypothesis.complete
+    written = [*trace.target, SPECIALS[EOS] if complete else CUT]
     maps: dict[Kind, AttentionMap] = {
         "encoder": AttentionMap("encoder", trace.source, trace.source, weights["encoder"]),
         "decoder": AttentionMap("decoder", written, read, weights["decoder"]),
         "cross": AttentionMap("cross", written, trace.source, weights["cross"]),
     }
-    return Attention(sentence, trace.text, maps)
+    return Attention(sentence, trace.text, maps, complete)
 
 
 @torch.inference_mode()

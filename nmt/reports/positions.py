@@ -18,6 +18,7 @@ _CURVES = 4
 def position_table(source: Transformer | ModelConfig) -> NDArray[np.float32]:
     """Return the encodings of the first positions, as a model adds them: (positions, d_model).
 
+    Of learnt ones, which each side has its own of, those of the source.
     Those that are computed need a configuration alone; raises `UserError` where they are learnt.
     """
     if isinstance(source, Transformer):

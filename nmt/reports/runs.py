@@ -6,17 +6,18 @@
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
 from nmt.config import Config
-from nmt.config_files import load_config, shipped_configs
+from nmt.config_files import load_config
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder, Weights, last_change
+from nmt.shipped import SHIPPED_CONFIGS
 
 NOTHING = "–"
 
@@ -39,26 +40,31 @@ class RunSummary:
 
 
 def summarize_runs(folder: Path) -> list[RunSummary | str]:
-    """Return the runs in a folder, trained last first; a line of text for each that is damaged.
+    """Return the runs in a folder, trained last first; then a line for each that is damaged.
 
     Raises `UserError` if there is none.
     """
     paths = [path.parent for path in folder.glob("*/config.yaml")]
     if not paths:
         raise UserError(f"no runs in {folder}; train one with `nmt train`, or name their folder")
-    found: list[RunSummary | str] = []
-    for path in sorted(paths, key=last_change, reverse=True):
+    configs = known_configs()
+    found: list[RunSummary] = []
+    damaged: list[str] = []
+    for path in sorted(paths):
         try:
-            found.append(summarize(RunFolder(path)))
+            found.append(summarize(RunFolder(path), configs))
         except UserError as error:
-            found.append(" ".join(str(error).split()))
-    return found
+            damaged.append(" ".join(str(error).split()))
+        except OSError as error:
+            reason = error.strerror or error
+            damaged.append(f"{path}: cannot be read ({reason}); mend the folder's permissions")
+    return [*sorted(found, key=lambda run: run.seconds), *damaged]
 
 
-def summarize(run: RunFolder) -> RunSummary:
-    """Read what a row shows of a run."""
+def summarize(run: RunFolder, configs: Mapping[str, Config]) -> RunSummary:
+    """Read what a row shows of a run; `configs` as from `known_configs`."""
     config, metrics = run.config, run.read_metrics()
-    file, changes = nearest_config(config, run.path.name)
+    file, changes = nearest_config(config, run.path.name, configs)
     pairs = run.report["pairs"]["train"]
     return RunSummary(
         name=run.path.resolve().name,
@@ -71,21 +77,37 @@ def summarize(run: RunFolder) -> RunSummary:
     )
 
 
-def nearest_config(config: Config, run_name: str) -> tuple[str, list[str]]:
-    """Return the configuration file that a run's configuration comes nearest to, and the rest.
+def known_configs() -> dict[str, Config]:
+    """Load the files in ./configs and the shipped ones, each under the name that --config takes."""
+    paths: dict[str, Path] = {}
+    for folder in (Path("configs"), SHIPPED_CONFIGS):  # the former hide the latter
+        for path in sorted(folder.rglob("*.yaml")):
+            paths.setdefault(path.relative_to(folder).as_posix(), path)
+    return _load(paths)
 
-    Looked at are the shipped files, those in ./configs, and one named after the run in the current
-    folder, as runs are by default. The rest are the fields with other values: `section.field=…`.
+
+def nearest_config(
+    config: Config, run_name: str, configs: Mapping[str, Config]
+) -> tuple[str, list[str]]:
+    """Return the name of the configuration that a run's comes nearest to, and the rest.
+
+    Looked at are `configs`, and the file named after the run in the current folder, as runs are by
+    default. The rest are the fields with other values: `section.field=…`.
     """
     stem = run_name.rstrip("0123456789").removesuffix("-") or run_name
     own = [path for name in (run_name, stem) if (path := Path(f"{name}.yaml")).is_file()]
-    candidates: list[tuple[str, list[str]]] = []
-    for path in chain(own, sorted(Path("configs").rglob("*.yaml")), shipped_configs()):
-        try:
-            candidates.append((path.name, _changes(load_config(path), config)))
-        except UserError:  # not a configuration of ours
-            continue
-    return min(candidates, key=lambda candidate: len(candidate[1]))
+    candidates = _load({path.name: path for path in own})
+    candidates |= {name: known for name, known in configs.items() if name not in candidates}
+    changes = {name: _changes(known, config) for name, known in candidates.items()}
+    return min(changes.items(), key=lambda item: len(item[1]))
+
+
+def _load(paths: Mapping[str, Path]) -> dict[str, Config]:
+    found = {}
+    for name, path in paths.items():
+        with suppress(UserError):  # not a configuration of ours
+            found[name] = load_config(path)
+    return found
 
 
 def _changes(base: Config, config: Config) -> list[str]:
@@ -143,7 +165,7 @@ def format_runs(runs: Sequence[RunSummary | str]) -> str:
 def format_run(run: RunFolder) -> str:
     """Return everything about one run as text."""
     config, report, metrics = run.config, run.report, run.read_metrics()
-    file, changes = nearest_config(config, run.path.resolve().name)
+    file, changes = nearest_config(config, run.path.resolve().name, known_configs())
     model, data = config.model, config.data
     changed = last_change(run.path)
     when = datetime.fromtimestamp(changed).strftime("%Y-%m-%d %H:%M")

@@ -29,22 +29,29 @@ def require_tensorboard() -> None:
 
 
 class TensorBoard:
-    """Writes the lines of a run's metrics from after `updates` on; earlier ones are kept."""
+    """Writes the validations of a run that goes on after `updates`; earlier ones are kept.
 
-    def __init__(self, folder: Path, updates: int):
+    In a new folder, they are written from `metrics`.
+    """
+
+    def __init__(self, folder: Path, updates: int, metrics: list[dict[str, Any]]):
         from torch.utils.tensorboard import SummaryWriter
 
+        is_new = not folder.exists()
         # What an interrupted run had written beyond its checkpoint is made again, and hidden.
         self._writer = SummaryWriter(folder, purge_step=updates + 1)
+        for line in metrics if is_new else []:
+            self.write(line)
 
     def write(self, line: dict[str, Any]) -> None:
         """Add the numbers and sample translations of one validation."""
         update = line["update"]
         for name, tag in TAGS.items():
-            if line[name] is not None:
+            if line.get(name) is not None:  # runs from before a measure was kept
                 self._writer.add_scalar(tag, line[name], update)
         samples = [f"{sample['source']}  →  {sample['translation']}" for sample in line["samples"]]
-        text = "\n\n".join(samples)  # Markdown
+        # As a block of code, in which Markdown leaves <unk> and * as they are.
+        text = "\n".join(f"    {sample}" for sample in samples)
         self._writer.add_text("samples", text, update)
         self._writer.flush()
 

@@ -273,7 +273,9 @@ class Trainer:
     def _writing_tensorboard(self) -> Iterator[None]:
         """Let validations be written for TensorBoard too while the context lasts, if so set."""
         if self.settings.tensorboard:
-            self._board = TensorBoard(self.folder.path / "tensorboard", self.progress.updates)
+            self._board = TensorBoard(
+                self.folder.path / "tensorboard", self.progress.updates, self.folder.read_metrics()
+            )
         try:
             yield
         finally:

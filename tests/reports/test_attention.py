@@ -61,6 +61,17 @@ def test_rows_and_columns_are_the_pieces_read_and_written(trained: Translator) -
     assert attention["decoder"].keys == ["<sos>", *target]
 
 
+def test_a_translation_cut_at_its_limit_ends_in_no_eos(trained: Translator) -> None:
+    decoding = DecodingConfig(max_length_factor=0, max_length_extra=2)
+    short = Translator(trained.model, trained.tokenizers, DataConfig(), decoding)
+    attention = read_attention(short, SENTENCE)
+    assert not attention.complete
+    assert attention["cross"].queries == attention["decoder"].queries
+    assert attention["cross"].queries[2:] == ["(cut)"]
+    assert attention.as_json()["complete"] is False
+    assert read_attention(trained, SENTENCE).complete
+
+
 def test_shapes_are_layers_heads_queries_keys(attention: Attention) -> None:
     source, target = len(attention["cross"].keys), len(attention["cross"].queries)
     assert attention["encoder"].weights.shape == (3, 3, source, source)

@@ -1,11 +1,13 @@
 """Tables of runs: true numbers, in order, whatever state the runs are in."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 
+from nmt.config import Config
 from nmt.config_files import load_config
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
@@ -16,6 +18,7 @@ from nmt.reports.runs import (
     format_age,
     format_run,
     format_runs,
+    known_configs,
     nearest_config,
     summarize,
     summarize_runs,
@@ -50,7 +53,7 @@ def test_a_row_for_each_run_trained_last_first(make_run: MakeRun) -> None:
 
 
 def test_a_run_that_has_not_got_far_has_gaps(make_run: MakeRun) -> None:
-    row = summarize(make_run("young", validations=0))
+    row = summarize(make_run("young", validations=0), known_configs())
     assert (row.parameters, row.updates, row.bleu) == (None, None, None)
     assert format_runs([row]).splitlines()[1].count("–") == 3
 
@@ -61,6 +64,36 @@ def test_a_damaged_run_is_a_line_beside_the_others(make_run: MakeRun) -> None:
     found = summarize_runs(Path("runs"))
     assert sorted(type(run) for run in found if isinstance(run, RunSummary)) == [RunSummary]
     assert "bad/config.yaml: training.epochs: 0 is wrong" in format_runs(found).splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("metrics.jsonl", r"metrics\.jsonl: damaged: a line has no update; delete its broken line"),
+        ("data/report.json", r"report\.json: cannot be read: pairs is missing .*; copy the run"),
+    ],
+)
+def test_a_run_whose_numbers_are_gone_is_a_line_too(
+    make_run: MakeRun, name: str, told: str
+) -> None:
+    make_run("good")
+    bad = make_run("bad")
+    (bad.path / name).write_text("{}\n")
+    [good, line] = summarize_runs(Path("runs"))
+    assert isinstance(good, RunSummary)
+    assert isinstance(line, str)
+    assert re.search(told, line)
+    with pytest.raises(UserError, match=told):
+        format_run(bad)
+
+
+def test_a_run_that_cannot_be_read_is_a_line_too(make_run: MakeRun) -> None:
+    make_run("good")
+    bad = make_run("bad", validations=0)
+    bad.metrics.mkdir()
+    [good, line] = summarize_runs(Path("runs"))
+    assert isinstance(good, RunSummary)
+    assert line == "runs/bad: cannot be read (Is a directory); mend the folder's permissions"
 
 
 @pytest.mark.parametrize("folder", ["runs", "nowhere"])
@@ -87,19 +120,52 @@ def test_damaged_weights_are_told(make_run: MakeRun) -> None:
 
 def test_the_nearest_config_and_what_differs() -> None:
     config = load_config("multi30k.yaml", ["training.max_minutes=20", "data.path=here"])
-    assert nearest_config(config, "x") == (
+    assert nearest_config(config, "x", known_configs()) == (
         "multi30k.yaml",
         ['data.path="here"', "training.max_minutes=20.0"],
     )
-    assert nearest_config(load_config("base.yaml"), "x") == ("base.yaml", [])
+    assert nearest_config(load_config("base.yaml"), "x", known_configs()) == ("base.yaml", [])
+
+
+@pytest.mark.parametrize("name", ["tutorials/orahilly.yaml", "theirs/mine.yaml"])
+def test_the_name_of_the_nearest_config_is_one_that_config_takes(name: str) -> None:
+    Path("configs/theirs").mkdir(parents=True)
+    Path("configs/theirs/mine.yaml").write_text("model: {d_model: 12, heads: 3}\n")
+    found, changes = nearest_config(load_config(name), "x", known_configs())
+    assert (found, changes) == (name, [])
+    assert load_config(found) == load_config(name)
+
+
+def test_a_config_in_the_current_folder_hides_the_shipped_one_of_its_name() -> None:
+    shipped = load_config("base.yaml")
+    Path("configs").mkdir()
+    Path("configs/base.yaml").write_text("model: {d_model: 12, heads: 3}\n")
+    assert nearest_config(shipped, "x", known_configs())[1]
+
+
+def test_configs_are_read_once_for_all_runs(
+    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Path] = []
+
+    def load(path: Path) -> Config:
+        read.append(path)
+        return load_config(path)
+
+    monkeypatch.setattr("nmt.reports.runs.load_config", load)
+    for name in ("a", "b", "c"):
+        make_run(name)
+    assert len(summarize_runs(Path("runs"))) == 3
+    assert read
+    assert len(read) == len(set(read))
 
 
 def test_a_config_of_ones_own_is_found_by_the_runs_name() -> None:
     Path("mine.yaml").write_text("model: {d_model: 12, heads: 3}\ntraining: {seed: 7}\n")
     config = load_config("mine.yaml", ["training.seed=8"])
-    assert nearest_config(config, "mine-2") == ("mine.yaml", ["training.seed=8"])
+    assert nearest_config(config, "mine-2", known_configs()) == ("mine.yaml", ["training.seed=8"])
     Path("mine.yaml").write_text("no: configuration\n")
-    assert nearest_config(config, "mine")[0] != "mine.yaml"
+    assert nearest_config(config, "mine", known_configs())[0] != "mine.yaml"
 
 
 def test_show_tells_everything(make_run: MakeRun) -> None:

@@ -1,6 +1,7 @@
 """What TensorBoard shows is what metrics.jsonl holds."""
 
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from nmt.config import Config
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
-from nmt.training.trainer import train
+from nmt.training.tensorboard import TensorBoard
+from nmt.training.trainer import Trainer, train
 
 MakeConfig = Callable[..., Config]
 
@@ -26,7 +28,6 @@ def scalars(run: RunFolder, tag: str) -> list[tuple[int, float]]:
 
 
 def test_validations_are_written_over_a_resumption_too(toy_config: MakeConfig) -> None:
-    pytest.importorskip("tensorboard")
     settings = {"tensorboard": True, "validate_updates": 2}
     train(toy_config(training={**settings, "max_updates": 4}), Path("run"))
     run = train(toy_config(training={**settings, "max_updates": 6}), Path("run"), resume=True)
@@ -37,6 +38,62 @@ def test_validations_are_written_over_a_resumption_too(toy_config: MakeConfig) -
     for name, tag in zip(measures, tags, strict=True):
         expected = [(line["update"], pytest.approx(line[name])) for line in lines]
         assert scalars(run, tag) == expected
+
+
+def test_what_was_written_beyond_the_checkpoint_is_shown_once(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = toy_config(training={"tensorboard": True, "validate_updates": 2, "max_updates": 6})
+    save = Trainer._save
+
+    def killed(self: Trainer) -> None:
+        if self.progress.updates == 4:
+            raise KeyboardInterrupt
+        save(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_save", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train(config, Path("run"))
+    run = RunFolder(Path("run"))
+    assert [step for step, _ in scalars(run, "validation/bleu")] == [2, 4]
+    run = train(config, run.path, resume=True)
+    expected = [(line["update"], pytest.approx(line["loss"])) for line in run.read_metrics()]
+    assert [update for update, _ in expected] == [2, 4, 6]
+    assert scalars(run, "loss/validation") == expected
+
+
+def test_turned_on_while_resuming_it_shows_what_came_before(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"validate_updates": 2, "max_updates": 4}), Path("run"))
+    run = RunFolder(Path("run"))
+    first, *others = run.read_metrics()
+    del first["train_loss"]  # as in a run from before it was kept
+    run.write_metrics([first, *others])
+    on = {"tensorboard": True, "validate_updates": 2}
+    for last in (6, 8):
+        train(toy_config(training={**on, "max_updates": last}), Path("run"), resume=True)
+    lines = run.read_metrics()
+    assert [line["update"] for line in lines] == [2, 4, 6, 8]
+    for name, tag in (("loss", "loss/validation"), ("train_loss", "loss/training")):
+        kept = [line for line in lines if name in line]
+        assert scalars(run, tag) == [(line["update"], pytest.approx(line[name])) for line in kept]
+
+
+@pytest.mark.filterwarnings("ignore:html5lib:DeprecationWarning")
+def test_samples_are_shown_as_they_are(tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+    from tensorboard.plugin_util import markdown_to_safe_html
+
+    texts = ["<b>2*3*4</b> <unk> & _a_", "# 1"]
+    samples = [{"source": text, "reference": text, "translation": text} for text in texts]
+    board = TensorBoard(tmp_path / "new", 0, [])
+    board.write({"update": 1, "samples": samples})
+    board.close()
+    events = EventAccumulator(str(tmp_path / "new")).Reload()
+    [event] = events.Tensors("samples/text_summary")
+    shown = unescape(markdown_to_safe_html(event.tensor_proto.string_val[0]))
+    for text in texts:
+        assert f"{text}  →  {text}\n" in shown
 
 
 def test_it_is_off_unless_asked_for(toy_config: MakeConfig) -> None:
