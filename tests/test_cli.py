@@ -167,6 +167,32 @@ def test_ctrl_c_saves_and_says_how_to_go_on(toy_corpus: Path) -> None:
     assert done.returncode == 0
 
 
+def test_a_dry_run_tells_memory_and_speed_and_leaves_no_run(trained_run: RunFolder) -> None:
+    Path("mine.yaml").write_text(dump_config(trained_run.config))
+    done = nmt("train", "--config", "mine.yaml", "--dry-run")
+    assert done.returncode == 0
+    lines = dict(line.split("  ", 1) for line in text(done.stdout).splitlines())
+    assert lines.keys() == {
+        *("parameters", "device", "largest batch", "one update", "peak memory", "one sentence"),
+        "whole training",
+    }
+    assert "validations not counted" in lines["whole training"]
+    assert [path.name for path in Path().iterdir() if path.is_dir()] == ["data"]
+    assert_refused("train", "--dry-run", "--resume", message="leave --resume out")
+
+
+def test_out_of_memory_is_one_line(trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    from nmt.training.trainer import Trainer
+
+    Path("mine.yaml").write_text(dump_config(trained_run.config))
+    nmt("prepare", "--config", "mine.yaml")
+    monkeypatch.setattr(Trainer, "update", lambda *_: torch.empty(1 << 50))  # a real refusal
+    message = "lower training.batch_tokens"
+    assert_refused("train", "--config", "mine.yaml", "--dry-run", message=message)
+
+
 def test_resume_without_a_run() -> None:
     assert_refused("train", "--resume", message="no run")
 

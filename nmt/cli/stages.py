@@ -55,6 +55,12 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run, by default the one trained last.")
     ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Only measure memory, speed and time, in seconds; leave no run."
+        ),
+    ] = False,
     device: DeviceOption = None,
 ) -> None:
     """Train a model, preparing the data first where needed.
@@ -64,8 +70,14 @@ def train(
     from nmt.config_files import load_config
     from nmt.device import choose_device
     from nmt.run_folder import new_run_path, newest_run, open_run
+    from nmt.training.dry_run import dry_run as look_ahead
     from nmt.training.trainer import train
 
+    if dry_run:
+        if resume:
+            raise UserError("--dry-run looks at a new training; leave --resume out")
+        typer.echo(look_ahead(load(config or "base.yaml", set_), choose_device(device)))
+        return
     if resume:
         name = Path(config).stem if config else "*"
         folder = (open_run(run) if run else newest_run("checkpoint.pt", name)).path

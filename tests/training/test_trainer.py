@@ -134,7 +134,7 @@ def _gradient(learner: Trainer, batches: list[Batch]) -> list[Tensor]:
         found.extend(p.grad.clone() for p in learner.model.parameters() if p.grad is not None)
 
     learner.optimizer.step = grab  # type: ignore[method-assign, assignment]
-    learner._update(batches)
+    learner.update(batches)
     learner.optimizer.step = step  # type: ignore[method-assign]
     return found
 
