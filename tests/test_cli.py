@@ -397,6 +397,30 @@ def test_a_comparison_is_part_of_the_json(trained_run: RunFolder) -> None:
     assert "against" not in text(done.stderr)
 
 
+def test_an_analysis_follows_the_scores(trained_run: RunFolder) -> None:
+    options = ["--run", trained_run.path, "--analyse"]
+    lines = text(nmt("evaluate", *options).stdout).splitlines()
+    assert lines[0] == "16 sentences"
+    assert lines.index("BLEU by words in the source") == 4
+    found = json.loads(nmt("evaluate", *options, "--json").stdout)
+    analysis = found["analysis"]
+    assert sum(group["sentences"] for group in analysis["by_length"]) == 16
+    assert analysis["by_length"][0]["bleu"] == pytest.approx(found["bleu"])  # all are short
+    assert [group["name"] for group in analysis["by_rare_words"]] == ["none"]
+    assert analysis["empty"] == analysis["cut"] == 0
+    assert len(analysis["worst"]) == 10
+    assert "analysis" not in json.loads(nmt("evaluate", *options[:2], "--json").stdout)
+
+
+def test_an_analysis_of_an_earlier_run_says_what_is_missing(a_copy: Path) -> None:
+    (a_copy / "data" / "frequent_words.json").unlink()
+    done = nmt("evaluate", "--run", a_copy, "--analyse")
+    assert done.returncode == 0
+    [line] = [line for line in text(done.stdout).splitlines() if "unknown" in line]
+    assert line.startswith("rare words, training targets: unknown")
+    assert "BLEU by words in the source" in text(done.stdout)
+
+
 def test_files_of_different_lengths(trained_run: RunFolder) -> None:
     Path("source.txt").write_text("a\nb\n")
     Path("reference.txt").write_text("a\n")

@@ -146,6 +146,12 @@ def evaluate(
         Path | None,
         typer.Option("--against", help="Another run: test whether the two differ (paired test)."),
     ] = None,
+    analyse: Annotated[
+        bool,
+        typer.Option(
+            "--analyse", help="Also score by length and rare words, count faults, show the worst."
+        ),
+    ] = False,
     lowercase: Annotated[
         bool, typer.Option("--lowercase", help="Compare without regard to case.")
     ] = False,
@@ -163,7 +169,11 @@ def evaluate(
     set_: SetOption = None,
 ) -> None:
     """Score a run's translations: BLEU, chrF and TER on its test set, or on your files."""
+    import json
+    from dataclasses import asdict
+
     from nmt.evaluation import evaluate_examples, read_pairs
+    from nmt.reports.analysis import analyse as look_closer
 
     if (source is None) != (reference is None):
         raise UserError("--source and --reference belong together")
@@ -173,13 +183,26 @@ def evaluate(
     options = weights, beam_size, device, set_
     translator = open_translator(folder, *options)
     rival = open_translator(find_run(against, weights), *options) if against else None
-    hypotheses = _translate_all(translator, examples)
+    seen = folder.seen if analyse else None
+    translations = _translate_all(translator, examples)
+    hypotheses = [translation.text for translation in translations]
     if output:
         _write_lines(iter(hypotheses), output)
-    baseline = _translate_all(rival, examples) if rival else None
-    language = folder.config.data.target_language
-    report = evaluate_examples(examples, hypotheses, language, lowercase, tokenize, baseline)
-    typer.echo(report.to_json() if json_ else str(report))
+    baseline = [t.text for t in _translate_all(rival, examples)] if rival else None
+    data = folder.config.data
+    report = evaluate_examples(
+        examples, hypotheses, data.target_language, lowercase, tokenize, baseline
+    )
+    analysis = (
+        look_closer(examples, translations, data, seen, lowercase=lowercase, tokenize=tokenize)
+        if analyse
+        else None
+    )
+    if json_:
+        nested = {"analysis": asdict(analysis)} if analysis else {}
+        typer.echo(json.dumps(report.as_json() | nested, indent=2, ensure_ascii=False))
+    else:
+        typer.echo("\n".join(str(part) for part in (report, analysis) if part))
 
 
 # ------------------------------------------------------------------------------- input and output
@@ -243,11 +266,11 @@ def _converse(translator: "Translator", n_best: int | None) -> None:
             typer.echo(text)
 
 
-def _translate_all(translator: "Translator", examples: "list[Example]") -> list[str]:
+def _translate_all(translator: "Translator", examples: "list[Example]") -> "list[Translation]":
     from tqdm import tqdm
 
     found = translator.stream(example.source for example in examples)
-    return [t[0].text for t in tqdm(found, "translating", len(examples), delay=2)]
+    return [options[0] for options in tqdm(found, "translating", len(examples), delay=2)]
 
 
 def _warn(text: str) -> None:
