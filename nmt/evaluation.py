@@ -4,11 +4,10 @@ Hypotheses are what people read, references are raw: sacrebleu does the tokenizi
 signature says how, so that a score can be compared with others.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,9 +51,21 @@ class Evaluation:
         return "\n".join(lines)
 
 
-def corpus_bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """Return plain sacreBLEU (13a, cased)."""
-    return float(BLEU().corpus_score(list(hypotheses), [list(references)]).score)
+def corpus_bleu(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    language: str = "de",
+    lowercase: bool = False,
+    tokenize: Tokenize = "13a",
+) -> float:
+    """Return BLEU alone; what the options do, `evaluate_texts` says."""
+    if tokenize == "moses":
+        hypotheses, references = (
+            moses_tokenize(texts, language) for texts in (hypotheses, references)
+        )
+    metric = _metrics(lowercase, tokenize)["bleu"]
+    return float(metric.corpus_score(list(hypotheses), [list(references)]).score)
 
 
 def evaluate_texts(
@@ -140,11 +151,11 @@ class Report:
     source_not_in_train: Evaluation | None
     against: "dict[str, Comparison] | None" = None
 
-    def to_json(self) -> str:
-        """Return one JSON object: the scores of all, and the rest nested, where there is any."""
+    def as_json(self) -> dict[str, Any]:
+        """Return what goes into JSON: the scores of all; the rest nested, where there is any."""
         fields = asdict(self)
         rest = {name: fields[name] for name in ("source_not_in_train", "against") if fields[name]}
-        return json.dumps(fields["all"] | rest, indent=2)
+        return {**fields["all"], **rest}
 
     def __str__(self) -> str:
         text = f"{self.all.sentences} sentences\n{self.all}"

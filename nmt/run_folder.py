@@ -1,7 +1,8 @@
 """The run folder: all that a translation needs, in one place.
 
 config.yaml              the resolved configuration
-data/                    tokenizers, raw validation and test pairs, the preparation's report
+data/                    tokenizers, raw validation and test pairs, the preparation's report, what
+                         training saw
 metrics.jsonl            one line a validation
 best.safetensors         the weights with the best validation score
 last.safetensors         the weights after the last update
@@ -21,7 +22,8 @@ from typing import Any, Literal
 
 from nmt.config import Config
 from nmt.config_files import dump_config, load_config
-from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report, text_files
+from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report, run_files
+from nmt.corpus.seen import Seen, read_seen
 from nmt.errors import UserError
 from nmt.locks import locked
 
@@ -72,6 +74,11 @@ class RunFolder:
         """The report of the preparation."""
         return read_report(self.data, _REMEDY)
 
+    @property
+    def seen(self) -> Seen | None:
+        """What training has seen; None for the run of an earlier nmt, which did not keep it."""
+        return read_seen(self.data, self.config.data.seed)
+
     def read_metrics(self) -> list[dict[str, Any]]:
         """Return the validations so far, in order."""
         if not self.metrics.exists():
@@ -110,7 +117,7 @@ def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
     require_free(path)
     run = RunFolder(path)
     run.data.mkdir(parents=True, exist_ok=True)
-    for file in text_files(prepared.folder):
+    for file in run_files(prepared.folder):
         (run.data / file.name).write_bytes(file.read_bytes())
     run.write_config(config)
     return run

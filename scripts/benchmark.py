@@ -54,7 +54,7 @@ def training_speed(trainer: Trainer) -> float:
 
     def work() -> None:
         for batch in trainer.plan.load(order, 1):
-            trainer._update([batch]).item()
+            trainer.update([batch]).item()
 
     return tokens / seconds(work)
 

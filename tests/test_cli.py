@@ -173,6 +173,32 @@ def test_ctrl_c_saves_and_says_how_to_go_on(toy_corpus: Path) -> None:
     assert done.returncode == 0
 
 
+def test_a_dry_run_tells_memory_and_speed_and_leaves_no_run(trained_run: RunFolder) -> None:
+    Path("mine.yaml").write_text(dump_config(trained_run.config))
+    done = nmt("train", "--config", "mine.yaml", "--dry-run")
+    assert done.returncode == 0
+    lines = dict(line.split("  ", 1) for line in text(done.stdout).splitlines())
+    assert lines.keys() == {
+        *("parameters", "device", "largest batch", "one update", "peak memory", "one sentence"),
+        "whole training",
+    }
+    assert "validations not counted" in lines["whole training"]
+    assert [path.name for path in Path().iterdir() if path.is_dir()] == ["data"]
+    assert_refused("train", "--dry-run", "--resume", message="leave --resume out")
+
+
+def test_out_of_memory_is_one_line(trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    from nmt.training.trainer import Trainer
+
+    Path("mine.yaml").write_text(dump_config(trained_run.config))
+    nmt("prepare", "--config", "mine.yaml")
+    monkeypatch.setattr(Trainer, "update", lambda *_: torch.empty(1 << 50))  # a real refusal
+    message = "lower training.batch_tokens"
+    assert_refused("train", "--config", "mine.yaml", "--dry-run", message=message)
+
+
 def test_resume_without_a_run() -> None:
     assert_refused("train", "--resume", message="no run")
 
@@ -430,6 +456,30 @@ def test_a_comparison_is_part_of_the_json(trained_run: RunFolder) -> None:
         assert comparison["baseline"] == comparison["system"] == pytest.approx(scores[name])
         assert (comparison["difference"], comparison["p_value"]) == (0, 1)
     assert "against" not in text(done.stderr)
+
+
+def test_an_analysis_follows_the_scores(trained_run: RunFolder) -> None:
+    options = ["--run", trained_run.path, "--analyse"]
+    lines = text(nmt("evaluate", *options).stdout).splitlines()
+    assert lines[0] == "16 sentences"
+    assert lines.index("BLEU by words in the source") == 4
+    found = json.loads(nmt("evaluate", *options, "--json").stdout)
+    analysis = found["analysis"]
+    assert sum(group["sentences"] for group in analysis["by_length"]) == 16
+    assert analysis["by_length"][0]["bleu"] == pytest.approx(found["bleu"])  # all are short
+    assert [group["name"] for group in analysis["by_rare_words"]] == ["none"]
+    assert analysis["empty"] == analysis["cut"] == 0
+    assert len(analysis["worst"]) == 10
+    assert "analysis" not in json.loads(nmt("evaluate", *options[:2], "--json").stdout)
+
+
+def test_an_analysis_of_an_earlier_run_says_what_is_missing(a_copy: Path) -> None:
+    (a_copy / "data" / "frequent_words.json").unlink()
+    done = nmt("evaluate", "--run", a_copy, "--analyse")
+    assert done.returncode == 0
+    [line] = [line for line in text(done.stdout).splitlines() if "unknown" in line]
+    assert line.startswith("rare words, training targets: unknown")
+    assert "BLEU by words in the source" in text(done.stdout)
 
 
 def test_files_of_different_lengths(trained_run: RunFolder) -> None:

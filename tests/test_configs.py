@@ -30,6 +30,7 @@ PARAMETERS = {
     "tutorials/orahilly.yaml": 19_652_416,
     "tutorials/walsh.yaml": 7_149_584,
     "tutorials/wheeler.yaml": 2_869_200,
+    "wmt-base.yaml": 63_045_632,
 }
 
 pytestmark = pytest.mark.parametrize("path", CONFIGS, ids=name)

@@ -1,7 +1,6 @@
 """Scores are sacreBLEU's; comparisons are fair; files are read line by line."""
 
 import itertools
-import json
 import math
 
 import pytest
@@ -323,14 +322,14 @@ def test_one_kind_of_source_alone_is_scored_once(seen):
     report = evaluate_examples(examples(seen, seen, seen), HYPOTHESES, "de", False, "13a")
 
     assert report.source_not_in_train is None
-    assert "source_not_in_train" not in json.loads(report.to_json())
+    assert "source_not_in_train" not in report.as_json()
     assert str(report).splitlines()[0] == "3 sentences"
 
 
 def test_a_report_becomes_json_and_text():
     report = evaluate_examples(examples(True, False, False), HYPOTHESES, "de", True, "moses")
 
-    tree = json.loads(report.to_json())
+    tree = report.as_json()
     assert tree["bleu"] == report.all.bleu
     assert tree["sentences"] == 3
     assert tree["source_not_in_train"]["sentences"] == 2
@@ -344,7 +343,7 @@ def test_a_comparison_is_part_of_the_report():
         examples(False, True, False), REFERENCES, "de", False, "13a", baseline=HYPOTHESES
     )
 
-    against = json.loads(report.to_json())["against"]
+    against = report.as_json()["against"]
     assert list(against) == ["bleu", "chrf", "ter"]
     assert against["bleu"] == {
         "baseline": pytest.approx(GOLDEN),

@@ -54,16 +54,16 @@ def make_run(name: str, changed: int) -> Path:
 # ---------------------------------------------------------------------------------- create, open
 
 
-def test_a_new_run_holds_config_and_text_but_no_arrays(
-    config: Config, prepared: PreparedData
-) -> None:
+def test_a_new_run_holds_config_and_text_but_no_ids(config: Config, prepared: PreparedData) -> None:
     run = create_run(Path("runs/a"), config, prepared)
     assert sorted(str(p.relative_to("runs/a")) for p in Path("runs/a").rglob("*.*")) == [
         "config.yaml",
+        "data/frequent_words.json",
         "data/joint.model",
         "data/prepared.json",
         "data/report.json",
         "data/test.jsonl",
+        "data/train.target.keys",
         "data/validation.jsonl",
     ]
     assert run.config == config

@@ -75,13 +75,20 @@ def main() -> None:
         if hasattr(error, "format_message"):
             _fail(f"{error.format_message().rstrip('.')}; see nmt --help", 2)
         cause = " ".join(str(error).split())[:300] or type(error).__name__
-        if type(error).__name__ == "OutOfMemoryError":
+        if _is_out_of_memory(error):
             _fail(f"out of memory: {cause}; lower training.batch_tokens", 2)
         if isinstance(error, OSError):
             _fail(cause, 2)
         _fail(
             f"unexpected {type(error).__name__}: {cause}; --debug shows where, please report it", 1
         )
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """CUDA's error has a class of its own; that of the CPU and of MPS is a RuntimeError."""
+    text = str(error)
+    names = ("OutOfMemoryError", "MemoryError")
+    return type(error).__name__ in names or "allocate memory" in text or "out of memory" in text
 
 
 def _fail(message: str, code: int) -> None:

@@ -55,6 +55,12 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run, by default the one trained last.")
     ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Only measure memory, speed and time, in seconds; leave no run."
+        ),
+    ] = False,
     device: DeviceOption = None,
 ) -> None:
     """Train a model, preparing the data first where needed.
@@ -64,8 +70,14 @@ def train(
     from nmt.config_files import load_config
     from nmt.device import choose_device
     from nmt.run_folder import new_run_path, newest_run, open_run
+    from nmt.training.dry_run import dry_run as look_ahead
     from nmt.training.trainer import train
 
+    if dry_run:
+        if resume:
+            raise UserError("--dry-run looks at a new training; leave --resume out")
+        typer.echo(look_ahead(load(config or "base.yaml", set_), choose_device(device)))
+        return
     if resume:
         name = Path(config).stem if config else "*"
         folder = (open_run(run) if run else newest_run("checkpoint.pt", name)).path
@@ -137,6 +149,12 @@ def evaluate(
         Path | None,
         typer.Option("--against", help="Another run: test whether the two differ (paired test)."),
     ] = None,
+    analyse: Annotated[
+        bool,
+        typer.Option(
+            "--analyse", help="Also score by length and rare words, count faults, show the worst."
+        ),
+    ] = False,
     lowercase: Annotated[
         bool, typer.Option("--lowercase", help="Compare without regard to case.")
     ] = False,
@@ -157,7 +175,11 @@ def evaluate(
 
     Several runs are scored as an ensemble, on the test set of the first.
     """
+    import json
+    from dataclasses import asdict
+
     from nmt.evaluation import evaluate_examples, read_pairs
+    from nmt.reports.analysis import analyse as look_closer
 
     if (source is None) != (reference is None):
         raise UserError("--source and --reference belong together")
@@ -167,13 +189,26 @@ def evaluate(
     options = weights, beam_size, device, set_
     translator = open_translator(runs, *options)
     rival = open_translator(find_runs([against], weights), *options) if against else None
-    hypotheses = _translate_all(translator, examples)
+    seen = runs[0].seen if analyse else None
+    translations = _translate_all(translator, examples)
+    hypotheses = [translation.text for translation in translations]
     if output:
         _write_lines(iter(hypotheses), output)
-    baseline = _translate_all(rival, examples) if rival else None
-    language = runs[0].config.data.target_language
-    report = evaluate_examples(examples, hypotheses, language, lowercase, tokenize, baseline)
-    typer.echo(report.to_json() if json_ else str(report))
+    baseline = [t.text for t in _translate_all(rival, examples)] if rival else None
+    data = runs[0].config.data
+    report = evaluate_examples(
+        examples, hypotheses, data.target_language, lowercase, tokenize, baseline
+    )
+    analysis = (
+        look_closer(examples, translations, data, seen, lowercase=lowercase, tokenize=tokenize)
+        if analyse
+        else None
+    )
+    if json_:
+        nested = {"analysis": asdict(analysis)} if analysis else {}
+        typer.echo(json.dumps(report.as_json() | nested, indent=2, ensure_ascii=False))
+    else:
+        typer.echo("\n".join(str(part) for part in (report, analysis) if part))
 
 
 # ------------------------------------------------------------------------------- input and output
@@ -237,11 +272,11 @@ def _converse(translator: "Translator", n_best: int | None) -> None:
             typer.echo(text)
 
 
-def _translate_all(translator: "Translator", examples: "list[Example]") -> list[str]:
+def _translate_all(translator: "Translator", examples: "list[Example]") -> "list[Translation]":
     from tqdm import tqdm
 
     found = translator.stream(example.source for example in examples)
-    return [t[0].text for t in tqdm(found, "translating", len(examples), delay=2)]
+    return [options[0] for options in tqdm(found, "translating", len(examples), delay=2)]
 
 
 def _warn(text: str) -> None:

@@ -93,9 +93,14 @@ def reveal(text: str, hidden: Sequence[str]) -> str:
     return " ".join(_PLACEHOLDER.sub(replacement, text).split())
 
 
+def list_words(text: str) -> list[str]:
+    """Return the words of a text in order, in lower case."""
+    return [word.lower() for word in _WORD.findall(text)]
+
+
 def words_of(text: str) -> set[str]:
-    """Return the words of a text, in lower case."""
-    return {word.lower() for word in _WORD.findall(text)}
+    """Return the different words of a text, in lower case."""
+    return set(list_words(text))
 
 
 class NameHider:

@@ -38,6 +38,7 @@ from nmt.corpus.prepared import (
     write_manifest,
 )
 from nmt.corpus.report import length_summary
+from nmt.corpus.seen import SeenWriter
 from nmt.corpus.sources import Corpus, Split, open_corpus
 from nmt.corpus.splitting import Part, assign_parts, sentence_key
 from nmt.corpus.tokenizers import (
@@ -55,7 +56,7 @@ from nmt.special_tokens import UNK
 SIDES = ("source", "target")
 _PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
 _NO_KEYS = np.empty(0, np.int64)
-_ENDINGS = {".ids", ".offsets", ".jsonl", ".json", ".model"}
+_ENDINGS = {".ids", ".offsets", ".keys", ".jsonl", ".json", ".model"}
 
 
 def prepare(config: Config, folder: Path | None = None) -> PreparedData:
@@ -234,17 +235,21 @@ def _write_splits(
 ) -> Counter[str]:
     """Read the corpus again and write cleaned training text and raw validation and test pairs."""
     cleaner = Cleaner(data)
+    seen = SeenWriter(data.seed)
     counts: Counter[str] = Counter()
     held_out: dict[Part, list[tuple[str, str]]] = {part: [] for part in _PARTS.values()}
     with _text_writer(texts[0]) as source_file, _text_writer(texts[1]) as target_file:
         pairs = zip(plan.parts.tolist(), corpus.pairs("train"), strict=True)
         for part, (source, target) in _progress(pairs, "writing", len(plan.parts)):
             if part == Part.TRAIN:
-                source_file.write(cleaner.source(source) + "\n")
-                target_file.write(cleaner.target(target) + "\n")
+                source, target = cleaner.source(source), cleaner.target(target)
+                source_file.write(source + "\n")
+                target_file.write(target + "\n")
+                seen.add(source, target)
                 counts["train"] += 1
             elif part != Part.DROPPED:
                 held_out[Part(part)].append((source, target))
+    seen.save(folder)
     for split, part in _PARTS.items():
         given = corpus.pairs(split) if split in corpus.files else iter(held_out[part])
         pairs = _progress(given, f"writing {split}")

@@ -6,6 +6,8 @@ train.target.*, validation.*
 validation.jsonl, test.jsonl   raw text: {"source", "reference", "source_in_train"}
 joint.model or source.vocabulary.json, …   the tokenizers
 known_words.json      the training source's words, where data.carry_over is set
+frequent_words.json   each side's words that training saw at least 5 times
+train.target.keys     int64, sorted, a hash of each training target
 report.json           what was read, dropped, covered
 prepared.json         format version, fingerprint, sizes of files, the data and tokenizer sections
 """
@@ -24,7 +26,7 @@ from nmt.config import DataConfig, TokenizerConfig
 from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
 from nmt.errors import UserError
 
-FORMAT = 2
+FORMAT = 3
 _REMEDY = "delete the folder and run `nmt prepare` again"
 _IN_EVERY_REPORT = {
     "pairs": {"train"},
@@ -147,9 +149,10 @@ class PreparedData:
         return read_examples(self.folder / f"{split}.jsonl")
 
 
-def text_files(folder: Path) -> list[Path]:
-    """Return the files of prepared data that a run folder needs: all but the arrays."""
-    return sorted(p for p in folder.iterdir() if p.suffix in (".json", ".jsonl", ".model"))
+def run_files(folder: Path) -> list[Path]:
+    """Return the files of prepared data that a run folder needs: all but the sentences' ids."""
+    endings = (".json", ".jsonl", ".model", ".keys")
+    return sorted(p for p in folder.iterdir() if p.suffix in endings)
 
 
 def write_manifest(

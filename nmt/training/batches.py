@@ -90,6 +90,11 @@ class BatchPlan:
         """Number of pairs that the model's positions cannot hold."""
         return len(self._lengths) - len(self.usable)
 
+    @property
+    def tokens(self) -> int:
+        """Number of labels in an epoch: the target pieces and the <eos> of each usable pair."""
+        return int(self._target.lengths[self.usable].sum()) + len(self.usable)
+
     def order(self, epoch: int) -> list[NDArray[np.int64]]:
         """Return the epoch's batches as arrays of pair numbers."""
         generator = np.random.default_rng([self._config.seed, epoch])
@@ -109,6 +114,15 @@ class BatchPlan:
         for number, pairs in enumerate(order):
             if number >= skip:
                 yield self._load(pairs, np.random.default_rng([self._config.seed, epoch, number]))
+
+    def largest(self) -> Batch:
+        """Return the batch of the first epoch with the most padded tokens, both sides counted."""
+        source, target = self._source.lengths + 1, self._target.lengths + 1
+        order = self.order(1)
+        sizes = [len(pairs) * (source[pairs].max() + target[pairs].max()) for pairs in order]
+        number = int(np.argmax(sizes))
+        [batch] = self.load(order[: number + 1], 1, skip=number)
+        return batch
 
     def _pools(self) -> int:
         assert self._config.batch_tokens

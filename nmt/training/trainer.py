@@ -114,6 +114,8 @@ class Trainer:
                 folder.checkpoint, self.model, self.optimizer, self.average
             )
             self._forget_metrics_after(self.progress.updates)
+        batches = len(self.plan.order(1))
+        self.updates_an_epoch = math.ceil(batches / self.settings.accumulate)
         self.last_update = self._last_update()
         # Summed where the model is: reading it at each update would make a GPU wait.
         self._loss = torch.tensor(self.progress.loss, device=device)
@@ -154,7 +156,7 @@ class Trainer:
             batches = next(updates, None)
             if batches is None:
                 return
-            loss = self._update(batches)
+            loss = self.update(batches)
             self._report(bar, loss)
             if self._validation_due():
                 self._validate()
@@ -173,7 +175,7 @@ class Trainer:
             self.progress.epoch += 1
             self.progress.batch = 0
 
-    def _update(self, batches: list[Batch]) -> torch.Tensor:
+    def update(self, batches: list[Batch]) -> torch.Tensor:
         """Take one step on the mean loss over all target tokens of the batches; return the loss.
 
         Dividing by the tokens of all batches, not each by its own, makes four quarter batches give
@@ -317,8 +319,7 @@ class Trainer:
     # ------------------------------------------------------------------------------------ limits
 
     def _last_update(self) -> int:
-        batches = len(self.plan.order(1))
-        updates = self.settings.epochs * math.ceil(batches / self.settings.accumulate)
+        updates = self.settings.epochs * self.updates_an_epoch
         return min(updates, self.settings.max_updates or updates)
 
     def _why_finished(self) -> str:

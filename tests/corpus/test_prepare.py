@@ -80,6 +80,7 @@ def test_all_files_and_nothing_else_are_in_the_folder(make_config: Make, tmp_pat
         for kind in ("ids", "offsets")
     ]
     others = ["joint.model", "prepared.json", "report.json", "test.jsonl", "validation.jsonl"]
+    others += ["frequent_words.json", "train.target.keys"]
     tests = [f"test.{side}.{kind}" for side in ("source", "target") for kind in ("ids", "offsets")]
     assert {*arrays, *others} <= set(contents(prepared.folder)) <= {*arrays, *others, *tests}
     assert names(prepared.folder.parent) == ["folder"]

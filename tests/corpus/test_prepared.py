@@ -16,7 +16,7 @@ from nmt.corpus.prepared import (
     open_prepared,
     read_examples,
     read_manifest,
-    text_files,
+    run_files,
     write_examples,
 )
 from nmt.errors import UserError
@@ -176,9 +176,10 @@ def test_opening_gives_what_was_prepared(
     assert opened.tokenizers.target.decode(target[0].tolist()) == example.reference
 
 
-def test_a_run_needs_all_files_but_the_arrays(
+def test_a_run_needs_all_files_but_the_ids(
     make_config: Callable[..., Config], tmp_path: Path
 ) -> None:
     folder = prepare(make_config(), tmp_path / "prepared").folder
-    names = ["joint.model", "prepared.json", "report.json", "test.jsonl", "validation.jsonl"]
-    assert [path.name for path in text_files(folder)] == names
+    names = ["frequent_words.json", "joint.model", "prepared.json", "report.json", "test.jsonl"]
+    names += ["train.target.keys", "validation.jsonl"]
+    assert [path.name for path in run_files(folder)] == names

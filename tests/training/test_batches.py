@@ -71,6 +71,24 @@ def test_pairs_longer_than_the_model_are_left_out_and_counted(
     assert max(batch.target_in.shape[1] for batch in loaded) < longest
 
 
+def test_the_largest_batch_is_one_of_the_epoch_and_none_is_larger(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
+    batches = plan(prepared, toy_config(training={"batch_tokens": 100}))
+    sizes = [b.source.numel() + b.target_in.numel() for b in batches.load(batches.order(1), 1)]
+    largest = batches.largest()
+    assert len(set(sizes)) > 1
+    assert largest.source.numel() + largest.target_in.numel() == max(sizes)
+
+
+def test_an_epoch_has_as_many_labels_as_its_batches(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
+    batches = plan(prepared, toy_config(), max_length=12)
+    assert batches.too_long > 0
+    assert batches.tokens == sum(b.tokens for b in batches.load(batches.order(2), 2))
+
+
 def test_skipping_gives_the_rest_of_the_epoch(toy_config: MakeConfig, tmp_path: Path) -> None:
     config = toy_config(tokenizer={"sampling": 0.3})
     batches = plan(prepare(config, tmp_path / "sampled"), config)

@@ -69,14 +69,14 @@ def test_training_loss_is_the_mean_over_all_tokens_since_the_last_validation(
     settings = {"label_smoothing": 0.0, "max_updates": 5, "validate_updates": 2, "accumulate": 2}
     learner = trainer(toy_config(training=settings))
     steps: list[tuple[float, int]] = []
-    update = Trainer._update
+    update = Trainer.update
 
     def watched(self: Trainer, batches: list[Batch]) -> Tensor:
         loss = update(self, batches)
         steps.append((loss.item(), sum(batch.tokens for batch in batches)))
         return loss
 
-    monkeypatch.setattr(Trainer, "_update", watched)
+    monkeypatch.setattr(Trainer, "update", watched)
     learner.run()
     lines = learner.folder.read_metrics()
     assert [line["update"] for line in lines] == [2, 4, 5]
@@ -134,7 +134,7 @@ def _gradient(learner: Trainer, batches: list[Batch]) -> list[Tensor]:
         found.extend(p.grad.clone() for p in learner.model.parameters() if p.grad is not None)
 
     learner.optimizer.step = grab  # type: ignore[method-assign, assignment]
-    learner._update(batches)
+    learner.update(batches)
     learner.optimizer.step = step  # type: ignore[method-assign]
     return found
 
@@ -168,7 +168,7 @@ def test_resuming_equals_never_having_stopped(
 
 def stop_after(monkeypatch: pytest.MonkeyPatch, updates: int) -> None:
     """Press Ctrl-C during an update."""
-    update = Trainer._update
+    update = Trainer.update
 
     def interrupted(self: Trainer, batches: list[Batch]) -> Tensor:
         loss = update(self, batches)
@@ -176,7 +176,7 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, updates: int) -> None:
             os.kill(os.getpid(), signal.SIGINT)
         return loss
 
-    monkeypatch.setattr(Trainer, "_update", interrupted)
+    monkeypatch.setattr(Trainer, "update", interrupted)
 
 
 def _without_time(folder: str) -> list[dict[str, object]]:

@@ -1,0 +1,91 @@
+"""What training has seen, kept for those who ask later: its frequent words, hashes of its targets.
+
+The training text stays behind when a run folder goes elsewhere. That a word is frequent takes a
+list of those that are, since all others are rare or new; that a sentence is a training target takes
+8 bytes for each of them.
+"""
+
+import json
+from array import array
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt.corpus.placeholders import list_words
+from nmt.corpus.splitting import sentence_key
+from nmt.errors import UserError
+
+FREQUENT_WORDS = "frequent_words.json"
+TARGET_KEYS = "train.target.keys"
+FREQUENT = 5  # times that a word is seen at least
+_KEY = np.dtype("<i8")
+
+
+class SeenWriter:
+    """Counts the words of the training pairs, in lower case, and hashes their targets."""
+
+    def __init__(self, seed: int):
+        self._seed = seed
+        self._words: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+        self._keys = array("q")
+
+    def add(self, source: str, target: str) -> None:
+        """Take in a cleaned pair."""
+        for counter, text in zip(self._words, (source, target), strict=True):
+            counter.update(list_words(text))
+        self._keys.append(sentence_key(target, self._seed))
+
+    def save(self, folder: Path) -> None:
+        """Write the words seen `FREQUENT` times, a sorted list a side, and the sorted hashes."""
+        source, target = (
+            sorted(word for word, count in counter.items() if count >= FREQUENT)
+            for counter in self._words
+        )
+        text = json.dumps({"source": source, "target": target}, ensure_ascii=False, indent=0)
+        (folder / FREQUENT_WORDS).write_text(text, encoding="utf-8")
+        np.unique(np.array(self._keys, _KEY)).tofile(folder / TARGET_KEYS)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What training has seen.
+
+    source_words, target_words: in lower case, those seen `FREQUENT` times at least; target_keys:
+    the sorted hashes of the targets, under `seed`
+    """
+
+    source_words: frozenset[str]
+    target_words: frozenset[str]
+    target_keys: NDArray[np.int64]
+    seed: int
+
+    def has_rare_word(self, source: str, target: str) -> bool:
+        """Tell whether either text holds a word that training saw fewer than `FREQUENT` times."""
+        return not (
+            self.source_words.issuperset(list_words(source))
+            and self.target_words.issuperset(list_words(target))
+        )
+
+    def is_target(self, text: str) -> bool:
+        """Tell whether a cleaned text is a target of training."""
+        key = sentence_key(text, self.seed)
+        position = int(np.searchsorted(self.target_keys, key))
+        return position < len(self.target_keys) and int(self.target_keys[position]) == key
+
+
+def read_seen(folder: Path, seed: int) -> Seen | None:
+    """Read what `SeenWriter` wrote; None where an earlier `nmt prepare` wrote no such files."""
+    words, keys = folder / FREQUENT_WORDS, folder / TARGET_KEYS
+    if not (words.exists() and keys.exists()):
+        return None
+    try:
+        lists = json.loads(words.read_text(encoding="utf-8"))
+        sides = frozenset(lists["source"]), frozenset(lists["target"])
+        return Seen(*sides, np.fromfile(keys, _KEY), seed)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UserError(
+            f"{words}: cannot be read: {error}; copy the run folder again, or train it anew"
+        ) from None

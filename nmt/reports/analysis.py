@@ -1,0 +1,164 @@
+"""Where translations are good and where not: by length, by rare words, by kind of fault."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sacrebleu.metrics.chrf import CHRF
+
+from nmt.config import DataConfig
+from nmt.corpus.cleaning import Cleaner
+from nmt.corpus.prepared import Example
+from nmt.corpus.seen import FREQUENT, Seen
+from nmt.decoding.translator import Translation
+from nmt.evaluation import Tokenize, corpus_bleu
+
+_LONGEST = (5, 10, 20, 40)  # source words of the buckets; the last bucket has no end
+_WORST = 10
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some of the sentences, and their BLEU by themselves."""
+
+    name: str
+    sentences: int
+    bleu: float
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A sentence with its translation and that one's chrF, 0–100."""
+
+    source: str
+    reference: str
+    translation: str
+    chrf: float
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What evaluation found beside the scores.
+
+    by_rare_words: with and without a word, in source or reference, that training saw fewer than 5
+    times; training_targets: translations that are a target of training, word for word; both None
+    where it is not known what training saw. empty: nothing for a source that holds something; cut:
+    by the length limit; repeating: with the same words twice in a row where the reference has not.
+    worst: the sentences of lowest chrF, worst first
+    """
+
+    sentences: int
+    by_length: list[Group]
+    by_rare_words: list[Group] | None
+    training_targets: int | None
+    empty: int
+    cut: int
+    repeating: int
+    worst: list[Scored]
+
+    def __str__(self) -> str:
+        lines = ["BLEU by words in the source", *_table(self.by_length)]
+        if self.by_rare_words is not None:
+            lines += [
+                f"BLEU by words that training saw fewer than {FREQUENT} times",
+                *_table(self.by_rare_words),
+            ]
+        else:
+            lines.append(
+                "rare words, training targets: unknown, an earlier `nmt prepare` did not keep what "
+                "training saw; delete the prepared data and train anew"
+            )
+        faults = {
+            "equal to a training target": self.training_targets,
+            "empty": self.empty,
+            "cut at the length limit": self.cut,
+            "repeating words": self.repeating,
+        }
+        lines.append("translations")
+        for name, count in faults.items():
+            if count is not None:
+                lines.append(f"  {name:26} {count:6,}  {count / self.sentences:.1%}")
+        lines.append("the worst by chrF")
+        for scored in self.worst:
+            lines += [
+                f"  {scored.chrf:6.2f}  source       {scored.source}",
+                f"          reference    {scored.reference}",
+                f"          translation  {scored.translation}",
+            ]
+        return "\n".join(lines)
+
+
+def analyse(
+    examples: Sequence[Example],
+    translations: Sequence[Translation],
+    data: DataConfig,
+    seen: Seen | None,
+    *,
+    lowercase: bool = False,
+    tokenize: Tokenize = "13a",
+) -> Analysis:
+    """Analyse translations of examples; `data` is the run's section, `seen` what it trained on.
+
+    lowercase, tokenize: as for the scores
+    """
+    pairs = list(zip(examples, translations, strict=True))
+
+    def group(numbers: list[int], names: Sequence[str]) -> list[Group]:
+        """Score by themselves the sentences of each number, which stands for one of the names."""
+        found = []
+        for number, name in enumerate(names):
+            chosen = [pair for pair, own in zip(pairs, numbers, strict=True) if own == number]
+            if chosen:
+                score = corpus_bleu(
+                    [t.text for _, t in chosen],
+                    [e.reference for e, _ in chosen],
+                    language=data.target_language,
+                    lowercase=lowercase,
+                    tokenize=tokenize,
+                )
+                found.append(Group(name, len(chosen), score))
+        return found
+
+    by_rare_words = training_targets = None
+    if seen:
+        tidy, target = Cleaner(data).tidy, Cleaner(data).target
+        rare = [seen.has_rare_word(tidy(e.source), tidy(e.reference)) for e in examples]
+        by_rare_words = group([int(not is_rare) for is_rare in rare], ("some", "none"))
+        training_targets = sum(seen.is_target(target(t.text)) for t in translations)
+    lengths = [bisect_left(_LONGEST, len(example.source.split())) for example in examples]
+    chrf = CHRF(lowercase=lowercase)
+    scored = [
+        Scored(e.source, e.reference, t.text, chrf.sentence_score(t.text, [e.reference]).score)
+        for e, t in pairs
+    ]
+    return Analysis(
+        sentences=len(pairs),
+        by_length=group(lengths, _length_names()),
+        by_rare_words=by_rare_words,
+        training_targets=training_targets,
+        empty=sum(not t.text for e, t in pairs if e.source.strip()),
+        cut=sum(not t.complete for t in translations),
+        repeating=sum(not _repeated(t.text) <= _repeated(e.reference) for e, t in pairs),
+        worst=sorted(scored, key=lambda sentence: sentence.chrf)[:_WORST],
+    )
+
+
+def _length_names() -> list[str]:
+    starts = [1, *(longest + 1 for longest in _LONGEST)]
+    names = [f"{a} to {b}" for a, b in zip(starts, _LONGEST, strict=False)]
+    return [*names, f"{starts[-1]} or more"]
+
+
+def _repeated(text: str) -> set[tuple[str, ...]]:
+    """Return the runs of words that stand twice in a row, in lower case."""
+    words = text.lower().split()
+    return {
+        tuple(words[start : start + size])
+        for size in range(1, len(words) // 2 + 1)
+        for start in range(len(words) - 2 * size + 1)
+        if words[start : start + size] == words[start + size : start + 2 * size]
+    }
+
+
+def _table(groups: list[Group]) -> list[str]:
+    return [f"  {g.name:12} {g.sentences:6,} sentences  {g.bleu:6.2f}" for g in groups]

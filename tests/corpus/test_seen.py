@@ -1,0 +1,82 @@
+"""What is kept of the training text: which words are frequent, and whether a text is a target."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nmt.config import Config
+from nmt.corpus.prepare import prepare
+from nmt.corpus.seen import Seen, SeenWriter, read_seen
+from nmt.errors import UserError
+
+SEED = 7
+
+
+@pytest.fixture
+def seen(tmp_path: Path) -> Seen:
+    writer = SeenWriter(SEED)
+    for _ in range(4):
+        writer.add("A cat sleeps.", "Eine Katze schläft.")
+    writer.add("The CAT eats, a cat runs.", "Die KATZE frisst, eine Katze rennt.")
+    writer.save(tmp_path)
+    found = read_seen(tmp_path, SEED)
+    assert found
+    return found
+
+
+def test_words_are_frequent_from_the_fifth_time_in_any_case(seen: Seen) -> None:
+    assert seen.source_words == {"a", "cat"}
+    assert seen.target_words == {"eine", "katze"}
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "rare"),
+    [
+        ("A cat!", "Eine Katze 2.", False),  # numbers and punctuation are no words
+        ("A cat sleeps.", "Eine Katze.", True),
+        ("A cat.", "Eine Katze schläft.", True),
+        ("A dog.", "Eine Katze.", True),
+        ("Katze.", "Cat.", True),  # each side has words of its own
+        ("", "", False),
+    ],
+)
+def test_either_side_may_hold_the_rare_word(
+    seen: Seen, source: str, target: str, rare: bool
+) -> None:
+    assert seen.has_rare_word(source, target) is rare
+
+
+def test_a_target_is_known_by_its_text(seen: Seen) -> None:
+    assert len(seen.target_keys) == 2
+    assert seen.is_target("Eine Katze schläft.")
+    assert seen.is_target("Die KATZE frisst, eine Katze rennt.")
+    assert not seen.is_target("Eine Katze schläft")
+    assert not seen.is_target("A cat sleeps.")
+    assert not seen.is_target("")
+
+
+def test_prepare_keeps_it_of_train_alone(
+    make_config: Callable[..., Config], tmp_path: Path
+) -> None:
+    config = make_config(data={"carry_over": "names"})
+    prepared = prepare(config, tmp_path / "out")
+    seen = read_seen(prepared.folder, config.data.seed)
+    assert seen
+    assert len(seen.target_keys) == 250
+    assert {"tom", "green"} <= seen.source_words  # also where a placeholder has taken its place
+    assert not any(seen.is_target(e.reference) for e in prepared.examples("test"))
+    lines = Path(str(config.data.path)).read_text(encoding="utf-8").splitlines()
+    assert sum(seen.is_target(line.split("\t")[1]) for line in lines) == 250
+
+
+def test_earlier_data_has_none(tmp_path: Path) -> None:
+    assert read_seen(tmp_path, SEED) is None
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"source": []}', '{"source": 1, "target": 2}'])
+def test_a_damaged_list_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
+    SeenWriter(SEED).save(tmp_path)
+    (tmp_path / "frequent_words.json").write_text(text)
+    with pytest.raises(UserError, match=r"frequent_words.json: cannot be read: .*train it anew"):
+        read_seen(tmp_path, SEED)
