@@ -16,7 +16,7 @@ run: $(READY)  ## prepare, train, translate and score on the built-in sample
 	$(BIN)/nmt plot attention --kind average "oscar likes to code"
 
 test: lint types  ## lint, types, tests
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist worksteal
 
 test-slow: $(READY)  ## the tests that take more than seconds
 	$(BIN)/pytest -m slow
