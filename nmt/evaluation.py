@@ -60,12 +60,8 @@ def corpus_bleu(
     tokenize: Tokenize = "13a",
 ) -> float:
     """Return BLEU alone; what the options do, `evaluate_texts` says."""
-    if tokenize == "moses":
-        hypotheses, references = (
-            moses_tokenize(texts, language) for texts in (hypotheses, references)
-        )
-    metric = _metrics(lowercase, tokenize)["bleu"]
-    return float(metric.corpus_score(list(hypotheses), [list(references)]).score)
+    texts, right = _as_counted("bleu", tokenize, language, hypotheses, references)
+    return float(_score(_metrics(lowercase, tokenize)["bleu"], texts, right, 0).score)
 
 
 def evaluate_texts(
@@ -86,11 +82,9 @@ def evaluate_texts(
     metrics = _metrics(lowercase, tokenize)
     signatures, scores, intervals = {}, {}, {}
     for name, metric in metrics.items():
-        pair = hypotheses, references
-        if name == "bleu" and tokenize == "moses":
-            pair = moses_tokenize(hypotheses, language), moses_tokenize(references, language)
+        texts, right = _as_counted(name, tokenize, language, hypotheses, references)
         samples = min(bootstrap, 100) if name == "ter" else bootstrap  # TER is slow
-        score = _score(metric, *pair, samples)
+        score = _score(metric, texts, right, samples)
         signature = str(metric.get_signature())
         if name == "bleu" and tokenize == "moses":
             signature = signature.replace("tok:none", "tok:moses")
@@ -187,6 +181,15 @@ def moses_tokenize(lines: Sequence[str], language: str) -> list[str]:
     return [tokenizer.tokenize(line, return_str=True, escape=False) for line in lines]
 
 
+def _as_counted(
+    metric: str, tokenize: Tokenize, language: str, *texts: Sequence[str]
+) -> list[Sequence[str]]:
+    """Return the texts as a metric is given them: for BLEU by Moses' tokens, tokenized."""
+    if metric == "bleu" and tokenize == "moses":
+        return [moses_tokenize(lines, language) for lines in texts]
+    return list(texts)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Two systems on the same references: a score of each, and how likely the gap is chance."""
@@ -225,10 +228,7 @@ def compare_texts(
     _check(system, references)
     found = {}
     for name, metric in _metrics(lowercase, tokenize).items():
-        first, second, right = baseline, system, references
-        if name == "bleu" and tokenize == "moses":
-            texts = (baseline, system, references)
-            first, second, right = (moses_tokenize(lines, language) for lines in texts)
+        first, second, right = _as_counted(name, tokenize, language, baseline, system, references)
         found[name] = _compare(metric, first, second, right, trials)
     return found
 
