@@ -1,0 +1,150 @@
+"""What every benchmark here shares: timing in turn, the machine's ceiling, a row for the tables.
+
+Works that are compared run in turn, A B A B …, after one round to warm up, on the same threads, and
+the medians of the rounds are compared: what disturbs the machine then disturbs both alike.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+
+ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table.
+
+    work: what was done; peer: on the same work, who; ours, theirs: medians in `unit`; ratio: how
+    many times better than the peer ours is, > 1 where ours is better; target: the least ratio
+    """
+
+    work: str
+    peer: str
+    unit: str
+    ours: float
+    theirs: float
+    ratio: float
+    target: float
+
+    def markdown(self) -> str:
+        """Return the row as a line of a Markdown table, columns as `HEADER`."""
+        cells = [self.work, f"{self.ours:,.4g} {self.unit}", self.peer]
+        cells += [
+            f"{self.theirs:,.4g} {self.unit}",
+            f"{self.ratio:.2f} ×",
+            f"≥ {self.target:.2f} ×",
+        ]
+        return f"| {' | '.join(cells)} |"
+
+
+HEADER = "| work | nmt | peer | it takes | nmt is better by | target |\n|" + " --- |" * 6
+
+
+def faster(work: str, peer: str, ours: float, theirs: float, target: float) -> Row:
+    """Compare seconds: the fewer the better."""
+    return Row(work, peer, "s", ours, theirs, theirs / ours, target)
+
+
+def more(work: str, peer: str, unit: str, ours: float, theirs: float, target: float) -> Row:
+    """Compare rates, such as tokens a second: the more the better."""
+    return Row(work, peer, unit, ours, theirs, ours / theirs, target)
+
+
+def in_turn(works: Mapping[str, Callable[[], float]], rounds: int = ROUNDS) -> dict[str, float]:
+    """Run the works in turn; return the median of what each returns, the first round left out."""
+    found: dict[str, list[float]] = {name: [] for name in works}
+    for number in range(rounds + 1):
+        for name, work in works.items():
+            value = work()
+            if number:
+                found[name].append(value)
+            print(f"  {name}: {value:,.4g}{'' if number else ' (warm-up)'}", file=sys.stderr)
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return the seconds that one call of `work` takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+class Peer:
+    """A script in another environment that does a piece of work whenever it is told to.
+
+    The script says `serve(work)`: for each line on its standard input it calls the work, which
+    returns a number, and prints it. It imports this module from beside it.
+    """
+
+    def __init__(self, python: Path, script: str, *arguments: str):
+        command = [str(python), str(Path(__file__).with_name(script)), *arguments]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def __call__(self) -> float:
+        """Let it work once; return its number."""
+        assert self._process.stdin
+        assert self._process.stdout
+        print("go", file=self._process.stdin, flush=True)
+        for line in self._process.stdout:
+            if line.startswith("measured "):
+                return float(line.split()[1])
+        raise SystemExit(f"{self._process.args} ended with {self._process.wait()}")
+
+
+def serve(work: Callable[[], float]) -> None:
+    """Be a `Peer`'s script: call the work for each line read."""
+    for _ in sys.stdin:
+        print("measured", work(), flush=True)
+
+
+def ceiling(rows: int, inner: int, columns: int, dtype: torch.dtype = torch.float32) -> float:
+    """Return the GFLOP/s of a matrix product (rows, inner) × (inner, columns), the best of many."""
+    a, b = torch.randn(rows, inner).to(dtype), torch.randn(inner, columns).to(dtype)
+    out = torch.empty(rows, columns, dtype=dtype)
+    torch.mm(a, b, out=out)
+    best = min(seconds(lambda: torch.mm(a, b, out=out)) for _ in range(20))
+    return 2 * rows * inner * columns / best / 1e9
+
+
+def machine() -> str:
+    """Say where this runs, for the line above a table."""
+    lines = (
+        Path("/proc/cpuinfo").read_text().splitlines() if os.path.exists("/proc/cpuinfo") else []
+    )
+    models = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
+    name = models[0] if models else platform.processor() or platform.machine()
+    versions = f"PyTorch {torch.__version__}, Python {platform.python_version()}"
+    return f"{name}, {torch.get_num_threads()} threads, {torch.backends.cpu.get_cpu_capability()}; {versions}"
+
+
+def options(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser with what every benchmark takes."""
+    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--json", type=Path, help="write the rows here as well")
+    return parser
+
+
+def report(rows: Sequence[Row], path: Path | None) -> None:
+    """Print the rows as Markdown, and as JSON, which goes into a file too if there is a path."""
+    print(f"\n{machine()}\n\n{HEADER}")
+    for row in rows:
+        print(row.markdown())
+    text = json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2)
+    print(f"\n{text}")
+    if path:
+        path.write_text(text + "\n", encoding="utf-8")

@@ -1,0 +1,22 @@
+"""The environment of the peers that benchmarks compare with: made once, apart from nmt's own."""
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[2] / "data" / "bench" / "peers"
+PACKAGES = ["torch==2.13.0", "joeynmt==2.3.0", "ctranslate2>=4.5"]
+
+
+def python() -> Path:
+    """Return the peers' interpreter; install them first where that has not been done."""
+    interpreter = FOLDER / "bin" / "python"
+    done = FOLDER / ".ready"
+    if not done.exists():
+        print(f"installing {', '.join(PACKAGES)} into {FOLDER}", file=sys.stderr)
+        venv.create(FOLDER, with_pip=True, clear=True)
+        for package in PACKAGES:  # PyTorch first: alone and pinned, so that none pulls another
+            subprocess.run([interpreter, "-m", "pip", "install", "--quiet", package], check=True)
+        done.touch()
+    return interpreter
