@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nmt.config import ModelConfig
+from nmt.model.dropout import Dropout
 
 
 def scaled_dot_product(
@@ -78,7 +79,7 @@ class _Attention(nn.Module):
         super().__init__()
         self.heads = config.heads
         self.d_key, self.d_value = config.key_size, config.value_size
-        self.dropout = config.attention_dropout
+        self.dropout = Dropout(config.attention_dropout)
         widths = {"d_key": self.d_key, "d_model": config.d_model}
         self.scale = 1 / math.sqrt(widths[config.score_scale])
         self.output = nn.Linear(
@@ -95,8 +96,12 @@ class _Attention(nn.Module):
         """MultiHead(Q, K, V) = Concat(head₁, …, head_h) Wᴼ   (section 3.2.2)."""
         if self.recorded is not None:
             self.recorded.append(attention_weights(query, key, mask, self.scale))
-        dropout = self.dropout if self.training else 0.0
-        heads = scaled_dot_product(query, key, value, mask, dropout, self.scale)
+        if self.training and self.dropout.rate and query.device.type == "cpu":
+            # PyTorch has no fast kernel for it there, nor takes a thread's own random numbers.
+            heads = self.dropout(attention_weights(query, key, mask, self.scale)) @ value
+        else:
+            dropout = self.dropout.rate if self.training else 0.0
+            heads = scaled_dot_product(query, key, value, mask, dropout, self.scale)
         # (batch, heads, queries, d_value) → (batch, queries, heads * d_value)
         return self.output(heads.transpose(1, 2).flatten(2))
 

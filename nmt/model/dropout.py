@@ -1,5 +1,8 @@
 """Dropout (Srivastava et al. 2014), with random numbers that are cheap on a CPU."""
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -7,6 +10,20 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 _STEPS = 2**16
+_source = threading.local()
+
+
+@contextmanager
+def drawing_from(generator: torch.Generator) -> Iterator[None]:
+    """Take this thread's random numbers from the generator, a CPU's, while the context lasts.
+
+    Threads that shared PyTorch's own would get them in another order each time.
+    """
+    _source.generator = generator
+    try:
+        yield
+    finally:
+        _source.generator = None
 
 
 class Dropout(nn.Module):
@@ -24,7 +41,7 @@ class Dropout(nn.Module):
         """x: any shape → the same shape."""
         if not self.training or not self.rate:
             return x
-        if x.device.type != "cpu" or x.dtype != torch.float32:
+        if x.device.type != "cpu" or not x.is_floating_point():
             return functional.dropout(x, self.rate)
         return _CheapDropout.apply(x, self.rate)  # type: ignore[no-untyped-call]
 
@@ -37,7 +54,8 @@ class _CheapDropout(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, rate: float) -> Tensor:
         dropped = min(round(rate * _STEPS), _STEPS - 1)
-        draws = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
+        draws = torch.empty(-(-x.numel() // 4), dtype=torch.int64)
+        draws.random_(-(2**63), None, generator=getattr(_source, "generator", None))
         numbers = draws.view(torch.int16)[: x.numel()].view(x.shape)  # -32,768 … 32,767, evenly
         kept = (numbers >= dropped - _STEPS // 2).to(x.dtype).mul_(_STEPS / (_STEPS - dropped))
         ctx.save_for_backward(kept)

@@ -43,6 +43,22 @@ class Batch:
         """Number of labels that count."""
         return len(self.places)
 
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.source)
+
+    def share(self, number: int, count: int) -> "Batch":
+        """Return every `count`-th pair from pair `number` on."""
+        if count == 1:
+            return self
+        target_out = self.target_out[number::count]
+        return Batch(
+            source=self.source[number::count],
+            target_in=self.target_in[number::count],
+            target_out=target_out,
+            places=target_out.flatten().nonzero().squeeze(1),  # PAD is 0
+        )
+
     @classmethod
     def from_ids(cls, sources: list[Sequence[int]], targets: list[Sequence[int]]) -> "Batch":
         """Add the special tokens, pad, and shift the target for teacher forcing."""

@@ -121,13 +121,13 @@ def ceiling(rows: int, inner: int, columns: int, dtype: torch.dtype = torch.floa
 
 def machine() -> str:
     """Say where this runs, for the line above a table."""
-    lines = (
-        Path("/proc/cpuinfo").read_text().splitlines() if os.path.exists("/proc/cpuinfo") else []
-    )
+    information = Path("/proc/cpuinfo")
+    lines = information.read_text().splitlines() if information.exists() else []
     models = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
     name = models[0] if models else platform.processor() or platform.machine()
     versions = f"PyTorch {torch.__version__}, Python {platform.python_version()}"
-    return f"{name}, {torch.get_num_threads()} threads, {torch.backends.cpu.get_cpu_capability()}; {versions}"
+    instructions = torch.backends.cpu.get_cpu_capability()
+    return f"{name} ({instructions}), {torch.get_num_threads()} threads; {versions}"
 
 
 def options(description: str | None) -> argparse.ArgumentParser:

@@ -14,7 +14,6 @@ from nmt.config import Config
 from nmt.config_files import load_config
 from nmt.decoding.beam import beam_search
 from nmt.decoding.greedy import greedy_search
-from nmt.model.attention import CrossAttention, SelfAttention
 from nmt.model.dropout import Dropout
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer, count_parameters
@@ -245,9 +244,7 @@ def dropout_rates(load: Callable[..., Config]) -> Callable[[str], dict[str, floa
             model = Transformer(load(name).model, 11, 11)
         found: dict[str, set[float]] = {}
         for path, module in model.named_modules():
-            if isinstance(module, (SelfAttention, CrossAttention)):
-                found.setdefault("attention weights", set()).add(module.dropout)
-            elif isinstance(module, Dropout):
+            if isinstance(module, Dropout):
                 found.setdefault(_place(path), set()).add(module.rate)
         assert all(len(rates) == 1 for rates in found.values())
         return {place: rate for place, [rate] in found.items() if rate}
@@ -257,6 +254,8 @@ def dropout_rates(load: Callable[..., Config]) -> Callable[[str], dict[str, floa
 
 def _place(path: str) -> str:
     parent = path.split(".")[-2]
+    if parent.endswith("attention"):
+        return "attention weights"
     if parent.endswith("_embedding"):
         return "embeddings"
     if parent == "feed_forward":

@@ -1,0 +1,107 @@
+"""A peer of `training.py`, in the peers' environment: JoeyNMT's model, loss and update.
+
+Given whole batches of ids, so that its tokenizers and readers are not measured (nor needed: with
+today's sentencepiece they stop at once).
+
+    python joeynmt_training.py BATCHES.npz '{"d_model": 128, …}'
+"""
+
+import json
+import sys
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import torch
+from joeynmt.batch import Batch
+from joeynmt.model import build_model
+from joeynmt.vocabulary import Vocabulary
+from measuring import serve
+
+PAD, UNK, SOS, EOS = range(4)  # as nmt numbers them
+SPECIALS = SimpleNamespace(
+    unk_token="<unk>", pad_token="<pad>", bos_token="<s>", eos_token="</s>", sep_token=None,
+    unk_id=0, pad_id=1, bos_id=2, eos_id=3, lang_tags=[],
+)  # fmt: skip
+AS_JOEYNMT = {PAD: 1, SOS: 2, EOS: 3, UNK: 0}
+
+
+def read(path: str) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    arrays = np.load(path)
+    table = np.arange(1 + max(int(arrays[name].max()) for name in arrays.files))
+    table[list(AS_JOEYNMT)] = list(AS_JOEYNMT.values())
+    return [
+        (
+            torch.from_numpy(table[arrays[f"source{i}"]]),
+            torch.from_numpy(table[arrays[f"target{i}"]]),
+        )
+        for i in range(len(arrays.files) // 2)
+    ]
+
+
+def as_batch(source: torch.Tensor, target: torch.Tensor) -> Batch:
+    return Batch(
+        src=source,
+        src_length=(source != 1).sum(1),
+        src_prompt_mask=None,
+        trg=target,
+        trg_prompt_mask=None,
+        indices=torch.arange(len(source)),
+        device=torch.device("cpu"),
+        pad_index=1,
+        eos_index=3,
+    )
+
+
+def make_model(settings: dict) -> torch.nn.Module:
+    side = {
+        "type": "transformer",
+        "num_layers": settings["layers"],
+        "num_heads": settings["heads"],
+        "embeddings": {"embedding_dim": settings["d_model"], "scale": True},
+        "hidden_size": settings["d_model"],
+        "ff_size": settings["d_ff"],
+        "dropout": settings["dropout"],
+        "layer_norm": "pre",
+    }
+    vocabulary = Vocabulary([f"piece{i}" for i in range(settings["size"] - 4)], SPECIALS)
+    config = {
+        "tied_embeddings": True,
+        "tied_softmax": True,
+        "encoder": side,
+        "decoder": side,
+        "initializer": "xavier_uniform",
+        "embed_initializer": "xavier_uniform",
+    }
+    model = build_model(config, vocabulary, vocabulary)
+    model.loss_function = ("crossentropy", settings["label_smoothing"])
+    return model
+
+
+def main() -> None:
+    path, settings = sys.argv[1], json.loads(sys.argv[2])
+    torch.set_num_threads(settings["threads"])
+    pairs = read(path)
+    model = make_model(settings)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98))
+
+    def work() -> float:
+        start = time.perf_counter()
+        tokens = 0
+        for source, target in pairs:
+            batch = as_batch(source, target)
+            batch.sort_by_src_length()
+            loss, _, _, _ = model(return_type="loss", **vars(batch))
+            batch.normalize(loss, "tokens").backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            model.zero_grad()
+            tokens += batch.ntokens
+        return tokens / (time.perf_counter() - start)
+
+    model.train()
+    serve(work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Training speed: nmt beside a plain PyTorch loop and JoeyNMT, on the same batches of Multi30k.
+
+    python scripts/bench/training.py --set data.path=multi30k
+
+The model of the comparison: 4 + 4 layers, d_model 128, d_ff 256, 4 heads, joint BPE of 8,000,
+dropout 0.3, label smoothing 0.1, 4,096 tokens a batch; `--big`: the paper's base model, 6 + 6
+layers of d_model 512 and d_ff 2,048, against the matrix product's ceiling as well.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import peers
+import torch
+from measuring import Peer, Row, ceiling, in_turn, more, options, report
+
+from nmt.config import Config
+from nmt.config_files import load_config
+from nmt.corpus.prepare import prepare
+from nmt.model.transformer import Transformer
+from nmt.run_folder import RunFolder
+from nmt.training.trainer import Trainer
+
+COMPARED = ("training.batch_tokens=4096", "model.dropout=0.3", "training.label_smoothing=0.1")
+BIG = (
+    "model.d_model=512",
+    "model.heads=8",
+    "model.d_ff=2048",
+    "model.encoder_layers=6",
+    "model.decoder_layers=6",
+)
+
+
+def write_batches(trainer: Trainer, order: list[np.ndarray], path: Path) -> None:
+    """Store the batches for the peers: source{i}, with <eos>; target{i}, with <sos> and <eos>."""
+    arrays = {}
+    for i, batch in enumerate(trainer.plan.load(order, 1)):
+        arrays[f"source{i}"] = batch.source.numpy()
+        arrays[f"target{i}"] = torch.cat([batch.target_in[:, :1], batch.target_out], 1).numpy()
+    np.savez(path, **arrays)
+
+
+def updates(trainer: Trainer, order: list[np.ndarray]) -> float:
+    """Return target tokens a second of whole updates: loading, forward, backward, optimizer."""
+    start = time.perf_counter()
+    tokens = trainer.progress.tokens
+    for batch in trainer.plan.load(order, 1):
+        trainer.update([batch])
+    return (trainer.progress.tokens - tokens) / (time.perf_counter() - start)
+
+
+def flops(model: Transformer, trainer: Trainer, order: list[np.ndarray]) -> float:
+    """Return the matrix products' floating-point operations for each target token of these batches.
+
+    Six for each weight and token that meets it: two forward, four backward; attention's own
+    products are left out.
+    """
+    batches = list(trainer.plan.load(order, 1))
+    per_source = sum(p.numel() for p in model.encoder.parameters() if p.dim() > 1)
+    per_target = sum(p.numel() for p in model.decoder.parameters() if p.dim() > 1)
+    for layer in model.decoder_layers():  # keys and values are made of the source
+        per_source += layer.cross_attention.key_value.weight.numel()
+        per_target -= layer.cross_attention.key_value.weight.numel()
+    sources = sum(int((b.source != 0).sum()) for b in batches)
+    targets = sum(b.tokens for b in batches)
+    output = model.output.weight.numel()
+    return 6 * (per_source * sources / targets + per_target + output)
+
+
+def settings_of(config: Config, size: int, threads: int) -> str:
+    model = config.model
+    return json.dumps(
+        {
+            "size": size,
+            "d_model": model.d_model,
+            "heads": model.heads,
+            "d_ff": model.d_ff,
+            "layers": model.encoder_layers,
+            "dropout": model.dropout,
+            "label_smoothing": config.training.label_smoothing,
+            "threads": threads,
+        }
+    )
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--set", action="append", default=[], help="a field of multi30k.yaml")
+    parser.add_argument("--big", action="store_true", help="the paper's base model")
+    parser.add_argument("--updates", type=int, default=None, help="a round; default 10, big 2")
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    changes = [*COMPARED, *(BIG if arguments.big else ()), *arguments.set]
+    config = load_config("multi30k.yaml", changes)
+    with tempfile.TemporaryDirectory() as scratch:
+        trainer = Trainer(config, prepare(config), RunFolder(Path(scratch)), torch.device("cpu"))
+        order = trainer.plan.order(1)[: arguments.updates or (2 if arguments.big else 10)]
+        batches = Path(scratch, "batches.npz")
+        write_batches(trainer, order, batches)
+        size = trainer.prepared.tokenizers.target.size
+        given = (str(batches), settings_of(config, size, arguments.threads))
+        works = {
+            "nmt": lambda: updates(trainer, order),
+            "plain": Peer(Path(sys.executable), "plain_training.py", *given),
+        }
+        if not arguments.big:
+            works["JoeyNMT"] = Peer(peers.python(), "joeynmt_training.py", *given)
+        found = in_turn(works, arguments.rounds)
+        width = config.model.d_model
+        top = ceiling(4096, width, 4 * width)
+        used = found["nmt"] * flops(trainer.model, trainer, order) / 1e9
+    name = f"training, d_model {width}"
+    rows = [more(name, "plain PyTorch loop", "tokens/s", found["nmt"], found["plain"], 1.7)]
+    if arguments.big:
+        rows = [more(name, "float32 ceiling", "GFLOP/s", used, top, 0.5), *rows]
+    else:
+        rows.append(more(name, "JoeyNMT 2.3.0", "tokens/s", found["nmt"], found["JoeyNMT"], 6.0))
+        rows.append(Row(name, "float32 ceiling", "GFLOP/s", used, top, used / top, 0.0))
+    report(rows, arguments.json)
+
+
+if __name__ == "__main__":
+    main()
