@@ -22,6 +22,7 @@ from nmt.corpus.prepare import prepare
 from nmt.decoding.translator import Translator
 from nmt.device import choose_device
 from nmt.run_folder import create_run
+from nmt.training.processes import Processes
 from nmt.training.trainer import Trainer
 
 REPETITIONS = 5
@@ -78,7 +79,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         prepared = prepare(config, Path(scratch, "prepared"))
         run = create_run(Path(scratch, "run"), config, prepared)
-        trainer = Trainer(config, prepared, run, device)
+        trainer = Trainer(config, prepared, run, Processes(device))
         examples = prepared.examples("validation")
         sentences = [e.source for e in islice(cycle(examples), SENTENCES)]
         rows = [

@@ -49,7 +49,7 @@ def toy_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def toy_config(toy_corpus: Path) -> Callable[..., Config]:
     """Return a function that makes a small configuration, sections overridden by dictionaries."""
 

@@ -23,6 +23,7 @@ from nmt.cli.options import (
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
+    from nmt.config import Config
     from nmt.corpus.prepared import Example
     from nmt.decoding.translator import Translation, Translator
 
@@ -65,34 +66,46 @@ def train(
 ) -> None:
     """Train a model, preparing the data first where needed.
 
-    Ctrl-C saves; `nmt train --resume` then goes on as if nothing had happened.
+    Ctrl-C saves; `nmt train --resume` then goes on as if nothing had happened. Several processes
+    train as one: torchrun --nproc-per-node=2 -m nmt train …
     """
-    from nmt.config_files import load_config
     from nmt.device import choose_device
-    from nmt.run_folder import new_run_path, newest_run, open_run
     from nmt.training.dry_run import dry_run as look_ahead
+    from nmt.training.processes import joined, require_one
     from nmt.training.trainer import train
 
     if dry_run:
+        require_one("--dry-run")
         if resume:
             raise UserError("--dry-run looks at a new training; leave --resume out")
         typer.echo(look_ahead(load(config or "base.yaml", set_), choose_device(device)))
         return
-    if resume:
-        name = Path(config).stem if config else "*"
-        folder = (open_run(run) if run else newest_run("checkpoint.pt", name)).path
-        settings = load_config(folder / "config.yaml", set_ or [])
-        if config and load_config(config, set_ or []) != settings:
-            raise UserError(
-                f"{config} is not what {folder} was started with; leave --config out, and change "
-                "fields with --set"
-            )
-    else:
-        folder = run or new_run_path(config or "base.yaml")
-        settings = load(config or "base.yaml", set_)
-    train(settings, folder, resume, choose_device(device))
-    typer.echo(f"trained          {folder}")
-    typer.echo(f'translate with   nmt translate --run {folder} "oscar likes to code"')
+    with joined(device) as processes:
+        settings, folder = _run_to_train(config, set_, run, resume)
+        folder = processes.gather(folder)[0]  # the main process's, which makes it
+        train(settings, folder, resume, processes)
+        typer.echo(f"trained          {folder}")
+        typer.echo(f'translate with   nmt translate --run {folder} "oscar likes to code"')
+
+
+def _run_to_train(
+    config: str | None, set_: list[str] | None, run: Path | None, resume: bool
+) -> "tuple[Config, Path]":
+    """Return the configuration and the folder of a new training, or of the one to go on with."""
+    from nmt.config_files import load_config
+    from nmt.run_folder import new_run_path, newest_run, open_run
+
+    if not resume:
+        return load(config or "base.yaml", set_), run or new_run_path(config or "base.yaml")
+    name = Path(config).stem if config else "*"
+    folder = (open_run(run) if run else newest_run("checkpoint.pt", name)).path
+    settings = load_config(folder / "config.yaml", set_ or [])
+    if config and load_config(config, set_ or []) != settings:
+        raise UserError(
+            f"{config} is not what {folder} was started with; leave --config out, and change "
+            "fields with --set"
+        )
+    return settings, folder
 
 
 def translate(

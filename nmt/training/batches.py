@@ -59,6 +59,10 @@ class Batch:
             places=target_out.flatten().nonzero().squeeze(1),  # PAD is 0
         )
 
+    def without_labels(self) -> "Batch":
+        """Return the batch with no label that counts: what there is to learn from it is nothing."""
+        return replace(self, places=self.places[:0])
+
     @classmethod
     def from_ids(cls, sources: list[Sequence[int]], targets: list[Sequence[int]]) -> "Batch":
         """Add the special tokens, pad, and shift the target for teacher forcing."""
@@ -125,11 +129,28 @@ class BatchPlan:
         generator.shuffle(batches)
         return batches
 
-    def load(self, order: list[NDArray[np.int64]], epoch: int, skip: int = 0) -> Iterator[Batch]:
-        """Yield the batches of an epoch's `order` after the first `skip`."""
+    def load(
+        self,
+        order: list[NDArray[np.int64]],
+        epoch: int,
+        skip: int = 0,
+        rank: int = 0,
+        size: int = 1,
+    ) -> Iterator[Batch]:
+        """Yield the batches of an epoch's `order` after the first `skip`.
+
+        Of several processes, number `rank` of `size` gets (and reads) its share of each batch only:
+        every size-th pair. Where a batch has too few, the share is a pair without labels.
+        """
         for number, pairs in enumerate(order):
             if number >= skip:
-                yield self._load(pairs, np.random.default_rng([self._config.seed, epoch, number]))
+                # Random segmentations differ by process, and those of a lone one are the first's.
+                seed = [self._config.seed, epoch, number, *([rank] if rank else [])]
+                generator = np.random.default_rng(seed)
+                if len(share := pairs[rank::size]):
+                    yield self._load(share, generator)
+                else:
+                    yield self._load(pairs[:1], generator).without_labels()
 
     def largest(self) -> Batch:
         """Return the batch of the first epoch with the most padded tokens, both sides counted."""

@@ -11,6 +11,7 @@ from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.run_folder import replacing
 from nmt.training.optimization import WeightAverage
+from nmt.training.processes import Processes
 
 FORMAT = 1
 
@@ -44,15 +45,23 @@ def save_checkpoint(
     optimizer: torch.optim.Optimizer,
     average: WeightAverage | None,
     progress: Progress,
+    processes: Processes,
 ) -> None:
-    """Write everything that the next update depends on, whole or not at all."""
+    """Write everything that the next update depends on, whole or not at all.
+
+    Of several processes the main one writes, and all have to call this.
+    """
+    generators = processes.gather(_generator_states())
+    if not processes.is_main:
+        return
     state = {
         "format": FORMAT,
         "model": model.state_dict(),
         "optimizer": optimizer.state_dict(),
         "average": average.average if average else None,
         "progress": asdict(progress),
-        "generators": _generator_states(),
+        "generators": generators[0],
+        "generators_of_others": generators[1:],
     }
     with replacing(path) as partial:
         try:
@@ -66,17 +75,27 @@ def load_checkpoint(
     model: Transformer,
     optimizer: torch.optim.Optimizer,
     average: WeightAverage | None,
+    processes: Processes,
 ) -> Progress:
-    """Restore what `save_checkpoint` wrote; raises `UserError` for anything else."""
+    """Restore what `save_checkpoint` wrote; raises `UserError` for anything else.
+
+    As for one that so many other processes wrote: each goes on with its own random numbers.
+    """
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         if state["format"] != FORMAT:
             raise UserError(f"{path}: checkpoint format {state['format']}, expected {FORMAT}")
+        generators = [state["generators"], *state.get("generators_of_others", [])]
+        if len(generators) != processes.size:
+            raise UserError(
+                f"{path}: number of processes: {processes.size} is not the {len(generators)} of "
+                f"this run; resume it with torchrun --nproc-per-node={len(generators)} -m nmt …"
+            )
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
         if average is not None:
             average.load(state["average"])
-        _restore_generators(state["generators"])
+        _restore_generators(generators[processes.rank])
         return Progress(**state["progress"])
     except UserError:
         raise

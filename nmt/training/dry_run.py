@@ -19,6 +19,7 @@ from nmt.decoding.translator import Translator
 from nmt.device import choose_device
 from nmt.model.transformer import count_parameters
 from nmt.run_folder import RunFolder
+from nmt.training.processes import Processes
 from nmt.training.trainer import Trainer
 
 
@@ -80,7 +81,9 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     """
     device = device or choose_device()
     prepared = prepare(config)
-    trainer = Trainer(config, prepared, RunFolder(Path("dry-run")), device)  # which writes nothing
+    trainer = Trainer(
+        config, prepared, RunFolder(Path("dry-run")), Processes(device)
+    )  # writes nothing
     batch, accumulate = trainer.plan.largest(), config.training.accumulate
     # Reading the loss waits for all that a GPU has been told to do.
     _, seconds = (_seconds(lambda: trainer.update([batch] * accumulate).item()) for _ in range(2))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from nmt.model.transformer import Transformer
@@ -19,6 +19,19 @@ def batch_loss(model: Transformer, batch: Batch, label_smoothing: float) -> tupl
     hidden, labels = _counting(model, batch)
     output = model.output
     return linear_cross_entropy(hidden, output.weight, output.bias, labels, label_smoothing)
+
+
+class BatchLoss(nn.Module):
+    """`batch_loss` as a module, since processes share the gradients of a module's `forward`."""
+
+    def __init__(self, model: Transformer, label_smoothing: float):
+        super().__init__()
+        self.model = model
+        self._label_smoothing = label_smoothing
+
+    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """See `batch_loss`."""
+        return batch_loss(self.model, batch, self._label_smoothing)
 
 
 def _counting(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:

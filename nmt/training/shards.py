@@ -47,7 +47,7 @@ class Shards:
         self._threads = torch.get_num_threads()
         self._pool = ThreadPoolExecutor(self._threads, "shard")
 
-    def backward(self, batch: Batch, tokens: int, seed: Seed) -> tuple[Tensor, Tensor]:
+    def backward(self, batch: Batch, tokens: float, seed: Seed) -> tuple[Tensor, Tensor]:
         """Add the gradient of the loss, divided by `tokens`, to the parameters' gradients.
 
         Returns the summed losses of the whole batch.

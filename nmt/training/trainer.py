@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from types import FrameType
@@ -23,8 +23,8 @@ from torch import nn
 from tqdm import tqdm
 
 from nmt.config import Config
-from nmt.corpus.prepare import prepare
-from nmt.corpus.prepared import PreparedData, read_manifest
+from nmt.corpus.prepare import default_folder, prepare
+from nmt.corpus.prepared import PreparedData, open_prepared, read_manifest
 from nmt.decoding.translator import Translator
 from nmt.device import autocast, choose_device
 from nmt.errors import UserError
@@ -34,8 +34,10 @@ from nmt.model.weights import save_weights
 from nmt.run_folder import RunFolder, Weights, create_run, open_run, replacing, require_free
 from nmt.training.batches import Batch, BatchPlan, validation_batches
 from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
-from nmt.training.loss import batch_loss, score_batch
+from nmt.training.loss import BatchLoss, score_batch
 from nmt.training.optimization import WeightAverage, learning_rate, make_optimizer
+from nmt.training.processes import Processes
+from nmt.training.shards import Seed, Shards
 from nmt.training.tensorboard import TensorBoard, require_tensorboard
 
 _FIXED_WHEN_RESUMING = (
@@ -53,33 +55,47 @@ _SECONDS_A_REPORT = 0.5
 
 
 def train(
-    config: Config, folder: Path, resume: bool = False, device: torch.device | None = None
+    config: Config, folder: Path, resume: bool = False, processes: Processes | None = None
 ) -> RunFolder:
     """Train a model into a run folder; with `resume`, go on where the folder's checkpoint stands.
 
     Prepares the data first where needed. Raises `UserError` when the folder is in use, or, on
     resuming, when the corpus has changed or a field that the saved state depends on; other fields,
     such as limits and the learning rate, may change and are kept in the folder.
+
+    `processes`: those that `joined` has joined, which all call this alike; by default this one
+    alone, on the best device there is.
     """
-    device = device or choose_device()
+    processes = processes or Processes(choose_device())
     if config.training.tensorboard:
         require_tensorboard()
     if not resume:
-        require_free(folder)
-        prepared = prepare(config)
-        trainer = Trainer(config, prepared, RunFolder(folder), device)
-        run = create_run(folder, config, prepared)
+        if processes.is_main:
+            require_free(folder)
+        prepared = _prepare(config, processes)
+        trainer = Trainer(config, prepared, RunFolder(folder), processes)
+        run = create_run(folder, config, prepared) if processes.is_main else RunFolder(folder)
     else:
         run = open_run(folder)
         _refuse_other_settings(run.config, config)
-        prepared = prepare(config)
+        prepared = _prepare(config, processes)
         _refuse_other_data(run, prepared)
-    with run.held():
+    with run.held() if processes.is_main else nullcontext():
         if resume:
-            trainer = Trainer(config, prepared, run, device, resume=True)
-            run.write_config(config)
+            trainer = Trainer(config, prepared, run, processes, resume=True)
+            if processes.is_main:
+                run.write_config(config)
         trainer.run()
     return run
+
+
+def _prepare(config: Config, processes: Processes) -> PreparedData:
+    """Prepare in the main process; the others open what it has prepared."""
+    sections = config.data, config.tokenizer
+    return processes.main_first(
+        main=lambda: prepare(config),
+        others=lambda: open_prepared(default_folder(config), *sections),
+    )
 
 
 class Trainer:
@@ -90,14 +106,17 @@ class Trainer:
         config: Config,
         prepared: PreparedData,
         folder: RunFolder,
-        device: torch.device,
+        processes: Processes,
         resume: bool = False,
     ):
         self.config, self.settings = config, config.training
-        self.prepared, self.folder, self.device = prepared, folder, device
+        self.prepared, self.folder = prepared, folder
+        self.processes, self.device = processes, processes.device
         torch.manual_seed(self.settings.seed)
         sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
-        self.model = Transformer(config.model, *sizes).to(device)
+        self.model = Transformer(config.model, *sizes).to(self.device)
+        if not processes.is_main:  # the same weights, but other random numbers from here on
+            torch.manual_seed(self.settings.seed + processes.rank)
         self.optimizer = make_optimizer(self.model, self.settings)
         decay = self.settings.average_decay
         self.average = WeightAverage(self.model, decay) if decay else None
@@ -111,17 +130,24 @@ class Trainer:
         self.progress = Progress()
         if resume:
             self.progress = load_checkpoint(
-                folder.checkpoint, self.model, self.optimizer, self.average
+                folder.checkpoint, self.model, self.optimizer, self.average, processes
             )
             self._forget_metrics_after(self.progress.updates)
+        self.learner = processes.replicate(BatchLoss(self.model, self.settings.label_smoothing))
+        # Several processes share a batch out already.
+        by_threads = self.device.type == "cpu" and processes.size == 1
+        self.shards = Shards(self.model, self._learn) if by_threads else None
         batches = len(self.plan.order(1))
         self.updates_an_epoch = math.ceil(batches / self.settings.accumulate)
         self.last_update = self._last_update()
         # Summed where the model is: reading it at each update would make a GPU wait.
-        self._loss = torch.tensor(self.progress.loss, device=device)
-        self._started = time.monotonic() - 60 * self.progress.minutes
-        self._saved = (time.monotonic(), self.progress.updates)
+        loss = self.progress.loss if processes.is_main else 0.0  # that of all processes
+        self._loss = torch.tensor(loss, device=self.device)
+        self._seconds = 60 * self.progress.minutes
+        self._started = time.monotonic() - self._seconds
+        self._saved = (self._seconds, self.progress.updates)
         self._batches_in_epoch = 0
+        self._signalled = False  # this process; _interrupted: all know
         self._interrupted = False
         self._board: TensorBoard | None = None
 
@@ -134,7 +160,13 @@ class Trainer:
             return
         self.progress.finished = False
         self._announce()
+        resume = (
+            f"{self.processes.command} train --resume --run {shlex.quote(str(self.folder.path))}"
+        )
+        self.processes.when_lost = f"go on from the last checkpoint with {resume}"
         with self._catching_signals(), self._writing_tensorboard():
+            if self.processes.size > 1 and not self.progress.updates:
+                self._save()  # where one of many is lost, there is something to go on from
             with self._progress_bar() as bar:
                 self._train_until_stopped(bar)
             if not self._interrupted and self.progress.validated != self.progress.updates:
@@ -142,10 +174,7 @@ class Trainer:
             self.progress.finished = not self._interrupted
             self._save()
         if self._interrupted:
-            tqdm.write(
-                f"interrupted after update {self.progress.updates}; go on with\n"
-                f"  nmt train --resume --run {shlex.quote(str(self.folder.path))}"
-            )
+            tqdm.write(f"interrupted after update {self.progress.updates}; go on with\n  {resume}")
             raise KeyboardInterrupt
         tqdm.write(f"finished: {self._why_finished()}")
 
@@ -157,6 +186,7 @@ class Trainer:
             if batches is None:
                 return
             loss = self.update(batches)
+            self._tick()
             self._report(bar, loss)
             if self._validation_due():
                 self._validate()
@@ -168,29 +198,41 @@ class Trainer:
         while self.progress.epoch <= self.settings.epochs:
             order = self.plan.order(self.progress.epoch)
             self._batches_in_epoch = len(order)
-            batches = self.plan.load(order, self.progress.epoch, skip=self.progress.batch)
+            batches = self.plan.load(
+                order,
+                self.progress.epoch,
+                skip=self.progress.batch,
+                rank=self.processes.rank,
+                size=self.processes.size,
+            )
             while group := list(islice(batches, self.settings.accumulate)):
                 self.progress.batch += len(group)
                 yield group
             self.progress.epoch += 1
             self.progress.batch = 0
 
+    def _tick(self) -> None:
+        """Let the processes agree on the time and on signals, so that all decide alike."""
+        seconds, signalled = self.processes.largest(
+            time.monotonic() - self._started, self._signalled
+        )
+        self._seconds, self._interrupted = seconds, bool(signalled)
+
     def update(self, batches: list[Batch]) -> torch.Tensor:
         """Take one step on the mean loss over all target tokens of the batches; return the loss.
 
         Dividing by the tokens of all batches, not each by its own, makes four quarter batches give
-        the gradient of the whole.
+        the gradient of the whole. So it does for several processes, where `batches` are the shares
+        of this one, and the sum of what they return is the loss.
         """
         self.model.train()
-        tokens = sum(batch.tokens for batch in batches)
+        tokens = int(*self.processes.sum(sum(batch.tokens for batch in batches)))
+        mean_tokens = tokens / self.processes.size  # since gradients are averaged over processes
         total = torch.zeros((), device=self.device)
-        for batch in batches:
-            with autocast(self.device, self.settings.precision):
-                loss, plain = batch_loss(
-                    self.model, batch.to(self.device), self.settings.label_smoothing
-                )
-            (loss / tokens).backward()  # type: ignore[no-untyped-call]
-            total += loss.detach()
+        for number, batch in enumerate(batches, 1):
+            with self.processes.averaging(self.learner, now=number == len(batches)):
+                loss, plain = self._backward(batch, mean_tokens, number)
+            total += loss
             self._loss += plain
         self.progress.updates += 1
         self.progress.tokens += tokens
@@ -205,6 +247,22 @@ class Trainer:
         if self.average:
             self.average.update(self.progress.updates)
         return total / tokens
+
+    def _backward(
+        self, batch: Batch, tokens: float, number: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Add the gradient of a batch's loss / `tokens`; return the loss, and as it is shown."""
+        if self.shards:
+            seed = Seed(self.settings.seed, self.progress.updates, number)
+            return self.shards.backward(batch, tokens, seed)
+        loss, plain = self._learn(batch)
+        (loss / tokens).backward()  # type: ignore[no-untyped-call]
+        return loss.detach(), plain
+
+    def _learn(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the batch's summed losses, see `batch_loss`."""
+        with autocast(self.device, self.settings.precision):
+            return self.learner(batch.to(self.device))  # type: ignore[no-any-return]
 
     def _learning_rate(self) -> float:
         return learning_rate(self.settings, self.progress.updates, self.last_update)
@@ -227,54 +285,72 @@ class Trainer:
                 self._save_weights("averaged")
         self._loss.zero_()
         self.progress.loss_tokens = 0
-        self.folder.write_metrics([*self.folder.read_metrics(), line])
+        if self.processes.is_main:
+            self.folder.write_metrics([*self.folder.read_metrics(), line])
         if self._board:
             self._board.write(line)
         self._save()
         self._show(line)
 
     def _scores(self) -> dict[str, Any]:
-        self.model.eval()
-        with autocast(self.device, self.settings.precision):
-            scores = [score_batch(self.model, batch.to(self.device)) for batch in self.validation]
-        tokens = sum(score.tokens for score in scores)
-        loss = sum(score.loss for score in scores) / tokens
-        examples = self.examples
-        greedy = self.config.decoding.model_copy(update={"beam_size": 1})
-        longest = self.prepared.report["lengths"]["source"]["longest"]
-        tokenizers = self.prepared.tokenizers
-        translator = Translator(self.model, tokenizers, self.config.data, greedy, longest)
-        found = translator.stream([e.source for e in examples])
-        bar = tqdm(found, "validating", len(examples), delay=2, leave=False)
-        texts = [options[0].text for options in bar]
+        loss, correct, tokens = self._score_batches()
+        texts = self._translations()
+        self._tick()
         return {
             "update": self.progress.updates,
             "epoch": self.progress.epoch,
             "minutes": round(self._minutes(), 3),
             "learning_rate": self._learning_rate(),
             "train_loss": self._train_loss(),
-            "loss": loss,
-            "perplexity": math.exp(min(loss, 100)),
-            "accuracy": sum(score.correct for score in scores) / tokens,
-            "bleu": corpus_bleu(texts, [e.reference for e in examples]),
+            "loss": loss / tokens,
+            "perplexity": math.exp(min(loss / tokens, 100)),
+            "accuracy": correct / tokens,
+            "bleu": corpus_bleu(texts, [e.reference for e in self.examples]),
             "samples": [
                 {"source": e.source, "reference": e.reference, "translation": text}
-                for e, text in list(zip(examples, texts, strict=True))[:_SAMPLES]
+                for e, text in list(zip(self.examples, texts, strict=True))[:_SAMPLES]
             ],
         }
+
+    def _score_batches(self) -> tuple[float, ...]:
+        """Return loss, right guesses and tokens, each summed over all validation batches."""
+        self.model.eval()
+        share = self.validation[self.processes.rank :: self.processes.size]
+        with autocast(self.device, self.settings.precision):
+            scores = [score_batch(self.model, batch.to(self.device)) for batch in share]
+        return self.processes.sum(
+            sum(score.loss for score in scores),
+            sum(score.correct for score in scores),
+            sum(score.tokens for score in scores),
+        )
+
+    def _translations(self) -> list[str]:
+        """Translate the validation sources greedily, shared among the processes."""
+        greedy = self.config.decoding.model_copy(update={"beam_size": 1})
+        longest = self.prepared.report["lengths"]["source"]["longest"]
+        tokenizers = self.prepared.tokenizers
+        translator = Translator(self.model, tokenizers, self.config.data, greedy, longest)
+        share = self.examples[self.processes.rank :: self.processes.size]
+        found = translator.stream([example.source for example in share])
+        bar = tqdm(found, "validating", len(share), delay=2, leave=False)
+        texts = [""] * len(self.examples)
+        for rank, part in enumerate(self.processes.gather([each[0].text for each in bar])):
+            texts[rank :: self.processes.size] = part
+        return texts
 
     def _train_loss(self) -> float | None:
         """Return the mean loss a token since the last validation, without label smoothing.
 
         With dropout, as trained. None in a run from before this was counted.
         """
+        [loss] = self.processes.sum(self._loss.item())
         tokens = self.progress.loss_tokens
-        return self._loss.item() / tokens if tokens else None
+        return loss / tokens if tokens else None
 
     @contextmanager
     def _writing_tensorboard(self) -> Iterator[None]:
         """Let validations be written for TensorBoard too while the context lasts, if so set."""
-        if self.settings.tensorboard:
+        if self.settings.tensorboard and self.processes.is_main:
             self._board = TensorBoard(
                 self.folder.path / "tensorboard", self.progress.updates, self.folder.read_metrics()
             )
@@ -300,19 +376,28 @@ class Trainer:
     def _save(self) -> None:
         self._require_finite(sum(p.detach().sum() for p in self.model.parameters()))
         self.progress.minutes = self._minutes()
-        self.progress.loss = self._loss.item()
+        [self.progress.loss] = self.processes.sum(self._loss.item())
         save_checkpoint(
-            self.folder.checkpoint, self.model, self.optimizer, self.average, self.progress
+            self.folder.checkpoint,
+            self.model,
+            self.optimizer,
+            self.average,
+            self.progress,
+            self.processes,
         )
         self._save_weights("last")
-        self._saved = (time.monotonic(), self.progress.updates)
+        self._saved = (self._seconds, self.progress.updates)
 
     def _save_weights(self, which: Weights) -> None:
+        if not self.processes.is_main:
+            return
         with replacing(self.folder.weights(which)) as partial:
             save_weights(self.model, partial)
 
     def _forget_metrics_after(self, update: int) -> None:
         """Drop validations that came after the checkpoint: they will be made again."""
+        if not self.processes.is_main:
+            return
         lines = self.folder.read_metrics()
         self.folder.write_metrics([line for line in lines if line["update"] <= update])
 
@@ -344,18 +429,19 @@ class Trainer:
         every = self.settings.checkpoint_updates
         if every and self.progress.updates - saved_update >= every:
             return True
-        return time.monotonic() - saved_at >= 60 * self.settings.checkpoint_minutes
+        return self._seconds - saved_at >= 60 * self.settings.checkpoint_minutes
 
     def _minutes(self) -> float:
-        return (time.monotonic() - self._started) / 60
+        return self._seconds / 60
 
     # -------------------------------------------------------------------------- what people see
 
     def _announce(self) -> None:
         prepared = self.prepared.report["pairs"]["train"]
+        several = f" by {self.processes.size} processes" if self.processes.size > 1 else ""
         tqdm.write(
             f"{self.folder.path}: {count_parameters(self.model):,} parameters, {prepared:,} pairs, "
-            f"up to {self.last_update:,} updates on {self.device}"
+            f"up to {self.last_update:,} updates on {self.device}{several}"
         )
         if self.plan.too_long:
             tqdm.write(
@@ -364,7 +450,7 @@ class Trainer:
             )
 
     def _progress_bar(self) -> "tqdm[None]":
-        self._reported = (time.monotonic(), self.progress.tokens)
+        self._reported = (self._seconds, self.progress.tokens)
         return tqdm(  # type: ignore[return-value]
             total=self.last_update,
             initial=self.progress.updates,
@@ -380,15 +466,14 @@ class Trainer:
             bar.total = min(self.last_update, math.ceil(reachable))
         bar.update()
         then, tokens = self._reported
-        now = time.monotonic()
-        if now - then < _SECONDS_A_REPORT and not self._validation_due():
+        if self._seconds - then < _SECONDS_A_REPORT and not self._validation_due():
             return
-        value = self._require_finite(loss)
-        speed = (self.progress.tokens - tokens) / max(now - then, 1e-9)
+        value = self._require_finite(*self.processes.sum(loss.item()))
+        speed = (self.progress.tokens - tokens) / max(self._seconds - then, 1e-9)
         bar.set_postfix_str(
             f"epoch {self.progress.epoch}, loss {value:.3f}, {speed:,.0f} tokens/s", refresh=False
         )
-        self._reported = (now, self.progress.tokens)
+        self._reported = (self._seconds, self.progress.tokens)
 
     def _require_finite(self, number: torch.Tensor | float) -> float:
         """Return the number; refuse to go on, and to save, when training has diverged."""
@@ -417,8 +502,8 @@ class Trainer:
         """Finish the update at hand before Ctrl-C or a scheduler's SIGTERM stops the training."""
 
         def stop(number: int, frame: FrameType | None) -> None:
-            self._interrupted = True
-            signal.signal(number, signal.default_int_handler)  # a second one stops at once
+            self._signalled = True
+            signal.signal(number, self.processes.at_second_signal)
 
         signals = (signal.SIGINT, signal.SIGTERM)
         if threading.current_thread() is not threading.main_thread():

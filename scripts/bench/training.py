@@ -23,6 +23,7 @@ from nmt.config_files import load_config
 from nmt.corpus.prepare import prepare
 from nmt.model.transformer import Transformer
 from nmt.run_folder import RunFolder
+from nmt.training.processes import Processes
 from nmt.training.trainer import Trainer
 
 COMPARED = ("training.batch_tokens=4096", "model.dropout=0.3", "training.label_smoothing=0.1")
@@ -97,7 +98,8 @@ def main() -> None:
     changes = [*COMPARED, *(BIG if arguments.big else ()), *arguments.set]
     config = load_config("multi30k.yaml", changes)
     with tempfile.TemporaryDirectory() as scratch:
-        trainer = Trainer(config, prepare(config), RunFolder(Path(scratch)), torch.device("cpu"))
+        processes = Processes(torch.device("cpu"))
+        trainer = Trainer(config, prepare(config), RunFolder(Path(scratch)), processes)
         order = trainer.plan.order(1)[: arguments.updates or (2 if arguments.big else 10)]
         batches = Path(scratch, "batches.npz")
         write_batches(trainer, order, batches)

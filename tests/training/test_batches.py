@@ -101,6 +101,21 @@ def test_skipping_gives_the_rest_of_the_epoch(toy_config: MakeConfig, tmp_path: 
         assert torch.equal(one.target_out, other.target_out)
 
 
+def test_processes_share_each_batch_between_them(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
+    config = toy_config(training={"batch_tokens": None, "batch_sentences": 83})  # 83, 83, 2
+    batches = plan(prepared, config)
+    order = batches.order(1)
+    whole = batches.load(order, 1)
+    shares = [batches.load(order, 1, rank=rank, size=3) for rank in range(3)]
+    for batch, *parts in zip(whole, *shares, strict=True):
+        assert sum(part.tokens for part in parts) == batch.tokens
+        with_labels = [part for part in parts if part.tokens]
+        assert sum(len(part.source) for part in with_labels) == len(batch.source)
+    assert [part.tokens > 0 for part in parts] == [True, True, False]
+
+
 def test_sampling_segments_anew_each_epoch(toy_config: MakeConfig, tmp_path: Path) -> None:
     config = toy_config(tokenizer={"sampling": 0.5})
     data = prepare(config, tmp_path / "sampled")

@@ -58,6 +58,15 @@ def test_padding_does_not_count(model: Transformer) -> None:
     assert batch_loss(model, BATCH, 0.1)[0].item() == pytest.approx(apart.item(), rel=1e-5)
 
 
+def test_without_labels_there_is_nothing_to_learn(model: Transformer) -> None:
+    loss, plain = batch_loss(model, BATCH.without_labels(), 0.1)
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert (loss.item(), plain.item()) == (0, 0)
+    for parameter in model.parameters():
+        assert parameter.grad is not None
+        assert not parameter.grad.any()
+
+
 def test_scores_count_right_guesses(model: Transformer) -> None:
     guesses = model(BATCH.source, BATCH.target_in).argmax(-1)
     labels = BATCH.target_out

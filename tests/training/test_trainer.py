@@ -16,6 +16,7 @@ from nmt.corpus.prepare import prepare
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder, create_run
 from nmt.training.batches import Batch
+from nmt.training.processes import Processes
 from nmt.training.trainer import Trainer, train
 
 MakeConfig = Callable[..., Config]
@@ -29,7 +30,7 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def trainer(config: Config, folder: str = "run") -> Trainer:
     prepared = prepare(config)
     run = create_run(Path(folder), config, prepared)
-    return Trainer(config, prepared, run, torch.device("cpu"))
+    return Trainer(config, prepared, run, Processes(torch.device("cpu")))
 
 
 def saved(folder: str) -> dict[str, Tensor]:

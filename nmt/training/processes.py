@@ -1,0 +1,246 @@
+"""Training by several processes at once: which of them this one is, and what they tell each other.
+
+torchrun --nproc-per-node=2 -m nmt train --config multi30k.yaml
+
+Each holds the whole model and takes its share of every batch; gradients are added up by
+`DistributedDataParallel` (Li et al. 2020, https://arxiv.org/abs/2006.15704). All else that they
+have to agree on are a few numbers and texts, which go from processor to processor by gloo, so that
+no GPU has to be waited for.
+"""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import (
+    AbstractContextManager,
+    contextmanager,
+    nullcontext,
+    redirect_stderr,
+    redirect_stdout,
+)
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from torch import distributed, nn
+from torch.distributed.distributed_c10d import Store
+from torch.distributed.rendezvous import rendezvous
+from torch.nn.parallel import DistributedDataParallel
+
+from nmt.device import choose_device
+from nmt.errors import UserError
+
+T = TypeVar("T")
+_TIMEOUT = timedelta(minutes=30)  # longer than the others ever wait for the main one to write
+_ROLL_CALL_SECONDS = 5.0
+_SECONDS_A_LOOK = 0.1
+
+
+class Processes:
+    """One process, which has nothing to share; `ProcessGroup` is the same for several.
+
+    device: where this one's model is; rank: its number, from 0, the main one, which alone writes
+    and prints; size: how many there are; command: what starts `nmt` by so many; when_lost: what the
+    user is told to do when one is lost; at_second_signal: what a second Ctrl-C does
+    """
+
+    rank = 0
+    size = 1
+    command = "nmt"
+    when_lost = "start again"
+    at_second_signal: Any = signal.default_int_handler  # stop at once
+
+    def __init__(self, device: torch.device):
+        self.device = device
+
+    @property
+    def is_main(self) -> bool:
+        """Whether this process is the one that writes and prints."""
+        return self.rank == 0
+
+    def sum(self, *numbers: float) -> tuple[float, ...]:
+        """Return each number's sum over the processes."""
+        return numbers
+
+    def largest(self, *numbers: float) -> tuple[float, ...]:
+        """Return each number's maximum over the processes."""
+        return numbers
+
+    def gather(self, value: T) -> list[T]:
+        """Return the values of all processes, in the order of their ranks."""
+        return [value]
+
+    def main_first(self, main: Callable[[], T], others: Callable[[], T]) -> T:
+        """Do `main` in the main process, however long it takes, then `others` in the others."""
+        return main()
+
+    def replicate(self, module: nn.Module) -> nn.Module:
+        """Return the module, its backward pass giving the mean gradient of all processes."""
+        return module
+
+    def averaging(self, module: nn.Module, now: bool) -> AbstractContextManager[None]:
+        """Return the context for a pass; without `now` its gradients wait here for the next's."""
+        return nullcontext()
+
+
+class ProcessGroup(Processes):
+    """Several processes, all of which call the same methods in the same order.
+
+    store: where all can leave and read notes, also when messages no longer arrive
+    """
+
+    at_second_signal = signal.SIG_IGN  # torchrun passes on what the terminal has sent already
+
+    def __init__(self, store: Store, rank: int, size: int):
+        super().__init__(torch.device("cpu"))
+        self.rank, self.size = rank, size
+        self._store = store
+        here = int(os.environ.get("LOCAL_WORLD_SIZE", size))
+        machines = f"--nnodes={size // here} … " if here < size else ""
+        self.command = f"torchrun {machines}--nproc-per-node={here} -m nmt"
+
+    def join(self, device: torch.device) -> None:
+        """Wait for the others; of CUDA GPUs take this process's own."""
+        self.device = _own(device)
+        backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
+        distributed.init_process_group(
+            backend, store=self._store, rank=self.rank, world_size=self.size, timeout=_TIMEOUT
+        )
+
+    def sum(self, *numbers: float) -> tuple[float, ...]:
+        """See `Processes.sum`."""
+        return _reduce(numbers, distributed.ReduceOp.SUM)
+
+    def largest(self, *numbers: float) -> tuple[float, ...]:
+        """See `Processes.largest`."""
+        return _reduce(numbers, distributed.ReduceOp.MAX)
+
+    def gather(self, value: T) -> list[T]:
+        """See `Processes.gather`."""
+        values: list[Any] = [None] * self.size
+        distributed.all_gather_object(values, value)
+        return values
+
+    def main_first(self, main: Callable[[], T], others: Callable[[], T]) -> T:
+        """See `Processes.main_first`; by a note, since a message would not be awaited for hours."""
+        if self.is_main:
+            result = main()
+            self._store.set("main is done", "")
+            return result
+        while not self._store.check(["main is done"]):
+            time.sleep(_SECONDS_A_LOOK)
+        return others()
+
+    def replicate(self, module: nn.Module) -> nn.Module:
+        """See `Processes.replicate`."""
+        return DistributedDataParallel(module, gradient_as_bucket_view=True)
+
+    def averaging(self, module: nn.Module, now: bool) -> AbstractContextManager[None]:
+        """See `Processes.averaging`."""
+        assert isinstance(module, DistributedDataParallel)
+        return nullcontext() if now else module.no_sync()
+
+    @contextmanager
+    def one_voice(self) -> Iterator[None]:
+        """Let the main process alone be heard, and when some fail, the first of them."""
+        try:
+            with nullcontext() if self.is_main else _silence():
+                yield
+        except Exception as error:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # torchrun's, who has seen a failure too
+            lost = self._lost() if _tells_of_loss(error) else ""
+            if self._store.add("failures", 1) > 1:
+                sys.exit(2)
+            if lost:
+                raise UserError(f"{lost}; {self.when_lost}") from None
+            raise
+
+    def _lost(self) -> str:
+        """Say which process was lost: one of those that do not say they are here in time."""
+        self._store.set(f"{self.rank} is here", "")
+        end = time.monotonic() + _ROLL_CALL_SECONDS
+        while len(silent := self._silent()) > 1 and time.monotonic() < end:
+            time.sleep(_SECONDS_A_LOOK)
+        those = " or ".join(map(str, silent))
+        return f"process {those} of {self.size} (counted from 0) was lost"
+
+    def _silent(self) -> list[int]:
+        return [rank for rank in range(self.size) if not self._store.check([f"{rank} is here"])]
+
+
+@contextmanager
+def joined(device: str | None = None) -> Iterator[Processes]:
+    """Join the processes that torchrun has started; it is one process where it has not.
+
+    `device` is as for `choose_device`; of several CUDA GPUs each process takes its own. While the
+    context lasts only the main process is heard. Where it ends in an error, the first process to
+    fail raises it and the others exit; of a lost one, a survivor tells in a `UserError`.
+    """
+    if not _several():
+        yield Processes(choose_device(device))
+        return
+    processes = ProcessGroup(*_meet())
+    with processes.one_voice():
+        processes.join(choose_device(device))
+        yield processes
+        distributed.destroy_process_group()
+
+
+def require_one(work: str) -> None:
+    """Raise `UserError` where torchrun has started several processes."""
+    if _several():
+        raise UserError(f"{work} is for one process; start it without torchrun")
+
+
+def _several() -> bool:
+    return os.environ.get("WORLD_SIZE", "1") != "1"
+
+
+def _meet() -> tuple[Store, int, int]:
+    """Return the store that torchrun's variables lead to, this process's rank, and the size."""
+    try:
+        store, rank, size = next(rendezvous("env://", timeout=_TIMEOUT))
+    except (ValueError, distributed.DistError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(
+            f"WORLD_SIZE is set, but the processes cannot meet: {reason}; start them with torchrun"
+        ) from None
+    return store, rank, size
+
+
+def _own(device: torch.device) -> torch.device:
+    """Return the process's own GPU, made the current one, where `device` is a GPU."""
+    if device.type == "cpu":
+        return device
+    if device.type != "cuda":
+        raise UserError(f"--device {device}: several processes need CUDA GPUs or cpu")
+    number = int(os.environ.get("LOCAL_RANK", 0))
+    if number >= torch.cuda.device_count():
+        raise UserError(
+            f"there are {torch.cuda.device_count()} GPUs here; lower torchrun's --nproc-per-node"
+        )
+    own = torch.device("cuda", number)
+    torch.cuda.set_device(own)
+    return own
+
+
+def _reduce(
+    numbers: tuple[float, ...], operation: distributed.ReduceOp.RedOpType
+) -> tuple[float, ...]:
+    tensor = torch.tensor(numbers, dtype=torch.float64)
+    distributed.all_reduce(tensor, operation)
+    return tuple(tensor.tolist())
+
+
+def _tells_of_loss(error: Exception) -> bool:
+    """Whether it is NCCL's error, or gloo's, which has no class, that another does not answer."""
+    return isinstance(error, distributed.DistError) or "gloo" in str(error)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        yield

@@ -1,0 +1,242 @@
+"""Two processes train as one would: the same weights, one voice, one checkpoint for all."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from nmt.config import Config
+from nmt.config_files import dump_config
+from nmt.errors import UserError
+from nmt.run_folder import RunFolder
+from nmt.training.processes import joined
+from nmt.training.trainer import train
+
+MakeConfig = Callable[..., Config]
+EXACT: dict[str, object] = {"max_updates": 20, "validate_updates": 10, "epochs": 50}
+# Each config with the updates that it is trained to, one time after the other.
+JOBS: dict[str, tuple[dict[str, dict[str, object]], list[int]]] = {
+    "accumulated": ({"model": {"dropout": 0}, "training": {**EXACT, "accumulate": 2}}, [20]),
+    # An epoch's second batch is one pair, of which one of the processes gets nothing.
+    "uneven": (
+        {
+            "model": {"dropout": 0},
+            "training": {**EXACT, "batch_tokens": None, "batch_sentences": 167},
+        },
+        [20],
+    ),
+    "whole": ({"tokenizer": {"sampling": 0.2}, "training": {"average_decay": 0.9}}, [8]),
+    "halves": ({"tokenizer": {"sampling": 0.2}, "training": {"average_decay": 0.9}}, [4, 8]),
+    "signalled": ({}, [1000]),
+    "mistaken": ({"model": {"max_length": 4}}, [1000]),
+}
+WORKER = """
+import json, os, signal, sys
+from pathlib import Path
+import torch
+from nmt.config_files import load_config
+from nmt.errors import UserError
+from nmt.run_folder import RunFolder
+from nmt.training import checkpoint, trainer
+from nmt.training.processes import joined
+
+def refuse(*_): raise AssertionError("the second process wrote")
+
+update = trainer.Trainer.update
+
+def signalled(self, batches):
+    if self.folder.path.name == "signalled" and self.processes.rank and self.progress.updates == 3:
+        os.kill(os.getpid(), signal.SIGTERM)
+    return update(self, batches)
+
+trainer.Trainer.update = signalled
+if os.environ["RANK"] == "1":
+    trainer.create_run = trainer.replacing = checkpoint.replacing = refuse
+    RunFolder.write_config = RunFolder.write_metrics = refuse
+torch.set_default_dtype(torch.float64)
+for port, name, updates, resume in json.loads(sys.argv[1]):
+    os.environ["MASTER_PORT"] = str(port)
+    try:
+        with joined("cpu") as processes:
+            config = load_config(f"./{name}.yaml", [f"training.max_updates={updates}"])
+            trainer.train(config, Path(name), resume, processes)
+    except (KeyboardInterrupt, UserError, SystemExit) as error:
+        print(name, "ended by", repr(error))
+        torch.distributed.destroy_process_group()
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def start_two(command: list[str], folder: Path) -> list["subprocess.Popen[str]"]:
+    """Start a command twice, with the variables that torchrun would set."""
+    shared = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
+    shared |= {"MASTER_PORT": str(free_port()), "GLOO_SOCKET_IFNAME": "lo"}
+    return [
+        subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, **shared, "RANK": rank, "LOCAL_RANK": rank},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in "01"
+    ]
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory, toy_config: MakeConfig) -> Path:
+    """A folder in which two processes have done all the jobs; and what they printed."""
+    folder = tmp_path_factory.mktemp("two")
+    steps = []
+    for name, (sections, parts) in JOBS.items():
+        (folder / f"{name}.yaml").write_text(dump_config(toy_config(**sections)))
+        steps += [(free_port(), name, updates, bool(n)) for n, updates in enumerate(parts)]
+    started = start_two([sys.executable, "-c", WORKER, json.dumps(steps)], folder)
+    for rank, process in enumerate(started):
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        (folder / f"{rank}.out").write_text(out)
+        (folder / f"{rank}.err").write_text(err)
+    return folder
+
+
+def checkpoint(folder: Path) -> dict[str, Any]:
+    return torch.load(folder / "checkpoint.pt", weights_only=True)  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def _double_precision() -> Any:
+    """So that Adam does not make much of the rounding of gradients that are nearly zero."""
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.usefixtures("_double_precision")
+@pytest.mark.parametrize("name", ["accumulated", "uneven"])
+def test_after_20_updates_two_processes_are_where_one_would_be(
+    two: Path, toy_config: MakeConfig, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    train(toy_config(**JOBS[name][0]), Path(name))
+    one, both = checkpoint(Path(name)), checkpoint(two / name)
+    for parameter, weight in one["model"].items():
+        torch.testing.assert_close(both["model"][parameter], weight, rtol=0, atol=1e-6)
+    fields = ("updates", "tokens", "epoch", "batch")
+    assert [both["progress"][f] for f in fields] == [one["progress"][f] for f in fields]
+    lines = [RunFolder(folder).read_metrics() for folder in (Path(name), two / name)]
+    assert [line["update"] for line in lines[1]] == [10, 20]
+    for alone, shared in zip(*lines, strict=True):
+        assert shared["bleu"] == alone["bleu"]
+        assert shared["samples"] == alone["samples"]
+        for measure in ("loss", "accuracy", "train_loss"):
+            assert shared[measure] == pytest.approx(alone[measure], abs=1e-6)
+
+
+def test_resuming_equals_never_having_stopped(two: Path) -> None:
+    whole, halves = (checkpoint(two / name) for name in ("whole", "halves"))
+    for name, weight in whole["model"].items():
+        assert torch.equal(halves["model"][name], weight)
+    for one, other in zip(whole["average"], halves["average"], strict=True):
+        assert torch.equal(one, other)
+    [others], [same] = (state["generators_of_others"] for state in (whole, halves))
+    assert torch.equal(others["cpu"], same["cpu"])
+    assert not torch.equal(others["cpu"], whole["generators"]["cpu"])
+
+
+def test_a_signal_to_one_stops_all_after_the_same_update(two: Path) -> None:
+    assert checkpoint(two / "signalled")["progress"]["updates"] == 4
+    for rank in "01":
+        assert "signalled ended by KeyboardInterrupt()" in (two / f"{rank}.out").read_text()
+
+
+def test_only_the_main_process_is_heard(two: Path) -> None:
+    assert "torchrun --nproc-per-node=2 -m nmt train --resume" in (two / "0.out").read_text()
+    lines = (two / "1.out").read_text().splitlines()
+    assert all("ended by" in line for line in lines), "the test's own, and no other"
+    assert (two / "1.err").read_text() == ""
+
+
+def test_resuming_by_another_number_of_processes_is_refused(
+    two: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(two)
+    with pytest.raises(UserError, match="1 is not the 2 of this run") as raised:
+        train(RunFolder(Path("whole")).config, Path("whole"), resume=True)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_killed_process_ends_the_others_with_one_line_and_leaves_a_checkpoint(
+    tmp_path: Path, toy_config: MakeConfig
+) -> None:
+    (tmp_path / "toy.yaml").write_text(dump_config(toy_config(training={"epochs": 10_000})))
+    command = [sys.executable, "-m", "nmt", "train", "--config", "./toy.yaml", "--device", "cpu"]
+    main, other = start_two(command, tmp_path)
+    wait_for(tmp_path / "runs" / "toy" / "metrics.jsonl")
+    other.kill()
+    out, err = main.communicate(timeout=60)
+    other.communicate()
+    assert main.returncode == 2
+    assert [line for line in err.splitlines() if line.startswith("nmt: ")] == [
+        "nmt: process 1 of 2 (counted from 0) was lost; go on from the last checkpoint with "
+        "torchrun --nproc-per-node=2 -m nmt train --resume --run runs/toy"
+    ]
+    assert "Traceback" not in out + err
+    assert len(checkpoint(tmp_path / "runs" / "toy")["generators_of_others"]) == 1
+
+
+def test_a_mistake_is_told_once(two: Path) -> None:
+    endings = "".join((two / f"{rank}.out").read_text() for rank in "01")
+    assert endings.count("mistaken ended by UserError('model.max_length") == 1
+    assert endings.count("mistaken ended by SystemExit(2)") == 1
+    assert not (two / "mistaken").exists()
+
+
+def test_variables_that_lead_nowhere_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.delenv("MASTER_ADDR", raising=False)
+    with pytest.raises(UserError, match="start them with torchrun"), joined("cpu"):
+        pass
+
+
+@pytest.mark.slow
+def test_torchrun_starts_kills_and_resumes(tmp_path: Path, toy_config: MakeConfig) -> None:
+    (tmp_path / "toy.yaml").write_text(dump_config(toy_config(training={"epochs": 10_000})))
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command = [*torchrun, "--nproc-per-node=2", "-m", "nmt", "train", "--device", "cpu"]
+    started = subprocess.Popen(
+        [*command, "--config", "./toy.yaml"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    wait_for(tmp_path / "runs" / "toy" / "metrics.jsonl")
+    children = Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().split()
+    os.kill(int(children[-1]), signal.SIGKILL)
+    assert started.stderr
+    err = started.stderr.read()
+    assert started.wait() == 1
+    assert sum(line.startswith("nmt: ") for line in err.splitlines()) == 1
+    updates = checkpoint(tmp_path / "runs" / "toy")["progress"]["updates"]
+    further = ["--resume", "--set", f"training.max_updates={updates + 5}"]
+    subprocess.run([*command, *further], cwd=tmp_path, check=True, capture_output=True)
+    assert checkpoint(tmp_path / "runs" / "toy")["progress"]["updates"] == updates + 5
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
