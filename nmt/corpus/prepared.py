@@ -15,6 +15,7 @@ prepared.json         format version, fingerprint, sizes of files, the data and 
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -79,7 +80,7 @@ class SequenceWriter:
         lengths = np.fromiter(map(len, sentences), _OFFSET, len(sentences))
         (self._end + np.cumsum(lengths)).astype(_OFFSET).tofile(self._offsets)
         self._end += int(lengths.sum())
-        np.fromiter((i for ids in sentences for i in ids), _ID).tofile(self._ids)
+        np.fromiter(chain.from_iterable(sentences), _ID, int(lengths.sum())).tofile(self._ids)
 
     def __enter__(self) -> "SequenceWriter":
         return self
