@@ -60,6 +60,12 @@ class Sequences:
     def __getitem__(self, index: int) -> NDArray[np.int32]:
         return self.ids[self.offsets[index] : self.offsets[index + 1]]
 
+    def rows(self, numbers: NDArray[np.int64]) -> list[list[int]]:
+        """Return the ids of several sentences."""
+        ids = self.ids.view(np.ndarray)  # a slice of a mapped array is costly to make
+        starts, ends = self.offsets[numbers].tolist(), self.offsets[numbers + 1].tolist()
+        return [ids[start:end].tolist() for start, end in zip(starts, ends, strict=True)]
+
     @property
     def lengths(self) -> NDArray[np.int64]:
         """Number of ids of each sentence."""
