@@ -28,7 +28,8 @@ MOST_MEMORY = 1000  # MB
 class Work:
     """A command that can be timed, each time in a new folder.
 
-    peak: the most memory that it has taken, in MB
+    peak: the most memory that it has taken, in MB; no less than this script's own, about 250, which
+    Linux counts as the child's until its program starts
     """
 
     def __init__(self, command: Sequence[str]):
