@@ -10,11 +10,11 @@ import hashlib
 import json
 import os
 import shutil
-from array import array
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import compress, islice
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +37,19 @@ from nmt.corpus.prepared import (
     write_examples,
     write_manifest,
 )
+from nmt.corpus.readers import Pair
 from nmt.corpus.report import length_summary
-from nmt.corpus.seen import SeenWriter
+from nmt.corpus.seen import write_seen
 from nmt.corpus.sources import Corpus, Split, open_corpus
-from nmt.corpus.splitting import Part, assign_parts, sentence_key
+from nmt.corpus.splitting import (
+    Part,
+    assign_parts,
+    first_occurrences,
+    sentence_key,
+    sentence_keys,
+)
 from nmt.corpus.tokenizers import (
+    CHUNK,
     KNOWN_WORDS,
     Tokenizer,
     Tokenizers,
@@ -147,8 +155,9 @@ def _fingerprint(config: Config, corpus: Corpus) -> str:
 
 def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> None:
     texts = (folder / "train.source.txt", folder / "train.target.txt")
-    plan = _plan_splits(config.data, corpus)
+    plan = _plan_splits(config.data, corpus, texts)
     pairs = _write_splits(config.data, corpus, plan, texts, folder)
+    write_seen(texts, plan.target_keys[plan.in_train], folder)
     hidden = 0 if config.data.carry_over == "none" else _hide_names(config.data, texts, folder)
     train_tokenizers(config.data, config.tokenizer, texts, folder)
     tokenizers = load_tokenizers(config.data, config.tokenizer, folder)
@@ -157,7 +166,7 @@ def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> No
     _check_coverage(config, coverage)
     lengths = {side: length_summary(Sequences(folder / f"train.{side}").lengths) for side in SIDES}
     report: dict[str, Any] = {
-        "read": plan.read,
+        "read": len(plan.parts),
         "dropped": dict(plan.dropped),
         "pairs": {split: pairs[split] for split in ("train", *_PARTS)},
         "hidden_names": hidden,
@@ -179,31 +188,25 @@ def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> No
 
 @dataclass
 class _Plan:
-    """Where each pair of the training source goes; a few bytes a pair."""
+    """Where each pair of the training source goes; a few bytes a pair, no text."""
 
     parts: NDArray[np.uint8]
-    train_keys: NDArray[np.int64]
-    read: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
+    source_keys: NDArray[np.int64]
+    target_keys: NDArray[np.int64]
+    dropped: Counter[str]
+
+    @property
+    def in_train(self) -> NDArray[np.bool_]:
+        """Which pairs training learns from."""
+        return np.equal(self.parts, Part.TRAIN)
 
 
-def _plan_splits(data: DataConfig, corpus: Corpus) -> _Plan:
-    """Read the corpus once and decide for every pair, keeping two hashes of it."""
-    cleaner = Cleaner(data)
-    source_keys, pair_keys, reasons = array("q"), array("q"), array("b")
-    dropped: Counter[str] = Counter()
-    for raw_source, raw_target in _progress(corpus.pairs("train"), "reading"):
-        source, target = cleaner.source(raw_source), cleaner.target(raw_target)
-        reason = cleaner.reason_to_drop(source, target)
-        dropped.update([reason] if reason else [])
-        source_keys.append(sentence_key(source, data.seed))
-        pair_keys.append(sentence_key(f"{source}\n{target}", data.seed))
-        reasons.append(reason is None)
-    keys = np.frombuffer(source_keys, np.int64) if source_keys else _NO_KEYS
-    kept = np.frombuffer(reasons, np.int8).astype(bool) if reasons else np.empty(0, bool)
+def _plan_splits(data: DataConfig, corpus: Corpus, texts: tuple[Path, Path]) -> _Plan:
+    """Read the corpus once: write all pairs cleaned, and decide where each of them goes."""
+    kept, source_keys, target_keys, dropped = _clean(data, corpus, texts)
     if data.drop_duplicates:
-        first = _first_occurrences(np.frombuffer(pair_keys, np.int64), kept)
-        dropped.update({"duplicate": int((kept & ~first).sum())})
+        first = first_occurrences(source_keys, target_keys, kept)
+        dropped["duplicate"] = int((kept & ~first).sum())
         kept = first
     if not kept.any():
         raise UserError(
@@ -212,54 +215,83 @@ def _plan_splits(data: DataConfig, corpus: Corpus) -> _Plan:
     given = [_source_keys(data, corpus, split) for split in _PARTS if split in corpus.files]
     sizes: dict[Split, int] = {"test": data.test_size, "validation": data.validation_size}
     wanted = {_PARTS[split]: size for split, size in sizes.items() if split not in corpus.files}
-    parts = assign_parts(keys, kept, wanted, np.concatenate([_NO_KEYS, *given]))
-    train_keys = np.unique(keys[parts == Part.TRAIN])
-    return _Plan(parts, train_keys, len(keys), Counter({k: n for k, n in dropped.items() if n}))
+    parts = assign_parts(source_keys, kept, wanted, np.concatenate([_NO_KEYS, *given]))
+    return _Plan(parts, source_keys, target_keys, Counter({k: n for k, n in dropped.items() if n}))
 
 
-def _first_occurrences(keys: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    first = np.zeros_like(kept)
-    _, positions = np.unique(keys[kept], return_index=True)
-    first[np.flatnonzero(kept)[positions]] = True
-    return first
+def _clean(
+    data: DataConfig, corpus: Corpus, texts: tuple[Path, Path]
+) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64], Counter[str]]:
+    """Write the training source cleaned, a pair a line.
+
+    Return which pairs may stay, the hashes of their sources and targets, and why others may not.
+    """
+    cleaner = Cleaner(data)
+    kept: list[NDArray[np.bool_]] = []
+    keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
+    dropped: Counter[str] = Counter()
+    pairs = iter(_progress(corpus.pairs("train"), "reading"))
+    with _text_writer(texts[0]) as source_file, _text_writer(texts[1]) as target_file:
+        while chunk := list(islice(pairs, CHUNK)):
+            sources = [cleaner.source(source) for source, _ in chunk]
+            targets = [cleaner.target(target) for _, target in chunk]
+            reasons = list(map(cleaner.reason_to_drop, sources, targets))
+            kept.append(np.array([reason is None for reason in reasons]))
+            dropped.update(reason for reason in reasons if reason)
+            for lines, file, found in zip(
+                (sources, targets), (source_file, target_file), keys, strict=True
+            ):
+                file.writelines(f"{line}\n" for line in lines)
+                found.append(sentence_keys(lines, data.seed))
+    return np.concatenate(kept), np.concatenate(keys[0]), np.concatenate(keys[1]), dropped
 
 
 def _source_keys(data: DataConfig, corpus: Corpus, split: Split) -> NDArray[np.int64]:
     cleaner = Cleaner(data)
     pairs = _progress(corpus.pairs(split), f"reading {split}")
-    return np.fromiter((sentence_key(cleaner.source(s), data.seed) for s, _ in pairs), np.int64)
+    return sentence_keys((cleaner.source(source) for source, _ in pairs), data.seed)
 
 
 def _write_splits(
     data: DataConfig, corpus: Corpus, plan: _Plan, texts: tuple[Path, Path], folder: Path
 ) -> Counter[str]:
-    """Read the corpus again and write cleaned training text and raw validation and test pairs."""
+    """Leave the training pairs alone in the cleaned text; write raw validation and test pairs."""
+    for text in texts:
+        _keep_lines(text, plan.in_train)
     cleaner = Cleaner(data)
-    seen = SeenWriter(data.seed)
-    counts: Counter[str] = Counter()
-    held_out: dict[Part, list[tuple[str, str]]] = {part: [] for part in _PARTS.values()}
-    with _text_writer(texts[0]) as source_file, _text_writer(texts[1]) as target_file:
-        pairs = zip(plan.parts.tolist(), corpus.pairs("train"), strict=True)
-        for part, (source, target) in _progress(pairs, "writing", len(plan.parts)):
-            if part == Part.TRAIN:
-                source, target = cleaner.source(source), cleaner.target(target)
-                source_file.write(source + "\n")
-                target_file.write(target + "\n")
-                seen.add(source, target)
-                counts["train"] += 1
-            elif part != Part.DROPPED:
-                held_out[Part(part)].append((source, target))
-    seen.save(folder)
+    train_keys = np.unique(plan.source_keys[plan.in_train])
+    counts = Counter(train=int(plan.in_train.sum()))
+    held_out = _held_out(corpus, plan)
     for split, part in _PARTS.items():
         given = corpus.pairs(split) if split in corpus.files else iter(held_out[part])
         pairs = _progress(given, f"writing {split}")
-        examples = [_example(pair, cleaner, plan.train_keys) for pair in pairs]
+        examples = [_example(pair, cleaner, train_keys) for pair in pairs]
         write_examples(folder / f"{split}.jsonl", examples)
         counts[split] = len(examples)
         counts[f"{split} in train"] = sum(example.source_in_train for example in examples)
         if not examples:
             raise UserError(f"the {split} split is empty; check data.{split}_path")
     return counts
+
+
+def _keep_lines(text: Path, kept: NDArray[np.bool_]) -> None:
+    """Take the other lines out of a text file."""
+    rest = text.with_suffix(".kept")
+    with text.open("rb") as lines, rest.open("wb") as file:
+        file.writelines(compress(lines, kept.tolist()))
+    rest.replace(text)
+
+
+def _held_out(corpus: Corpus, plan: _Plan) -> dict[Part, list[Pair]]:
+    """Read the corpus again for the raw pairs that the plan takes out."""
+    held_out: dict[Part, list[Pair]] = {part: [] for part in _PARTS.values()}
+    chosen = np.isin(plan.parts, list(held_out))
+    if chosen.any():
+        pairs = _progress(corpus.pairs("train"), "reading again", len(chosen))
+        found = zip(plan.parts.tolist(), pairs, strict=True)
+        for part, pair in compress(found, chosen.tolist()):
+            held_out[Part(part)].append(pair)
+    return held_out
 
 
 def _example(pair: tuple[str, str], cleaner: Cleaner, train_keys: NDArray[np.int64]) -> Example:

@@ -15,6 +15,7 @@ prepared.json         format version, fingerprint, sizes of files, the data and 
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -59,6 +60,12 @@ class Sequences:
     def __getitem__(self, index: int) -> NDArray[np.int32]:
         return self.ids[self.offsets[index] : self.offsets[index + 1]]
 
+    def rows(self, numbers: NDArray[np.int64]) -> list[list[int]]:
+        """Return the ids of several sentences."""
+        ids = self.ids.view(np.ndarray)  # a slice of a mapped array is costly to make
+        starts, ends = self.offsets[numbers].tolist(), self.offsets[numbers + 1].tolist()
+        return [ids[start:end].tolist() for start, end in zip(starts, ends, strict=True)]
+
     @property
     def lengths(self) -> NDArray[np.int64]:
         """Number of ids of each sentence."""
@@ -79,7 +86,7 @@ class SequenceWriter:
         lengths = np.fromiter(map(len, sentences), _OFFSET, len(sentences))
         (self._end + np.cumsum(lengths)).astype(_OFFSET).tofile(self._offsets)
         self._end += int(lengths.sum())
-        np.fromiter((i for ids in sentences for i in ids), _ID).tofile(self._ids)
+        np.fromiter(chain.from_iterable(sentences), _ID, int(lengths.sum())).tofile(self._ids)
 
     def __enter__(self) -> "SequenceWriter":
         return self

@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 from typing import IO, TypeAlias
@@ -77,7 +78,9 @@ def read_lines(path: Path) -> Iterator[str]:
 def decode_lines(stream: _Stream, name: str, max_bytes: int | None = None) -> Iterator[str]:
     """Yield the lines of an open stream, called `name` in messages, without their ends."""
     size = 0
-    for number, line in enumerate(_raw_lines(stream), start=1):
+    # A limit, for a file without line ends would be read into memory whole.
+    lines = iter(partial(stream.readline, MAX_LINE_BYTES + 1), b"")
+    for number, line in enumerate(lines, start=1):
         size += len(line)
         if len(line) > MAX_LINE_BYTES:
             raise UserError(
@@ -86,11 +89,6 @@ def decode_lines(stream: _Stream, name: str, max_bytes: int | None = None) -> It
         if max_bytes and size > max_bytes:
             raise UserError(f"{name}: unpacks to more than {max_bytes} bytes; unpack it first")
         yield _decode(line, name, number)
-
-
-def _raw_lines(stream: _Stream) -> Iterator[bytes]:
-    # A limit, for a file without line ends would be read into memory whole.
-    return iter(lambda: stream.readline(MAX_LINE_BYTES + 1), b"")
 
 
 def _decode(line: bytes, name: str, number: int) -> str:

@@ -6,7 +6,6 @@ list of those that are, since all others are rare or new; that a sentence is a t
 """
 
 import json
-from array import array
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,37 +15,45 @@ from numpy.typing import NDArray
 
 from nmt.corpus.placeholders import list_words
 from nmt.corpus.splitting import sentence_key
+from nmt.corpus.tokenizers import read_chunks
 from nmt.errors import UserError
 
 FREQUENT_WORDS = "frequent_words.json"
 TARGET_KEYS = "train.target.keys"
 FREQUENT = 5  # times that a word is seen at least
 _KEY = np.dtype("<i8")
+_MOST_DIFFERENT = 2**18  # texts between spaces that are counted at once
 
 
-class SeenWriter:
-    """Counts the words of the training pairs, in lower case, and hashes their targets."""
+def write_seen(texts: tuple[Path, Path], target_keys: NDArray[np.int64], folder: Path) -> None:
+    """Write each side's words seen `FREQUENT` times, sorted, and the sorted hashes of the targets.
 
-    def __init__(self, seed: int):
-        self._seed = seed
-        self._words: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-        self._keys = array("q")
+    texts: the cleaned training text, a file a side; target_keys: the hashes, in any order
+    """
+    source, target = map(_frequent_words, texts)
+    text = json.dumps({"source": source, "target": target}, ensure_ascii=False, indent=0)
+    (folder / FREQUENT_WORDS).write_text(text, encoding="utf-8")
+    np.unique(target_keys).astype(_KEY).tofile(folder / TARGET_KEYS)
 
-    def add(self, source: str, target: str) -> None:
-        """Take in a cleaned pair."""
-        for counter, text in zip(self._words, (source, target), strict=True):
-            counter.update(list_words(text))
-        self._keys.append(sentence_key(target, self._seed))
 
-    def save(self, folder: Path) -> None:
-        """Write the words seen `FREQUENT` times, a sorted list a side, and the sorted hashes."""
-        source, target = (
-            sorted(word for word, count in counter.items() if count >= FREQUENT)
-            for counter in self._words
-        )
-        text = json.dumps({"source": source, "target": target}, ensure_ascii=False, indent=0)
-        (folder / FREQUENT_WORDS).write_text(text, encoding="utf-8")
-        np.unique(np.array(self._keys, _KEY)).tofile(folder / TARGET_KEYS)
+def _frequent_words(text: Path) -> list[str]:
+    # Counted between spaces first: that is quick, and words are looked for in what differs only.
+    counts: Counter[str] = Counter()
+    between_spaces: Counter[str] = Counter()
+    for chunk in read_chunks(text):
+        between_spaces.update(" ".join(chunk).split())
+        if len(between_spaces) > _MOST_DIFFERENT:
+            _move_words(between_spaces, counts)
+    _move_words(between_spaces, counts)
+    return sorted(word for word, count in counts.items() if count >= FREQUENT)
+
+
+def _move_words(between_spaces: Counter[str], counts: Counter[str]) -> None:
+    """Add the words in lower case to `counts`; empty the other."""
+    for text, count in between_spaces.items():
+        for word in list_words(text):
+            counts[word] += count
+    between_spaces.clear()
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,7 @@ class Seen:
 
 
 def read_seen(folder: Path, seed: int) -> Seen | None:
-    """Read what `SeenWriter` wrote; None where an earlier `nmt prepare` wrote no such files."""
+    """Read what `write_seen` wrote; None where an earlier `nmt prepare` wrote no such files."""
     words, keys = folder / FREQUENT_WORDS, folder / TARGET_KEYS
     if not (words.exists() and keys.exists()):
         return None

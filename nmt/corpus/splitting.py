@@ -1,6 +1,6 @@
 """Splits that depend on the seed and the content alone, never on the order of the lines."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from hashlib import blake2b
 
@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.errors import UserError
+
+_MIX = np.int64(0x9E3779B97F4A7C15 - 2**64)  # odd, with bits all over
 
 
 class Part(IntEnum):
@@ -19,10 +21,27 @@ class Part(IntEnum):
     TEST = 3
 
 
+def sentence_keys(texts: Iterable[str], seed: int) -> NDArray[np.int64]:
+    """Return a 63-bit hash of each sentence under a seed."""
+    key = seed.to_bytes(8, "little")
+    digests = (blake2b(text.encode("utf-8"), digest_size=8, key=key).digest() for text in texts)
+    keys: NDArray[np.uint64] = np.frombuffer(b"".join(digests), "<u8") >> np.uint64(1)
+    return keys.astype(np.int64)
+
+
 def sentence_key(text: str, seed: int) -> int:
-    """Return a 63-bit hash of a sentence under a seed."""
-    digest = blake2b(text.encode("utf-8"), digest_size=8, key=seed.to_bytes(8, "little")).digest()
-    return int.from_bytes(digest, "little") >> 1
+    """Return the hash of one sentence."""
+    return int(sentence_keys([text], seed)[0])
+
+
+def first_occurrences(
+    source_keys: NDArray[np.int64], target_keys: NDArray[np.int64], kept: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return which of the kept pairs are the first with their source and target, shape (pairs,)."""
+    pair_keys = source_keys[kept] * _MIX + target_keys[kept]  # a hash of two hashes; overflows
+    first = np.zeros_like(kept)
+    first[np.flatnonzero(kept)[np.unique(pair_keys, return_index=True)[1]]] = True
+    return first
 
 
 def assign_parts(

@@ -211,9 +211,8 @@ def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> 
 def read_chunks(path: Path, size: int = CHUNK) -> Iterator[list[str]]:
     """Yield the lines of a text file in lists of at most `size`, without their line ends."""
     with path.open(encoding="utf-8", newline="\n") as file:
-        lines = (line.removesuffix("\n") for line in file)
-        while chunk := list(islice(lines, size)):
-            yield chunk
+        while lines := "".join(islice(file, size)):
+            yield lines.removesuffix("\n").split("\n")
 
 
 def _count_words(config: TokenizerConfig, texts: list[tuple[str, Path]]) -> Counter[str]:

@@ -1,6 +1,7 @@
 """Sentences of different lengths in one tensor."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import torch
@@ -11,7 +12,8 @@ from nmt.special_tokens import PAD
 
 def pad(sequences: Sequence[Sequence[int]]) -> Tensor:
     """Stack sequences of ids to (batch, longest), padded on the right."""
-    batch = np.full((len(sequences), max(map(len, sequences))), PAD, np.int64)
-    for row, ids in enumerate(sequences):
-        batch[row, : len(ids)] = ids
+    lengths = np.fromiter(map(len, sequences), np.int64, len(sequences))
+    batch = np.full((len(sequences), lengths.max()), PAD, np.int64)
+    inside = np.arange(lengths.max()) < lengths[:, None]  # (batch, longest)
+    batch[inside] = np.fromiter(chain.from_iterable(sequences), np.int64, lengths.sum())
     return torch.from_numpy(batch)

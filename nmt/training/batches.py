@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nmt.config import TrainingConfig
-from nmt.corpus.prepared import PreparedData, Sequences
+from nmt.corpus.prepared import PreparedData
 from nmt.corpus.segmentation import SegmentationSampler
 from nmt.corpus.tokenizers import SubwordTokenizer
 from nmt.model.padding import pad
@@ -64,7 +64,9 @@ class Batch:
         return replace(self, places=self.places[:0])
 
     @classmethod
-    def from_ids(cls, sources: list[Sequence[int]], targets: list[Sequence[int]]) -> "Batch":
+    def from_ids(
+        cls, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> "Batch":
         """Add the special tokens, pad, and shift the target for teacher forcing."""
         target = pad([[SOS, *ids, EOS] for ids in targets])
         target_out = target[:, 1:].contiguous()
@@ -178,9 +180,9 @@ class BatchPlan:
         yield pairs[start:]
 
     def _load(self, pairs: NDArray[np.int64], generator: np.random.Generator) -> Batch:
-        sides: list[list[Sequence[int]]] = []
+        sides: list[Sequence[Sequence[int]]] = []
         for sequences, resample in zip((self._source, self._target), self._resample, strict=True):
-            ids = [sequences[i].tolist() for i in pairs.tolist()]
+            ids: Sequence[Sequence[int]] = sequences.rows(pairs)
             if resample:
                 # A random segmentation may be longer than the model's positions.
                 ids = [
@@ -201,13 +203,9 @@ def validation_batches(
     order = order[lengths[order] <= max_length]
     size = config.batch_sentences or max(1, (config.batch_tokens or 0) // int(lengths.max()))
     return [
-        Batch.from_ids(_rows(source, order[i : i + size]), _rows(target, order[i : i + size]))
+        Batch.from_ids(source.rows(order[i : i + size]), target.rows(order[i : i + size]))
         for i in range(0, len(order), size)
     ]
-
-
-def _rows(sequences: Sequences, rows: NDArray[np.int64]) -> list[Sequence[int]]:
-    return [sequences[i].tolist() for i in rows.tolist()]
 
 
 def _resamplers(prepared: PreparedData) -> list[Resample | None]:

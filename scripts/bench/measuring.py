@@ -61,15 +61,18 @@ def more(work: str, peer: str, unit: str, ours: float, theirs: float, target: fl
     return Row(work, peer, unit, ours, theirs, ours / theirs, target)
 
 
-def in_turn(works: Mapping[str, Callable[[], float]], rounds: int = ROUNDS) -> dict[str, float]:
-    """Run the works in turn; return the median of what each returns, the first round left out."""
+def in_turn(
+    works: Mapping[str, Callable[[], float]], rounds: int = ROUNDS, warm_up: int = 1
+) -> dict[str, float]:
+    """Run the works in turn; return the median of what each returns after `warm_up` rounds."""
     found: dict[str, list[float]] = {name: [] for name in works}
-    for number in range(rounds + 1):
+    for number in range(warm_up + rounds):
         for name, work in works.items():
             value = work()
-            if number:
+            if number >= warm_up:
                 found[name].append(value)
-            print(f"  {name}: {value:,.4g}{'' if number else ' (warm-up)'}", file=sys.stderr)
+            note = "" if number >= warm_up else " (warm-up)"
+            print(f"  {name}: {value:,.4g}{note}", file=sys.stderr)
     return {name: statistics.median(values) for name, values in found.items()}
 
 

@@ -52,6 +52,12 @@ def test_sentences_are_read_as_they_were_written(
     assert sequences.lengths.tolist() == [len(sentence) for sentence in expected]
 
 
+def test_several_sentences_are_read_in_the_order_asked_for(tmp_path: Path) -> None:
+    sequences = write(tmp_path / "train.source", SENTENCES)
+    assert sequences.rows(np.array([4, 1, 0, 4])) == [[2**31 - 1, 0], [], [5, 6, 7], [2**31 - 1, 0]]
+    assert sequences.rows(np.array([], np.int64)) == []
+
+
 def test_sentences_are_mapped_and_read_only(tmp_path: Path) -> None:
     sequences = write(tmp_path / "train.source", SENTENCES)
     for array in (sequences.ids, sequences.offsets, sequences[0]):

@@ -6,20 +6,34 @@ from pathlib import Path
 import pytest
 
 from nmt.config import Config
+from nmt.corpus import seen as module
 from nmt.corpus.prepare import prepare
-from nmt.corpus.seen import Seen, SeenWriter, read_seen
+from nmt.corpus.seen import Seen, read_seen, write_seen
+from nmt.corpus.splitting import sentence_keys
+from nmt.corpus.tokenizers import read_chunks
 from nmt.errors import UserError
 
 SEED = 7
 
 
+def write(pairs: list[tuple[str, str]], folder: Path) -> None:
+    """Write what is kept of pairs of training."""
+    texts = folder / "train.source.txt", folder / "train.target.txt"
+    for side, text in enumerate(texts):
+        lines = "".join(f"{pair[side]}\n" for pair in pairs)
+        text.write_text(lines, encoding="utf-8", newline="\n")
+    write_seen(texts, sentence_keys((target for _, target in pairs), SEED), folder)
+
+
+PAIRS = [
+    *[("A cat sleeps.", "Eine Katze schläft.")] * 4,
+    ("The CAT eats, a cat runs.", "Die KATZE frisst, eine Katze rennt."),
+]
+
+
 @pytest.fixture
 def seen(tmp_path: Path) -> Seen:
-    writer = SeenWriter(SEED)
-    for _ in range(4):
-        writer.add("A cat sleeps.", "Eine Katze schläft.")
-    writer.add("The CAT eats, a cat runs.", "Die KATZE frisst, eine Katze rennt.")
-    writer.save(tmp_path)
+    write(PAIRS, tmp_path)
     found = read_seen(tmp_path, SEED)
     assert found
     return found
@@ -28,6 +42,17 @@ def seen(tmp_path: Path) -> Seen:
 def test_words_are_frequent_from_the_fifth_time_in_any_case(seen: Seen) -> None:
     assert seen.source_words == {"a", "cat"}
     assert seen.target_words == {"eine", "katze"}
+
+
+def test_any_number_of_words_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seen: Seen
+) -> None:
+    monkeypatch.setattr(module, "_MOST_DIFFERENT", 2)
+    monkeypatch.setattr(module, "read_chunks", lambda path: read_chunks(path, 1))
+    write(PAIRS, tmp_path)
+    again = read_seen(tmp_path, SEED)
+    assert again
+    assert (again.source_words, again.target_words) == (seen.source_words, seen.target_words)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +101,7 @@ def test_earlier_data_has_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"source": []}', '{"source": 1, "target": 2}'])
 def test_a_damaged_list_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
-    SeenWriter(SEED).save(tmp_path)
+    write([], tmp_path)
     (tmp_path / "frequent_words.json").write_text(text)
     with pytest.raises(UserError, match=r"frequent_words.json: cannot be read: .*train it anew"):
         read_seen(tmp_path, SEED)

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nmt.corpus.splitting import Part, assign_parts, sentence_key
+from nmt.corpus.splitting import (
+    Part,
+    assign_parts,
+    first_occurrences,
+    sentence_key,
+    sentence_keys,
+)
 from nmt.errors import UserError
 
 SIZES = {Part.TEST: 30, Part.VALIDATION: 20}
@@ -101,3 +107,10 @@ def test_reserved_pairs_do_not_make_up_for_too_few_others() -> None:
 def test_just_enough_pairs_are_enough() -> None:
     parts = assign(np.arange(6), {Part.TEST: 3, Part.VALIDATION: 2})
     assert parts.tolist() == [3, 3, 3, 2, 2, 1]
+
+
+def test_a_duplicate_has_both_sides_of_a_kept_pair_before_it() -> None:
+    source, target = sentence_keys("aabaab", 1), sentence_keys("baabab", 1)
+    kept = np.array([False, True, True, True, True, True])
+    first = first_occurrences(source, target, kept)
+    assert first.tolist() == [False, True, True, True, False, True]
