@@ -171,6 +171,10 @@ def _draw_heads(found: AttentionMap, title: str, path: Path) -> None:
         for layer, head in np.ndindex(layers, heads):
             mesh = _draw(panels[layer, head], found, found.weights[layer, head])
             panels[layer, head].set_title(f"layer {layer + 1}, head {head + 1}")
+            if layer < layers - 1:
+                panels[layer, head].set_xlabel("")
+            if head:
+                panels[layer, head].set_ylabel("")
         title = f"{TITLES[found.kind]}:  {title}"
         figure.suptitle(textwrap.fill(title, int(11 * heads * width)))
         figure.colorbar(mesh, ax=panels, label="weight", shrink=min(1.0, 2 / layers), aspect=30)
