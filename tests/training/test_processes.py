@@ -236,7 +236,7 @@ def test_torchrun_starts_kills_and_resumes(tmp_path: Path, toy_config: MakeConfi
 
 
 def wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not path.exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
