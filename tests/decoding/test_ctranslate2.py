@@ -171,7 +171,6 @@ def test_the_text_path_is_the_same(trained_run):
 
     assert [t.text for t in theirs] == [t.text for t in ours]
     assert [t.parts for t in theirs] == [t.parts for t in ours] == [1, 0, 20, 1]
-    assert [t.score for t in theirs] == pytest.approx([t.score for t in ours], abs=0.1)
 
 
 def test_unknown_words_are_replaced_all_the_same(random_model: Callable[..., Transformer]):
