@@ -10,6 +10,7 @@ averaged.safetensors     the moving average of the weights, where training.avera
 checkpoint.pt            the whole training state, to go on from
 pictures/                what `nmt plot` has drawn
 tensorboard/             what TensorBoard reads, where training.tensorboard is set
+ctranslate2/             the model for CTranslate2, where `nmt export` has written it
 """
 
 import json

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,9 @@ from nmt.config_files import dump_config
 from nmt.run_folder import RunFolder
 
 PAIR = ("Anna sings today.", "Anna singt heute.")
+needs_ctranslate2 = pytest.mark.skipif(
+    find_spec("ctranslate2") is None, reason="the extra `ctranslate2` is not installed"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +79,8 @@ def test_help_imports_neither_torch_nor_spacy() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["prepare", "train", "translate", "evaluate", "runs", "show", "plot", "config"]
+    "command",
+    ["prepare", "train", "translate", "evaluate", "export", "runs", "show", "plot", "config"],
 )
 def test_every_command_has_help(command: str) -> None:
     done = nmt(command, "--help")
@@ -305,6 +310,41 @@ def test_a_damaged_run_is_refused_in_one_line(trained_run: RunFolder, tmp_path: 
     assert_refused("translate", "--run", copy, "x", message="weights cannot be read")
     (copy / "data" / "joint.model").write_bytes(b"not a model")
     assert_refused("translate", "--run", copy, "x", message="joint.model")
+
+
+@needs_ctranslate2
+def test_ctranslate2_translates_and_is_scored(trained_run: RunFolder) -> None:
+    options = ["--run", trained_run.path, "--engine", "ctranslate2", "--compute-type", "int8"]
+    done = nmt("translate", *options, "--n-best", 2, PAIR[0])
+    first, _ = text(done.stdout).splitlines()
+    assert first.split("\t")[2] == PAIR[1]
+    scores = json.loads(nmt("evaluate", *options, "--json").stdout)
+    assert scores["bleu"] > 50
+
+
+@needs_ctranslate2
+def test_export_writes_into_the_run_or_where_it_is_told(trained_run: RunFolder) -> None:
+    shutil.copytree(trained_run.path, "runs/copy")
+    assert text(nmt("export").stdout) == "exported         runs/copy/ctranslate2\n"
+    assert Path("runs/copy/ctranslate2/model.bin").is_file()
+    assert_refused("export", "runs/copy", message="runs/copy/ctranslate2: exists already")
+    nmt("export", "runs/copy", "--format", "ctranslate2", "--output", "elsewhere")
+    assert Path("elsewhere/model.bin").is_file()
+    message = "there is no folder no; make it first"
+    assert_refused("export", "runs/copy", "--output", "no/where", message=message)
+
+
+def test_wrong_use_of_engines(trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = ["--run", trained_run.path]
+    engine = ["--engine", "ctranslate2"]
+    message = "add --engine ctranslate2"
+    assert_refused("translate", *run, "x", "--compute-type", "int8", message=message)
+    message = "translates with one run"
+    assert_refused("translate", *run, *run, *engine, "x", message=message)
+    monkeypatch.setattr("nmt.export.find_spec", lambda name: None)
+    message = "CTranslate2 is not installed; install nmt with its extra `ctranslate2`"
+    assert_refused("translate", *run, *engine, "x", message=message)
+    assert_refused("export", trained_run.path, "--output", "exported", message=message)
 
 
 def test_without_a_run_the_newest_with_the_weights_is_taken(trained_run: RunFolder) -> None:

@@ -12,6 +12,7 @@ from nmt.run_folder import RunFolder
 from nmt.training.trainer import train
 
 pytestmark = pytest.mark.slow
+CPU = torch.device("cpu")
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +36,20 @@ def test_the_sample_is_learnt() -> None:
     [oscar] = translate(run, "oscar likes to code")
     assert oscar.rstrip(".") == "Oscar programmiert gern"
     assert evaluate(run).all.bleu >= 60
+
+
+def test_ctranslate2_writes_the_same_tokens() -> None:
+    pytest.importorskip("ctranslate2", reason="the extra `ctranslate2` is not installed")
+    run = train(load_config("sample.yaml", ["training.max_updates=400"]), Path("run"))
+    lines = [example.source for example in run.examples("test")]
+    ours, theirs = (
+        load_translator(run, overrides=["decoding.beam_size=1"], device=CPU, engine=engine)
+        for engine in ("pytorch", "ctranslate2")
+    )
+    assert len(lines) == 1000
+    for line in lines:
+        for trace, other in zip(ours.trace(line), theirs.trace(line), strict=True):
+            assert trace.hypothesis.ids == other.hypothesis.ids
 
 
 def test_the_tutorials_corpus_beats_the_tutorials_notebook(corpora: Path) -> None:

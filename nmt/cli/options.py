@@ -9,6 +9,8 @@ from nmt.errors import UserError
 
 if TYPE_CHECKING:
     from nmt.config import Config
+    from nmt.decoding.ctranslate2 import ComputeType
+    from nmt.decoding.loading import Engine
     from nmt.decoding.translator import Translator
     from nmt.run_folder import RunFolder, Weights
 
@@ -40,6 +42,18 @@ BeamOption = Annotated[
     int | None, typer.Option("--beam-size", min=1, max=500, help="Hypotheses kept; 1 is greedy.")
 ]
 
+EngineOption = Annotated[
+    Literal["pytorch", "ctranslate2"],
+    typer.Option("--engine", help="What searches: the code here, or the library CTranslate2."),
+]
+ComputeTypeOption = Annotated[
+    Literal["float32", "float16", "bfloat16", "int16", "int8", "int8_float16", "int8_bfloat16"]
+    | None,
+    typer.Option(
+        "--compute-type", help="Numbers that CTranslate2 multiplies; default: float32, exact."
+    ),
+]
+
 
 def load(config: str, overrides: list[str] | None) -> "Config":
     """Load what --config and --set name."""
@@ -61,13 +75,24 @@ def open_translator(
     beam_size: int | None,
     device: str | None,
     overrides: list[str] | None,
+    engine: "Engine" = "pytorch",
+    compute_type: "ComputeType | None" = None,
 ) -> "Translator":
     """Open a run for translation, or several as an ensemble."""
     from nmt.decoding.loading import load_translator
     from nmt.device import choose_device
 
+    if compute_type and engine != "ctranslate2":
+        raise UserError("--compute-type is for CTranslate2; add --engine ctranslate2")
     changes = [*(overrides or []), *([f"decoding.beam_size={beam_size}"] if beam_size else [])]
-    return load_translator(*runs, weights=weights, overrides=changes, device=choose_device(device))
+    return load_translator(
+        *runs,
+        weights=weights,
+        overrides=changes,
+        device=choose_device(device),
+        engine=engine,
+        compute_type=compute_type or "float32",
+    )
 
 
 def require_folder(output: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""The stages: prepare, train, translate, evaluate."""
+"""The stages: prepare, train, translate, evaluate, export."""
 
 import sys
 from collections.abc import Iterator
@@ -10,8 +10,10 @@ import typer
 
 from nmt.cli.options import (
     BeamOption,
+    ComputeTypeOption,
     ConfigOption,
     DeviceOption,
+    EngineOption,
     RunOption,
     SetOption,
     WeightsOption,
@@ -129,6 +131,8 @@ def translate(
     ] = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
+    engine: EngineOption = "pytorch",
+    compute_type: ComputeTypeOption = None,
     set_: SetOption = None,
 ) -> None:
     """Translate sentences, a file, standard input, or what you type at the prompt.
@@ -138,7 +142,9 @@ def translate(
     if text and input_:
         raise UserError("give either text or --input, not both")
     require_folder(output)
-    translator = open_translator(find_runs(run, weights), weights, beam_size, device, set_)
+    translator = open_translator(
+        find_runs(run, weights), weights, beam_size, device, set_, engine, compute_type
+    )
     if not text and not input_ and sys.stdin.isatty():
         _converse(translator, n_best)
         return
@@ -182,6 +188,8 @@ def evaluate(
     beam_size: BeamOption = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
+    engine: EngineOption = "pytorch",
+    compute_type: ComputeTypeOption = None,
     set_: SetOption = None,
 ) -> None:
     """Score a run's translations: BLEU, chrF and TER on its test set, or on your files.
@@ -199,7 +207,7 @@ def evaluate(
     require_folder(output)
     runs = find_runs(run, weights)
     examples = read_pairs(source, reference) if source and reference else runs[0].examples(split)
-    options = weights, beam_size, device, set_
+    options = weights, beam_size, device, set_, engine, compute_type
     translator = open_translator(runs, *options)
     rival = open_translator(find_runs([against], weights), *options) if against else None
     seen = runs[0].seen if analyse else None
@@ -222,6 +230,35 @@ def evaluate(
         typer.echo(json.dumps(report.as_json() | nested, indent=2, ensure_ascii=False))
     else:
         typer.echo("\n".join(str(part) for part in (report, analysis) if part))
+
+
+def export(
+    run: Annotated[
+        Path | None,
+        typer.Argument(help="Run folder; default: the one under ./runs trained last."),
+    ] = None,
+    format_: Annotated[
+        Literal["ctranslate2"], typer.Option("--format", help="What is to read it.")
+    ] = "ctranslate2",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder to write; default: RUN/ctranslate2."),
+    ] = None,
+    weights: WeightsOption = "best",
+) -> None:
+    """Write a run's model and tokenizers for another engine, to translate without nmt.
+
+    `nmt translate --engine ctranslate2` needs no export.
+    """
+    from nmt.export import export_run
+    from nmt.run_folder import newest_run, open_run
+
+    file = f"{weights}.safetensors"
+    source = open_run(run) if run else newest_run(file, option="nmt export FOLDER")
+    folder = output or source.path / format_
+    require_folder(folder)
+    export_run(source, folder, weights)
+    typer.echo(f"exported         {folder}")
 
 
 # ------------------------------------------------------------------------------- input and output

@@ -1,16 +1,20 @@
 """From a run folder to a translator, or from several to an ensemble."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import torch
 
 from nmt.config_files import load_config
 from nmt.corpus.tokenizers import KNOWN_WORDS, load_tokenizers, vocabulary_files
+from nmt.decoding.ctranslate2 import ComputeType, CTranslate2Search
 from nmt.decoding.translator import Translator
 from nmt.device import choose_device
 from nmt.errors import UserError
 from nmt.model.weights import load_weights
 from nmt.run_folder import RunFolder, Weights
+
+Engine = Literal["pytorch", "ctranslate2"]
 
 
 def load_translator(
@@ -19,12 +23,17 @@ def load_translator(
     weights: Weights = "best",
     overrides: Sequence[str] = (),
     device: torch.device | None = None,
+    engine: Engine = "pytorch",
+    compute_type: ComputeType = "float32",
 ) -> Translator:
     """Open a run for translation; `overrides` may change fields of its decoding section.
 
     `others` make an `Ensemble` with it, which decodes as the first run says; raises `UserError`
-    where one of them reads text in another way.
+    where one of them reads text in another way. `engine` is what searches, `compute_type` the
+    numbers in which CTranslate2 does.
     """
+    if others and engine == "ctranslate2":
+        raise UserError("--engine ctranslate2 translates with one run; name one --run, not several")
     for override in overrides:
         if not override.startswith("decoding."):
             raise UserError(f"--set {override}: a trained run takes decoding.* only")
@@ -46,7 +55,11 @@ def load_translator(
     ]
     longest = min(each.report["lengths"]["source"]["longest"] for each in runs)
     model, *more = models
-    return Translator(model, tokenizers, config.data, config.decoding, longest, more)
+    search = None
+    if engine == "ctranslate2":
+        alpha = config.decoding.length_penalty
+        search = CTranslate2Search(model, tokenizers, alpha, compute_type)
+    return Translator(model, tokenizers, config.data, config.decoding, longest, more, search)
 
 
 def _require_same_reading(first: RunFolder, other: RunFolder) -> None:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 import torch
 
@@ -12,13 +11,9 @@ from nmt.config import DataConfig, DecodingConfig
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.placeholders import reveal
 from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
-from nmt.decoding.beam import beam_search
-from nmt.decoding.ensemble import Ensemble
-from nmt.decoding.greedy import greedy_search
 from nmt.decoding.hypothesis import Hypothesis
-from nmt.decoding.stepwise import Stepwise
+from nmt.decoding.search import ModelSearch, Search
 from nmt.decoding.unknown import replace_unknown
-from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import EOS, PLACEHOLDERS, SPECIALS, UNK
 
@@ -64,7 +59,8 @@ class Translator:
 
     longest_source: pieces of the longest source sentence in training; longer lines are translated
     sentence by sentence, since a model does badly at lengths it has never seen; others: models of
-    the same vocabularies that write each translation together with `model`, as an `Ensemble`
+    the same vocabularies that write each translation together with `model`, as an `Ensemble`;
+    search: what finds the translations in place of `ModelSearch`
     """
 
     def __init__(
@@ -75,14 +71,14 @@ class Translator:
         decoding: DecodingConfig,
         longest_source: int | None = None,
         others: Sequence[Transformer] = (),
+        search: Search | None = None,
     ):
         self.model = model
         self.models = [model, *others]
         self.tokenizers = tokenizers
         self.decoding = decoding
         self._cleaner = Cleaner(data)
-        self._device = next(model.parameters()).device
-        self._writer: Stepwise[Any] = Ensemble(self.models) if others else model
+        self._search_ids = search or ModelSearch(self.models, decoding.length_penalty)
         self._max_length = min(each.config.max_length for each in self.models)
         room = self._max_length - 1  # <eos>
         self._room = room
@@ -230,17 +226,11 @@ class Translator:
             yield batch
 
     def _search_batch(self, sources: list[list[int]], n: int) -> list[list[Hypothesis]]:
-        source = pad(sources).to(self._device)
         config = self.decoding
-        lengths = torch.tensor([len(ids) for ids in sources], device=self._device)
+        lengths = torch.tensor([len(ids) for ids in sources])
         limits = (lengths * config.max_length_factor).long() + config.max_length_extra
         limits = limits.clamp(max=self._max_length - 1)
-        for model in self.models:
-            model.eval()
-        if config.beam_size == 1 and n == 1:
-            return [[h] for h in greedy_search(self._writer, source, limits, config.length_penalty)]
-        beam_size = max(config.beam_size, n)
-        return beam_search(self._writer, source, limits, beam_size, config.length_penalty, n)
+        return self._search_ids(sources, limits.tolist(), max(config.beam_size, n), n)
 
 
 @dataclass(frozen=True)

@@ -210,7 +210,7 @@ def test_an_unknown_word_is_looked_up_by_the_first_member(translator, random_mod
     first, second = (random_model(seed, source_size=9, target_size=9) for seed in (1, 2))
     asked = []
     monkeypatch.setattr(
-        "nmt.decoding.translator.beam_search",
+        "nmt.decoding.search.beam_search",
         lambda *_: [[Hypothesis([A, UNK], -1.0, -1.0, True)]],
     )
     monkeypatch.setattr(

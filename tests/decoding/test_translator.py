@@ -100,7 +100,7 @@ def echo(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         rows = [[i for i in row if i not in (PAD, EOS)] for row in source.tolist()]
         return [Hypothesis(ids, -1.0, -float(len(ids)), True) for ids in rows]
 
-    monkeypatch.setattr("nmt.decoding.translator.greedy_search", search)
+    monkeypatch.setattr("nmt.decoding.search.greedy_search", search)
     return batches
 
 
@@ -378,7 +378,7 @@ def test_lines_in_parts_do_not_move_their_neighbours(translator, words, echo):
 def write(monkeypatch: pytest.MonkeyPatch, ids: list[int]) -> None:
     """Let greedy search find these ids for every source."""
     monkeypatch.setattr(
-        "nmt.decoding.translator.greedy_search",
+        "nmt.decoding.search.greedy_search",
         lambda model, source, limits, alpha: [Hypothesis(ids, -1.0, -1.0, True) for _ in source],
     )
 
@@ -458,7 +458,7 @@ def test_words_that_training_never_saw_return_as_they_were_typed(
         answer = carrying.target.encode(f"{PLACEHOLDERS[1]} singt für {PLACEHOLDERS[0]}.")
         return [Hypothesis(answer, -1.0, -1.0, True) for _ in source]
 
-    monkeypatch.setattr("nmt.decoding.translator.greedy_search", search)
+    monkeypatch.setattr("nmt.decoding.search.greedy_search", search)
     model = random_model(source_size=carrying.source.size, target_size=carrying.target.size)
     data = DataConfig(carry_over="all", lowercase="source")
     ready = Translator(model, carrying, data, DecodingConfig(beam_size=1))
@@ -478,7 +478,7 @@ def test_long_lines_carry_words_over_in_each_part(carrying, random_model, monkey
         rows = [[i for i in row if i not in (EOS, PAD)] for row in source.tolist()]
         return [Hypothesis(row, -1.0, -1.0, True) for row in rows]
 
-    monkeypatch.setattr("nmt.decoding.translator.greedy_search", echo)
+    monkeypatch.setattr("nmt.decoding.search.greedy_search", echo)
     model = random_model(source_size=carrying.source.size, target_size=carrying.target.size)
     ready = Translator(model, carrying, DataConfig(), DecodingConfig(beam_size=1), 20)
     line = " ".join(f"Zora{'x' * i} sings Yann{'y' * i}." for i in range(12))
@@ -522,7 +522,7 @@ def test_a_hypothesis_that_places_all_hidden_words_comes_first(carrying, random_
         found = [Hypothesis(carrying.target.encode(t), -1.0, -i, True) for i, t in enumerate(texts)]
         return [found[:n_best] for _ in source]
 
-    monkeypatch.setattr("nmt.decoding.translator.beam_search", search)
+    monkeypatch.setattr("nmt.decoding.search.beam_search", search)
     model = random_model(source_size=carrying.source.size, target_size=carrying.target.size)
     ready = Translator(model, carrying, DataConfig(), DecodingConfig(beam_size=4))
 

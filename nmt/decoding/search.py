@@ -1,0 +1,52 @@
+"""What finds translations of a batch of ids: the models here, or an engine of somebody else's."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import torch
+
+from nmt.decoding.beam import beam_search
+from nmt.decoding.ensemble import Ensemble
+from nmt.decoding.greedy import greedy_search
+from nmt.decoding.hypothesis import Hypothesis
+from nmt.decoding.stepwise import Stepwise
+from nmt.model.padding import pad
+from nmt.model.transformer import Transformer
+
+
+class Search(Protocol):
+    """Finds the best translations of a batch."""
+
+    def __call__(
+        self, sources: list[list[int]], limits: list[int], beam_size: int, n_best: int
+    ) -> list[list[Hypothesis]]:
+        """Return each sentence's `n_best` hypotheses, best first.
+
+        sources: ids, each with <eos>; limits: most pieces of each output; beam_size: hypotheses
+        kept, no fewer than `n_best`; 1 is greedy search
+        """
+
+
+class ModelSearch:
+    """Greedy and beam search with one model, or with several as an `Ensemble`.
+
+    alpha: the length penalty
+    """
+
+    def __init__(self, models: Sequence[Transformer], alpha: float):
+        self._models = models
+        self._writer: Stepwise[Any] = Ensemble(models) if len(models) > 1 else models[0]
+        self._device = next(models[0].parameters()).device
+        self._alpha = alpha
+
+    def __call__(
+        self, sources: list[list[int]], limits: list[int], beam_size: int, n_best: int
+    ) -> list[list[Hypothesis]]:
+        """See `Search`."""
+        source = pad(sources).to(self._device)
+        most = torch.tensor(limits, device=self._device)
+        for model in self._models:
+            model.eval()
+        if beam_size == 1:
+            return [[h] for h in greedy_search(self._writer, source, most, self._alpha)]
+        return beam_search(self._writer, source, most, beam_size, self._alpha, n_best)

@@ -1,0 +1,66 @@
+"""An exported run is a folder that CTranslate2 translates with, without nmt."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import sentencepiece
+import torch
+
+from nmt.decoding.loading import load_translator
+from nmt.errors import UserError
+from nmt.export import export_run
+from nmt.run_folder import RunFolder
+
+ctranslate2 = pytest.importorskip("ctranslate2", reason="the extra `ctranslate2` is not installed")
+
+LINES = ["Anna sings today.", "Ben swims often.", "Jonas cooks at home."]
+
+
+def test_the_folder_translates_without_nmt(trained_run: RunFolder, tmp_path: Path) -> None:
+    folder = tmp_path / "exported"
+    export_run(trained_run, folder)
+    names = {"model.bin", "config.json", "shared_vocabulary.json", "joint.model"}
+    assert {path.name for path in folder.iterdir()} == names
+
+    engine = ctranslate2.Translator(str(folder), compute_type="float32")
+    subwords = sentencepiece.SentencePieceProcessor(model_file=str(folder / "joint.model"))
+    found = engine.translate_batch(subwords.encode(LINES, out_type=str), beam_size=1)
+    texts = [subwords.decode(result.hypotheses[0]) for result in found]
+
+    ours = load_translator(
+        trained_run, overrides=["decoding.beam_size=1"], device=torch.device("cpu")
+    )
+    assert texts == [translation.text for translation in ours.translate(LINES)]
+
+
+def test_each_kind_of_weights_is_exported(trained_run: RunFolder, tmp_path: Path) -> None:
+    copy = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
+    shutil.copyfile(copy.weights("best"), copy.weights("averaged"))
+    for which in ("best", "averaged"):
+        export_run(copy, tmp_path / which, which)
+    exported = [(tmp_path / which / "model.bin").read_bytes() for which in ("best", "averaged")]
+    assert exported[0] == exported[1]
+    copy.weights("last").unlink()
+    with pytest.raises(UserError, match=r"last\.safetensors: no such weights"):
+        export_run(copy, tmp_path / "last", "last")
+    assert not (tmp_path / "last").exists()
+
+
+def test_what_is_there_is_kept(trained_run: RunFolder, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(UserError, match="exists already; delete it, or name another --output"):
+        export_run(trained_run, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_nothing_half_written_is_left(
+    trained_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*paths: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("nmt.export.shutil.copyfile", full)
+    with pytest.raises(OSError, match="No space left"):
+        export_run(trained_run, tmp_path / "exported")
+    assert list(tmp_path.iterdir()) == []
