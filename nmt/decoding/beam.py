@@ -31,17 +31,14 @@ def beam_search(
     """
     beams = [_Sentence(int(limit), beam_size, alpha, n_best) for limit in limits]
     active = list(range(len(beams)))
-    state = model.start(source, int(limits.max()) + 1)
+    state = model.start(source)
     width = 1  # places a sentence
     sums = source.new_zeros((len(beams), 1), dtype=torch.float)  # (sentences, width)
     written = source.new_full((len(beams), 1), SOS)  # (sentences * width, length)
     while active:
         must_end = (state.length >= limits).repeat_interleave(width)
         steps = next_log_probabilities(model, written[:, -1], state, must_end)
-        vocabulary = steps.shape[1]
-        totals = (sums.flatten()[:, None] + steps).view(len(active), width * vocabulary)
-        best, choices = totals.topk(min(beam_size, totals.shape[1]), dim=1)
-        places, tokens = choices // vocabulary, choices % vocabulary
+        best, places, tokens = _best_candidates(sums, steps, beam_size)
         first_row = torch.arange(len(active), device=source.device)[:, None] * width
         origins = first_row + places  # (sentences, candidates): rows of `written`
         best = _take_finished(beams, active, best, tokens, origins, written)
@@ -52,14 +49,28 @@ def beam_search(
         alive = [i for i, sentence in enumerate(active) if beams[sentence].goes_on(sums[i, 0])]
         kept = torch.tensor(alive, dtype=torch.long, device=source.device)
         sums, order = sums[kept], order[kept]
-        rows = origins[kept].gather(1, order).flatten()
-        last = tokens[kept].gather(1, order).flatten()
-        written = torch.cat([written[rows], last[:, None]], dim=1)
+        rows = origins[kept].gather(1, order)
+        last = tokens[kept].gather(1, order)
+        written = torch.cat([written[rows.flatten()], last.view(-1, 1)], dim=1)
         if alive:
-            state.select(rows, same_source=len(rows) == len(steps) and len(alive) == len(active))
+            state.select(rows)
         limits = limits[kept]
         active = [active[i] for i in alive]
     return [beam.best() for beam in beams]
+
+
+def _best_candidates(sums: Tensor, steps: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the candidates with the highest sums, best first.
+
+    sums: (sentences, width); steps: (sentences * width, vocabulary) → their sums, the places of the
+    hypotheses that they continue, and their tokens: (sentences, candidates) each
+    """
+    # Those of a sentence are among the best of each of its hypotheses.
+    log_probabilities, tokens = steps.topk(min(count, steps.shape[1]), dim=1)
+    totals = (sums.view(-1, 1) + log_probabilities).view(len(sums), -1)
+    best, choices = totals.topk(min(count, totals.shape[1]), dim=1)
+    places = choices // tokens.shape[1]
+    return best, places, tokens.view(len(sums), -1).gather(1, choices)
 
 
 class _Sentence:

@@ -20,10 +20,10 @@ class EnsembleState:
         """Number of target positions decoded so far, by every member."""
         return self.members[0].length
 
-    def select(self, rows: Tensor, same_source: bool = False) -> None:
+    def select(self, rows: Tensor) -> None:
         """See `DecoderState.select`."""
         for member in self.members:
-            member.select(rows, same_source)
+            member.select(rows)
 
 
 class Ensemble:
@@ -38,15 +38,15 @@ class Ensemble:
     def __init__(self, models: Sequence[Transformer]):
         self.models = models
 
-    def start(self, source: Tensor, capacity: int) -> EnsembleState:
+    def start(self, source: Tensor) -> EnsembleState:
         """See `Transformer.start`."""
-        return EnsembleState([model.start(source, capacity) for model in self.models])
+        return EnsembleState([model.start(source) for model in self.models])
 
     def step(self, tokens: Tensor, state: EnsembleState) -> Tensor:
         """Decode one more position from the members' caches.
 
-        tokens: (batch,), the last token of each row → log p (batch, target_size), which as logits
-        are their own log-softmax
+        tokens: (rows,), the last token of each → log p (rows, target_size), which as logits are
+        their own log-softmax
         """
         steps = [
             model.step(tokens, member).float().log_softmax(-1)

@@ -7,7 +7,7 @@ from nmt.decoding.hypothesis import Hypothesis, finish
 from nmt.decoding.stepwise import S, Stepwise
 from nmt.special_tokens import EOS, PAD, SOS
 
-NEVER_WRITTEN = [PAD, SOS]
+NEVER_WRITTEN = (PAD, SOS)
 
 
 def next_log_probabilities(
@@ -19,10 +19,12 @@ def next_log_probabilities(
     """
     logits = model.step(tokens, state).float()
     log_probabilities = logits.log_softmax(-1)
-    log_probabilities[:, NEVER_WRITTEN] = float("-inf")
-    ending = log_probabilities[:, EOS].clone()
-    log_probabilities.masked_fill_(must_end[:, None], float("-inf"))
-    log_probabilities[:, EOS] = ending
+    for token in NEVER_WRITTEN:
+        log_probabilities[:, token] = float("-inf")
+    if must_end.any():  # seldom: a pass over the vocabulary less
+        ending = log_probabilities[:, EOS].clone()
+        log_probabilities.masked_fill_(must_end[:, None], float("-inf"))
+        log_probabilities[:, EOS] = ending
     return log_probabilities
 
 
@@ -36,7 +38,7 @@ def greedy_search(
     penalty, which changes the reported score alone. Rows leave the batch when they end.
     """
     batch = source.shape[0]
-    state = model.start(source, int(limits.max()) + 1)
+    state = model.start(source)
     rows = torch.arange(batch, device=source.device)
     tokens = torch.full_like(rows, SOS)
     sums = torch.zeros(batch, device=source.device)
@@ -57,6 +59,6 @@ def greedy_search(
                 written[row].append(token)
         if ended.any():
             kept = (~ended).nonzero().squeeze(1)
-            state.select(kept)
+            state.select(kept[:, None])
             rows, tokens, sums, limits = rows[kept], tokens[kept], sums[kept], limits[kept]
     return [found[row] for row in range(batch)]

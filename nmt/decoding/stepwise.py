@@ -12,8 +12,8 @@ class State(Protocol):
     def length(self) -> int:
         """Number of target positions decoded so far."""
 
-    def select(self, rows: Tensor, same_source: bool = False) -> None:
-        """Keep, repeat or reorder rows of the batch; rows: (new batch,)."""
+    def select(self, rows: Tensor) -> None:
+        """Keep, repeat or reorder rows; rows: (new batch, hypotheses), each line of one source."""
 
 
 S = TypeVar("S", bound=State)
@@ -22,8 +22,8 @@ S = TypeVar("S", bound=State)
 class Stepwise(Protocol[S]):
     """A `Transformer`, or an `Ensemble` of them."""
 
-    def start(self, source: Tensor, capacity: int) -> S:
-        """Encode sources, (batch, source), for decoding up to `capacity` target positions."""
+    def start(self, source: Tensor) -> S:
+        """Encode sources, (batch, source), for decoding: one row each."""
 
     def step(self, tokens: Tensor, state: S) -> Tensor:
-        """Decode one more position: (batch,) last tokens → logits (batch, target_size)."""
+        """Decode one more position: (rows,) last tokens → logits (rows, target_size)."""

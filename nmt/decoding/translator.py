@@ -13,6 +13,7 @@ from nmt.corpus.placeholders import reveal
 from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
 from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.search import ModelSearch, Search
+from nmt.decoding.threads import side_by_side
 from nmt.decoding.unknown import replace_unknown
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import EOS, PLACEHOLDERS, SPECIALS, UNK
@@ -21,7 +22,7 @@ from nmt.special_tokens import EOS, PLACEHOLDERS, SPECIALS, UNK
 _SENTENCE_END = re.compile(
     r"(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b[DdSs][rt]\.)(?<!\b\w\.) "
 )
-_LINES_AT_A_TIME = 256  # enough to sort by length, few enough to show progress
+_LINES_AT_A_TIME = 1024  # enough to sort by length for all threads, few enough to show progress
 
 
 @dataclass(frozen=True)
@@ -195,10 +196,20 @@ class Translator:
         plain = [i for i in order if not segments[i].hidden]
         hiding = [i for i in order if segments[i].hidden]
         # Where words are hidden, the whole beam is looked at for one that has placed them all.
-        for group, wanted in ((plain, n), (hiding, max(n, self.decoding.beam_size))):
-            for batch in self._batches(group, segments):
-                hypotheses = self._search_batch([segments[i].ids for i in batch], wanted)
-                found.update(zip(batch, hypotheses, strict=True))
+        work = [
+            (batch, wanted)
+            for group, wanted in ((plain, n), (hiding, max(n, self.decoding.beam_size)))
+            for batch in self._batches(group, segments)
+        ]
+
+        def search(batch_and_n: tuple[list[int], int]) -> list[list[Hypothesis]]:
+            batch, wanted = batch_and_n
+            return self._search_batch([segments[i].ids for i in batch], wanted)
+
+        on_cpu = next(self.model.parameters()).device.type == "cpu"
+        results = side_by_side(search, work) if on_cpu else map(search, work)
+        for (batch, _), hypotheses in zip(work, results, strict=True):
+            found.update(zip(batch, hypotheses, strict=True))
         for i in hiding:
             found[i] = self._complete_first(segments[i], found[i])[:n]
         return [found[i] for i in range(len(segments))]

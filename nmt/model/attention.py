@@ -43,26 +43,21 @@ def attention_weights(
 
 
 class KeyValueCache:
-    """Keys and values of one layer's past positions, in buffers allocated once.
+    """Keys and values of one layer's past positions, in buffers that double when they are full.
 
-    keys: (batch, heads, capacity, d_key); values: (batch, heads, capacity, d_value)
+    keys: (batch, heads, positions, d_key); values: (batch, heads, positions, d_value)
     """
 
-    def __init__(self, capacity: int):
-        self.capacity = capacity
+    def __init__(self) -> None:
         self.length = 0
         self._keys: Tensor | None = None
         self._values: Tensor | None = None
 
     def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Add new positions; return all keys and values so far."""
-        if self._keys is None or self._values is None:
-            batch, heads, _, d_key = key.shape
-            self._keys = key.new_empty(batch, heads, self.capacity, d_key)
-            self._values = value.new_empty(batch, heads, self.capacity, value.shape[-1])
         start, self.length = self.length, self.length + key.shape[2]
-        self._keys[:, :, start : self.length] = key
-        self._values[:, :, start : self.length] = value
+        self._keys = _write(self._keys, key, start)
+        self._values = _write(self._values, value, start)
         return self._keys[:, :, : self.length], self._values[:, :, : self.length]
 
     def select(self, rows: Tensor) -> None:
@@ -70,6 +65,21 @@ class KeyValueCache:
         if self._keys is not None and self._values is not None:
             self._keys = self._keys.index_select(0, rows)
             self._values = self._values.index_select(0, rows)
+
+
+def _write(buffer: Tensor | None, new: Tensor, start: int) -> Tensor:
+    """Write positions from `start` on into the buffer, or into one with room for them.
+
+    buffer: (batch, heads, positions, d); new: (batch, heads, new positions, d)
+    """
+    end = start + new.shape[2]
+    if buffer is None or buffer.shape[2] < end:
+        full = buffer
+        buffer = new.new_empty(*new.shape[:2], 2 * end, new.shape[3])
+        if full is not None:
+            buffer[:, :, :start] = full[:, :, :start]
+    buffer[:, :, start:end] = new
+    return buffer
 
 
 class _Attention(nn.Module):

@@ -38,35 +38,58 @@ class Embedding(nn.Module):
 class DecoderState:
     """What decoding remembers of a batch between steps.
 
+    A source may have several hypotheses, as many as any other. They lie side by side as its
+    queries, (batch, hypotheses, d_model): so they share its keys and values, and one buffer of
+    past pieces, in which each hypothesis sees its own. Hypotheses then move without their past.
+
     source: each layer's projected keys and values of the source, computed once;
-    source_mask: (batch, 1, 1, source); caches: each layer's past target positions
+    source_mask: (batch, 1, 1, source); caches: each layer's past pieces of all hypotheses;
+    past: (batch, 1, hypotheses, past pieces), which of them are a hypothesis's own; None: all;
+    length: number of target positions decoded so far
     """
 
-    def __init__(
-        self, source: list[tuple[Tensor, Tensor]], source_mask: Tensor, capacity: int
-    ) -> None:
+    def __init__(self, source: list[tuple[Tensor, Tensor]], source_mask: Tensor) -> None:
         self.source = source
         self.source_mask = source_mask
-        self.caches = [KeyValueCache(capacity) for _ in source]
+        self.caches = [KeyValueCache() for _ in source]
+        self.past: Tensor | None = None
+        self.length = 0
 
-    @property
-    def length(self) -> int:
-        """Number of target positions decoded so far."""
-        return self.caches[0].length
+    def advance(self, hypotheses: int) -> Tensor | None:
+        """Begin a step of so many hypotheses a source; return the mask of its self-attention.
 
-    def select(self, rows: Tensor, same_source: bool = False) -> None:
-        """Keep, repeat or reorder rows of the batch; rows: (new batch,).
-
-        `same_source` promises that every row keeps its source, so that only the past moves.
+        → (batch, 1, hypotheses, past pieces + hypotheses): each sees its past and itself
         """
+        self.length += 1
+        if self.past is not None:
+            itself = torch.eye(hypotheses, dtype=torch.bool, device=self.past.device)
+            itself = itself.expand(len(self.past), 1, -1, -1)
+            self.past = torch.cat([self.past, itself], dim=3)
+        return self.past
+
+    def select(self, rows: Tensor) -> None:
+        """Keep, repeat or reorder hypotheses.
+
+        rows: (new batch, new hypotheses), where each line's were among those of one source
+        """
+        batch = len(self.source_mask)
+        hypotheses = 1 if self.past is None else self.past.shape[2]
+        if self.past is None and rows.shape[1] > 1:
+            self.past = self.source_mask.new_ones(batch, 1, 1, self.length)
+        if self.past is not None:
+            self.past = self.past.flatten(0, 2)[rows][:, None]
+        sources = rows[:, 0].div(hypotheses, rounding_mode="floor")
+        if not torch.equal(sources, torch.arange(batch, device=rows.device)):
+            self._select_sources(sources)
+
+    def _select_sources(self, sources: Tensor) -> None:
         for cache in self.caches:
-            cache.select(rows)
-        if not same_source:
-            self.source_mask = self.source_mask.index_select(0, rows)
-            self.source = [
-                (key.index_select(0, rows), value.index_select(0, rows))
-                for key, value in self.source
-            ]
+            cache.select(sources)
+        self.source_mask = self.source_mask.index_select(0, sources)
+        self.source = [
+            (key.index_select(0, sources), value.index_select(0, sources))
+            for key, value in self.source
+        ]
 
 
 class Transformer(nn.Module):
@@ -122,28 +145,30 @@ class Transformer(nn.Module):
             x = layer(x, source_mask)
         return self.encoder_norm(x)
 
-    def start(self, source: Tensor, capacity: int) -> DecoderState:
-        """Encode a batch of sources for decoding up to `capacity` target positions.
+    def start(self, source: Tensor) -> DecoderState:
+        """Encode a batch of sources for decoding, one hypothesis each.
 
         source: (batch, source)
         """
         source_mask = padding_mask(source)
         memory = self.encode(source, source_mask)
         projected = [layer.cross_attention.keys_values(memory) for layer in self.decoder_layers()]
-        return DecoderState(projected, source_mask, capacity)
+        return DecoderState(projected, source_mask)
 
     def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
         """Decode one more position from the cache.
 
-        tokens: (batch,), the last token of each row → logits (batch, target_size)
+        tokens: (batch * hypotheses,), the last token of each row
+        → logits (batch * hypotheses, target_size)
         """
         x = self.target_embedding(tokens[:, None], start=state.length)
+        x = x.view(len(state.source_mask), -1, x.shape[2])  # (batch, hypotheses, d_model)
+        mask = state.advance(x.shape[1])
         for layer, cache, source in zip(
             self.decoder_layers(), state.caches, state.source, strict=True
         ):
-            # The only query is the last position: it may attend to all that is cached.
-            x = layer(x, None, source, state.source_mask, cache)
-        return self.logits(self.decoder_norm(x)).squeeze(1)
+            x = layer(x, mask, source, state.source_mask, cache)
+        return self.logits(self.decoder_norm(x)).flatten(0, 1)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Project to the target vocabulary: (…, d_model) → (…, target_size)."""

@@ -13,18 +13,17 @@ Script = Callable[[list[int], tuple[int, ...]], Mapping[int, float]]
 
 
 class ScriptedState:
-    """The sources and the tokens read so far, of each row."""
+    """The sources, and the tokens read so far of each row: of a source's hypotheses in turn."""
 
     def __init__(self, sources: list[list[int]]):
         self.sources = sources
         self.prefixes: list[tuple[int, ...]] = [() for _ in sources]
         self.length = 0
 
-    def select(self, rows: Tensor, same_source: bool = False) -> None:
-        indices = rows.tolist()
-        if not same_source:
-            self.sources = [self.sources[i] for i in indices]
-        self.prefixes = [self.prefixes[i] for i in indices]
+    def select(self, rows: Tensor) -> None:
+        width = len(self.prefixes) // len(self.sources)
+        self.sources = [self.sources[first // width] for first in rows[:, 0].tolist()]
+        self.prefixes = [self.prefixes[i] for i in rows.flatten().tolist()]
 
 
 class ScriptedModel:
@@ -39,7 +38,7 @@ class ScriptedModel:
         self.size = size
         self.rows: list[int] = []
 
-    def start(self, source: Tensor, capacity: int) -> ScriptedState:
+    def start(self, source: Tensor) -> ScriptedState:
         return ScriptedState(source.tolist())
 
     def step(self, tokens: Tensor, state: ScriptedState) -> Tensor:
@@ -50,7 +49,9 @@ class ScriptedModel:
             (*prefix, token) for prefix, token in zip(state.prefixes, tokens.tolist(), strict=True)
         ]
         probabilities = torch.zeros(len(tokens), self.size)
-        for row, (source, prefix) in enumerate(zip(state.sources, state.prefixes, strict=True)):
+        width = len(tokens) // len(state.sources)
+        for row, prefix in enumerate(state.prefixes):
+            source = state.sources[row // width]
             for token, probability in self.script(source, prefix[1:]).items():
                 probabilities[row, token] = probability
         return probabilities.log()

@@ -83,7 +83,7 @@ def test_a_batch_gives_what_each_sentence_gives_alone(positions, random_model, r
 
 def test_the_step_leaves_the_probabilities_of_other_pieces_alone(random_model):
     model = random_model()
-    state = model.start(torch.tensor([[A, EOS], [B, EOS]]), 3)
+    state = model.start(torch.tensor([[A, EOS], [B, EOS]]))
 
     steps = next_log_probabilities(
         model, torch.tensor([SOS, SOS]), state, torch.tensor([False, True])

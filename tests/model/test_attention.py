@@ -105,7 +105,7 @@ def test_attention_dropout_drops_in_training_only(config):
 
 
 def test_a_cache_returns_all_that_was_appended():
-    cache = KeyValueCache(4)
+    cache = KeyValueCache()
     keys, values = random_heads(3, 2, 1), random_heads(3, 5, 2)
 
     cache.append(keys[:, :, :2], values[:, :, :2])
@@ -117,7 +117,7 @@ def test_a_cache_returns_all_that_was_appended():
 
 
 def test_a_cache_selects_rows_with_repetition_and_goes_on():
-    cache = KeyValueCache(4)
+    cache = KeyValueCache()
     keys, values = random_heads(2, 2, 1), random_heads(2, 5, 2)
     cache.append(keys, values)
 
@@ -132,7 +132,7 @@ def test_a_cache_selects_rows_with_repetition_and_goes_on():
 
 
 def test_selecting_from_an_empty_cache_is_harmless():
-    cache = KeyValueCache(2)
+    cache = KeyValueCache()
     cache.select(torch.tensor([0]))
 
     assert cache.append(random_heads(1, 2, 1), random_heads(1, 2, 2))[0].shape == (2, 3, 1, 2)
@@ -143,7 +143,7 @@ def test_self_attention_through_a_cache_equals_attention_at_once(config):
     layer = SelfAttention(config(d_key=3, d_value=5)).eval()
     x = torch.randn(2, 5, 8)
     mask = torch.ones(5, 5, dtype=torch.bool).tril()
-    cache = KeyValueCache(5)
+    cache = KeyValueCache()
 
     steps = [layer(x[:, i : i + 1], None, cache) for i in range(5)]
 

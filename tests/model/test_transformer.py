@@ -120,7 +120,7 @@ def test_cached_steps_give_the_logits_of_teacher_forcing(changes, random_model):
     source = pad(SOURCES)
     target = torch.randint(4, 11, (3, 16), generator=torch.Generator().manual_seed(1))
 
-    state = model.start(source, capacity=16)
+    state = model.start(source)
     steps = [model.step(target[:, i], state) for i in range(16)]
 
     torch.testing.assert_close(torch.stack(steps, 1), model(source, target), rtol=1e-4, atol=1e-5)
@@ -129,36 +129,47 @@ def test_cached_steps_give_the_logits_of_teacher_forcing(changes, random_model):
 def test_selected_rows_go_on_as_if_they_had_been_alone(random_model):
     model = random_model()
     target = torch.tensor([[2, 5, 6], [2, 7, 8], [2, 9, 4]])
-    rows = torch.tensor([2, 0, 2])
+    rows = torch.tensor([[2], [0], [2]])
 
-    state = model.start(pad(SOURCES), capacity=3)
+    state = model.start(pad(SOURCES))
     model.step(target[:, 0], state)
     model.step(target[:, 1], state)
     state.select(rows)
-    logits = model.step(target[rows, 2], state)
+    logits = model.step(target[rows.flatten(), 2], state)
 
-    expected = model(pad(SOURCES)[rows], target[rows])[:, 2]
+    expected = model(pad(SOURCES)[rows.flatten()], target[rows.flatten()])[:, 2]
     torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-5)
 
 
-def test_rows_of_the_same_source_move_their_past_alone(random_model):
-    model = random_model()
-    source = torch.tensor([[5, 6, 3], [5, 6, 3]])
-    target = torch.tensor([[2, 5, 6], [2, 7, 8]])
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_hypotheses_of_a_source_see_their_own_past(changes, random_model):
+    model, generator = random_model(**changes), torch.Generator().manual_seed(1)
+    sources = pad(SOURCES)
+    written = torch.empty(3, 0, dtype=torch.long)  # (rows, length)
+    # One row each; two, then swapped; three, of two sources in another order; one again.
+    moves = [
+        [[0], [1], [2]],
+        [[0, 0], [1, 1], [2, 2]],
+        [[1, 0], [2, 3], [5, 4]],
+        [[4, 5, 5], [0, 1, 0]],
+        [[1], [5]],
+    ]
 
-    state = model.start(source, capacity=3)
-    model.step(target[:, 0], state)
-    model.step(target[:, 1], state)
-    state.select(torch.tensor([1, 0]), same_source=True)
-    logits = model.step(target[[1, 0], 2], state)
+    state = model.start(sources)
+    for rows in map(torch.tensor, moves):
+        sources = sources[rows[:, 0] // (len(written) // len(sources))]
+        state.select(rows)
+        drawn = torch.randint(4, 11, (rows.numel(), 1), generator=generator)
+        written = torch.cat([written[rows.flatten()], drawn], 1)
+        logits = model.step(written[:, -1], state)
 
-    expected = model(source, target)[[1, 0], 2]
-    torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-5)
+        expected = model(sources.repeat_interleave(rows.shape[1], 0), written)[:, -1]
+        torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_state_counts_the_positions_decoded(random_model):
     model = random_model()
-    state = model.start(torch.tensor([[5, 3]]), capacity=4)
+    state = model.start(torch.tensor([[5, 3]]))
     assert state.length == 0
 
     model.step(torch.tensor([2]), state)

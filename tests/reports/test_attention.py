@@ -95,7 +95,7 @@ def test_equals_what_decoding_with_the_cache_attends_to(
     """The search goes step by step; its only query at a step is that row of the picture."""
     model, [trace] = translator.model, translator.trace(SENTENCE)
     decoder = model.decoder_layers()
-    state = model.start(torch.tensor([trace.source_ids]), 40)
+    state = model.start(torch.tensor([trace.source_ids]))
     log_probability = 0.0
     ids = [*trace.hypothesis.ids, 3]
     for row, (read, written) in enumerate(zip([SOS, *ids], ids, strict=False)):

@@ -72,7 +72,7 @@ def test_cached_steps_equal_the_whole_with_keys_unlike_values(tiny_model):
     model = tiny_model(NAME, *TINY)
     source, target = torch.tensor([[5, 6, 3]]), torch.tensor([[2, 7, 4, 8]])
 
-    state = model.start(source, capacity=4)
+    state = model.start(source)
     steps = [model.step(target[:, i], state) for i in range(4)]
 
     torch.testing.assert_close(torch.stack(steps, 1), model(source, target))

@@ -1,0 +1,46 @@
+"""Work on several threads comes back in order and leaves PyTorch's settings alone."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from nmt.decoding.threads import side_by_side
+
+
+@pytest.fixture
+def _two_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("_two_threads")
+def test_items_are_worked_on_at_the_same_time_and_come_back_in_order():
+    both = threading.Barrier(2)
+
+    def work(item: int) -> tuple[int, int]:
+        both.wait(timeout=10)  # broken, were one item done after the other
+        return item, torch.get_num_threads()
+
+    assert side_by_side(work, [5, 3, 4, 1]) == [(5, 1), (3, 1), (4, 1), (1, 1)]
+    assert torch.get_num_threads() == 2
+
+
+@pytest.mark.usefixtures("_two_threads")
+def test_an_error_comes_through_and_the_threads_are_as_before():
+    def work(item: int) -> int:
+        return 1 // item
+
+    with pytest.raises(ZeroDivisionError):
+        side_by_side(work, [1, 0, 1])
+
+    assert torch.get_num_threads() == 2
+
+
+@pytest.mark.usefixtures("_two_threads")
+def test_one_item_keeps_all_threads():
+    assert side_by_side(lambda _: torch.get_num_threads(), [1]) == [2]
+    assert side_by_side(lambda _: torch.get_num_threads(), []) == []
