@@ -6,7 +6,7 @@ from torch import Tensor
 from nmt.decoding.greedy import next_log_probabilities
 from nmt.decoding.hypothesis import Hypothesis, finish, length_penalty
 from nmt.decoding.stepwise import S, Stepwise
-from nmt.special_tokens import EOS, SOS
+from nmt.special_tokens import EOS, PAD, SOS
 
 _DEAD = float("-inf")
 
@@ -19,10 +19,12 @@ def beam_search(
     beam_size: int,
     alpha: float,
     n_best: int = 1,
+    required: Tensor | None = None,
 ) -> list[list[Hypothesis]]:
     """Translate a batch; return each sentence's `n_best` hypotheses, best first.
 
-    source: (batch, source) ids; limits: (batch,), most pieces of each output.
+    source: (batch, source) ids; limits: (batch,), most pieces of each output; required: (batch,
+    pieces), padded, what an output has to hold before it may end by itself.
 
     A hypothesis that ends leaves its place in the beam empty, so a beam of one is greedy search.
     A sentence is done when its beam is empty, or when no living hypothesis could still beat its
@@ -38,6 +40,9 @@ def beam_search(
     while active:
         must_end = (state.length >= limits).repeat_interleave(width)
         steps = next_log_probabilities(model, written[:, -1], state, must_end)
+        if required is not None:
+            goes_on = _lacks(written, required.repeat_interleave(width, 0)) & ~must_end
+            steps[:, EOS] = steps[:, EOS].masked_fill(goes_on, _DEAD)
         best, places, tokens = _best_candidates(sums, steps, beam_size)
         first_row = torch.arange(len(active), device=source.device)[:, None] * width
         origins = first_row + places  # (sentences, candidates): rows of `written`
@@ -55,8 +60,15 @@ def beam_search(
         if alive:
             state.select(rows)
         limits = limits[kept]
+        required = None if required is None else required[kept]
         active = [active[i] for i in alive]
     return [beam.best() for beam in beams]
+
+
+def _lacks(written: Tensor, required: Tensor) -> Tensor:
+    """Tell which rows lack a required piece: (rows, length), (rows, pieces) → (rows,)."""
+    there = (written[:, :, None] == required[:, None, :]).any(1) | (required == PAD)
+    return ~there.all(1)
 
 
 def _best_candidates(sums: Tensor, steps: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:

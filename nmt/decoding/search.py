@@ -40,13 +40,21 @@ class ModelSearch:
         self._alpha = alpha
 
     def __call__(
-        self, sources: list[list[int]], limits: list[int], beam_size: int, n_best: int
+        self,
+        sources: list[list[int]],
+        limits: list[int],
+        beam_size: int,
+        n_best: int,
+        required: list[list[int]] | None = None,
     ) -> list[list[Hypothesis]]:
-        """See `Search`."""
+        """See `Search`; required: pieces that each output must hold before it may end by itself."""
         source = pad(sources).to(self._device)
         most = torch.tensor(limits, device=self._device)
         for model in self._models:
             model.eval()
+        if required:
+            pieces = pad(required).to(self._device)
+            return beam_search(self._writer, source, most, beam_size, self._alpha, n_best, pieces)
         if beam_size == 1:
             return [[h] for h in greedy_search(self._writer, source, most, self._alpha)]
         return beam_search(self._writer, source, most, beam_size, self._alpha, n_best)

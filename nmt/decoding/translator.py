@@ -1,7 +1,7 @@
 """The one way from raw text to raw text: validation, `translate` and `evaluate` all take it."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -190,39 +190,49 @@ class Translator:
     # ----------------------------------------------------------------------------------- search
 
     def _search(self, segments: list["_Segment"], n: int) -> list[list[Hypothesis]]:
-        """Search all segments in batches of like length; results are in the order given."""
-        found: dict[int, list[Hypothesis]] = {}
+        """Search all segments; results are in the order given."""
         order = sorted(range(len(segments)), key=lambda i: len(segments[i].ids))
         plain = [i for i in order if not segments[i].hidden]
         hiding = [i for i in order if segments[i].hidden]
+        found = self._search_all(plain, segments, self._search_batch, n)
         # Where words are hidden, the whole beam is looked at for one that has placed them all.
-        work = [
-            (batch, wanted)
-            for group, wanted in ((plain, n), (hiding, max(n, self.decoding.beam_size)))
-            for batch in self._batches(group, segments)
-        ]
+        beam = max(n, self.decoding.beam_size)
+        found |= self._search_all(hiding, segments, self._search_batch, beam)
+        for i in hiding:
+            found[i] = self._complete_first(segments[i], found[i])
+        losing = [i for i in hiding if self._faults(segments[i], found[i][0])[1]]
+        again = self._search_all(losing, segments, self._search_requiring, beam)
+        for i in losing:
+            found[i] = self._complete_first(segments[i], [*found[i], *again[i]])
+        return [found[i][:n] for i in range(len(segments))]
 
-        def search(batch_and_n: tuple[list[int], int]) -> list[list[Hypothesis]]:
-            batch, wanted = batch_and_n
-            return self._search_batch([segments[i].ids for i in batch], wanted)
+    def _search_all(
+        self,
+        order: list[int],
+        segments: list["_Segment"],
+        search: Callable[[list["_Segment"], int], list[list[Hypothesis]]],
+        n: int,
+    ) -> dict[int, list[Hypothesis]]:
+        """Search the segments of these numbers, in this order, in batches of like length."""
+        batches = list(self._batches(order, segments))
+
+        def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
+            return search([segments[i] for i in batch], n)
 
         on_cpu = next(self.model.parameters()).device.type == "cpu"
-        results = side_by_side(search, work) if on_cpu else map(search, work)
-        for (batch, _), hypotheses in zip(work, results, strict=True):
-            found.update(zip(batch, hypotheses, strict=True))
-        for i in hiding:
-            found[i] = self._complete_first(segments[i], found[i])[:n]
-        return [found[i] for i in range(len(segments))]
+        results = side_by_side(search_batch, batches) if on_cpu else map(search_batch, batches)
+        pairs = zip(batches, results, strict=True)
+        return {i: each for batch, found in pairs for i, each in zip(batch, found, strict=True)}
 
     def _complete_first(self, segment: "_Segment", found: list[Hypothesis]) -> list[Hypothesis]:
         """Put first those that end by themselves and have lost the fewest hidden words."""
+        return sorted(found, key=lambda hypothesis: self._faults(segment, hypothesis))
 
-        def faults(hypothesis: Hypothesis) -> tuple[bool, int]:
-            text = self.tokenizers.target.decode(hypothesis.ids)
-            lost = sum(mark not in text for mark in PLACEHOLDERS[: len(segment.hidden)])
-            return not hypothesis.complete, lost
-
-        return sorted(found, key=faults)
+    def _faults(self, segment: "_Segment", hypothesis: Hypothesis) -> tuple[bool, int]:
+        """Return whether a hypothesis was cut, and how many hidden words it has lost."""
+        text = self.tokenizers.target.decode(hypothesis.ids)
+        lost = sum(mark not in text for mark in PLACEHOLDERS[: len(segment.hidden)])
+        return not hypothesis.complete, lost
 
     def _batches(self, order: list[int], segments: list["_Segment"]) -> Iterator[list[int]]:
         batch: list[int] = []
@@ -236,12 +246,32 @@ class Translator:
         if batch:
             yield batch
 
-    def _search_batch(self, sources: list[list[int]], n: int) -> list[list[Hypothesis]]:
+    def _search_batch(self, segments: list["_Segment"], n: int) -> list[list[Hypothesis]]:
+        sources = [segment.ids for segment in segments]
+        beam_size = max(self.decoding.beam_size, n)
+        return self._search_ids(sources, self._limits(sources), beam_size, n)
+
+    def _search_requiring(self, segments: list["_Segment"], n: int) -> list[list[Hypothesis]]:
+        """Search for translations that hold all placeholders; an engine cannot, our models can."""
+        sources = [segment.ids for segment in segments]
+        required = [self._placeholder_ids(len(segment.hidden)) for segment in segments]
+        search = ModelSearch(self.models, self.decoding.length_penalty)
+        beam_size = max(self.decoding.beam_size, n)
+        return search(sources, self._limits(sources), beam_size, n, required)
+
+    def _placeholder_ids(self, count: int) -> list[int]:
+        target = self.tokenizers.target
+        ids = target.encode(" ".join(PLACEHOLDERS[:count]))
+        return [
+            i for i, piece in zip(ids, target.pieces(ids), strict=True) if piece in PLACEHOLDERS
+        ]
+
+    def _limits(self, sources: list[list[int]]) -> list[int]:
+        """Return the most pieces that each source's translation may have."""
         config = self.decoding
         lengths = torch.tensor([len(ids) for ids in sources])
         limits = (lengths * config.max_length_factor).long() + config.max_length_extra
-        limits = limits.clamp(max=self._max_length - 1)
-        return self._search_ids(sources, limits.tolist(), max(config.beam_size, n), n)
+        return limits.clamp(max=self._max_length - 1).tolist()
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,17 @@ def test_the_search_goes_on_for_as_many_as_are_wanted(scripted):
     assert len(model.rows) == 3
 
 
+def test_no_output_ends_before_it_holds_what_is_required(scripted):
+    model = scripted(lambda source, prefix: {EOS: 0.7, A: 0.2, B: 0.1})
+    sources, limits = ONE.repeat(3, 1), torch.tensor([9, 9, 1])
+    required = torch.tensor([[B, PAD], [PAD, PAD], [A, B]])
+
+    found = beam_search(model, sources, limits, 2, 0.0, required=required)
+
+    assert [h.ids for [h] in found] == [[B], [], [A]]
+    assert [h.complete for [h] in found] == [True, True, False]
+
+
 def test_an_ended_hypothesis_leaves_its_place_empty(scripted):
     model = scripted(lambda source, prefix: {EOS: 0.2, A: 0.5, B: 0.3})
 

@@ -512,12 +512,32 @@ def test_a_trace_shows_unknown_words_as_they_were_written(
     assert trace.source_ids[1] == UNK
 
 
+def test_a_search_that_loses_a_hidden_word_is_made_again(carrying, random_model, monkeypatch):
+    first, second = PLACEHOLDERS[:2]
+    asked = []
+
+    def search(model, source, limits, beam_size, alpha, n_best, required=None):
+        asked.append(None if required is None else required.tolist())
+        text = "singt." if required is None else f"{second} singt {first}."
+        return [[Hypothesis(carrying.target.encode(text), -1.0, -1.0, True)] for _ in source]
+
+    monkeypatch.setattr("nmt.decoding.search.beam_search", search)
+    model = random_model(source_size=carrying.source.size, target_size=carrying.target.size)
+    ready = Translator(model, carrying, DataConfig(), DecodingConfig(beam_size=4))
+
+    assert ready.translate(["Zora sings Öre"])[0].text == "Öre singt Zora."
+    ids = [i for mark in (first, second) for i in carrying.target.encode(mark)]
+    marks = [i for i in ids if carrying.target.pieces([i])[0] in (first, second)]
+    assert asked == [None, [marks]]
+
+
 def test_a_hypothesis_that_places_all_hidden_words_comes_first(carrying, random_model, monkeypatch):
     first, second = PLACEHOLDERS[:2]
     texts = ["singt.", f"{first} singt.", f"{second} singt {first}.", f"{first} {second}."]
     asked = []
 
-    def search(model, source, limits, beam_size, alpha, n_best):
+    def search(model, source, limits, beam_size, alpha, n_best, required=None):
+        assert required is None  # nothing is lost
         asked.append(n_best)
         found = [Hypothesis(carrying.target.encode(t), -1.0, -i, True) for i, t in enumerate(texts)]
         return [found[:n_best] for _ in source]
