@@ -63,18 +63,23 @@ def require_ctranslate2() -> None:
 
 
 def write_ctranslate2(model: Transformer, tokenizers: Tokenizers, folder: Path) -> None:
-    """Write a model to an empty folder in CTranslate2's format.
+    """Write a model to an empty folder in CTranslate2's format, by its own converter interface.
 
     Raises `UserError` for a model or a vocabulary that the format cannot hold.
     """
+    from ctranslate2.converters import Converter
+
     _require_carried(model.config)
     pieces = _pieces(tokenizers.source), _pieces(tokenizers.target)
-    specification = _specify(model)
-    specification.register_source_vocabulary(pieces[0])
-    specification.register_target_vocabulary(pieces[1])
-    specification.validate()
-    specification.optimize()  # writes tied weights once
-    specification.save(str(folder))
+
+    class RunConverter(Converter):  # type: ignore[misc]
+        def _load(self) -> "TransformerSpec":
+            specification = _specify(model)
+            specification.register_source_vocabulary(pieces[0])
+            specification.register_target_vocabulary(pieces[1])
+            return specification
+
+    RunConverter().convert(str(folder), force=True)
 
 
 def _require_carried(config: ModelConfig) -> None:

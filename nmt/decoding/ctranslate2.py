@@ -85,13 +85,15 @@ def _load(folder: str, device: torch.device, compute_type: ComputeType) -> Any:
     import ctranslate2
 
     name = "cuda" if device.type == "cuda" else "cpu"
+    threads = torch.get_num_threads()
     try:
         return ctranslate2.Translator(
             folder,
             device=name,
             device_index=device.index or 0,
             compute_type=compute_type,
-            intra_threads=torch.get_num_threads(),
+            inter_threads=threads,  # so many batches at once, as `side_by_side` brings them
+            intra_threads=1,
         )
     except (RuntimeError, ValueError) as error:
         known = ", ".join(sorted(ctranslate2.get_supported_compute_types(name)))
@@ -99,3 +101,5 @@ def _load(folder: str, device: torch.device, compute_type: ComputeType) -> Any:
             f"--engine ctranslate2: {' '.join(str(error).split())[:200]}; on this {name} it can "
             f"--compute-type {known}"
         ) from None
+    finally:
+        torch.set_num_threads(threads)  # the library has set it to its own
