@@ -32,6 +32,7 @@ from nmt.evaluation import corpus_bleu
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import save_weights
 from nmt.run_folder import RunFolder, Weights, create_run, open_run, replacing, require_free
+from nmt.special_tokens import UNK
 from nmt.training.batches import Batch, BatchPlan, validation_batches
 from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.loss import BatchLoss, score_batch
@@ -115,8 +116,13 @@ class Trainer:
         torch.manual_seed(self.settings.seed)
         sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
         self.model = Transformer(config.model, *sizes).to(self.device)
-        if not processes.is_main:  # the same weights, but other random numbers from here on
-            torch.manual_seed(self.settings.seed + processes.rank)
+        self.learner = processes.replicate(BatchLoss(self.model, self.settings.label_smoothing))
+        # Several processes share a batch out already.
+        by_threads = self.device.type == "cpu" and processes.size == 1
+        self.shards = Shards(self.model, self._learn) if by_threads else None
+        if processes.size > 1:
+            self._settle_order()
+            torch.manual_seed(self.settings.seed + processes.rank)  # each drops others
         self.optimizer = make_optimizer(self.model, self.settings)
         decay = self.settings.average_decay
         self.average = WeightAverage(self.model, decay) if decay else None
@@ -133,10 +139,6 @@ class Trainer:
                 folder.checkpoint, self.model, self.optimizer, self.average, processes
             )
             self._forget_metrics_after(self.progress.updates)
-        self.learner = processes.replicate(BatchLoss(self.model, self.settings.label_smoothing))
-        # Several processes share a batch out already.
-        by_threads = self.device.type == "cpu" and processes.size == 1
-        self.shards = Shards(self.model, self._learn) if by_threads else None
         batches = len(self.plan.order(1))
         self.updates_an_epoch = math.ceil(batches / self.settings.accumulate)
         self.last_update = self._last_update()
@@ -150,6 +152,16 @@ class Trainer:
         self._signalled = False  # this process; _interrupted: all know
         self._interrupted = False
         self._board: TensorBoard | None = None
+
+    def _settle_order(self) -> None:
+        """Pass a pair without labels, whose gradients are zero.
+
+        After its first pass `DistributedDataParallel` changes the order in which it sums, and so
+        the last bits; with the first pass out of the way, a resumed training sums as it did.
+        """
+        loss, _ = self._learn(Batch.from_ids([[UNK]], [[UNK]]).without_labels())
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.model.zero_grad()
 
     # --------------------------------------------------------------------------------- the loop
 
