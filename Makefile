@@ -35,8 +35,21 @@ types: $(READY)  ## mypy, strict
 docs: $(READY)  ## print the values of docs/how-it-works.md anew
 	$(BIN)/python scripts/how_it_works.py
 
-bench: $(READY)  ## measure training and decoding speed on this machine
-	$(BIN)/python scripts/benchmark.py
+# Corpora are downloaded, or: make bench MULTI30K=FOLDER PICKLE=english-german-both.pkl
+MULTI30K_FIELD = $(if $(MULTI30K),--set data.path=$(MULTI30K))
+PICKLE_FIELD = $(if $(PICKLE),--set data.path=$(PICKLE))
+
+bench: $(READY)  ## measure speed beside peers, which it installs apart; about an hour
+	$(BIN)/python scripts/bench/training.py $(MULTI30K_FIELD)
+	$(BIN)/python scripts/bench/training.py --big $(MULTI30K_FIELD)
+	$(BIN)/python scripts/bench/profiling.py $(MULTI30K_FIELD)
+	$(BIN)/python scripts/bench/tutorial.py $(PICKLE_FIELD)
+	$(BIN)/python scripts/bench/loading.py --config multi30k.yaml $(MULTI30K_FIELD)
+	$(BIN)/python scripts/bench/preparing.py
+	test -d runs/bench || $(BIN)/nmt train --config multi30k.yaml --run runs/bench --set training.max_minutes=10 $(MULTI30K_FIELD)
+	$(BIN)/python scripts/bench/decoding.py --run runs/bench --joeynmt
+	$(BIN)/python scripts/bench/one_sentence.py --run runs/bench
+	$(BIN)/python scripts/bench/growth.py --output growth.svg
 
 clean:  ## remove what make has built: the environment and caches, not your runs
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache

@@ -1,4 +1,4 @@
-"""Measure translating beside CTranslate2: the same weights in float32, the same text path.
+"""Decoding speed: nmt beside CTranslate2 and JoeyNMT, with the same weights in float32.
 
     nmt train --config multi30k.yaml --run runs/multi30k
     python scripts/bench/decoding.py --run runs/multi30k
@@ -6,16 +6,22 @@
 Translates the run's test set, Multi30k's test2016 in this case, greedily and with a beam of 5: the
 whole file, and its sentences one at a time, by translators that are loaded already. Both engines
 have the same threads, the same batches and the same limit for every output, and both tokenize and
-join the text as nmt does. CTranslate2 comes with nmt's extra `ctranslate2`.
+join the text as nmt does. CTranslate2 comes with nmt's extra `ctranslate2`. `--joeynmt` adds
+JoeyNMT's beam search over the whole file, given the pieces' ids, which takes minutes a round; the
+run's model must be pre-norm with all embeddings tied, as that of multi30k.yaml.
 """
 
+import json
 import statistics
+import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+import peers
 import torch
-from measuring import Row, faster, in_turn, options, report, seconds
+from measuring import Peer, Row, faster, in_turn, options, report, seconds
 
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translator
@@ -24,13 +30,14 @@ from nmt.run_folder import RunFolder, open_run
 CPU = torch.device("cpu")
 PEER = "CTranslate2, float32"
 SEARCHES = {"greedy": 1, "beam 5": 5}
-WHOLE_FILE, ONE_SENTENCE = 1.0, 1 / 1.5  # the least ratios
+WHOLE_FILE, ONE_SENTENCE, BESIDE_JOEYNMT = 1.0, 1 / 1.5, 10.0  # the least ratios
+LONGEST = 100  # pieces of any output
 ALONE = 200  # sentences that are translated one at a time
 
 
 def open_engines(run: RunFolder, beam_size: int) -> dict[str, Translator]:
     """Load both; every output may have the same number of pieces."""
-    limits = ["decoding.max_length_factor=0", "decoding.max_length_extra=100"]
+    limits = ["decoding.max_length_factor=0", f"decoding.max_length_extra={LONGEST}"]
     overrides = [*limits, f"decoding.beam_size={beam_size}"]
     return {
         "nmt": load_translator(run, overrides=overrides, device=CPU),
@@ -50,6 +57,29 @@ def one_sentence(translator: Translator, lines: list[str]) -> Callable[[], float
     )
 
 
+def joeynmt(translator: Translator, lines: list[str], threads: int, scratch: Path) -> Peer:
+    """Start JoeyNMT with the translator's weights and its source ids, sorted by length."""
+    model = translator.model
+    weights, sources = scratch / "weights.npz", scratch / "sources.json"
+    np.savez(weights, **{name: value.numpy() for name, value in model.state_dict().items()})
+    ids = [trace.source_ids for line in lines for trace in translator.trace(line)]
+    sources.write_text(json.dumps(sorted(ids, key=len)))
+    settings = {
+        "size": len(model.output.weight),
+        "d_model": model.config.d_model,
+        "heads": model.config.heads,
+        "d_ff": model.config.d_ff,
+        "layers": model.config.encoder_layers,
+        "dropout": 0.0,
+        "label_smoothing": 0.0,
+        "threads": threads,
+        "limit": LONGEST,
+        "beam_size": 5,
+    }
+    arguments = str(weights), json.dumps(settings), str(sources)
+    return Peer(peers.python(), "joeynmt_decoding.py", *arguments)
+
+
 def compare(name: str, works: Mapping[str, Callable[[], float]], rounds: int, least: float) -> Row:
     measured = in_turn(works, rounds)
     return faster(name, PEER, measured["nmt"], measured[PEER], least)
@@ -58,6 +88,7 @@ def compare(name: str, works: Mapping[str, Callable[[], float]], rounds: int, le
 def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--run", type=Path, required=True, help="run folder that nmt train wrote")
+    parser.add_argument("--joeynmt", action="store_true", help="compare with JoeyNMT as well")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     run = open_run(arguments.run)
@@ -71,6 +102,14 @@ def main() -> None:
         ):
             works = {engine: work(translator, lines) for engine, translator in engines.items()}
             rows.append(compare(name, works, arguments.rounds, least))
+    if arguments.joeynmt:
+        with tempfile.TemporaryDirectory() as scratch:
+            nmt = open_engines(run, 5)["nmt"]
+            theirs = joeynmt(nmt, lines, arguments.threads, Path(scratch))
+            works = {"nmt": whole_file(nmt, lines), "JoeyNMT": theirs}
+            found = in_turn(works, arguments.rounds)
+        name = f"{len(lines):,} sentences, beam 5"
+        rows.append(faster(name, "JoeyNMT", found["nmt"], found["JoeyNMT"], BESIDE_JOEYNMT))
     report(rows, arguments.json)
 
 

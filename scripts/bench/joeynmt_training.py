@@ -39,7 +39,7 @@ def read(path: str) -> list[tuple[torch.Tensor, torch.Tensor]]:
     ]
 
 
-def as_batch(source: torch.Tensor, target: torch.Tensor) -> Batch:
+def as_batch(source: torch.Tensor, target: torch.Tensor | None) -> Batch:
     return Batch(
         src=source,
         src_length=(source != 1).sum(1),

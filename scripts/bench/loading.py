@@ -16,6 +16,7 @@ from measuring import Row, in_turn, options, report, seconds
 from nmt.config_files import load_config
 from nmt.corpus.prepare import prepare
 from nmt.run_folder import RunFolder
+from nmt.training.processes import Processes
 from nmt.training.trainer import Trainer
 
 MOST = 0.02  # of the time of an update
@@ -31,7 +32,8 @@ def main() -> None:
     config = load_config(arguments.config, arguments.set)
     with tempfile.TemporaryDirectory() as folder:
         prepared = prepare(config, Path(folder, "prepared"))
-        trainer = Trainer(config, prepared, RunFolder(Path(folder)), torch.device("cpu"))
+        processes = Processes(torch.device("cpu"))
+        trainer = Trainer(config, prepared, RunFolder(Path(folder)), processes)
         plan = trainer.plan
         first, second = (plan.order(epoch) for epoch in (1, 2))
         print(f"the first epoch: {seconds(lambda: list(plan.load(first, 1))):.2f} s to load")

@@ -10,12 +10,12 @@ layers of d_model 512 and d_ff 2,048, against the matrix product's ceiling as we
 import json
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import peers
 import torch
+from batches import update, write_batches
 from measuring import Peer, Row, ceiling, in_turn, more, options, report
 
 from nmt.config import Config
@@ -34,24 +34,6 @@ BIG = (
     "model.encoder_layers=6",
     "model.decoder_layers=6",
 )
-
-
-def write_batches(trainer: Trainer, order: list[np.ndarray], path: Path) -> None:
-    """Store the batches for the peers: source{i}, with <eos>; target{i}, with <sos> and <eos>."""
-    arrays = {}
-    for i, batch in enumerate(trainer.plan.load(order, 1)):
-        arrays[f"source{i}"] = batch.source.numpy()
-        arrays[f"target{i}"] = torch.cat([batch.target_in[:, :1], batch.target_out], 1).numpy()
-    np.savez(path, **arrays)
-
-
-def updates(trainer: Trainer, order: list[np.ndarray]) -> float:
-    """Return target tokens a second of whole updates: loading, forward, backward, optimizer."""
-    start = time.perf_counter()
-    tokens = trainer.progress.tokens
-    for batch in trainer.plan.load(order, 1):
-        trainer.update([batch])
-    return (trainer.progress.tokens - tokens) / (time.perf_counter() - start)
 
 
 def flops(model: Transformer, trainer: Trainer, order: list[np.ndarray]) -> float:
@@ -106,7 +88,7 @@ def main() -> None:
         size = trainer.prepared.tokenizers.target.size
         given = (str(batches), settings_of(config, size, arguments.threads))
         works = {
-            "nmt": lambda: updates(trainer, order),
+            "nmt": lambda: update(trainer, order),
             "plain": Peer(Path(sys.executable), "plain_training.py", *given),
         }
         if not arguments.big:

@@ -1,0 +1,142 @@
+"""How cost grows: speed against the sizes of batch, model, vocabulary, sentences, beam and corpus.
+
+    python scripts/bench/growth.py --output docs/growth.svg
+
+Random pieces and untrained weights of multi30k.yaml's size, one size changed at a time: what is
+computed does not depend on what the numbers are. Prints the numbers, and draws them.
+"""
+
+import json
+import statistics
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+from measuring import machine, options, seconds
+from preparing import nmt_prepare
+from repetition import repeated, write
+
+from nmt.config import ModelConfig, TrainingConfig
+from nmt.corpus.readers import read_parallel
+from nmt.decoding.search import ModelSearch
+from nmt.model.transformer import Transformer
+from nmt.reports.figures import picture
+from nmt.shipped import SAMPLE_CORPUS
+from nmt.special_tokens import EOS, SPECIALS
+from nmt.training.batches import Batch
+from nmt.training.loss import BatchLoss
+from nmt.training.optimization import make_optimizer
+from nmt.training.shards import Seed, Shards
+
+LENGTH, VOCABULARY, TOKENS = 15, 8000, 4096
+
+
+def model_of(d_model: int = 128, vocabulary: int = VOCABULARY) -> Transformer:
+    torch.manual_seed(1)
+    config = ModelConfig(
+        d_model=d_model,
+        heads=d_model // 32,
+        d_ff=2 * d_model,
+        encoder_layers=4,
+        decoder_layers=4,
+        dropout=0.3,
+        tie="all",
+    )
+    return Transformer(config, vocabulary, vocabulary)
+
+
+def sentences(count: int, length: int, vocabulary: int) -> list[list[int]]:
+    return torch.randint(len(SPECIALS), vocabulary, (count, length)).tolist()
+
+
+def training(
+    tokens: int = TOKENS, d_model: int = 128, vocabulary: int = VOCABULARY, length: int = LENGTH
+) -> Callable[[], float]:
+    """Return the work that takes updates and tells target tokens a second."""
+    model = model_of(d_model, vocabulary).train()
+    optimizer = make_optimizer(model, TrainingConfig())
+    shards = Shards(model, BatchLoss(model, 0.1))
+    sides = (sentences(max(1, tokens // (length + 1)), length, vocabulary) for _ in range(2))
+    batch = Batch.from_ids(*sides)
+
+    def update() -> None:
+        shards.backward(batch, batch.tokens, Seed(1, 1, 1))
+        optimizer.step()
+        optimizer.zero_grad()
+
+    return lambda: batch.tokens / seconds(update)
+
+
+def decoding(beam_size: int) -> Callable[[], float]:
+    """Return the work that tells sentences a second, each as long as it may be."""
+    search = ModelSearch([model_of()], alpha=1.0)
+    source = [[*ids, EOS] for ids in sentences(64, LENGTH, VOCABULARY)]
+    limits = [LENGTH] * len(source)
+    return lambda: len(source) / seconds(lambda: search(source, limits, beam_size, 1))
+
+
+def preparing(pairs: int) -> Callable[[], float]:
+    """Return the work that tells pairs a second of `nmt prepare`."""
+    sample = list(read_parallel(SAMPLE_CORPUS / "train.en", SAMPLE_CORPUS / "train.de"))
+
+    def work() -> float:
+        with tempfile.TemporaryDirectory() as folder:
+            stem = Path(folder, "pairs")
+            write(repeated(sample, pairs), stem)
+            return pairs / nmt_prepare(stem)()
+
+    return work
+
+
+GROWTH: dict[str, tuple[str, Sequence[int], Callable[[int], Callable[[], float]]]] = {
+    "tokens a batch": ("tokens/s", (256, 1024, 4096, 16384), lambda n: training(tokens=n)),
+    "d_model": ("tokens/s", (64, 128, 256, 512), lambda n: training(d_model=n)),
+    "vocabulary": ("tokens/s", (2000, 8000, 32000), lambda n: training(vocabulary=n)),
+    "pieces a sentence": ("tokens/s", (8, 16, 32, 64, 128), lambda n: training(length=n)),
+    "beam": ("sentences/s", (1, 2, 5, 10, 20), decoding),
+    "pairs prepared": ("pairs/s", (10_000, 30_000, 100_000), preparing),
+}
+
+
+def measure(rounds: int) -> dict[str, dict[int, float]]:
+    found: dict[str, dict[int, float]] = {}
+    for name, (unit, sizes, work_of) in GROWTH.items():
+        found[name] = {}
+        for size in sizes:
+            work = work_of(size)
+            if name != "pairs prepared":  # a process of its own has no warm-up
+                work()
+            found[name][size] = statistics.median(work() for _ in range(rounds))
+            print(f"{name} {size:,}: {found[name][size]:,.4g} {unit}", flush=True)
+    return found
+
+
+def draw(found: dict[str, dict[int, float]], path: Path) -> None:
+    with picture(path, 11, 6.5) as figure:
+        panels = figure.subplots(2, 3).flatten()
+        for panel, (name, values) in zip(panels, found.items(), strict=True):
+            panel.plot(list(values), list(values.values()), marker="o")
+            panel.set_xscale("log", base=2)
+            panel.set_xticks(list(values), [f"{size:,}" for size in values])
+            panel.minorticks_off()
+            panel.set_ylim(bottom=0)
+            panel.set_xlabel(name)
+            panel.set_ylabel(GROWTH[name][0])
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--output", type=Path, help="picture to write, .png or .svg")
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    print(machine())
+    found = measure(arguments.rounds)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    if arguments.output:
+        draw(found, arguments.output)
+
+
+if __name__ == "__main__":
+    main()
