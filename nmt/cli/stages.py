@@ -69,7 +69,7 @@ def train(
     """Train a model, preparing the data first where needed.
 
     Ctrl-C saves; `nmt train --resume` then goes on as if nothing had happened. Several processes
-    train as one: torchrun --nproc-per-node=2 -m nmt train …
+    train as one: torchrun --nproc-per-node=2 -m nmt -- train …
     """
     from nmt.device import choose_device
     from nmt.training.dry_run import dry_run as look_ahead

@@ -1,18 +1,20 @@
 """From a run folder to a translator, or from several to an ensemble."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import torch
 
 from nmt.config_files import load_config
 from nmt.corpus.tokenizers import KNOWN_WORDS, load_tokenizers, vocabulary_files
-from nmt.decoding.ctranslate2 import ComputeType, CTranslate2Search
 from nmt.decoding.translator import Translator
 from nmt.device import choose_device
 from nmt.errors import UserError
 from nmt.model.weights import load_weights
 from nmt.run_folder import RunFolder, Weights
+
+if TYPE_CHECKING:
+    from nmt.decoding.ctranslate2 import ComputeType
 
 Engine = Literal["pytorch", "ctranslate2"]
 
@@ -24,7 +26,7 @@ def load_translator(
     overrides: Sequence[str] = (),
     device: torch.device | None = None,
     engine: Engine = "pytorch",
-    compute_type: ComputeType = "float32",
+    compute_type: "ComputeType" = "float32",
 ) -> Translator:
     """Open a run for translation; `overrides` may change fields of its decoding section.
 
@@ -57,6 +59,8 @@ def load_translator(
     model, *more = models
     search = None
     if engine == "ctranslate2":
+        from nmt.decoding.ctranslate2 import CTranslate2Search  # seldom, and takes time
+
         alpha = config.decoding.length_penalty
         search = CTranslate2Search(model, tokenizers, alpha, compute_type)
     return Translator(model, tokenizers, config.data, config.decoding, longest, more, search)

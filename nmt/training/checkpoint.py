@@ -89,7 +89,7 @@ def load_checkpoint(
         if len(generators) != processes.size:
             raise UserError(
                 f"{path}: number of processes: {processes.size} is not the {len(generators)} of "
-                f"this run; resume it with torchrun --nproc-per-node={len(generators)} -m nmt …"
+                f"this run; resume it with torchrun --nproc-per-node={len(generators)} -m nmt -- …"
             )
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])

@@ -1,6 +1,6 @@
 """Training by several processes at once: which of them this one is, and what they tell each other.
 
-torchrun --nproc-per-node=2 -m nmt train --config multi30k.yaml
+torchrun --nproc-per-node=2 -m nmt -- train --config multi30k.yaml
 
 Each holds the whole model and takes its share of every batch; gradients are added up by
 `DistributedDataParallel` (Li et al. 2020, https://arxiv.org/abs/2006.15704). All else that they
@@ -100,7 +100,7 @@ class ProcessGroup(Processes):
         self._store = store
         here = int(os.environ.get("LOCAL_WORLD_SIZE", size))
         machines = f"--nnodes={size // here} … " if here < size else ""
-        self.command = f"torchrun {machines}--nproc-per-node={here} -m nmt"
+        self.command = f"torchrun {machines}--nproc-per-node={here} -m nmt --"
 
     def join(self, device: torch.device) -> None:
         """Wait for the others; of CUDA GPUs take this process's own."""

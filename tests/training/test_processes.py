@@ -166,7 +166,7 @@ def test_a_signal_to_one_stops_all_after_the_same_update(two: Path) -> None:
 
 
 def test_only_the_main_process_is_heard(two: Path) -> None:
-    assert "torchrun --nproc-per-node=2 -m nmt train --resume" in (two / "0.out").read_text()
+    assert "torchrun --nproc-per-node=2 -m nmt -- train --resume" in (two / "0.out").read_text()
     lines = (two / "1.out").read_text().splitlines()
     assert all("ended by" in line for line in lines), "the test's own, and no other"
     assert (two / "1.err").read_text() == ""
@@ -194,7 +194,7 @@ def test_a_killed_process_ends_the_others_with_one_line_and_leaves_a_checkpoint(
     assert main.returncode == 2
     assert [line for line in err.splitlines() if line.startswith("nmt: ")] == [
         "nmt: process 1 of 2 (counted from 0) was lost; go on from the last checkpoint with "
-        "torchrun --nproc-per-node=2 -m nmt train --resume --run runs/toy"
+        "torchrun --nproc-per-node=2 -m nmt -- train --resume --run runs/toy"
     ]
     assert "Traceback" not in out + err
     assert len(checkpoint(tmp_path / "runs" / "toy")["generators_of_others"]) == 1
@@ -218,9 +218,13 @@ def test_variables_that_lead_nowhere_are_one_line(monkeypatch: pytest.MonkeyPatc
 def test_torchrun_starts_kills_and_resumes(tmp_path: Path, toy_config: MakeConfig) -> None:
     (tmp_path / "toy.yaml").write_text(dump_config(toy_config(training={"epochs": 10_000})))
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    command = [*torchrun, "--nproc-per-node=2", "-m", "nmt", "train", "--device", "cpu"]
+    command = [*torchrun, "--nproc-per-node=2", "-m", "nmt", "--", "train"]
+    command += ["--device", "cpu"]
     started = subprocess.Popen(
-        [*command, "--config", "./toy.yaml"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        [*command, "--config", "./toy.yaml", "--run", "runs/toy"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     wait_for(tmp_path / "runs" / "toy" / "metrics.jsonl")
     children = Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().split()
