@@ -11,12 +11,11 @@ import sys
 import time
 from types import SimpleNamespace
 
-import numpy as np
 import torch
 from joeynmt.batch import Batch
 from joeynmt.model import build_model
 from joeynmt.vocabulary import Vocabulary
-from measuring import serve
+from measuring import read_batches, serve
 
 PAD, UNK, SOS, EOS = range(4)  # as nmt numbers them
 SPECIALS = SimpleNamespace(
@@ -27,16 +26,10 @@ AS_JOEYNMT = {PAD: 1, SOS: 2, EOS: 3, UNK: 0}
 
 
 def read(path: str) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    arrays = np.load(path)
-    table = np.arange(1 + max(int(arrays[name].max()) for name in arrays.files))
-    table[list(AS_JOEYNMT)] = list(AS_JOEYNMT.values())
-    return [
-        (
-            torch.from_numpy(table[arrays[f"source{i}"]]),
-            torch.from_numpy(table[arrays[f"target{i}"]]),
-        )
-        for i in range(len(arrays.files) // 2)
-    ]
+    pairs = read_batches(path)
+    table = torch.arange(1 + max(int(side.max()) for pair in pairs for side in pair))
+    table[list(AS_JOEYNMT)] = torch.tensor(list(AS_JOEYNMT.values()))
+    return [(table[source], table[target]) for source, target in pairs]
 
 
 def as_batch(source: torch.Tensor, target: torch.Tensor | None) -> Batch:

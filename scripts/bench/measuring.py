@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 
 ROUNDS = 5
@@ -111,6 +112,15 @@ def serve(work: Callable[[], float]) -> None:
     """Be a `Peer`'s script: call the work for each line read."""
     for _ in sys.stdin:
         print("measured", work(), flush=True)
+
+
+def read_batches(path: str) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Return what `batches.write_batches` stored: pairs of (batch, source) and (batch, target)."""
+    arrays = np.load(path)
+    return [
+        (torch.from_numpy(arrays[f"source{i}"]), torch.from_numpy(arrays[f"target{i}"]))
+        for i in range(len(arrays.files) // 2)
+    ]
 
 
 def ceiling(rows: int, inner: int, columns: int, dtype: torch.dtype = torch.float32) -> float:

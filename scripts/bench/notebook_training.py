@@ -13,9 +13,8 @@ import sys
 import time
 from functools import lru_cache
 
-import numpy as np
 import torch
-from measuring import serve
+from measuring import read_batches, serve
 from plain_training import PAD, Attention
 from torch import Tensor, nn
 from torch.nn import functional
@@ -74,11 +73,7 @@ def main() -> None:
     path, settings = sys.argv[1], json.loads(sys.argv[2])
     torch.set_num_threads(settings["threads"])
     torch.manual_seed(1)
-    arrays = np.load(path)
-    batches = [
-        tuple(torch.from_numpy(arrays[f"{side}{i}"]) for side in ("source", "target"))
-        for i in range(len(arrays.files) // 2)
-    ]
+    batches = read_batches(path)
     model = Notebook(*settings["sizes"], settings["cached"])
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
 

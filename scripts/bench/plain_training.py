@@ -10,9 +10,8 @@ import json
 import sys
 import time
 
-import numpy as np
 import torch
-from measuring import serve
+from measuring import read_batches, serve
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -99,11 +98,7 @@ def main() -> None:
     path, settings = sys.argv[1], json.loads(sys.argv[2])
     torch.set_num_threads(settings["threads"])
     torch.manual_seed(1)
-    arrays = np.load(path)
-    batches = [
-        tuple(torch.from_numpy(arrays[f"{side}{i}"]) for side in ("source", "target"))
-        for i in range(len(arrays.files) // 2)
-    ]
+    batches = read_batches(path)
     sizes = ("d_model", "heads", "d_ff", "layers", "dropout")
     model = Transformer(settings["size"], *(settings[name] for name in sizes))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98))
