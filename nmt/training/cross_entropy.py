@@ -89,3 +89,100 @@ class _InRows(torch.autograd.Function):
         d_hidden, d_weight, d_bias = ctx.saved_tensors
         d_bias = None if d_bias is None else d_bias * d_loss
         return d_hidden * d_loss, d_weight * d_loss, d_bias, None, None
+
+
+def twin_cross_entropy(
+    hidden: Tensor,
+    again: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    labels: Tensor,
+    label_smoothing: float,
+    alpha: float,
+) -> tuple[Tensor, Tensor]:
+    """Return R-Drop's loss of a batch seen twice, and the mean loss to be shown.
+
+    ½ (L(p) + L(q)) + α/4 (KL(p‖q) + KL(q‖p)), L being `linear_cross_entropy`: half of equation 4 of
+    Liang et al. 2021 (https://arxiv.org/abs/2106.14448), so that without α it is the loss of one.
+
+    hidden, again: (rows, d_model), by different dropout; the rest as for `linear_cross_entropy`
+    """
+    exact = hidden.dtype in (torch.float32, torch.float64) and not torch.is_autocast_enabled("cpu")
+    if hidden.device.type == "cpu" and exact and torch.is_grad_enabled():
+        arguments = hidden, again, weight, bias, labels, label_smoothing, alpha
+        return _TwinsInRows.apply(*arguments)  # type: ignore[no-untyped-call,no-any-return]
+    return plain_twin_cross_entropy(hidden, again, weight, bias, labels, label_smoothing, alpha)
+
+
+def plain_twin_cross_entropy(
+    hidden: Tensor,
+    again: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    labels: Tensor,
+    label_smoothing: float,
+    alpha: float,
+) -> tuple[Tensor, Tensor]:
+    """Return what `twin_cross_entropy` does, as it is written in books."""
+    twins = hidden, again
+    losses = [plain_linear_cross_entropy(x, weight, bias, labels, label_smoothing) for x in twins]
+    log_p, log_q = (functional.linear(x, weight, bias).float().log_softmax(-1) for x in twins)
+    # KL(p‖q) + KL(q‖p) = Σ (p - q) (log p - log q)
+    apart = ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum()
+    loss, plain = ((one + other) / 2 for one, other in zip(*losses, strict=True))
+    return loss + alpha / 4 * apart, plain
+
+
+class _TwinsInRows(torch.autograd.Function):
+    """Loss and gradient together, some rows of both passes at a time."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        hidden: Tensor,
+        again: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        labels: Tensor,
+        label_smoothing: float,
+        alpha: float,
+    ) -> tuple[Tensor, Tensor]:
+        d_hidden, d_again = torch.empty_like(hidden), torch.empty_like(again)
+        d_weight = torch.zeros_like(weight)
+        d_bias = None if bias is None else torch.zeros_like(bias)
+        plain, spread, apart = (hidden.new_zeros(()) for _ in range(3))
+        step = max(32, _LOGITS_AT_A_TIME // len(weight) // 2)
+        for start in range(0, len(hidden), step):
+            end = start + step
+            rows = torch.cat([hidden[start:end], again[start:end]])
+            label = labels[start:end, None].repeat(2, 1)
+            log_both = functional.linear(rows, weight, bias).log_softmax(-1)
+            plain -= log_both.gather(1, label).sum() / 2
+            spread -= log_both.mean(1).sum() / 2
+            both = log_both.exp()
+            (log_p, log_q), (p, q) = log_both.chunk(2), both.chunk(2)
+            ratio, difference = log_p - log_q, p - q
+            apart += (difference * ratio).sum()
+            # d (KL(p‖q) + KL(q‖p)) / d logits of p = p (log p/q - KL(p‖q)) + p - q, and so for q
+            d_p = p * (ratio - (p * ratio).sum(1, keepdim=True)) + difference
+            d_q = q * ((q * ratio).sum(1, keepdim=True) - ratio) - difference
+            d_both = both.sub_(label_smoothing / len(weight)).div_(2)
+            d_both.scatter_add_(1, label, d_both.new_full(label.shape, (label_smoothing - 1) / 2))
+            d_both.add_(torch.cat([d_p, d_q]), alpha=alpha / 4)
+            d_rows = d_both @ weight
+            d_hidden[start:end], d_again[start:end] = d_rows.chunk(2)
+            d_weight.addmm_(d_both.T, rows)
+            if d_bias is not None:
+                d_bias += d_both.sum(0)
+        ctx.save_for_backward(d_hidden, d_again, d_weight, d_bias)
+        ctx.mark_non_differentiable(plain)
+        smoothed = (1 - label_smoothing) * plain + label_smoothing * spread
+        return smoothed + alpha / 4 * apart, plain
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        d_hidden, d_again, d_weight, d_bias = (
+            None if saved is None else saved * d_loss for saved in ctx.saved_tensors
+        )
+        return d_hidden, d_again, d_weight, d_bias, None, None, None

@@ -116,7 +116,8 @@ class Trainer:
         torch.manual_seed(self.settings.seed)
         sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
         self.model = Transformer(config.model, *sizes).to(self.device)
-        self.learner = processes.replicate(BatchLoss(self.model, self.settings.label_smoothing))
+        loss = BatchLoss(self.model, self.settings.label_smoothing, self.settings.r_drop)
+        self.learner = processes.replicate(loss)
         # Several processes share a batch out already.
         by_threads = self.device.type == "cpu" and processes.size == 1
         self.shards = Shards(self.model, self._learn) if by_threads else None
@@ -143,8 +144,8 @@ class Trainer:
         self.updates_an_epoch = math.ceil(batches / self.settings.accumulate)
         self.last_update = self._last_update()
         # Summed where the model is: reading it at each update would make a GPU wait.
-        loss = self.progress.loss if processes.is_main else 0.0  # that of all processes
-        self._loss = torch.tensor(loss, device=self.device)
+        so_far = self.progress.loss if processes.is_main else 0.0  # that of all processes
+        self._loss = torch.tensor(so_far, device=self.device)
         self._seconds = 60 * self.progress.minutes
         self._started = time.monotonic() - self._seconds
         self._saved = (self._seconds, self.progress.updates)
