@@ -1,10 +1,10 @@
 """Train variants of a configuration, one change each, and rank them on the validation part.
 
     python scripts/ablations.py scripts/ablations.yaml --folder ../ablations \
-        --set data.path=multi30k --set training.max_minutes=20
+        --set data.path=multi30k
 
-The YAML names a configuration and the fields that each variant changes. Every variant is a run of
-its own in the folder; called again, the finished ones are kept and an interrupted one goes on.
+The YAML names a configuration, the fields that all variants change, and those that each changes.
+Every variant is a run of its own in the folder; called again, the finished ones are kept and an interrupted one goes on.
 Prints a Markdown table, best first. The test part is never looked at.
 """
 
@@ -73,7 +73,7 @@ def main() -> None:
         for name, changes in tree["variants"].items()
     ]
     for variant in variants:
-        variant.train(tree["config"], arguments.set)
+        variant.train(tree["config"], [*tree.get("common", []), *arguments.set])
     print("| variant | changes | updates | validation BLEU |\n| --- | --- | --- | --- |")
     rows = sorted(
         (variant.row() for variant in variants), key=lambda row: -float(row.split("|")[4])
