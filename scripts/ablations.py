@@ -4,8 +4,8 @@
         --set data.path=multi30k
 
 The YAML names a configuration, the fields that all variants change, and those that each changes.
-Every variant is a run of its own in the folder; called again, the finished ones are kept and an interrupted one goes on.
-Prints a Markdown table, best first. The test part is never looked at.
+Every variant is a run of its own in the folder; called again, the finished ones are kept and an
+interrupted one goes on. Prints a Markdown table, best first. The test part is never looked at.
 """
 
 import argparse

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from nmt.model.transformer import DecoderState, Transformer
+from nmt.decoding.stepwise import Stepwise
+from nmt.model.transformer import DecoderState
 
 
 class EnsembleState:
@@ -35,7 +36,7 @@ class Ensemble:
     models: with the same vocabularies, on one device; their sizes may differ
     """
 
-    def __init__(self, models: Sequence[Transformer]):
+    def __init__(self, models: Sequence[Stepwise[DecoderState]]):
         self.models = models
 
     def start(self, source: Tensor) -> EnsembleState:

@@ -7,6 +7,7 @@ import torch
 
 from nmt.decoding.beam import beam_search
 from nmt.decoding.ensemble import Ensemble
+from nmt.decoding.fast_decoder import FastDecoder
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.stepwise import Stepwise
@@ -35,7 +36,8 @@ class ModelSearch:
 
     def __init__(self, models: Sequence[Transformer], alpha: float):
         self._models = models
-        self._writer: Stepwise[Any] = Ensemble(models) if len(models) > 1 else models[0]
+        decoders = [FastDecoder(model) for model in models]
+        self._writer: Stepwise[Any] = Ensemble(decoders) if len(models) > 1 else decoders[0]
         self._device = next(models[0].parameters()).device
         self._alpha = alpha
 

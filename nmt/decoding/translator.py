@@ -214,7 +214,8 @@ class Translator:
         n: int,
     ) -> dict[int, list[Hypothesis]]:
         """Search the segments of these numbers, in this order, in batches of like length."""
-        batches = list(self._batches(order, segments))
+        # The longest first, so that no thread is left with one while the others have finished.
+        batches = list(self._batches(order, segments))[::-1]
 
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
             return search([segments[i] for i in batch], n)

@@ -58,7 +58,7 @@ class KeyValueCache:
         start, self.length = self.length, self.length + key.shape[2]
         self._keys = _write(self._keys, key, start)
         self._values = _write(self._values, value, start)
-        return self._keys[:, :, : self.length], self._values[:, :, : self.length]
+        return self._keys.narrow(2, 0, self.length), self._values.narrow(2, 0, self.length)
 
     def select(self, rows: Tensor) -> None:
         """Keep, repeat or reorder the rows of the batch; rows: (new batch,)."""
@@ -78,7 +78,7 @@ def _write(buffer: Tensor | None, new: Tensor, start: int) -> Tensor:
         buffer = new.new_empty(*new.shape[:2], 2 * end, new.shape[3])
         if full is not None:
             buffer[:, :, :start] = full[:, :, :start]
-    buffer[:, :, start:end] = new
+    buffer.narrow(2, start, new.shape[2]).copy_(new)
     return buffer
 
 
