@@ -16,8 +16,12 @@ from nmt.errors import UserError
 def test_the_best_device_is_chosen(cuda, mps, expected, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    precisions: list[str] = []
+    monkeypatch.setattr(torch, "set_float32_matmul_precision", precisions.append)
 
     assert choose_device() == torch.device(expected)
+
+    assert precisions == (["high"] if cuda else [])  # TF32 is CUDA's
 
 
 def test_a_named_device_is_taken():
