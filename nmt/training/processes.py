@@ -9,9 +9,11 @@ no GPU has to be waited for.
 """
 
 import os
+import pickle
 import signal
 import sys
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import (
     AbstractContextManager,
@@ -37,6 +39,7 @@ T = TypeVar("T")
 _TIMEOUT = timedelta(minutes=30)  # longer than the others ever wait for the main one to write
 _ROLL_CALL_SECONDS = 5.0
 _SECONDS_A_LOOK = 0.1
+_LOOKS_AT_MESSAGES = 1000  # a millisecond apart; a clock would run on while a process is stopped
 
 
 class Processes:
@@ -98,6 +101,7 @@ class ProcessGroup(Processes):
         super().__init__(torch.device("cpu"))
         self.rank, self.size = rank, size
         self._store = store
+        self._sent: list[weakref.ref[torch.Tensor]] = []
         here = int(os.environ.get("LOCAL_WORLD_SIZE", size))
         machines = f"--nnodes={size // here} … " if here < size else ""
         self.command = f"torchrun {machines}--nproc-per-node={here} -m nmt --"
@@ -112,17 +116,20 @@ class ProcessGroup(Processes):
 
     def sum(self, *numbers: float) -> tuple[float, ...]:
         """See `Processes.sum`."""
-        return _reduce(numbers, distributed.ReduceOp.SUM)
+        return self._reduce_numbers(numbers, distributed.ReduceOp.SUM)
 
     def largest(self, *numbers: float) -> tuple[float, ...]:
         """See `Processes.largest`."""
-        return _reduce(numbers, distributed.ReduceOp.MAX)
+        return self._reduce_numbers(numbers, distributed.ReduceOp.MAX)
 
     def gather(self, value: T) -> list[T]:
         """See `Processes.gather`."""
-        values: list[Any] = [None] * self.size
-        distributed.all_gather_object(values, value)
-        return values
+        mine = torch.frombuffer(bytearray(pickle.dumps(value)), dtype=torch.uint8)
+        [longest] = self.largest(len(mine))
+        rows = torch.zeros(self.size, int(longest), dtype=torch.uint8)
+        rows[self.rank, : len(mine)] = mine
+        self._reduce(rows, distributed.ReduceOp.SUM)  # all others' rows are zero here
+        return [pickle.loads(row.numpy().tobytes()) for row in rows]
 
     def main_first(self, main: Callable[[], T], others: Callable[[], T]) -> T:
         """See `Processes.main_first`; by a note, since a message would not be awaited for hours."""
@@ -158,6 +165,37 @@ class ProcessGroup(Processes):
                 raise UserError(f"{lost}; {self.when_lost}") from None
             raise
 
+    @contextmanager
+    def letting_go(self) -> Iterator[None]:
+        """Leave only when gloo's threads have let go of all messages.
+
+        For that they need Python's global lock, and the end of the group, which may hold the lock,
+        waits for their end: a process too quick to leave would wait for ever, as in
+        https://github.com/pytorch/pytorch/issues/56297.
+        """
+        try:
+            yield
+        finally:
+            for _ in range(_LOOKS_AT_MESSAGES):  # not for ever: an error may keep a message
+                if not self._in_use():
+                    break
+                time.sleep(0.001)
+
+    def _reduce_numbers(
+        self, numbers: tuple[float, ...], operation: distributed.ReduceOp.RedOpType
+    ) -> tuple[float, ...]:
+        tensor = torch.tensor(numbers, dtype=torch.float64)
+        self._reduce(tensor, operation)
+        return tuple(tensor.tolist())
+
+    def _reduce(self, message: torch.Tensor, operation: distributed.ReduceOp.RedOpType) -> None:
+        """Let all processes have the sum or maximum of their messages, in place."""
+        self._sent = [*self._in_use(), weakref.ref(message)]
+        distributed.all_reduce(message, operation)
+
+    def _in_use(self) -> list["weakref.ref[torch.Tensor]"]:
+        return [message for message in self._sent if message() is not None]
+
     def _lost(self) -> str:
         """Say which process was lost: one of those that do not say they are here in time."""
         self._store.set(f"{self.rank} is here", "")
@@ -183,10 +221,10 @@ def joined(device: str | None = None) -> Iterator[Processes]:
         yield Processes(choose_device(device))
         return
     processes = ProcessGroup(*_meet())
-    with processes.one_voice():
+    with processes.letting_go(), processes.one_voice():
         processes.join(choose_device(device))
         yield processes
-        distributed.destroy_process_group()
+    distributed.destroy_process_group()
 
 
 def require_one(work: str) -> None:
@@ -225,14 +263,6 @@ def _own(device: torch.device) -> torch.device:
     own = torch.device("cuda", number)
     torch.cuda.set_device(own)
     return own
-
-
-def _reduce(
-    numbers: tuple[float, ...], operation: distributed.ReduceOp.RedOpType
-) -> tuple[float, ...]:
-    tensor = torch.tensor(numbers, dtype=torch.float64)
-    distributed.all_reduce(tensor, operation)
-    return tuple(tensor.tolist())
 
 
 def _tells_of_loss(error: Exception) -> bool:
