@@ -2,7 +2,11 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from nmt.config import DataConfig
 from nmt.special_tokens import PLACEHOLDERS
@@ -28,15 +32,37 @@ class Cleaner:
         """Return the target sentence as the model learns to write it."""
         return self.target_case(self.tidy(text))
 
+    def sources(self, texts: Sequence[str]) -> list[str]:
+        """Return what `source` does of each text, in less time."""
+        return self.source_case(self._tidy_all(texts)).split("\n")
+
+    def targets(self, texts: Sequence[str]) -> list[str]:
+        """Return what `target` does of each text, in less time."""
+        return self.target_case(self._tidy_all(texts)).split("\n")
+
     def tidy(self, text: str) -> str:
         """Return the text in one line of visible, normalised characters; its case is kept."""
+        return " ".join(self._normalise(text).split())
+
+    def _tidy_all(self, texts: Sequence[str]) -> str:
+        """Return each text in a line of its own.
+
+        A line end stays what it is, whatever stands around it, so all go through at once.
+        """
+        block = "\n".join(texts)
+        if block.count("\n") >= len(texts):  # some are within the texts
+            block = "\n".join(text.replace("\n", " ") for text in texts)
+        lines = self._normalise(block).split("\n")
+        return "\n".join([" ".join(line.split()) for line in lines])
+
+    def _normalise(self, text: str) -> str:
         text = _INVISIBLE.sub("", text)
         if not text.isascii():
             if self.data.unicode != "none":
                 text = unicodedata.normalize(self.data.unicode, text)
             # A lone surrogate cannot be written as UTF-8; it comes from broken input only.
             text = text.encode("utf-8", "replace").decode("utf-8")
-        return " ".join(text.split())
+        return text
 
     def source_case(self, tidied: str) -> str:
         """Return tidied text of the source in the case that the model reads."""
@@ -46,13 +72,13 @@ class Cleaner:
         """Return tidied text of the target in the case that the model writes."""
         return tidied.lower() if self.data.lowercase == "both" else tidied
 
-    def reason_to_drop(self, source: str, target: str) -> str | None:
-        """Return why a cleaned training pair is left out, or None when it stays."""
-        source_words, target_words = source.count(" ") + 1, target.count(" ") + 1
-        if not source or not target:
-            return "empty side"
-        if max(source_words, target_words) > self.data.max_words:
-            return "too long"
-        if max(source_words, target_words) > self.data.max_ratio * min(source_words, target_words):
-            return "length ratio"
-        return None
+    def reasons_to_drop(self, sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.str_]:
+        """Return why each cleaned training pair is left out, "" where it stays; shape (pairs,)."""
+        words = np.array([[line.count(" ") + 1 for line in lines] for lines in (sources, targets)])
+        fewer, more = words.min(axis=0), words.max(axis=0)
+        reasons = {  # the first that holds is told
+            "empty side": np.array([not (s and t) for s, t in zip(sources, targets, strict=True)]),
+            "too long": more > self.data.max_words,
+            "length ratio": more > self.data.max_ratio * fewer,
+        }
+        return np.select(list(reasons.values()), list(reasons), "")

@@ -64,6 +64,7 @@ from nmt.special_tokens import UNK
 SIDES = ("source", "target")
 _PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
 _NO_KEYS = np.empty(0, np.int64)
+_ENCODED = 50_000  # lines at once: the more, the more often their words recur
 _ENDINGS = {".ids", ".offsets", ".keys", ".jsonl", ".json", ".model"}
 
 
@@ -233,15 +234,15 @@ def _clean(
     pairs = iter(_progress(corpus.pairs("train"), "reading"))
     with _text_writer(texts[0]) as source_file, _text_writer(texts[1]) as target_file:
         while chunk := list(islice(pairs, CHUNK)):
-            sources = [cleaner.source(source) for source, _ in chunk]
-            targets = [cleaner.target(target) for _, target in chunk]
-            reasons = list(map(cleaner.reason_to_drop, sources, targets))
-            kept.append(np.array([reason is None for reason in reasons]))
-            dropped.update(reason for reason in reasons if reason)
+            sources = cleaner.sources([source for source, _ in chunk])
+            targets = cleaner.targets([target for _, target in chunk])
+            reasons = cleaner.reasons_to_drop(sources, targets)
+            kept.append(reasons == "")
+            dropped.update(reasons[reasons != ""].tolist())
             for lines, file, found in zip(
                 (sources, targets), (source_file, target_file), keys, strict=True
             ):
-                file.writelines(f"{line}\n" for line in lines)
+                file.write("\n".join(lines) + "\n")
                 found.append(sentence_keys(lines, data.seed))
     return np.concatenate(kept), np.concatenate(keys[0]), np.concatenate(keys[1]), dropped
 
@@ -341,8 +342,8 @@ def _encode_train(tokenizers: Tokenizers, texts: tuple[Path, Path], folder: Path
     for side, text in zip(SIDES, texts, strict=True):
         tokenizer: Tokenizer = getattr(tokenizers, side)
         with SequenceWriter(folder / f"train.{side}") as writer:
-            for chunk in _progress(read_chunks(text), f"encoding {side}"):
-                writer.extend(tokenizer.encode_lines(chunk))
+            for chunk in _progress(read_chunks(text, _ENCODED), f"encoding {side}"):
+                writer.extend(*tokenizer.encode_flat(chunk))
 
 
 def _encode_examples(
@@ -360,11 +361,10 @@ def _encode_examples(
     coverage = {}
     for side in SIDES:
         tokenizer: Tokenizer = getattr(tokenizers, side)
-        ids = tokenizer.encode_lines(texts[side])
-        unknown = sum(sentence.count(UNK) for sentence in ids)
-        coverage[side] = 1 - unknown / max(1, sum(map(len, ids)))
+        ids, lengths = tokenizer.encode_flat(texts[side])
+        coverage[side] = 1 - int((ids == UNK).sum()) / max(1, len(ids))
         with SequenceWriter(folder / f"{split}.{side}") as writer:
-            writer.extend(ids)
+            writer.extend(ids, lengths)
     return coverage
 
 

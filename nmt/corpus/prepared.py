@@ -15,7 +15,6 @@ prepared.json         format version, fingerprint, sizes of files, the data and 
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -81,12 +80,11 @@ class SequenceWriter:
         self._end = 0
         np.zeros(1, _OFFSET).tofile(self._offsets)
 
-    def extend(self, sentences: list[list[int]]) -> None:
-        """Append sentences."""
-        lengths = np.fromiter(map(len, sentences), _OFFSET, len(sentences))
+    def extend(self, ids: NDArray[np.int32], lengths: NDArray[np.int64]) -> None:
+        """Append sentences: the ids of all one after another, and how many each of them has."""
         (self._end + np.cumsum(lengths)).astype(_OFFSET).tofile(self._offsets)
-        self._end += int(lengths.sum())
-        np.fromiter(chain.from_iterable(sentences), _ID, int(lengths.sum())).tofile(self._ids)
+        self._end += len(ids)
+        ids.astype(_ID).tofile(self._ids)
 
     def __enter__(self) -> "SequenceWriter":
         return self

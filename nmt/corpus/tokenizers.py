@@ -6,18 +6,21 @@ a joiner mark, so nobody ever has to undo a tokenization by hand.
 
 import os
 from abc import ABC, abstractmethod
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from functools import partial
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import TextIO
 
+import numpy as np
 import sentencepiece
+from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nmt.config import DataConfig, TokenizerConfig, WordKind
+from nmt.config import DataConfig, SubwordKind, TokenizerConfig, WordKind
 from nmt.corpus.placeholders import KnownWords
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.errors import UserError
@@ -51,6 +54,11 @@ class Tokenizer(ABC):
     def join(self, pieces: Sequence[str]) -> str:
         """Return the text that pieces spell, as a person reads it."""
 
+    def encode_flat(self, lines: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the ids of all lines one after another, and the number of ids of each line."""
+        ids = self.encode_lines(lines)
+        return _flat(ids), _lengths(ids)
+
     def encode(self, text: str) -> list[int]:
         """Return the ids of one line, without special tokens."""
         return self.encode_lines([text])[0]
@@ -64,10 +72,19 @@ class Tokenizer(ABC):
         return self.join(self.pieces([i for i in ids if i not in (PAD, SOS, EOS)]))
 
 
+def _flat(ids: Sequence[list[int]]) -> NDArray[np.int32]:
+    return np.fromiter(chain.from_iterable(ids), np.int32)
+
+
+def _lengths(ids: Sequence[list[int]]) -> NDArray[np.int64]:
+    return np.fromiter(map(len, ids), np.int64, len(ids))
+
+
 class SubwordTokenizer(Tokenizer):
     """SentencePiece BPE (Sennrich et al. 2016) or unigram (Kudo 2018) pieces."""
 
-    def __init__(self, model: Path):
+    def __init__(self, model: Path, kind: SubwordKind):
+        self._kind = kind
         try:
             # Read here: the library's own loader aborts on a broken file.
             self.processor = sentencepiece.SentencePieceProcessor(model_proto=model.read_bytes())
@@ -86,6 +103,27 @@ class SubwordTokenizer(Tokenizer):
         """See `Tokenizer.encode_lines`."""
         ids: list[list[int]] = self.processor.encode(list(lines), out_type=int)
         return ids
+
+    def encode_flat(self, lines: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """See `Tokenizer.encode_flat`."""
+        text = " ".join(lines)
+        # SentencePiece's sign for a space, where text holds it, is not only a character.
+        if self._kind != "bpe" or not lines or SPACE in text:
+            return super().encode_flat(lines)
+        # No piece of BPE reaches over a space, and words recur: each is encoded once.
+        different: defaultdict[str, int] = defaultdict(count().__next__)
+        words = np.fromiter(map(different.__getitem__, text.split(" ")), np.int64)
+        ids = self.encode_lines(list(different))
+        lengths = _lengths(ids)
+        starts = np.cumsum(lengths) - lengths  # of each different word, in the flat ids of all
+        word_lengths = lengths[words]
+        word_starts = np.cumsum(word_lengths) - word_lengths  # of each word, in what is returned
+        moves = np.repeat(starts[words] - word_starts, word_lengths)
+        words_before = np.cumsum([0] + [line.count(" ") + 1 for line in lines])[:-1]
+        return (
+            _flat(ids)[np.arange(len(moves)) + moves],
+            np.add.reduceat(word_lengths, words_before),
+        )
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """See `Tokenizer.pieces`."""
@@ -195,8 +233,8 @@ def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> 
     paths = [folder / name for name in vocabulary_files(config)]
     languages = (data.source_language, data.target_language)
     if config.kind == "bpe" or config.kind == "unigram":
-        source = SubwordTokenizer(paths[0])
-        target = source if config.joint else SubwordTokenizer(paths[1])
+        source = SubwordTokenizer(paths[0], config.kind)
+        target = source if config.joint else SubwordTokenizer(paths[1], config.kind)
         if data.carry_over == "none":
             return Tokenizers(source, target)
         known = KnownWords.load(folder / KNOWN_WORDS, data.carry_over == "names")
@@ -213,6 +251,11 @@ def read_chunks(path: Path, size: int = CHUNK) -> Iterator[list[str]]:
     with path.open(encoding="utf-8", newline="\n") as file:
         while lines := "".join(islice(file, size)):
             yield lines.removesuffix("\n").split("\n")
+
+
+def _count_lines(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(block.count(b"\n") for block in iter(partial(file.read, 2**20), b""))
 
 
 def _count_words(config: TokenizerConfig, texts: list[tuple[str, Path]]) -> Counter[str]:
@@ -264,7 +307,7 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, mo
 
 def _sample_lines(paths: list[Path]) -> Iterator[str]:
     """Yield lines of all files in turn, evenly thinned out where there are very many."""
-    lines = sum(len(chunk) for path in paths for chunk in read_chunks(path))
+    lines = sum(map(_count_lines, paths))
     step = max(1, -(-lines // MOST_LINES))
     thinned = [islice(chain.from_iterable(read_chunks(path)), 0, None, step) for path in paths]
     for turn in zip(*thinned, strict=True):

@@ -78,20 +78,41 @@ def test_cleaning_clean_text_changes_nothing(form: str, text: str) -> None:
     assert clean.source(clean.source(text)) == clean.source(text)
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "reason"),
-    [
-        ("a", "b", None),
-        ("", "b", "empty side"),
-        ("a", "", "empty side"),
-        ("", "", "empty side"),
-        ("a b c d", "a b c d", None),
-        ("a b c d e", "a b c d", "too long"),
-        ("a b c d", "a b c d e", "too long"),
-        ("a b", "a b c d", None),
-        ("a", "a b c", "length ratio"),
-        ("a b c", "a", "length ratio"),
-    ],
-)
-def test_pairs_are_dropped_for_a_reason(source: str, target: str, reason: str | None) -> None:
-    assert cleaner(max_words=4, max_ratio=2).reason_to_drop(source, target) == reason
+def test_pairs_are_dropped_for_a_reason() -> None:
+    reasons = {
+        ("a", "b"): "",
+        ("", "b"): "empty side",
+        ("a", ""): "empty side",
+        ("", ""): "empty side",
+        ("", "a b c d e"): "empty side",
+        ("a b c d", "a b c d"): "",
+        ("a b c d e", "a b c d"): "too long",
+        ("a b c d", "a b c d e"): "too long",
+        ("a b", "a b c d"): "",
+        ("a", "a b c"): "length ratio",
+        ("a b c", "a"): "length ratio",
+    }
+    found = cleaner(max_words=4, max_ratio=2).reasons_to_drop(*zip(*reasons, strict=True))
+    assert found.tolist() == list(reasons.values())
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFKC", "none"])
+@pytest.mark.parametrize("lowercase", ["none", "source", "both"])
+def test_many_texts_are_cleaned_as_each_alone(form: str, lowercase: str) -> None:
+    texts = [
+        DECOMPOSED,
+        "\u0308 a",
+        "",
+        "ΟΔΟΣ",
+        "a\nb",
+        "",
+        "\u200b",
+        "İ \ud800",
+        "\r",
+        "ﬁ\u2028½ ",
+        "",
+    ]
+    clean = cleaner(unicode=form, lowercase=lowercase)
+    for some in (texts, texts[:4], [""]):
+        assert clean.sources(some) == [clean.source(text) for text in some]
+        assert clean.targets(some) == [clean.target(text) for text in some]

@@ -27,7 +27,8 @@ SENTENCES = [[5, 6, 7], [], [8], [], [2**31 - 1, 0]]
 def write(stem: Path, *chunks: list[list[int]]) -> Sequences:
     with SequenceWriter(stem) as writer:
         for chunk in chunks:
-            writer.extend(chunk)
+            ids = np.array([i for sentence in chunk for i in sentence], np.int32)
+            writer.extend(ids, np.array([len(sentence) for sentence in chunk], np.int64))
     return Sequences(stem)
 
 

@@ -1,6 +1,7 @@
 """Readers give every pair as it is written, and explain what is wrong in one line."""
 
 import gzip
+import os
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,7 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt.corpus.readers import read_lines, read_parallel, read_pickle, read_tsv
+from nmt.corpus.readers import (
+    MAX_LINE_BYTES,
+    decode_lines,
+    read_lines,
+    read_parallel,
+    read_pickle,
+    read_tsv,
+)
 from nmt.errors import UserError
 
 TSV = "Go.\tGeh.\tCC-BY\nI won!\tIch hab gewonnen!\n"
@@ -186,6 +194,41 @@ def test_bombs_are_stopped(tmp_path: Path, name: str, monkeypatch: pytest.Monkey
 def test_endless_lines_are_stopped(tmp_path: Path) -> None:
     path = write(tmp_path / "a.gz", "x\n" + "\0" * 2**21)
     assert "line 2 is longer than" in refusal(read_lines(path))
+
+
+def test_the_longest_line_there_may_be(tmp_path: Path) -> None:
+    lines = ["x", "y" * MAX_LINE_BYTES, "", "z" * MAX_LINE_BYTES]
+    assert list(read_lines(write(tmp_path / "a.txt", "\n".join(lines)))) == lines
+    path = write(tmp_path / "b.txt", "\n".join([*lines[:3], lines[3] + "z", "x"]))
+    assert "line 4 is longer than" in refusal(read_lines(path))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_place_is_counted_from_the_top_of_a_long_file(tmp_path: Path, end: str) -> None:
+    lines = ["\ufeff", *(f"{number} ü" * 20 for number in range(30_000))]
+    path = write(tmp_path / "a.txt", end.join([*lines, "ab"]))
+    assert list(read_lines(path)) == ["", *lines[1:], "ab"]
+    with path.open("ab") as file:
+        file.write(b"\xff")
+    assert "line 30002 is not UTF-8 (byte 3)" in refusal(read_lines(path))
+
+
+def test_a_byte_is_counted_behind_the_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"\xef\xbb\xbfa\xff\nb\n")
+    assert "line 1 is not UTF-8 (byte 2)" in refusal(read_lines(path))
+
+
+def test_lines_that_have_arrived_are_yielded_before_others_come() -> None:
+    reading, writing = os.pipe()
+    with open(reading, "rb") as stream, open(writing, "wb", buffering=0) as file:  # noqa: PTH123
+        lines = decode_lines(stream, "a pipe")
+        for sent in (b"one\n", b"two\nthr"):
+            file.write(sent)
+            assert next(lines) == sent.decode()[:3]
+        file.write(b"ee")
+        file.close()
+        assert list(lines) == ["three"]
 
 
 @pytest.mark.parametrize("name", ["none.txt", "none.gz", "none.zip", "", "nul\0"])

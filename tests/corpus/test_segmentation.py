@@ -137,7 +137,7 @@ from nmt.corpus.segmentation import SegmentationSampler
 from nmt.corpus.tokenizers import SubwordTokenizer
 drawn = []
 for kind, model in zip(["bpe", "unigram"], sys.argv[2:]):
-    tokenizer = SubwordTokenizer(Path(model))
+    tokenizer = SubwordTokenizer(Path(model), kind)
     sampler = SegmentationSampler(tokenizer, TokenizerConfig(kind=kind, sampling=0.5))
     drawn.append(sampler.resample(tokenizer.encode(sys.argv[1]), np.random.default_rng(7)))
 print(json.dumps(drawn))

@@ -15,6 +15,7 @@ from nmt.config import DataConfig, TokenizerConfig
 from nmt.corpus import tokenizers as module
 from nmt.corpus.tokenizers import (
     JOINER,
+    SPACE,
     SubwordTokenizer,
     Tokenizer,
     Tokenizers,
@@ -113,6 +114,20 @@ def test_many_lines_are_encoded_as_each_alone(tokenizers: Tokenizers) -> None:
     together = tokenizers.target.encode_lines(lines)
     assert together == [tokenizers.target.encode(line) for line in lines]
     assert tokenizers.target.encode_lines([]) == []
+
+
+@pytest.mark.parametrize("byte_fallback", [True, False])
+@pytest.mark.parametrize("kind", SUBWORDS)
+def test_flat_ids_are_those_of_each_line(
+    kind: str, byte_fallback: bool, training_texts: Texts, tmp_path: Path
+) -> None:
+    tokenizer = trained(training_texts, tmp_path, kind=kind, byte_fallback=byte_fallback).source
+    known = [*SEEN, *UNSEEN, "the  old\thouse ", " ", "", "你 你好 the 你"]
+    for lines in (known, [*known, f"the{SPACE} old", f"{SPACE}{SPACE}"], [""], []):
+        ids, lengths = tokenizer.encode_flat(lines)
+        each = [tokenizer.encode(line) for line in lines]
+        assert ids.tolist() == [i for line in each for i in line]
+        assert lengths.tolist() == [len(line) for line in each]
 
 
 @pytest.mark.parametrize("text", [*SPECIALS, "a <pad> b <eos>", "<sos><eos>", "<s> </s>", "<unk>"])
@@ -296,7 +311,7 @@ def test_damaged_models_are_refused_in_one_line(training_texts: Texts, tmp_path:
     for content in damaged:
         path.write_bytes(content)
         with pytest.raises(UserError, match=r"damaged\.model: ") as caught:
-            SubwordTokenizer(path)
+            SubwordTokenizer(path, "bpe")
         assert "\n" not in str(caught.value)
 
 
@@ -313,7 +328,7 @@ def test_a_model_with_other_special_tokens_is_refused(
         minloglevel=2,
     )
     with pytest.raises(UserError, match="not a SentencePiece model that `nmt prepare` wrote"):
-        SubwordTokenizer(tmp_path / "other.model")
+        SubwordTokenizer(tmp_path / "other.model", "bpe")
 
 
 def test_learning_subwords_shows_life(
