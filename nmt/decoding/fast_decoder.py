@@ -118,7 +118,7 @@ def _join_heads(
 
 def _feed_forward(module: FeedForward) -> _Map:
     inner, outer = _linear(module.inner), _linear(module.outer)
-    activation = functional.relu if isinstance(module.activation, nn.ReLU) else functional.gelu
+    activation = module.activation.forward
     return lambda x: outer(activation(inner(x)))
 
 
