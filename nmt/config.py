@@ -311,15 +311,11 @@ class TrainingConfig(Section):
         description="weight of R-Drop: every batch is seen twice, and what dropout makes of the "
         "two is drawn together; 0: none",
     )
-    optimizer: Literal["adam", "adamw", "nadam", "muon"] = Field(
-        "adam", description="optimizer; muon: for the layers' matrices, adamw for the rest"
-    )
+    optimizer: Literal["adam", "adamw", "nadam"] = Field("adam", description="optimizer")
     learning_rate: float = Field(1e-3, gt=0, description="peak learning rate")
     betas: tuple[float, float] = Field((0.9, 0.98), description="Adam's decay rates")
     epsilon: float = Field(1e-9, gt=0, description="Adam's ε")
-    weight_decay: float = Field(
-        0.0, ge=0, description="weight decay (decoupled for adamw and muon)"
-    )
+    weight_decay: float = Field(0.0, ge=0, description="weight decay (decoupled for adamw)")
     schedule: Literal["inverse_sqrt", "cosine", "constant"] = Field(
         "inverse_sqrt", description="learning rate after the warm-up (inverse_sqrt: Noam)"
     )

@@ -6,15 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from nmt.config import TrainingConfig
-from nmt.model.layers import DecoderLayer, EncoderLayer
-from nmt.training.muon import Muon
 
 
 def make_optimizer(model: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
-    """Return what `training.optimizer` names, for all weights that learn.
-
-    Adam (Kingma & Ba 2015), AdamW (Loshchilov & Hutter 2019), NAdam (Dozat 2016) or `Muon`.
-    """
+    """Return Adam (Kingma & Ba 2015), AdamW (Loshchilov & Hutter 2019) or NAdam (Dozat 2016)."""
     parameters = [p for p in model.parameters() if p.requires_grad]
     options = {
         "lr": config.learning_rate,
@@ -24,19 +19,9 @@ def make_optimizer(model: nn.Module, config: TrainingConfig) -> torch.optim.Opti
     }
     if config.optimizer == "nadam":
         return torch.optim.NAdam(parameters, **options)  # type: ignore[arg-type]
-    options["fused"] = parameters[0].device.type in ("cpu", "cuda")
-    if config.optimizer == "muon":
-        matrices = _matrices_of_layers(model)
-        kept = set(matrices)
-        others = [p for p in parameters if p not in kept]
-        return Muon(matrices, others, **options)  # type: ignore[arg-type]
     kind = torch.optim.Adam if config.optimizer == "adam" else torch.optim.AdamW
-    return kind(parameters, **options)  # type: ignore[arg-type]
-
-
-def _matrices_of_layers(model: nn.Module) -> list[nn.Parameter]:
-    layers = [m for m in model.modules() if isinstance(m, EncoderLayer | DecoderLayer)]
-    return [p for layer in layers for p in layer.parameters() if p.dim() == 2]
+    fused = parameters[0].device.type in ("cpu", "cuda")
+    return kind(parameters, fused=fused, **options)  # type: ignore[arg-type]
 
 
 def learning_rate(config: TrainingConfig, update: int, last_update: int) -> float:

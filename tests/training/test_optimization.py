@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from nmt.config import ModelConfig, TrainingConfig
-from nmt.model.transformer import Transformer
+from nmt.config import TrainingConfig
 from nmt.training.optimization import WeightAverage, learning_rate, make_optimizer
 
 
@@ -50,21 +49,6 @@ def test_optimizers_take_the_configured_numbers(name: str, kind: type) -> None:
     [group] = optimizer.param_groups
     assert type(optimizer) is kind
     assert (group["betas"], group["eps"], group["weight_decay"]) == ((0.8, 0.95), 1e-6, 0.01)
-
-
-def test_muon_learns_the_matrices_of_layers_and_adamw_the_rest() -> None:
-    sizes = {"d_model": 8, "heads": 2, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1}
-    model = Transformer(ModelConfig(**sizes), 11, 11)
-    before = {name: weight.clone() for name, weight in model.named_parameters()}
-    optimizer = make_optimizer(model, TrainingConfig(optimizer="muon", learning_rate=0.1))
-    names = {weight: name for name, weight in model.named_parameters()}
-    matrices, others = ({names[p] for p in group["params"]} for group in optimizer.param_groups)
-    assert matrices | others == before.keys()
-    assert not matrices & others
-    assert matrices == {
-        name for name, weight in before.items() if "coder." in name and weight.dim() == 2
-    }
-    assert {"source_embedding.tokens.weight", "encoder.0.feed_forward.inner.bias"} <= others
 
 
 def test_average_follows_the_equation() -> None:

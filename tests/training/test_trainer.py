@@ -146,7 +146,6 @@ RESUMABLE = {
     "sampling": {"tokenizer": {"sampling": 0.2}},
     "cosine": {"training": {"schedule": "cosine", "optimizer": "adamw", "weight_decay": 0.01}},
     "nadam": {"training": {"optimizer": "nadam", "batch_tokens": None, "batch_sentences": 7}},
-    "muon": {"training": {"optimizer": "muon", "weight_decay": 0.01, "label_smoothing": 0.0}},
 }
 
 
