@@ -165,7 +165,9 @@ def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> No
     _encode_train(tokenizers, texts, folder)
     coverage = {split: _encode_examples(config.data, tokenizers, split, folder) for split in _PARTS}
     _check_coverage(config, coverage)
-    lengths = {side: length_summary(Sequences(folder / f"train.{side}").lengths) for side in SIDES}
+    lengths = {
+        side: length_summary(Sequences.open(folder / f"train.{side}").lengths) for side in SIDES
+    }
     report: dict[str, Any] = {
         "read": len(plan.parts),
         "dropped": dict(plan.dropped),

@@ -38,20 +38,27 @@ _OFFSET = np.dtype("<i8")
 
 
 class Sequences:
-    """Sentences as ids in one flat array; reading one costs its own length only."""
+    """Sentences as ids in one flat array; reading one costs its own length only.
 
-    def __init__(self, stem: Path):
+    ids: those of all sentences; offsets: where each sentence begins, and the end
+    """
+
+    def __init__(self, ids: NDArray[np.int32], offsets: NDArray[np.int64]):
+        self.ids, self.offsets = ids, offsets
+
+    @classmethod
+    def open(cls, stem: Path) -> "Sequences":
+        """Map what `SequenceWriter` wrote into memory."""
         try:
-            self.offsets: NDArray[np.int64] = np.memmap(f"{stem}.offsets", _OFFSET, "r")
+            offsets = np.memmap(f"{stem}.offsets", _OFFSET, "r")
             # An empty file cannot be mapped; all sentences may be empty.
             empty = Path(f"{stem}.ids").stat().st_size == 0
-            self.ids: NDArray[np.int32] = (
-                np.empty(0, _ID) if empty else np.memmap(f"{stem}.ids", _ID, "r")
-            )
+            ids = np.empty(0, _ID) if empty else np.memmap(f"{stem}.ids", _ID, "r")
         except (OSError, ValueError) as error:
             raise _damaged(stem, error) from None
-        if self.offsets[-1] != len(self.ids):
+        if offsets[-1] != len(ids):
             raise _damaged(stem, "cut off")
+        return cls(ids, offsets)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -145,8 +152,8 @@ class PreparedData:
     def sequences(self, split: str) -> tuple[Sequences, Sequences]:
         """Return source and target ids of `train` or `validation`."""
         return (
-            Sequences(self.folder / f"{split}.source"),
-            Sequences(self.folder / f"{split}.target"),
+            Sequences.open(self.folder / f"{split}.source"),
+            Sequences.open(self.folder / f"{split}.target"),
         )
 
     def examples(self, split: str) -> list[Example]:

@@ -5,25 +5,33 @@ are drawn from the n best (Kudo 2018). SentencePiece has both, but draws from a 
 cannot be seeded across processes; here every draw is a function of the caller's generator.
 """
 
+import random
+from array import array
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nmt.config import TokenizerConfig
+from nmt.corpus.prepared import Sequences
 from nmt.corpus.tokenizers import SPACE, SubwordTokenizer
 from nmt.special_tokens import UNK
 
-_ALTERNATIVES = 32  # segmentations a word
-_KEPT = 2**18  # segmentations in memory
+_ALTERNATIVES = 32  # segmentations drawn of a word; number 0 is the given one
+_UNDRAWN = -1
+_SENTENCES_AT_A_TIME = 10_000
 _SMOOTHING = 0.2  # Kudo's α; unsmoothed, nearly all draws would be the second best
 _Ids = tuple[int, ...]
 
 
 class SegmentationSampler:
-    """Draws another segmentation of sequences of piece ids, word by word."""
+    """Draws other segmentations of a corpus, word by word.
 
-    def __init__(self, tokenizer: SubwordTokenizer, config: TokenizerConfig):
+    Words recur, so each has a few alternatives that are made when they are first drawn; a draw of
+    the whole corpus is then a look-up.
+    """
+
+    def __init__(self, tokenizer: SubwordTokenizer, config: TokenizerConfig, corpus: Sequences):
         self._processor = tokenizer.processor
         self._kind = config.kind
         self._rate = config.sampling
@@ -36,15 +44,40 @@ class SegmentationSampler:
         self._fixed = {i for i, fixed in enumerate(special) if fixed}
         self._ids = {p: i for i, p in enumerate(self._pieces) if i not in self._fixed}
         self._starts_word = [piece.startswith(SPACE) for piece in self._pieces]
-        # Words recur: most draws are a look-up.
-        self._alternative = lru_cache(maxsize=_KEPT)(self._draw)
+        numbers, ends, known = array("i"), array("q", [0]), dict[_Ids, int]()
+        for start in range(0, len(corpus), _SENTENCES_AT_A_TIME):
+            end = min(start + _SENTENCES_AT_A_TIME, len(corpus))
+            for ids in corpus.rows(np.arange(start, end)):
+                numbers.extend(known.setdefault(word, len(known)) for word in self._words(ids))
+                ends.append(len(numbers))
+        self._words_known = list(known)
+        self._words_of_corpus = np.array(numbers)
+        self._sentences = np.array(ends)  # where each begins among the words, and the end
+        # Of a word's alternatives: where their ids lie, and how many those are.
+        self._starts = np.full((len(known), 1 + _ALTERNATIVES), _UNDRAWN)
+        self._lengths = np.zeros_like(self._starts)
+        self._drawn = array("i")
 
-    def resample(self, ids: Sequence[int], generator: np.random.Generator) -> list[int]:
-        """Return ids that spell the same text, segmented anew."""
-        words = list(self._words(ids))
-        choices = generator.integers(_ALTERNATIVES, size=len(words)).tolist()
-        drawn = map(self._alternative, words, choices)
-        return [i for word in drawn for i in word]
+    def draw(self, generator: np.random.Generator, longest: int) -> Sequences:
+        """Return the corpus segmented anew; sentences of more than `longest` ids stay as given."""
+        words = self._words_of_corpus
+        choices = generator.integers(1, 1 + _ALTERNATIVES, size=len(words))
+        lengths = self._make(words, choices)
+        a_sentence = np.diff(np.concatenate([[0], lengths.cumsum()])[self._sentences])
+        choices[np.repeat(a_sentence > longest, np.diff(self._sentences))] = 0
+        lengths = self._make(words, choices)
+        ends = np.concatenate([[0], lengths.cumsum()])
+        places = np.repeat(self._starts[words, choices] - ends[:-1], lengths) + np.arange(ends[-1])
+        return Sequences(np.array(self._drawn, np.int32)[places], ends[self._sentences])
+
+    def _make(self, words: NDArray[np.int32], choices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Make those alternatives of words that are not there yet; return the lengths of all."""
+        missing = self._starts[words, choices] == _UNDRAWN
+        for word, choice in np.unique(np.stack([words, choices])[:, missing], axis=1).T.tolist():
+            ids = self._alternative(self._words_known[word], choice)
+            self._starts[word, choice], self._lengths[word, choice] = len(self._drawn), len(ids)
+            self._drawn.extend(ids)
+        return self._lengths[words, choices]
 
     def _words(self, ids: Sequence[int]) -> Iterator[_Ids]:
         start = 0
@@ -55,18 +88,18 @@ class SegmentationSampler:
         if len(ids):
             yield tuple(ids[start:])
 
-    def _draw(self, word: _Ids, choice: int) -> _Ids:
+    def _alternative(self, word: _Ids, choice: int) -> _Ids:
         """Return one of the word's alternatives, always the same for the same choice."""
-        if not self._fixed.isdisjoint(word):  # nothing known about how to spell it
+        if not choice or not self._fixed.isdisjoint(word):  # unknown how to spell it
             return word
         # Seeded by the word, so that a resumed run draws what the uninterrupted one drew.
-        generator = np.random.default_rng([*word, choice])
+        generator = random.Random(f"{choice} {word}")
         text = "".join(self._pieces[i] for i in word)
         if self._kind == "bpe":
             return self._bpe(text, word, generator)
         return self._unigram(text, word, generator)
 
-    def _bpe(self, text: str, word: _Ids, generator: np.random.Generator) -> _Ids:
+    def _bpe(self, text: str, word: _Ids, generator: random.Random) -> _Ids:
         """BPE from characters up, each possible merge left out with probability `rate`."""
         symbols = list(text)
         while len(symbols) > 1:
@@ -82,7 +115,7 @@ class SegmentationSampler:
             symbols[i : i + 2] = [symbols[i] + symbols[i + 1]]
         return tuple(self._ids[symbol] for symbol in symbols)
 
-    def _unigram(self, text: str, word: _Ids, generator: np.random.Generator) -> _Ids:
+    def _unigram(self, text: str, word: _Ids, generator: random.Random) -> _Ids:
         """With probability `rate`, another of the n best segmentations."""
         if generator.random() >= self._rate:
             return word
@@ -93,4 +126,4 @@ class SegmentationSampler:
             return word
         scores = np.array([sum(self._processor.get_score(i) for i in ids) for ids in others])
         weights = np.exp(_SMOOTHING * (scores - scores.max()))
-        return others[generator.choice(len(others), p=weights / weights.sum())]
+        return generator.choices(others, weights.tolist())[0]

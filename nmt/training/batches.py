@@ -4,7 +4,7 @@ Sentences of like length share a batch, so that little of it is padding. The bat
 are a function of the seed and the epoch alone; a resumed run skips those it has seen.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nmt.config import TrainingConfig
-from nmt.corpus.prepared import PreparedData
+from nmt.corpus.prepared import PreparedData, Sequences
 from nmt.corpus.segmentation import SegmentationSampler
 from nmt.corpus.tokenizers import SubwordTokenizer
 from nmt.model.padding import pad
 from nmt.special_tokens import EOS, PAD, SOS
 
 _POOL_BATCHES = 100  # sentences are sorted by length within pools of about so many batches
-Resample = Callable[[Sequence[int], np.random.Generator], Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -99,13 +98,13 @@ class BatchPlan:
     """Deals the training pairs out to batches, anew each epoch."""
 
     def __init__(self, prepared: PreparedData, config: TrainingConfig, max_length: int):
-        self._source, self._target = prepared.sequences("train")
+        self._given = self._source, self._target = prepared.sequences("train")
         self._config = config
         self._max_length = max_length
-        # <eos> on one side, <sos> and <eos> shifted into one on the other: one more each.
-        self._lengths = np.maximum(self._source.lengths, self._target.lengths) + 1
+        self._lengths = _lengths(*self._given)
         self.usable: NDArray[np.int64] = np.flatnonzero(self._lengths <= max_length)
-        self._resample = _resamplers(prepared)
+        self._samplers = _samplers(prepared)
+        self._drawn: tuple[int, list[Sequences]] | None = None  # an epoch, and its sentences
 
     @property
     def too_long(self) -> int:
@@ -124,10 +123,11 @@ class BatchPlan:
         if self._config.batch_sentences:
             size = self._config.batch_sentences
             return [shuffled[i : i + size] for i in range(0, len(shuffled), size)]
+        all_lengths = _lengths(*self._sentences(epoch))
         batches: list[NDArray[np.int64]] = []
         for pool in np.array_split(shuffled, self._pools()):
-            lengths = self._lengths[pool]
-            batches.extend(self._cut(pool[np.argsort(lengths, kind="stable")]))
+            by_length = pool[np.argsort(all_lengths[pool], kind="stable")]
+            batches.extend(self._cut(by_length, all_lengths[by_length].tolist()))
         generator.shuffle(batches)
         return batches
 
@@ -144,19 +144,18 @@ class BatchPlan:
         Of several processes, number `rank` of `size` gets (and reads) its share of each batch only:
         every size-th pair. Where a batch has too few, the share is a pair without labels.
         """
-        for number, pairs in enumerate(order):
-            if number >= skip:
-                # Random segmentations differ by process, and those of a lone one are the first's.
-                seed = [self._config.seed, epoch, number, *([rank] if rank else [])]
-                generator = np.random.default_rng(seed)
-                if len(share := pairs[rank::size]):
-                    yield self._load(share, generator)
-                else:
-                    yield self._load(pairs[:1], generator).without_labels()
+        source, target = self._sentences(epoch)
+        for pairs in order[skip:]:
+            if len(share := pairs[rank::size]):
+                yield Batch.from_ids(source.rows(share), target.rows(share))
+            else:
+                any_one = pairs[:1]
+                batch = Batch.from_ids(source.rows(any_one), target.rows(any_one))
+                yield batch.without_labels()
 
     def largest(self) -> Batch:
         """Return the batch of the first epoch with the most padded tokens, both sides counted."""
-        source, target = self._source.lengths + 1, self._target.lengths + 1
+        source, target = (side.lengths + 1 for side in self._sentences(1))
         order = self.order(1)
         sizes = [len(pairs) * (source[pairs].max() + target[pairs].max()) for pairs in order]
         number = int(np.argmax(sizes))
@@ -168,29 +167,30 @@ class BatchPlan:
         tokens = int(self._lengths[self.usable].sum())
         return max(1, tokens // (self._config.batch_tokens * _POOL_BATCHES))
 
-    def _cut(self, pairs: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    def _cut(self, pairs: NDArray[np.int64], lengths: list[int]) -> Iterator[NDArray[np.int64]]:
         """Cut pairs sorted by length where a batch would exceed its padded tokens."""
         assert self._config.batch_tokens
         start = 0
-        lengths = self._lengths[pairs].tolist()
         for end, length in enumerate(lengths):
             if end > start and length * (end - start + 1) > self._config.batch_tokens:
                 yield pairs[start:end]
                 start = end
         yield pairs[start:]
 
-    def _load(self, pairs: NDArray[np.int64], generator: np.random.Generator) -> Batch:
-        sides: list[Sequence[Sequence[int]]] = []
-        for sequences, resample in zip((self._source, self._target), self._resample, strict=True):
-            ids: Sequence[Sequence[int]] = sequences.rows(pairs)
-            if resample:
-                # A random segmentation may be longer than the model's positions.
-                ids = [
-                    drawn if len(drawn := resample(x, generator)) < self._max_length else x
-                    for x in ids
-                ]
-            sides.append(ids)
-        return Batch.from_ids(*sides)
+    def _sentences(self, epoch: int) -> Sequence[Sequences]:
+        """Return source and target as an epoch sees them, which is segmented anew if so wished."""
+        if not self._samplers:
+            return self._given
+        if self._drawn is None or self._drawn[0] != epoch:
+            sides = [
+                sampler.draw(
+                    np.random.default_rng([self._config.seed, epoch, side]),
+                    longest=self._max_length - 1,  # and <eos>
+                )
+                for side, sampler in enumerate(self._samplers)
+            ]
+            self._drawn = epoch, sides
+        return self._drawn[1]
 
 
 def validation_batches(
@@ -208,12 +208,20 @@ def validation_batches(
     ]
 
 
-def _resamplers(prepared: PreparedData) -> list[Resample | None]:
-    tokenizers = (prepared.tokenizers.source, prepared.tokenizers.target)
+def _lengths(source: Sequences, target: Sequences) -> NDArray[np.int64]:
+    """Return the longer side's of each pair.
+
+    With <eos> on one side, <sos> and <eos> shifted into one on the other: one more each.
+    """
+    return np.maximum(source.lengths, target.lengths) + 1
+
+
+def _samplers(prepared: PreparedData) -> list[SegmentationSampler]:
     if not prepared.tokenizer.sampling:
-        return [None, None]
+        return []
+    tokenizers = prepared.tokenizers.source, prepared.tokenizers.target
     return [
-        SegmentationSampler(tokenizer, prepared.tokenizer).resample
-        for tokenizer in tokenizers
+        SegmentationSampler(tokenizer, prepared.tokenizer, sequences)
+        for tokenizer, sequences in zip(tokenizers, prepared.sequences("train"), strict=True)
         if isinstance(tokenizer, SubwordTokenizer)
     ]

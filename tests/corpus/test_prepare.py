@@ -609,4 +609,4 @@ def test_the_real_multi30k(corpora: Path, tmp_path: Path) -> None:
     assert report["read"] == 29_000
     assert (report["pairs"]["validation"], report["pairs"]["test"]) == (1_014, 1_000)
     assert report["pairs"]["train"] == 29_000 - sum(report["dropped"].values())
-    assert len(Sequences(tmp_path / "out" / "train.source")) == report["pairs"]["train"]
+    assert len(Sequences.open(tmp_path / "out" / "train.source")) == report["pairs"]["train"]

@@ -29,7 +29,7 @@ def write(stem: Path, *chunks: list[list[int]]) -> Sequences:
         for chunk in chunks:
             ids = np.array([i for sentence in chunk for i in sentence], np.int32)
             writer.extend(ids, np.array([len(sentence) for sentence in chunk], np.int64))
-    return Sequences(stem)
+    return Sequences.open(stem)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_damaged_sequences_are_refused(tmp_path: Path, ending: str, damage: str)
         cut = {"cut": content[:-8], "cut within a number": content[:-3], "empty": b""}
         path.write_bytes(cut[damage])
     with pytest.raises(UserError, match=r"train\.source: cannot be read: .*; delete the folder"):
-        Sequences(tmp_path / "train.source")
+        Sequences.open(tmp_path / "train.source")
 
 
 EXAMPLES = [

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from nmt.config import DataConfig, TokenizerConfig
+from nmt.corpus.prepared import Sequences
 from nmt.corpus.segmentation import SegmentationSampler
 from nmt.corpus.tokenizers import SubwordTokenizer, load_tokenizers, train_tokenizers
 
@@ -33,8 +34,20 @@ def models(
     return {kind: tokenizer_of(kind, training_texts, folder / kind) for kind in KINDS}
 
 
-def sampler(model: SubwordTokenizer, kind: str, rate: float) -> SegmentationSampler:
-    return SegmentationSampler(model, TokenizerConfig(kind=kind, sampling=rate))
+def sampler(
+    model: SubwordTokenizer, kind: str, rate: float, corpus: list[list[int]]
+) -> SegmentationSampler:
+    return SegmentationSampler(model, TokenizerConfig(kind=kind, sampling=rate), flat(corpus))
+
+
+def flat(corpus: list[list[int]]) -> Sequences:
+    ids = np.array([i for sentence in corpus for i in sentence], np.int32)
+    return Sequences(ids, np.cumsum([0, *map(len, corpus)]))
+
+
+def draw(drawing: SegmentationSampler, seed: int = 1, longest: int = 1000) -> list[list[int]]:
+    drawn = drawing.draw(np.random.default_rng(seed), longest)
+    return drawn.rows(np.arange(len(drawn)))
 
 
 def random_words(number: int) -> list[str]:
@@ -63,18 +76,13 @@ TEXT = "wir sehe das grüne alte Haus. the old green house, Tom!"
 
 
 def test_rate_0_is_sentencepieces_own_bpe(models: dict[str, SubwordTokenizer]) -> None:
-    draw = sampler(models["bpe"], "bpe", 0)
-    generator = np.random.default_rng(1)
-    for word in random_words(600):
-        ids = models["bpe"].encode(word)
-        assert draw.resample(ids, generator) == ids
+    corpus = [models["bpe"].encode(word) for word in random_words(600)]
+    assert draw(sampler(models["bpe"], "bpe", 0, corpus)) == corpus
 
 
 def test_rate_1_spells_bpe_by_letters(models: dict[str, SubwordTokenizer]) -> None:
-    draw = sampler(models["bpe"], "bpe", 1).resample(
-        models["bpe"].encode("the house"), np.random.default_rng(1)
-    )
-    assert models["bpe"].pieces(draw) == list("▁the▁house")
+    [drawn] = draw(sampler(models["bpe"], "bpe", 1, [models["bpe"].encode("the house")]))
+    assert models["bpe"].pieces(drawn) == list("▁the▁house")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -83,22 +91,31 @@ def test_what_is_drawn_spells_the_same_text(
     models: dict[str, SubwordTokenizer], kind: str, rate: float
 ) -> None:
     model = models[kind]
-    ids = model.encode(TEXT)
-    generator = np.random.default_rng(1)
-    resampler = sampler(model, kind, rate)
-    drawn = [resampler.resample(ids, generator) for _ in range(50)]
-    assert {model.decode(other) for other in drawn} == {TEXT}
+    texts = [TEXT, "", "the old house", "the old house", "Tom!"]
+    drawing = sampler(model, kind, rate, [model.encode(text) for text in texts])
+    drawn = [draw(drawing, seed) for seed in range(50)]
+    assert all([model.decode(ids) for ids in corpus] == texts for corpus in drawn)
     if rate < 1:
-        assert len({tuple(other) for other in drawn}) > 10
+        assert len({tuple(corpus[0]) for corpus in drawn}) > 10
+        assert any(corpus[2] != corpus[3] for corpus in drawn)  # each for itself
+
+
+def test_a_sentence_that_would_get_too_long_stays_as_it_is(
+    models: dict[str, SubwordTokenizer],
+) -> None:
+    corpus = [models["bpe"].encode(text) for text in ("the house", TEXT, "the")]
+    letters = len("▁the▁house")
+    drawn = draw(sampler(models["bpe"], "bpe", 1, corpus), longest=letters)
+    assert [len(drawn[0]), drawn[1], len(drawn[2])] == [letters, corpus[1], len("▁the")]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_higher_rate_changes_more(models: dict[str, SubwordTokenizer], kind: str) -> None:
+    corpus = [models[kind].encode(word) for word in random_words(200)]
+
     def changed(rate: float) -> int:
-        generator = np.random.default_rng(1)
-        resampler = sampler(models[kind], kind, rate)
-        all_ids = [models[kind].encode(word) for word in random_words(200)]
-        return sum(resampler.resample(ids, generator) != ids for ids in all_ids)
+        drawn = draw(sampler(models[kind], kind, rate, corpus))
+        return sum(other != ids for other, ids in zip(drawn, corpus, strict=True))
 
     assert changed(0) == 0
     assert 5 < changed(0.1) < changed(0.5) < changed(1) <= 200
@@ -107,11 +124,12 @@ def test_a_higher_rate_changes_more(models: dict[str, SubwordTokenizer], kind: s
 def test_the_rate_of_unigram_is_the_share_of_words_that_change(
     models: dict[str, SubwordTokenizer],
 ) -> None:
-    generator = np.random.default_rng(1)
-    resampler = sampler(models["unigram"], "unigram", 0.3)
     words = [models["unigram"].encode(word) for word in random_words(1000)]
-    long = [ids for ids in words if len(ids) > 2]
-    share = np.mean([resampler.resample(ids, generator) != ids for ids in long])
+    others = draw(sampler(models["unigram"], "unigram", 1, words))
+    with_others = [ids for other, ids in zip(others, words, strict=True) if other != ids]
+    assert len(with_others) > 500
+    drawn = draw(sampler(models["unigram"], "unigram", 0.3, with_others))
+    share = np.mean([other != ids for other, ids in zip(drawn, with_others, strict=True)])
     assert share == pytest.approx(0.3, abs=0.05)
 
 
@@ -119,13 +137,13 @@ def test_the_rate_of_unigram_is_the_share_of_words_that_change(
 def test_the_same_generator_draws_the_same_whatever_was_drawn_before(
     models: dict[str, SubwordTokenizer], kind: str
 ) -> None:
-    ids = models[kind].encode(TEXT)
-    first, second = (sampler(models[kind], kind, 0.5) for _ in range(2))
-    for word in random_words(50):
-        second.resample(models[kind].encode(word), np.random.default_rng(2))
-    draws = [s.resample(ids, np.random.default_rng(7)) for s in (first, first, second)]
+    corpus = [models[kind].encode(TEXT)]
+    first, second = (sampler(models[kind], kind, 0.5, corpus) for _ in range(2))
+    for seed in range(20, 30):
+        draw(second, seed)
+    draws = [draw(drawing, 7) for drawing in (first, first, second)]
     assert draws[0] == draws[1] == draws[2]
-    assert first.resample(ids, np.random.default_rng(8)) != draws[0]
+    assert draw(first, 8) != draws[0]
 
 
 SCRIPT = """
@@ -133,13 +151,16 @@ import json, sys
 from pathlib import Path
 import numpy as np
 from nmt.config import TokenizerConfig
+from nmt.corpus.prepared import Sequences
 from nmt.corpus.segmentation import SegmentationSampler
 from nmt.corpus.tokenizers import SubwordTokenizer
 drawn = []
 for kind, model in zip(["bpe", "unigram"], sys.argv[2:]):
     tokenizer = SubwordTokenizer(Path(model), kind)
-    sampler = SegmentationSampler(tokenizer, TokenizerConfig(kind=kind, sampling=0.5))
-    drawn.append(sampler.resample(tokenizer.encode(sys.argv[1]), np.random.default_rng(7)))
+    ids = np.array(tokenizer.encode(sys.argv[1]), np.int32)
+    corpus = Sequences(ids, np.array([0, len(ids)]))
+    sampler = SegmentationSampler(tokenizer, TokenizerConfig(kind=kind, sampling=0.5), corpus)
+    drawn.append(sampler.draw(np.random.default_rng(7), 1000).ids.tolist())
 print(json.dumps(drawn))
 """
 
@@ -148,7 +169,7 @@ def test_another_process_draws_the_same(training_texts: Texts, tmp_path: Path) -
     models = {kind: tokenizer_of(kind, training_texts, tmp_path / kind) for kind in KINDS}
     paths = [str(tmp_path / kind / "joint.model") for kind in KINDS]
     here = [
-        sampler(model, kind, 0.5).resample(model.encode(TEXT), np.random.default_rng(7))
+        draw(sampler(model, kind, 0.5, [model.encode(TEXT)]), 7)[0]
         for kind, model in models.items()
     ]
     command = [sys.executable, "-c", SCRIPT, TEXT, *paths]
@@ -164,23 +185,22 @@ def test_bytes_and_spelled_out_special_tokens_survive(
     models: dict[str, SubwordTokenizer], kind: str, text: str
 ) -> None:
     model = models[kind]
-    generator = np.random.default_rng(1)
-    resampler = sampler(model, kind, 0.5)
-    for _ in range(20):
-        assert model.decode(resampler.resample(model.encode(text), generator)) == text
+    drawing = sampler(model, kind, 0.5, [model.encode(text)])
+    for seed in range(20):
+        [drawn] = draw(drawing, seed)
+        assert model.decode(drawn) == text
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_unknown_characters_stay_unknown(training_texts: Texts, tmp_path: Path, kind: str) -> None:
     fields = {"byte_fallback": False, "vocabulary_size": 150}
     model = tokenizer_of(kind, training_texts, tmp_path, **fields)
-    ids = model.encode("see 你 house")
-    generator = np.random.default_rng(1)
-    resampler = sampler(model, kind, 0.5)
-    drawn = {model.decode(resampler.resample(ids, generator)) for _ in range(20)}
+    drawing = sampler(model, kind, 0.5, [model.encode("see 你 house")])
+    drawn = {model.decode(draw(drawing, seed)[0]) for seed in range(20)}
     assert drawn == {"see <unk> house"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_drawn_from_nothing(models: dict[str, SubwordTokenizer], kind: str) -> None:
-    assert sampler(models[kind], kind, 0.5).resample([], np.random.default_rng(1)) == []
+    assert draw(sampler(models[kind], kind, 0.5, [])) == []
+    assert draw(sampler(models[kind], kind, 0.5, [[], []])) == [[], []]
