@@ -8,6 +8,7 @@ cannot be seeded across processes; here every draw is a function of the caller's
 import random
 from array import array
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,31 +54,36 @@ class SegmentationSampler:
         self._words_known = list(known)
         self._words_of_corpus = np.array(numbers)
         self._sentences = np.array(ends)  # where each begins among the words, and the end
-        # Of a word's alternatives: where their ids lie, and how many those are.
-        self._starts = np.full((len(known), 1 + _ALTERNATIVES), _UNDRAWN)
+        # Of each alternative: where its ids begin among the drawn ones, and how many they are.
+        self._starts = np.full(len(known) * (1 + _ALTERNATIVES), _UNDRAWN)
         self._lengths = np.zeros_like(self._starts)
         self._drawn = array("i")
 
     def draw(self, generator: np.random.Generator, longest: int) -> Sequences:
         """Return the corpus segmented anew; sentences of more than `longest` ids stay as given."""
         words = self._words_of_corpus
-        choices = generator.integers(1, 1 + _ALTERNATIVES, size=len(words))
-        lengths = self._make(words, choices)
-        a_sentence = np.diff(np.concatenate([[0], lengths.cumsum()])[self._sentences])
-        choices[np.repeat(a_sentence > longest, np.diff(self._sentences))] = 0
-        lengths = self._make(words, choices)
-        ends = np.concatenate([[0], lengths.cumsum()])
-        places = np.repeat(self._starts[words, choices] - ends[:-1], lengths) + np.arange(ends[-1])
-        return Sequences(np.array(self._drawn, np.int32)[places], ends[self._sentences])
+        given = words * np.int64(1 + _ALTERNATIVES)  # the first alternative of each
+        drawn = given + generator.integers(1, 1 + _ALTERNATIVES, size=len(words))
+        lengths = np.diff(self._ends(drawn)[self._sentences])
+        too_long = np.repeat(lengths > longest, np.diff(self._sentences))
+        drawn = np.where(too_long, given, drawn)
+        ends = self._ends(drawn)
+        # Of each id of the new corpus: its place among the drawn ones.
+        moved = np.repeat(self._starts[drawn] - ends[:-1], self._lengths[drawn])
+        ids = np.array(self._drawn, np.int32)[moved + np.arange(len(moved))]
+        return Sequences(ids, ends[self._sentences])
 
-    def _make(self, words: NDArray[np.int32], choices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Make those alternatives of words that are not there yet; return the lengths of all."""
-        missing = self._starts[words, choices] == _UNDRAWN
-        for word, choice in np.unique(np.stack([words, choices])[:, missing], axis=1).T.tolist():
+    def _ends(self, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where alternatives laid one after another begin, and the end; make missing ones.
+
+        drawn: (words,), word · (1 + _ALTERNATIVES) + choice → (words + 1,)
+        """
+        for number in np.unique(drawn[self._starts[drawn] == _UNDRAWN]).tolist():
+            word, choice = divmod(number, 1 + _ALTERNATIVES)
             ids = self._alternative(self._words_known[word], choice)
-            self._starts[word, choice], self._lengths[word, choice] = len(self._drawn), len(ids)
+            self._starts[number], self._lengths[number] = len(self._drawn), len(ids)
             self._drawn.extend(ids)
-        return self._lengths[words, choices]
+        return np.concatenate([[0], self._lengths[drawn].cumsum()])
 
     def _words(self, ids: Sequence[int]) -> Iterator[_Ids]:
         start = 0
@@ -101,19 +107,19 @@ class SegmentationSampler:
 
     def _bpe(self, text: str, word: _Ids, generator: random.Random) -> _Ids:
         """BPE from characters up, each possible merge left out with probability `rate`."""
+        ids, draw, rate = self._ids, generator.random, self._rate
         symbols = list(text)
-        while len(symbols) > 1:
-            merges = [
-                (rank, i)
-                for i in range(len(symbols) - 1)
-                if (rank := self._ids.get(symbols[i] + symbols[i + 1])) is not None
-                and generator.random() >= self._rate
-            ]
-            if not merges:
-                break
-            _, i = min(merges)  # the earliest learnt merge has the lowest id
+        # What each symbol and the next would become; the earliest learnt merge has the lowest id.
+        merged = [ids.get(one + other) for one, other in pairwise(symbols)]
+        while merges := [
+            (rank, i) for i, rank in enumerate(merged) if rank is not None and draw() >= rate
+        ]:
+            _, i = min(merges)
             symbols[i : i + 2] = [symbols[i] + symbols[i + 1]]
-        return tuple(self._ids[symbol] for symbol in symbols)
+            del merged[i]
+            for left in range(max(i - 1, 0), min(i + 1, len(merged))):
+                merged[left] = ids.get(symbols[left] + symbols[left + 1])
+        return tuple(ids[symbol] for symbol in symbols)
 
     def _unigram(self, text: str, word: _Ids, generator: random.Random) -> _Ids:
         """With probability `rate`, another of the n best segmentations."""
