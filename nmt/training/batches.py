@@ -98,12 +98,12 @@ class BatchPlan:
     """Deals the training pairs out to batches, anew each epoch."""
 
     def __init__(self, prepared: PreparedData, config: TrainingConfig, max_length: int):
-        self._given = self._source, self._target = prepared.sequences("train")
+        self._given = prepared.sequences("train")
         self._config = config
         self._max_length = max_length
         self._lengths = _lengths(*self._given)
         self.usable: NDArray[np.int64] = np.flatnonzero(self._lengths <= max_length)
-        self._samplers = _samplers(prepared)
+        self._samplers = _samplers(prepared, self._given)
         self._drawn: tuple[int, list[Sequences]] | None = None  # an epoch, and its sentences
 
     @property
@@ -114,7 +114,7 @@ class BatchPlan:
     @property
     def tokens(self) -> int:
         """Number of labels in an epoch: the target pieces and the <eos> of each usable pair."""
-        return int(self._target.lengths[self.usable].sum()) + len(self.usable)
+        return int(self._given[1].lengths[self.usable].sum()) + len(self.usable)
 
     def order(self, epoch: int) -> list[NDArray[np.int64]]:
         """Return the epoch's batches as arrays of pair numbers."""
@@ -146,12 +146,10 @@ class BatchPlan:
         """
         source, target = self._sentences(epoch)
         for pairs in order[skip:]:
-            if len(share := pairs[rank::size]):
-                yield Batch.from_ids(source.rows(share), target.rows(share))
-            else:
-                any_one = pairs[:1]
-                batch = Batch.from_ids(source.rows(any_one), target.rows(any_one))
-                yield batch.without_labels()
+            share = pairs[rank::size]
+            read = share if len(share) else pairs[:1]
+            batch = Batch.from_ids(source.rows(read), target.rows(read))
+            yield batch if len(share) else batch.without_labels()
 
     def largest(self) -> Batch:
         """Return the batch of the first epoch with the most padded tokens, both sides counted."""
@@ -216,12 +214,12 @@ def _lengths(source: Sequences, target: Sequences) -> NDArray[np.int64]:
     return np.maximum(source.lengths, target.lengths) + 1
 
 
-def _samplers(prepared: PreparedData) -> list[SegmentationSampler]:
+def _samplers(prepared: PreparedData, given: Sequence[Sequences]) -> list[SegmentationSampler]:
     if not prepared.tokenizer.sampling:
         return []
     tokenizers = prepared.tokenizers.source, prepared.tokenizers.target
     return [
         SegmentationSampler(tokenizer, prepared.tokenizer, sequences)
-        for tokenizer, sequences in zip(tokenizers, prepared.sequences("train"), strict=True)
+        for tokenizer, sequences in zip(tokenizers, given, strict=True)
         if isinstance(tokenizer, SubwordTokenizer)
     ]

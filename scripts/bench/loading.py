@@ -17,6 +17,7 @@ from measuring import Row, in_turn, options, report, seconds
 from nmt.config_files import load_config
 from nmt.corpus.prepare import prepare
 from nmt.run_folder import RunFolder
+from nmt.training.batches import BatchPlan
 from nmt.training.processes import Processes
 from nmt.training.trainer import Trainer
 
@@ -35,7 +36,7 @@ def main() -> None:
         prepared = prepare(config, Path(folder, "prepared"))
         processes = Processes(torch.device("cpu"))
         trainer = Trainer(config, prepared, RunFolder(Path(folder)), processes)
-        plan = trainer.plan
+        plan = BatchPlan(prepared, config.training, config.model.max_length)
         epochs = count(1)
 
         def load() -> float:
