@@ -169,14 +169,14 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 
 
 # PyYAML raises the last two for values that do not fit an explicit tag, as in `!!bool 3`.
-_YAML_ERRORS = (yaml.YAMLError, ValueError, RecursionError, KeyError, AttributeError)
+_YAML_ERRORS = (yaml.YAMLError, ValueError, RecursionError, LookupError, AttributeError)
 
 
 def _yaml_problem(error: Exception) -> str:
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
         problem = " ".join(filter(None, (error.context, error.problem)))
         return f"line {error.problem_mark.line + 1}: {problem}"
-    if isinstance(error, (KeyError, AttributeError)):
+    if isinstance(error, (LookupError, AttributeError)):
         return "a value does not fit its tag (!!…)"
     return " ".join(str(error).split())
 

@@ -15,6 +15,8 @@ def choose_device(name: str | None = None) -> torch.device:
     """
     device = _named(name) if name is not None else _best()
     if device.type == "cuda":
+        if device.index is not None:
+            torch.cuda.set_device(device)  # some of PyTorch asks for the current one
         torch.set_float32_matmul_precision("high")
     return device
 

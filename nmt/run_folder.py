@@ -15,6 +15,7 @@ ctranslate2/             the model for CTranslate2, where `nmt export` has writt
 
 import json
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -114,13 +115,21 @@ def require_free(path: Path) -> None:
 
 
 def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
-    """Create a run folder and copy into it what translating will need of the prepared data."""
+    """Create a run folder and copy into it what translating will need of the prepared data.
+
+    Where it cannot be made whole, nothing of it is left but the folder itself.
+    """
     require_free(path)
     run = RunFolder(path)
-    run.data.mkdir(parents=True, exist_ok=True)
-    for file in run_files(prepared.folder):
-        (run.data / file.name).write_bytes(file.read_bytes())
-    run.write_config(config)
+    try:
+        run.data.mkdir(parents=True, exist_ok=True)
+        for file in run_files(prepared.folder):
+            with replacing(run.data / file.name) as partial:
+                partial.write_bytes(file.read_bytes())
+        run.write_config(config)
+    except BaseException:
+        shutil.rmtree(run.data, ignore_errors=True)
+        raise
     return run
 
 

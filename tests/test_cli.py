@@ -393,6 +393,9 @@ def test_the_prompt_translates_line_by_line(trained_run: RunFolder) -> None:
     assert process.returncode == 0
     assert "Ben schwimmt oft." in text(output)
     assert "Ctrl-D ends" in text(errors)
+    to_file = subprocess.run([*command, "--output", "x"], stdin=terminal, stderr=subprocess.PIPE)
+    assert to_file.returncode == 2
+    assert "--output is not for the prompt" in text(to_file.stderr)
 
 
 @pytest.fixture
@@ -751,6 +754,15 @@ def test_resuming_with_another_configuration_is_refused(
 
 
 def test_a_mistyped_output_is_found_before_the_work(trained_run: RunFolder) -> None:
-    assert_refused(
-        "evaluate", "--run", trained_run.path, "-o", "no/where.txt", message="no folder no"
-    )
+    evaluate = "evaluate", "--run", trained_run.path, "-o"
+    assert_refused(*evaluate, "no/where.txt", message="no folder no")
+    assert_refused(*evaluate, ".", message=".: is a folder; name a file to write")
+
+
+def test_a_reader_that_stops_early_is_no_error() -> None:
+    command = [sys.executable, "-m", "nmt", "config", "fields"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout
+    process.stdout.close()
+    assert process.communicate()[1] == b""
+    assert process.returncode == 1

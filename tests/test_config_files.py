@@ -378,6 +378,7 @@ def test_what_is_empty_keeps_the_defaults(path: Path, text: str) -> None:
         ("--- {}\n--- {}", "line 2: expected a single document"),
         ("training: {epochs: 2020-13-45}", "month must be in 1..12"),
         ("training: {epochs: !!bool 3}", "a value does not fit its tag"),
+        ("training: {epochs: !!int ''}", "a value does not fit its tag"),
         ("training: {epochs: !!timestamp x}", "a value does not fit its tag"),
         ("model: {heads: \0}", "unacceptable character"),
         ('"\\ud800": 1', "'utf-8' codec can't encode character '\\ud800'"),

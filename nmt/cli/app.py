@@ -62,9 +62,6 @@ def main() -> None:
         _fail(str(error), 2)
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(141)
     except Exception as error:
         if debug:
             raise
@@ -76,12 +73,17 @@ def main() -> None:
             _fail(f"{error.format_message().rstrip('.')}; see nmt --help", 2)
         cause = " ".join(str(error).split())[:300] or type(error).__name__
         if _is_out_of_memory(error):
-            _fail(f"out of memory: {cause}; lower training.batch_tokens", 2)
+            _fail(f"out of memory: {cause}; {_LESS_MEMORY}", 2)
         if isinstance(error, OSError):
             _fail(cause, 2)
         _fail(
             f"unexpected {type(error).__name__}: {cause}; --debug shows where, please report it", 1
         )
+
+
+_LESS_MEMORY = (
+    "lower training.batch_tokens to train, decoding.batch_tokens or --beam-size to translate"
+)
 
 
 def _is_out_of_memory(error: Exception) -> bool:

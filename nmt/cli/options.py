@@ -1,5 +1,6 @@
 """What commands share: their options, and how they open what the options name."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -95,7 +96,20 @@ def open_translator(
     )
 
 
-def require_folder(output: Path | None) -> None:
-    """Find a mistyped output before the work is done, not after."""
-    if output and not output.parent.is_dir():
+def require_file(output: Path | None) -> None:
+    """Refuse an output that no file can be written to, before the work is done, not after."""
+    if output is None:
+        return
+    require_folder(output)
+    if output.is_dir():
+        raise UserError(f"{output}: is a folder; name a file to write")
+    # A file is replaced by a new one beside it.
+    place = output if output.exists() and not output.is_file() else output.resolve().parent
+    if not os.access(place, os.W_OK):
+        raise UserError(f"{output}: {place} cannot be written to; name another file")
+
+
+def require_folder(output: Path) -> None:
+    """Refuse an output in a folder that is not there."""
+    if not output.parent.is_dir():
         raise UserError(f"{output}: there is no folder {output.parent}; make it first")

@@ -20,6 +20,7 @@ from nmt.cli.options import (
     find_runs,
     load,
     open_translator,
+    require_file,
     require_folder,
 )
 from nmt.errors import UserError
@@ -141,11 +142,14 @@ def translate(
     """
     if text and input_:
         raise UserError("give either text or --input, not both")
-    require_folder(output)
+    asked = not text and not input_ and sys.stdin.isatty()
+    if asked and output:
+        raise UserError("--output is not for the prompt; give text, --input or standard input")
+    require_file(output)
     translator = open_translator(
         find_runs(run, weights), weights, beam_size, device, set_, engine, compute_type
     )
-    if not text and not input_ and sys.stdin.isatty():
+    if asked:
         _converse(translator, n_best)
         return
     lines = _argument_lines(text) if text else _input_lines(input_)
@@ -204,7 +208,7 @@ def evaluate(
 
     if (source is None) != (reference is None):
         raise UserError("--source and --reference belong together")
-    require_folder(output)
+    require_file(output)
     runs = find_runs(run, weights)
     examples = read_pairs(source, reference) if source and reference else runs[0].examples(split)
     options = weights, beam_size, device, set_, engine, compute_type

@@ -351,7 +351,7 @@ def _encode_train(tokenizers: Tokenizers, texts: tuple[Path, Path], folder: Path
 def _encode_examples(
     data: DataConfig, tokenizers: Tokenizers, split: str, folder: Path
 ) -> dict[str, float]:
-    """Write the ids of a held-out split and return the share of known tokens a side."""
+    """Return the share of known tokens a side of a held-out split; write validation's ids."""
     cleaner = Cleaner(data)
     texts: dict[str, list[str]] = {side: [] for side in SIDES}
     for example in read_examples(folder / f"{split}.jsonl"):
@@ -365,8 +365,9 @@ def _encode_examples(
         tokenizer: Tokenizer = getattr(tokenizers, side)
         ids, lengths = tokenizer.encode_flat(texts[side])
         coverage[side] = 1 - int((ids == UNK).sum()) / max(1, len(ids))
-        with SequenceWriter(folder / f"{split}.{side}") as writer:
-            writer.extend(ids, lengths)
+        if split == "validation":  # the test set is read as text, by those who score it
+            with SequenceWriter(folder / f"{split}.{side}") as writer:
+                writer.extend(ids, lengths)
     return coverage
 
 

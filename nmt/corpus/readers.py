@@ -34,16 +34,32 @@ def read_pickle(path: Path) -> Iterator[Pair]:
 
 
 def read_tsv(path: Path) -> Iterator[Pair]:
-    """Yield the first two fields of each line; blank lines and a header of numbers are skipped."""
+    """Yield the first two fields of each line; blank lines and a header of numbers are skipped.
+
+    Where the first line is as in Tatoeba's own files, number TAB source TAB number TAB target, the
+    numbers are left out.
+    """
+    columns = slice(0, 2)
     for number, line in enumerate(read_lines(path), start=1):
         fields = line.split("\t")
+        if number == 1 and _is_tatoeba(fields):
+            columns = slice(1, 4, 2)
         if not line.strip() or (number == 1 and _is_header(fields)):
             continue
-        if len(fields) < 2:
-            raise UserError(
-                f"{path}: line {number} has no tab; write source TAB target on each line"
-            )
-        yield fields[0], fields[1]
+        pair = fields[columns]
+        if len(pair) < 2:
+            form = "source TAB target" if columns.step is None else "the four fields of line 1"
+            raise UserError(f"{path}: line {number} has {_tabs(fields)}; write {form} on each line")
+        yield pair[0], pair[1]
+
+
+def _tabs(fields: list[str]) -> str:
+    return "no tab" if len(fields) == 1 else f"{len(fields)} fields"
+
+
+def _is_tatoeba(fields: list[str]) -> bool:
+    """Tell whether the fields are a numbered sentence and a numbered translation."""
+    return len(fields) == 4 and not _is_header(fields) and all(map(str.isdecimal, fields[::2]))
 
 
 def _is_header(fields: list[str]) -> bool:

@@ -118,7 +118,9 @@ class _Machine:
         self.stack[-size:] = [tuple(self.stack[-size:])]
 
     def push_name(self, module: object, name: object) -> None:
-        if not (isinstance(module, str) and isinstance(name, str) and (module, name) in _NAMES):
+        if not (isinstance(module, str) and isinstance(name, str)):
+            _refuse(f"a name made of {type(module).__name__} and {type(name).__name__}")
+        if (module, name) not in _NAMES:
             _refuse(f"{module}.{name}")
         self.stack.append(_Name(_NAMES[module, name]))
 

@@ -51,7 +51,8 @@ def beam_search(
         sums, order = best.sort(dim=1, descending=True, stable=True)
         width = max(1, int((sums > _DEAD).sum(1).max()))
         sums, order = sums[:, :width], order[:, :width]
-        alive = [i for i, sentence in enumerate(active) if beams[sentence].goes_on(sums[i, 0])]
+        best_living = sums[:, 0].tolist()
+        alive = [i for i, s in enumerate(active) if beams[s].goes_on(best_living[i])]
         kept = torch.tensor(alive, dtype=torch.long, device=source.device)
         sums, order = sums[kept], order[kept]
         rows = origins[kept].gather(1, order)
@@ -105,12 +106,11 @@ class _Sentence:
         """Return the finished hypotheses, best first."""
         return sorted(self.finished, key=lambda h: -h.score)[: self.n_best]
 
-    def goes_on(self, best_living: Tensor) -> bool:
-        """Whether a living hypothesis could still enter the n best."""
-        sum_ = float(best_living)
-        if sum_ == _DEAD:
+    def goes_on(self, best_living: float) -> bool:
+        """Whether a living hypothesis, the best with this sum, could still enter the n best."""
+        if best_living == _DEAD:
             return False
-        reachable = sum_ / length_penalty(self.limit + 1, self.alpha)
+        reachable = best_living / length_penalty(self.limit + 1, self.alpha)
         best = self.best()
         return len(best) < self.n_best or best[-1].score < reachable
 
@@ -131,7 +131,8 @@ def _take_finished(
     rank = torch.arange(best.shape[1], device=best.device)
     valid = (rank < free[:, None]) & (best > _DEAD)
     ends = valid & (tokens == EOS)
-    for i, candidate in ends.nonzero().tolist():
-        ids = written[origins[i, candidate], 1:].tolist()
-        beams[active[i]].add(ids, float(best[i, candidate]))
+    sentences = ends.nonzero()[:, 0].tolist()  # a line a candidate, as in what follows
+    found = zip(sentences, written[origins[ends], 1:].tolist(), best[ends].tolist(), strict=True)
+    for i, ids, sum_ in found:
+        beams[active[i]].add(ids, sum_)
     return best.masked_fill(~valid | ends, _DEAD)

@@ -44,6 +44,8 @@ def load_translator(
     for other in others:
         _require_same_reading(run, other)
     device = device or choose_device()
+    if engine == "ctranslate2" and device.type != "cuda":
+        device = torch.device("cpu")  # the only other one that the library knows
     runs = [run, *others]
     models = [
         load_weights(

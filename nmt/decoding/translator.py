@@ -215,7 +215,7 @@ class Translator:
     ) -> dict[int, list[Hypothesis]]:
         """Search the segments of these numbers, in this order, in batches of like length."""
         # The longest first, so that no thread is left with one while the others have finished.
-        batches = list(self._batches(order, segments))[::-1]
+        batches = list(self._batches(order, segments, n))[::-1]
 
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
             return search([segments[i] for i in batch], n)
@@ -235,9 +235,9 @@ class Translator:
         lost = sum(mark not in text for mark in PLACEHOLDERS[: len(segment.hidden)])
         return not hypothesis.complete, lost
 
-    def _batches(self, order: list[int], segments: list["_Segment"]) -> Iterator[list[int]]:
+    def _batches(self, order: list[int], segments: list["_Segment"], n: int) -> Iterator[list[int]]:
         batch: list[int] = []
-        rows = max(1, self.decoding.beam_size)
+        rows = max(n, self.decoding.beam_size)
         for i in order:
             tokens = len(segments[i].ids) * (len(batch) + 1) * rows
             if batch and tokens > self.decoding.batch_tokens:

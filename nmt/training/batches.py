@@ -163,7 +163,8 @@ class BatchPlan:
     def _pools(self) -> int:
         assert self._config.batch_tokens
         tokens = int(self._lengths[self.usable].sum())
-        return max(1, tokens // (self._config.batch_tokens * _POOL_BATCHES))
+        pools = tokens // (self._config.batch_tokens * _POOL_BATCHES)
+        return max(1, min(pools, len(self.usable)))
 
     def _cut(self, pairs: NDArray[np.int64], lengths: list[int]) -> Iterator[NDArray[np.int64]]:
         """Cut pairs sorted by length where a batch would exceed its padded tokens."""
@@ -199,7 +200,9 @@ def validation_batches(
     lengths = np.maximum(source.lengths, target.lengths) + 1
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] <= max_length]
-    size = config.batch_sentences or max(1, (config.batch_tokens or 0) // int(lengths.max()))
+    size = config.batch_sentences or max(
+        1, (config.batch_tokens or 0) // int(lengths[order].max(initial=1))
+    )
     return [
         Batch.from_ids(source.rows(order[i : i + size]), target.rows(order[i : i + size]))
         for i in range(0, len(order), size)

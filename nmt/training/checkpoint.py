@@ -51,7 +51,7 @@ def save_checkpoint(
 
     Of several processes the main one writes, and all have to call this.
     """
-    generators = processes.gather(_generator_states())
+    generators = processes.gather(_generator_states(processes.device))
     if not processes.is_main:
         return
     state = {
@@ -95,7 +95,7 @@ def load_checkpoint(
         optimizer.load_state_dict(state["optimizer"])
         if average is not None:
             average.load(state["average"])
-        _restore_generators(generators[processes.rank])
+        _restore_generators(generators[processes.rank], processes.device)
         return Progress(**state["progress"])
     except UserError:
         raise
@@ -108,18 +108,18 @@ def load_checkpoint(
         raise UserError(f"{path}: checkpoint cannot be read: {reason}") from None
 
 
-def _generator_states() -> dict[str, Tensor]:
+def _generator_states(device: torch.device) -> dict[str, Tensor]:
     states = {"cpu": torch.get_rng_state()}
-    if torch.cuda.is_available():
-        states["cuda"] = torch.cuda.get_rng_state()
-    if torch.backends.mps.is_available():
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    if device.type == "mps":
         states["mps"] = torch.mps.get_rng_state()
     return states
 
 
-def _restore_generators(states: dict[str, Tensor]) -> None:
+def _restore_generators(states: dict[str, Tensor], device: torch.device) -> None:
     torch.set_rng_state(states["cpu"])
-    if "cuda" in states and torch.cuda.is_available():
-        torch.cuda.set_rng_state(states["cuda"])
-    if "mps" in states and torch.backends.mps.is_available():
+    if device.type == "cuda" and "cuda" in states:
+        torch.cuda.set_rng_state(states["cuda"], device)
+    if device.type == "mps" and "mps" in states:
         torch.mps.set_rng_state(states["mps"])

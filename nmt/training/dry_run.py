@@ -87,6 +87,7 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     batch, accumulate = trainer.plan.largest(), config.training.accumulate
     # Reading the loss waits for all that a GPU has been told to do.
     _, seconds = (_seconds(lambda: trainer.update([batch] * accumulate).item()) for _ in range(2))
+    trainer.require_finite_weights()
     example = prepared.examples("validation")[0]
     translator = Translator(trainer.model, prepared.tokenizers, config.data, config.decoding)
     decode_seconds = _seconds(lambda: translator.translate([example.source]))

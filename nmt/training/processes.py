@@ -272,5 +272,9 @@ def _tells_of_loss(error: Exception) -> bool:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+    with (
+        Path(os.devnull).open("w", encoding="utf-8") as nowhere,
+        redirect_stdout(nowhere),
+        redirect_stderr(nowhere),
+    ):
         yield

@@ -43,6 +43,7 @@ from nmt.training.tensorboard import TensorBoard, require_tensorboard
 
 _FIXED_WHEN_RESUMING = (
     "seed",
+    "best",
     "batch_tokens",
     "batch_sentences",
     "optimizer",
@@ -178,8 +179,8 @@ class Trainer:
         )
         self.processes.when_lost = f"go on from the last checkpoint with {resume}"
         with self._catching_signals(), self._writing_tensorboard():
-            if self.processes.size > 1 and not self.progress.updates:
-                self._save()  # where one of many is lost, there is something to go on from
+            if not self.progress.updates:
+                self._save()  # from now on there is something to go on from
             with self._progress_bar() as bar:
                 self._train_until_stopped(bar)
             if not self._interrupted and self.progress.validated != self.progress.updates:
@@ -284,6 +285,7 @@ class Trainer:
 
     def _validate(self) -> None:
         """Score the model on the validation split, keep it if it is the best so far."""
+        self.require_finite_weights()
         with self._averaged_weights():
             line = self._scores()
             self.progress.validated = self.progress.updates
@@ -387,7 +389,7 @@ class Trainer:
     # ----------------------------------------------------------------------------- what is saved
 
     def _save(self) -> None:
-        self._require_finite(sum(p.detach().sum() for p in self.model.parameters()))
+        self.require_finite_weights()
         self.progress.minutes = self._minutes()
         [self.progress.loss] = self.processes.sum(self._loss.item())
         save_checkpoint(
@@ -488,6 +490,10 @@ class Trainer:
         )
         self._reported = (self._seconds, self.progress.tokens)
 
+    def require_finite_weights(self) -> None:
+        """Raise `UserError` where the training has diverged."""
+        self._require_finite(sum(p.detach().sum() for p in self.model.parameters()))
+
     def _require_finite(self, number: torch.Tensor | float) -> float:
         """Return the number; refuse to go on, and to save, when training has diverged."""
         if not math.isfinite(value := float(number)):
@@ -531,8 +537,10 @@ class Trainer:
 
 
 def _refuse_other_settings(before: Config, now: Config) -> None:
-    """Refuse to resume with fields changed on which the weights or the order of batches depend."""
+    """Refuse to resume with fields changed on which the weights or the batches depend."""
     fixed = {f"model.{name}" for name in type(before.model).model_fields}
+    fixed |= {f"data.{name}" for name in type(before.data).model_fields}
+    fixed |= {f"tokenizer.{name}" for name in type(before.tokenizer).model_fields}
     fixed |= {f"training.{name}" for name in _FIXED_WHEN_RESUMING}
     for field in sorted(fixed):
         section, name = field.split(".")
@@ -544,7 +552,4 @@ def _refuse_other_settings(before: Config, now: Config) -> None:
 def _refuse_other_data(run: RunFolder, prepared: PreparedData) -> None:
     manifest = read_manifest(run.data)
     if manifest is None or manifest.fingerprint != prepared.fingerprint:
-        raise UserError(
-            f"{run.path}: the corpus or the data and tokenizer sections have changed since this "
-            "run began; start a new run"
-        )
+        raise UserError(f"{run.path}: the corpus has changed since this run began; start a new run")

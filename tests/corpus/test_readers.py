@@ -96,9 +96,16 @@ def test_a_pair_of_numbers_is_a_header_only_at_the_top(tmp_path: Path) -> None:
     ]
 
 
+def test_tatoeba_numbers_are_left_out(tmp_path: Path) -> None:
+    lines = [f"{i}\t{s}\t{i + 9}\t{t}\n" for i, (s, t) in enumerate(PAIRS, 1276)]
+    assert list(read_tsv(write(tmp_path / "a.tsv", "\ufeff" + "".join(lines)))) == PAIRS
+    path = write(tmp_path / "b.tsv", lines[0] + "Go.\tGeh.\n")
+    assert "line 2 has 2 fields; write the four fields of line 1" in refusal(read_tsv(path))
+
+
 def test_a_missing_tab_is_named(tmp_path: Path) -> None:
     path = write(tmp_path / "a.txt", "Go.\tGeh.\n\nno tab\n")
-    assert refusal(read_tsv(path)).startswith(f"{path}: line 3 has no tab")
+    assert refusal(read_tsv(path)).startswith(f"{path}: line 3 has no tab; write source TAB")
 
 
 @pytest.mark.parametrize("content", ["Schön\n".encode("latin1"), "Schön\n".encode("utf-16")])

@@ -236,6 +236,13 @@ def test_the_assembled_pickle_is_good(tmp_path: Path) -> None:
         (assembled(shape=b"]q\x00h\x00a"), "no proper shape"),
         (b"\x80\x02" + b"K\x01" * 3 + b"\x86" * 9 + b".", "not a readable pickle"),
         (b"\x80\x04\x8c\x01\n\x8c\x05\x1b[31m\x93.", "refused: ?.?[31m"),
+        # A tuple of twice the same tuple, of twice the same, …: endless to write out.
+        (
+            b"\x80\x04)q\x00"
+            + b"".join(b"h%ch%c\x86q%c" % (i, i, i + 1) for i in range(60))
+            + b"\x8c\x01ah\x3c\x93.",
+            "refused: a name made of str and tuple",
+        ),
     ],
 )
 def test_whatever_is_no_array_of_pairs_is_one_line(

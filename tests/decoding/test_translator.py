@@ -200,6 +200,21 @@ def test_the_output_is_limited_by_the_length_of_the_source(beam_size, translator
     assert not short.complete
 
 
+def test_n_best_hypotheses_count_in_the_size_of_a_batch(translator, words, monkeypatch):
+    ready = translator(words, beam_size=2, batch_tokens=24)
+    seen = []
+
+    def search(model, source, limits, beam_size, alpha, n_best, required=None):
+        seen.append(source.numel() * beam_size)
+        return [[Hypothesis([], -1.0, -1.0, True)] * n_best for _ in source]
+
+    monkeypatch.setattr("nmt.decoding.search.beam_search", search)
+    for n, batches in ((1, 1), (6, 3)):
+        ready.n_best(["Ben"] * 6, n)
+        assert seen == [24] * batches
+        seen.clear()
+
+
 def ban_eos(translator: Translator) -> None:
     with torch.no_grad():
         translator.model.output.bias[EOS] = -100.0

@@ -7,6 +7,7 @@ import pytest
 
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
+from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.training.dry_run import DryRun, dry_run
 from nmt.training.trainer import Trainer
@@ -112,3 +113,9 @@ def test_prints_units_that_fit(
     shown = str(found)
     expected = ["1,234,567", "50 pairs × 20 source × 21 target", "2 times", "4,000 tokens/s"]
     assert all(part in shown for part in [*expected, *parts])
+
+
+def test_a_rate_that_explodes_is_found(toy_config: MakeConfig) -> None:
+    wild = toy_config(training={"learning_rate": 1e30, "warmup_updates": 0})
+    with pytest.raises(UserError, match=r"diverged before update 2 .*lower training\.learning"):
+        dry_run(wild)

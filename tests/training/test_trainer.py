@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from nmt.config import Config
 from nmt.config_files import dump_config
 from nmt.corpus.prepare import prepare
 from nmt.errors import UserError
+from nmt.model.weights import load_weights
 from nmt.run_folder import RunFolder, create_run
 from nmt.training.batches import Batch
 from nmt.training.processes import Processes
@@ -192,13 +194,30 @@ def test_resuming_after_kill_9_equals_never_having_stopped(toy_config: MakeConfi
     command = [sys.executable, "-m", "nmt", "train", "--config", "./config.yaml", "--run", "killed"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
-    while not Path("killed/checkpoint.pt").exists() and time.monotonic() < deadline:
+    while not Path("killed/metrics.jsonl").exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     process.kill()
     assert process.wait() == -signal.SIGKILL
     train(config, Path("killed"), resume=True)
     assert_same(saved("whole"), saved("killed"))
     assert _without_time("whole") == _without_time("killed")
+
+
+def test_killed_before_its_first_update_a_run_goes_on(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = toy_config(training={"max_updates": 3})
+    train(config, Path("whole"))
+
+    def killed(self: Trainer, batches: list[Batch]) -> None:
+        raise InterruptedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "update", killed)
+        with pytest.raises(InterruptedError):
+            train(config, Path("run"))
+    train(config, Path("run"), resume=True)
+    assert_same(saved("whole"), saved("run"))
 
 
 def test_a_finished_run_is_left_as_it_is(
@@ -227,8 +246,21 @@ def test_an_existing_run_is_not_overwritten(toy_config: MakeConfig) -> None:
 
 def test_resuming_with_other_data_is_refused(toy_config: MakeConfig) -> None:
     train(toy_config(training={"max_updates": 2}), Path("run"))
-    with pytest.raises(UserError, match="have changed"):
-        train(toy_config(data={"validation_size": 20}), Path("run"), resume=True)
+    prepared = sorted(Path("data/prepared").iterdir())
+    for section, change in (("data", {"validation_size": 20}), ("tokenizer", {"kind": "unigram"})):
+        with pytest.raises(UserError, match="of this run; start a new run for it"):
+            train(toy_config(**{section: change}), Path("run"), resume=True)
+    assert sorted(Path("data/prepared").iterdir()) == prepared
+
+
+def test_resuming_with_another_corpus_is_refused(toy_config: MakeConfig, toy_corpus: Path) -> None:
+    shutil.copy(toy_corpus, "own.tsv")
+    config = toy_config(data={"path": "own.tsv"}, training={"max_updates": 2})
+    train(config, Path("run"))
+    with Path("own.tsv").open("a") as file:
+        file.write("new\tneu\n")
+    with pytest.raises(UserError, match="the corpus has changed"):
+        train(config, Path("run"), resume=True)
 
 
 def test_resuming_from_a_damaged_checkpoint_is_one_line(toy_config: MakeConfig) -> None:
@@ -252,15 +284,26 @@ def test_stops_after_its_minutes(toy_config: MakeConfig) -> None:
     assert RunFolder(Path("run")).read_metrics()[-1]["epoch"] < 1000
 
 
-def test_best_weights_are_those_of_the_best_validation(toy_config: MakeConfig) -> None:
-    """An exploding rate spoils the last weights; the best stay what they were."""
-    config = toy_config(training={"best": "loss", "epochs": 6, "warmup_updates": 0})
+def test_best_weights_are_those_of_the_best_validation(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third of five validations is made the best; the weights of the others are no longer."""
+    config = toy_config(training={"best": "loss", "validate_updates": 1, "max_updates": 5})
     learner = trainer(config)
+    seen: list[dict[str, Tensor]] = []
+
+    def scores(self: Trainer) -> dict[str, object]:
+        seen.append({name: value.clone() for name, value in self.model.state_dict().items()})
+        return honest(self) | {"loss": abs(len(seen) - 3.0)}
+
+    honest = Trainer._scores
+    monkeypatch.setattr(Trainer, "_scores", scores)
     learner.run()
-    metrics = learner.folder.read_metrics()
-    best = min(metrics, key=lambda line: line["loss"])
-    assert learner.progress.best == pytest.approx(-best["loss"])
-    assert learner.progress.best_update == best["update"]
+    assert (learner.progress.best, learner.progress.best_update) == (0.0, 3)
+    sizes = (len(seen[2][f"{name}.weight"]) for name in ("source_embedding.tokens", "output"))
+    best = load_weights(learner.folder.weights("best"), config.model, *sizes, torch.device("cpu"))
+    assert_same(best.state_dict(), seen[2])
+    assert not torch.equal(seen[2]["output.weight"], seen[3]["output.weight"])
 
 
 def test_a_loss_that_is_not_a_number_stops_in_one_line(
@@ -316,7 +359,12 @@ def test_interrupted_at_its_limit_a_run_goes_no_further(
 
 @pytest.mark.parametrize(
     ("section", "change"),
-    [("model", {"d_ff": 32}), ("training", {"seed": 2}), ("training", {"average_decay": 0.9})],
+    [
+        ("model", {"d_ff": 32}),
+        ("training", {"seed": 2}),
+        ("training", {"best": "loss"}),
+        ("training", {"average_decay": 0.9}),
+    ],
 )
 def test_resuming_refuses_fields_that_the_saved_state_depends_on(
     toy_config: MakeConfig, section: str, change: dict[str, object]
@@ -351,6 +399,8 @@ def test_diverged_weights_are_never_saved(toy_config: MakeConfig) -> None:
     learner = trainer(toy_config(training={"checkpoint_updates": 1}))
     with torch.no_grad():
         learner.model.encoder_norm.weight.fill_(float("inf"))
-    with pytest.raises(UserError, match="diverged"):
-        learner._save()
-    assert not learner.folder.checkpoint.exists()
+    before = sorted(learner.folder.path.iterdir())
+    for write in (learner._save, learner._validate):
+        with pytest.raises(UserError, match="diverged"):
+            write()
+    assert sorted(learner.folder.path.iterdir()) == before
