@@ -152,28 +152,41 @@ class _TwinsInRows(torch.autograd.Function):
         d_bias = None if bias is None else torch.zeros_like(bias)
         plain, spread, apart = (hidden.new_zeros(()) for _ in range(3))
         step = max(32, _LOGITS_AT_A_TIME // len(weight) // 2)
+        size = 2 * min(step, len(hidden)), len(weight)
+        logits_buffer, gradient_buffer = hidden.new_empty(size), hidden.new_empty(size)
         for start in range(0, len(hidden), step):
             end = start + step
             rows = torch.cat([hidden[start:end], again[start:end]])
             label = labels[start:end, None].repeat(2, 1)
-            log_both = functional.linear(rows, weight, bias).log_softmax(-1)
-            plain -= log_both.gather(1, label).sum() / 2
-            spread -= log_both.mean(1).sum() / 2
-            both = log_both.exp()
-            (log_p, log_q), (p, q) = log_both.chunk(2), both.chunk(2)
-            ratio, difference = log_p - log_q, p - q
-            apart += (difference * ratio).sum()
-            # d (KL(p‖q) + KL(q‖p)) / d logits of p = p (log p/q - KL(p‖q)) + p - q, and so for q
-            d_p = p * (ratio - (p * ratio).sum(1, keepdim=True)) + difference
-            d_q = q * ((q * ratio).sum(1, keepdim=True) - ratio) - difference
-            d_both = both.sub_(label_smoothing / len(weight)).div_(2)
-            d_both.scatter_add_(1, label, d_both.new_full(label.shape, (label_smoothing - 1) / 2))
-            d_both.add_(torch.cat([d_p, d_q]), alpha=alpha / 4)
-            d_rows = d_both @ weight
-            d_hidden[start:end], d_again[start:end] = d_rows.chunk(2)
-            d_weight.addmm_(d_both.T, rows)
+            logits = torch.mm(rows, weight.T, out=logits_buffer[: len(rows)])
+            if bias is not None:
+                logits += bias
+            d_logits = gradient_buffer[: len(rows)]
+            d_p, d_q = d_logits.chunk(2)
+            of_label, mean = logits.gather(1, label), logits.mean(1, keepdim=True)
+            ratio = torch.sub(*logits.chunk(2), out=d_q)  # log p/q, but for their totals
+            largest = logits.amax(1, keepdim=True)
+            powers = logits.sub_(largest).exp_()
+            total = powers.sum(1, keepdim=True)
+            log_total = total.log() + largest
+            plain += (log_total - of_label).sum() / 2
+            spread += (log_total - mean).sum() / 2
+            p, q = powers.mul_(1 / total).chunk(2)
+            ratio -= torch.sub(*log_total.chunk(2))
+            from_p, from_q = _dot(p, ratio), -_dot(q, ratio)  # KL(p‖q), KL(q‖p)
+            apart += (from_p + from_q).sum()
+            # d (KL(p‖q) + KL(q‖p)) / d logits of p = p (log p/q - KL(p‖q) + 1) - q, and so for q
+            ratio *= alpha / 4
+            torch.add(ratio, 1 / 2 + alpha / 4 * (1 - from_p), out=d_p)
+            d_p.mul_(p).sub_(q, alpha=alpha / 4)
+            torch.sub(1 / 2 + alpha / 4 * (1 - from_q), ratio, out=d_q)
+            d_q.mul_(q).sub_(p, alpha=alpha / 4)
+            d_logits.sub_(label_smoothing / len(weight) / 2)
+            d_logits.scatter_add_(1, label, torch.full_like(of_label, (label_smoothing - 1) / 2))
+            d_hidden[start:end], d_again[start:end] = (d_logits @ weight).chunk(2)
+            d_weight.addmm_(d_logits.T, rows)
             if d_bias is not None:
-                d_bias += d_both.sum(0)
+                d_bias += d_logits.sum(0)
         ctx.save_for_backward(d_hidden, d_again, d_weight, d_bias)
         ctx.mark_non_differentiable(plain)
         smoothed = (1 - label_smoothing) * plain + label_smoothing * spread
@@ -186,3 +199,8 @@ class _TwinsInRows(torch.autograd.Function):
             None if saved is None else saved * d_loss for saved in ctx.saved_tensors
         )
         return d_hidden, d_again, d_weight, d_bias, None, None, None
+
+
+def _dot(one: Tensor, other: Tensor) -> Tensor:
+    """Σ_v one · other of each row, in one pass: (rows, vocabulary) → (rows, 1)."""
+    return torch.bmm(one[:, None, :], other[:, :, None]).squeeze(2)
