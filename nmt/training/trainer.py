@@ -552,4 +552,7 @@ def _refuse_other_settings(before: Config, now: Config) -> None:
 def _refuse_other_data(run: RunFolder, prepared: PreparedData) -> None:
     manifest = read_manifest(run.data)
     if manifest is None or manifest.fingerprint != prepared.fingerprint:
-        raise UserError(f"{run.path}: the corpus has changed since this run began; start a new run")
+        raise UserError(
+            f"{run.path}: the corpus, or the way nmt prepares it, has changed since this run "
+            "began; start a new run"
+        )
