@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from nmt.config import TokenizerConfig
 from nmt.corpus.prepared import Sequences
@@ -46,7 +47,10 @@ class SegmentationSampler:
         self._ids = {p: i for i, p in enumerate(self._pieces) if i not in self._fixed}
         self._starts_word = [piece.startswith(SPACE) for piece in self._pieces]
         numbers, ends, known = array("i"), array("q", [0]), dict[_Ids, int]()
-        for start in range(0, len(corpus), _SENTENCES_AT_A_TIME):
+        starts = range(0, len(corpus), _SENTENCES_AT_A_TIME)
+        for start in tqdm(
+            starts, "counting words", unit="", unit_scale=_SENTENCES_AT_A_TIME, delay=2
+        ):
             end = min(start + _SENTENCES_AT_A_TIME, len(corpus))
             for ids in corpus.rows(np.arange(start, end)):
                 numbers.extend(known.setdefault(word, len(known)) for word in self._words(ids))
@@ -78,7 +82,8 @@ class SegmentationSampler:
 
         drawn: (words,), word · (1 + _ALTERNATIVES) + choice → (words + 1,)
         """
-        for number in np.unique(drawn[self._starts[drawn] == _UNDRAWN]).tolist():
+        missing = np.unique(drawn[self._starts[drawn] == _UNDRAWN]).tolist()
+        for number in tqdm(missing, "segmenting", unit="", unit_scale=True, delay=2, leave=False):
             word, choice = divmod(number, 1 + _ALTERNATIVES)
             ids = self._alternative(self._words_known[word], choice)
             self._starts[number], self._lengths[number] = len(self._drawn), len(ids)
