@@ -26,7 +26,12 @@ from nmt.run_folder import RunFolder
 from nmt.training.processes import Processes
 from nmt.training.trainer import Trainer
 
-COMPARED = ("training.batch_tokens=4096", "model.dropout=0.3", "training.label_smoothing=0.1")
+COMPARED = (
+    "tokenizer.sampling=0",
+    "training.batch_tokens=4096",
+    "model.dropout=0.3",
+    "training.label_smoothing=0.1",
+)
 BIG = (
     "model.d_model=512",
     "model.heads=8",

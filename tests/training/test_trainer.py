@@ -259,7 +259,7 @@ def test_resuming_with_another_corpus_is_refused(toy_config: MakeConfig, toy_cor
     train(config, Path("run"))
     with Path("own.tsv").open("a") as file:
         file.write("new\tneu\n")
-    with pytest.raises(UserError, match="the corpus.* has changed"):
+    with pytest.raises(UserError, match=r"the corpus.* has changed"):
         train(config, Path("run"), resume=True)
 
 
