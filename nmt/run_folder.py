@@ -179,6 +179,12 @@ def last_change(folder: Path) -> float:
     return newest
 
 
+def require_folder(output: Path) -> None:
+    """Refuse an output in a folder that is not there."""
+    if not output.parent.is_dir():
+        raise UserError(f"{output}: there is no folder {output.parent}; make it first")
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; move it into place when the block ends well.

@@ -98,6 +98,8 @@ def open_translator(
 
 def require_file(output: Path | None) -> None:
     """Refuse an output that no file can be written to, before the work is done, not after."""
+    from nmt.run_folder import require_folder
+
     if output is None:
         return
     require_folder(output)
@@ -107,9 +109,3 @@ def require_file(output: Path | None) -> None:
     place = output if output.exists() and not output.is_file() else output.resolve().parent
     if not os.access(place, os.W_OK):
         raise UserError(f"{output}: {place} cannot be written to; name another file")
-
-
-def require_folder(output: Path) -> None:
-    """Refuse an output in a folder that is not there."""
-    if not output.parent.is_dir():
-        raise UserError(f"{output}: there is no folder {output.parent}; make it first")

@@ -21,7 +21,6 @@ from nmt.cli.options import (
     load,
     open_translator,
     require_file,
-    require_folder,
 )
 from nmt.errors import UserError
 
@@ -255,7 +254,7 @@ def export(
     `nmt translate --engine ctranslate2` needs no export.
     """
     from nmt.export import export_run
-    from nmt.run_folder import newest_run, open_run
+    from nmt.run_folder import newest_run, open_run, require_folder
 
     file = f"{weights}.safetensors"
     source = open_run(run) if run else newest_run(file, option="nmt export FOLDER")

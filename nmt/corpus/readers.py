@@ -39,16 +39,16 @@ def read_tsv(path: Path) -> Iterator[Pair]:
     Where the first line is as in Tatoeba's own files, number TAB source TAB number TAB target, the
     numbers are left out.
     """
-    columns = slice(0, 2)
+    numbered = False
     for number, line in enumerate(read_lines(path), start=1):
         fields = line.split("\t")
-        if number == 1 and _is_tatoeba(fields):
-            columns = slice(1, 4, 2)
+        if number == 1:
+            numbered = _is_tatoeba(fields)
         if not line.strip() or (number == 1 and _is_header(fields)):
             continue
-        pair = fields[columns]
+        pair = fields[1:4:2] if numbered else fields[:2]
         if len(pair) < 2:
-            form = "source TAB target" if columns.step is None else "the four fields of line 1"
+            form = "the four fields of line 1" if numbered else "source TAB target"
             raise UserError(f"{path}: line {number} has {_tabs(fields)}; write {form} on each line")
         yield pair[0], pair[1]
 

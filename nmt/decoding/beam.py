@@ -131,8 +131,10 @@ def _take_finished(
     rank = torch.arange(best.shape[1], device=best.device)
     valid = (rank < free[:, None]) & (best > _DEAD)
     ends = valid & (tokens == EOS)
-    sentences = ends.nonzero()[:, 0].tolist()  # a line a candidate, as in what follows
-    found = zip(sentences, written[origins[ends], 1:].tolist(), best[ends].tolist(), strict=True)
-    for i, ids, sum_ in found:
-        beams[active[i]].add(ids, sum_)
+    sentences, candidates = ends.nonzero(as_tuple=True)
+    if len(sentences):  # seldom; fetched from the device at once
+        hypotheses = written[origins[sentences, candidates], 1:].tolist()
+        ended = best[sentences, candidates].tolist()
+        for i, ids, sum_ in zip(sentences.tolist(), hypotheses, ended, strict=True):
+            beams[active[i]].add(ids, sum_)
     return best.masked_fill(~valid | ends, _DEAD)

@@ -196,7 +196,7 @@ class Translator:
         hiding = [i for i in order if segments[i].hidden]
         found = self._search_all(plain, segments, self._search_batch, n)
         # Where words are hidden, the whole beam is looked at for one that has placed them all.
-        beam = max(n, self.decoding.beam_size)
+        beam = self._beam_size(n)
         found |= self._search_all(hiding, segments, self._search_batch, beam)
         for i in hiding:
             found[i] = self._complete_first(segments[i], found[i])
@@ -235,9 +235,13 @@ class Translator:
         lost = sum(mark not in text for mark in PLACEHOLDERS[: len(segment.hidden)])
         return not hypothesis.complete, lost
 
+    def _beam_size(self, n: int) -> int:
+        """Return how many hypotheses are kept to find the best `n`."""
+        return max(n, self.decoding.beam_size)
+
     def _batches(self, order: list[int], segments: list["_Segment"], n: int) -> Iterator[list[int]]:
         batch: list[int] = []
-        rows = max(n, self.decoding.beam_size)
+        rows = self._beam_size(n)
         for i in order:
             tokens = len(segments[i].ids) * (len(batch) + 1) * rows
             if batch and tokens > self.decoding.batch_tokens:
@@ -249,16 +253,14 @@ class Translator:
 
     def _search_batch(self, segments: list["_Segment"], n: int) -> list[list[Hypothesis]]:
         sources = [segment.ids for segment in segments]
-        beam_size = max(self.decoding.beam_size, n)
-        return self._search_ids(sources, self._limits(sources), beam_size, n)
+        return self._search_ids(sources, self._limits(sources), self._beam_size(n), n)
 
     def _search_requiring(self, segments: list["_Segment"], n: int) -> list[list[Hypothesis]]:
         """Search for translations that hold all placeholders; an engine cannot, our models can."""
         sources = [segment.ids for segment in segments]
         required = [self._placeholder_ids(len(segment.hidden)) for segment in segments]
         search = ModelSearch(self.models, self.decoding.length_penalty)
-        beam_size = max(self.decoding.beam_size, n)
-        return search(sources, self._limits(sources), beam_size, n, required)
+        return search(sources, self._limits(sources), self._beam_size(n), n, required)
 
     def _placeholder_ids(self, count: int) -> list[int]:
         target = self.tokenizers.target

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.errors import UserError
-from nmt.run_folder import RunFolder, replacing
+from nmt.run_folder import RunFolder, replacing, require_folder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,8 +47,7 @@ def picture_path(output: Path | None, folder: Path, name: str) -> Path:
         raise UserError(f"{path}: a picture's name ends in {' or '.join(FORMATS)}")
     if not folder.exists() and not output:
         folder.mkdir()
-    if not path.parent.is_dir():
-        raise UserError(f"{path}: there is no folder {path.parent}; make it first")
+    require_folder(path)
     return path
 
 

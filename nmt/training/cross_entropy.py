@@ -65,15 +65,12 @@ class _InRows(torch.autograd.Function):
             if bias is not None:
                 logits += bias
             # -log p(v) = log Σ exp(logits) - logits(v)
-            largest = logits.amax(1, keepdim=True)
             of_label, mean = logits.gather(1, label), logits.mean(1, keepdim=True)
-            powers = logits.sub_(largest).exp_()
-            total = powers.sum(1, keepdim=True)
-            log_total = total.log() + largest
+            probabilities, log_total = _softmax_in_place(logits)
             plain += (log_total - of_label).sum()
             spread += (log_total - mean).sum()
             # d loss / d logits = p - ε / V, less 1 - ε at the label
-            d_logits = powers.mul_(1 / total).sub_(label_smoothing / len(weight))
+            d_logits = probabilities.sub_(label_smoothing / len(weight))
             d_logits.scatter_add_(1, label, torch.full_like(of_label, label_smoothing - 1))
             torch.mm(d_logits, weight, out=d_hidden[start : start + step])
             d_weight.addmm_(d_logits.T, rows)
@@ -165,13 +162,10 @@ class _TwinsInRows(torch.autograd.Function):
             d_p, d_q = d_logits.chunk(2)
             of_label, mean = logits.gather(1, label), logits.mean(1, keepdim=True)
             ratio = torch.sub(*logits.chunk(2), out=d_q)  # log p/q, but for their totals
-            largest = logits.amax(1, keepdim=True)
-            powers = logits.sub_(largest).exp_()
-            total = powers.sum(1, keepdim=True)
-            log_total = total.log() + largest
+            probabilities, log_total = _softmax_in_place(logits)
             plain += (log_total - of_label).sum() / 2
             spread += (log_total - mean).sum() / 2
-            p, q = powers.mul_(1 / total).chunk(2)
+            p, q = probabilities.chunk(2)
             ratio -= torch.sub(*log_total.chunk(2))
             from_p, from_q = _dot(p, ratio), -_dot(q, ratio)  # KL(p‖q), KL(q‖p)
             apart += (from_p + from_q).sum()
@@ -199,6 +193,14 @@ class _TwinsInRows(torch.autograd.Function):
             None if saved is None else saved * d_loss for saved in ctx.saved_tensors
         )
         return d_hidden, d_again, d_weight, d_bias, None, None, None
+
+
+def _softmax_in_place(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """Turn logits into probabilities; also return log Σ exp(logits) of each row, (rows, 1)."""
+    largest = logits.amax(1, keepdim=True)
+    powers = logits.sub_(largest).exp_()
+    total = powers.sum(1, keepdim=True)
+    return powers.mul_(1 / total), total.log() + largest
 
 
 def _dot(one: Tensor, other: Tensor) -> Tensor:
