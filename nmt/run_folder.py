@@ -185,6 +185,17 @@ def require_folder(output: Path) -> None:
         raise UserError(f"{output}: there is no folder {output.parent}; make it first")
 
 
+def require_file(output: Path) -> None:
+    """Refuse an output that no file can be written to, before the work is done, not after."""
+    require_folder(output)
+    if output.is_dir():
+        raise UserError(f"{output}: is a folder; name a file to write")
+    # A file is replaced by a new one beside it.
+    place = output if output.exists() and not output.is_file() else output.resolve().parent
+    if not os.access(place, os.W_OK):
+        raise UserError(f"{output}: {place} cannot be written to; name another file")
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; move it into place when the block ends well.

@@ -1,6 +1,5 @@
 """What commands share: their options, and how they open what the options name."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -94,18 +93,3 @@ def open_translator(
         engine=engine,
         compute_type=compute_type or "float32",
     )
-
-
-def require_file(output: Path | None) -> None:
-    """Refuse an output that no file can be written to, before the work is done, not after."""
-    from nmt.run_folder import require_folder
-
-    if output is None:
-        return
-    require_folder(output)
-    if output.is_dir():
-        raise UserError(f"{output}: is a folder; name a file to write")
-    # A file is replaced by a new one beside it.
-    place = output if output.exists() and not output.is_file() else output.resolve().parent
-    if not os.access(place, os.W_OK):
-        raise UserError(f"{output}: {place} cannot be written to; name another file")

@@ -20,7 +20,6 @@ from nmt.cli.options import (
     find_runs,
     load,
     open_translator,
-    require_file,
 )
 from nmt.errors import UserError
 
@@ -139,12 +138,15 @@ def translate(
 
     Several runs translate together, as an ensemble.
     """
+    from nmt.run_folder import require_file
+
     if text and input_:
         raise UserError("give either text or --input, not both")
     asked = not text and not input_ and sys.stdin.isatty()
     if asked and output:
         raise UserError("--output is not for the prompt; give text, --input or standard input")
-    require_file(output)
+    if output:
+        require_file(output)
     translator = open_translator(
         find_runs(run, weights), weights, beam_size, device, set_, engine, compute_type
     )
@@ -204,10 +206,12 @@ def evaluate(
 
     from nmt.evaluation import evaluate_examples, read_pairs
     from nmt.reports.analysis import analyse as look_closer
+    from nmt.run_folder import require_file
 
     if (source is None) != (reference is None):
         raise UserError("--source and --reference belong together")
-    require_file(output)
+    if output:
+        require_file(output)
     runs = find_runs(run, weights)
     examples = read_pairs(source, reference) if source and reference else runs[0].examples(split)
     options = weights, beam_size, device, set_, engine, compute_type

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.errors import UserError
-from nmt.run_folder import RunFolder, replacing, require_folder
+from nmt.run_folder import RunFolder, replacing, require_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,7 +47,7 @@ def picture_path(output: Path | None, folder: Path, name: str) -> Path:
         raise UserError(f"{path}: a picture's name ends in {' or '.join(FORMATS)}")
     if not folder.exists() and not output:
         folder.mkdir()
-    require_folder(path)
+    require_file(path)
     return path
 
 

@@ -68,11 +68,13 @@ def test_without_an_output_the_picture_goes_into_the_folder(tmp_path: Path) -> N
         ("a.jpg", r"a\.jpg: a picture's name ends in \.png or \.svg"),
         ("a", r"a: a picture's name ends in"),
         ("no/a.png", r"there is no folder .*no; make it first"),
+        ("folder.png", r"folder\.png: is a folder; name a file to write"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_before_the_work(
     tmp_path: Path, name: str, message: str
 ) -> None:
+    (tmp_path / "folder.png").mkdir()
     with pytest.raises(UserError, match=message):
         picture_path(tmp_path / name, tmp_path, "a")
 
