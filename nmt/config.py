@@ -207,8 +207,10 @@ class ModelConfig(Section):
     )
     attention_bias: bool = Field(True, description="biases in the attention projections")
     output_bias: bool = Field(False, description="bias in the output projection")
-    positions: Literal["sinusoidal", "learned"] = Field(
-        "sinusoidal", description="how positions are encoded; each side learns its own"
+    positions: Literal["sinusoidal", "learned", "rotary"] = Field(
+        "sinusoidal",
+        description="how positions are encoded: by vectors added to the embeddings, computed or "
+        "learned by each side, or by turning the queries and keys of self-attention",
     )
     position_exponent: Literal["pair", "column"] = Field(
         "pair",
@@ -279,9 +281,13 @@ class ModelConfig(Section):
             for name in ("first_position", "position_exponent")
             if getattr(self, name) != type(self).model_fields[name].default
         ]
-        if self.positions == "learned" and sinusoidal:
-            message = f"{' and '.join(sinusoidal)} set, but `positions: learned` has no formula"
+        if self.positions != "sinusoidal" and sinusoidal:
+            names, kind = " and ".join(sinusoidal), self.positions
+            message = f"{names} set, but `positions: {kind}` has no such formula"
             yield ("positions", *sinusoidal), message
+        if self.positions == "rotary" and self.key_size % 2:
+            message = f"rotary positions turn pairs; make a head's width {self.key_size} even"
+            yield ("positions", "d_key", "d_model", "heads"), message
         if (self.d_key is None or self.d_value is None) and self.d_model % self.heads:
             message = f"`heads` {self.heads} must divide d_model {self.d_model}"
             yield ("heads", "d_model", "d_key", "d_value"), f"{message}, or set d_key and d_value"

@@ -115,6 +115,8 @@ def _specify(model: Transformer) -> "TransformerSpec":
         "no_final_norm": not config.final_norm,
         "activation": _activation(config),
     }
+    if config.positions == "rotary":
+        layout["rotary_dim"] = config.key_size
     encoder = TransformerEncoderSpec(config.encoder_layers, **layout)
     decoder = TransformerDecoderSpec(config.decoder_layers, **layout)
     for side in (encoder, decoder):
@@ -161,12 +163,17 @@ def _set_decoder(spec: Any, model: Transformer) -> None:
 
 
 def _set_embedding(spec: Any, tokens: Any, embedding: Embedding) -> None:
-    table = embedding.positions.table
-    assert isinstance(table, Tensor)
     tokens.weight = _numbers(embedding.tokens.weight)
     spec.scale_embeddings = embedding.scale
     # A table, whatever it was made by: the library need not know our formula.
-    spec.position_encodings.encodings = _numbers(table)
+    table = embedding.positions.table
+    assert isinstance(table, Tensor)
+    if not embedding.rotary:
+        spec.position_encodings.encodings = _numbers(table)
+    elif hasattr(spec, "position_encodings"):  # the encoder's, which rotary positions do not remove
+        spec.position_encodings.encodings = _numbers(
+            torch.zeros(len(table), embedding.tokens.embedding_dim)
+        )
 
 
 def _set_self_attention(spec: Any, attention: SelfAttention) -> None:

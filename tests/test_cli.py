@@ -645,6 +645,12 @@ def test_positions_of_a_config_and_of_a_run(a_copy: Path) -> None:
     assert "sinusoidal positions, d_model 64" in Path("mine.svg").read_text()
 
 
+def test_rotary_positions_have_the_width_of_a_head() -> None:
+    change = ("--set", "model.positions=rotary", "--set", "model.heads=4", "-o", "a.svg")
+    assert nmt("plot", "positions", *change, "--set", "model.d_model=64").returncode == 0
+    assert "rotary positions, d_key 16" in Path("a.svg").read_text()
+
+
 def test_learnt_positions_say_whose_they_are(a_copy: Path) -> None:
     changed = RunFolder(a_copy).config.model_dump(mode="json")
     changed["model"]["positions"] = "learned"

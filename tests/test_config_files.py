@@ -218,11 +218,19 @@ def test_a_section_must_hold_fields(path: Path, value: str) -> None:
         ),
         (
             "model: {positions: learned, first_position: 1}",
-            "model: first_position set, but `positions: learned` has no formula",
+            "model: first_position set, but `positions: learned` has no such formula",
+        ),
+        (
+            "model: {positions: rotary, first_position: 1}",
+            "model: first_position set, but `positions: rotary` has no such formula",
+        ),
+        (
+            "model: {positions: rotary, d_key: 3}",
+            "model: rotary positions turn pairs; make a head's width 3 even",
         ),
         (
             "model: {positions: learned, position_exponent: column}",
-            "model: position_exponent set, but `positions: learned` has no formula",
+            "model: position_exponent set, but `positions: learned` has no such formula",
         ),
         ("data: {path: a, train_path: b}", "data: `path` and `train_path` exclude each other"),
         ("data: {source: tsv}", "data: source `tsv` needs `path` or `train_path`"),

@@ -139,7 +139,8 @@ def positions(
         settings = load(config or "base.yaml", set_).model
         table = position_table(settings)
     side = ", source side" if settings.positions == "learned" else ""  # computed ones are the same
-    title = f"{settings.positions} positions{side}, d_model {settings.d_model}"
+    width = "d_key" if settings.positions == "rotary" else "d_model"
+    title = f"{settings.positions} positions{side}, {width} {table.shape[1]}"
     draw_positions(table, title, path)
     typer.echo(f"positions        {path}")
 

@@ -12,6 +12,7 @@ from torch.nn import functional
 from nmt.model.attention import CrossAttention, KeyValueCache, SelfAttention, scaled_dot_product
 from nmt.model.layers import DecoderLayer, FeedForward, PreNorm
 from nmt.model.masks import added_to_scores
+from nmt.model.positions import turn
 from nmt.model.transformer import DecoderState, Transformer
 
 _Map = Callable[[Tensor], Tensor]
@@ -27,7 +28,7 @@ class FastDecoder:
         self._model = model
         embedding = model.target_embedding
         self._embedding, self._scale = embedding.tokens.weight, embedding.scale
-        self._positions = embedding.positions.forward
+        self._positions, self._turns = embedding.positions.forward, embedding.turns
         self._layers = [_Layer(layer) for layer in model.decoder_layers()]
         self._norm = _norm(model.decoder_norm)
         self._output = _linear(model.output)
@@ -39,11 +40,13 @@ class FastDecoder:
     def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
         """Decode one more position: (batch * hypotheses,) → (batch * hypotheses, target_size)."""
         x = functional.embedding(tokens, self._embedding) * self._scale
-        x = x + self._positions(state.length, 1)  # (batch * hypotheses, d_model)
+        turns = self._turns(state.length, 1)
+        if turns is None:
+            x = x + self._positions(state.length, 1)  # (batch * hypotheses, d_model)
         mask = added_to_scores(state.advance(len(x) // len(state.source_mask)))
         source_mask = added_to_scores(state.source_mask)
         for layer, cache, source in zip(self._layers, state.caches, state.source, strict=True):
-            x = layer.step(x, mask, source, source_mask, cache)
+            x = layer.step(x, mask, source, source_mask, cache, turns)
         return self._output(self._norm(x))
 
 
@@ -65,14 +68,15 @@ class _Layer:
         source: tuple[Tensor, Tensor],
         source_mask: Tensor | None,
         cache: KeyValueCache,
+        turns: Tensor | None,
     ) -> Tensor:
         first, second, third = self._norms
         batch = len(source[0])
         if self._pre_norm:
-            x = x + self._past.attend(first(x), batch, mask, cache)
+            x = x + self._past.attend(first(x), batch, mask, cache, turns)
             x = x + self._source.attend(second(x), batch, source_mask, source)
             return x + self._feed_forward(third(x))
-        x = first(x + self._past.attend(x, batch, mask, cache))
+        x = first(x + self._past.attend(x, batch, mask, cache, turns))
         x = second(x + self._source.attend(x, batch, source_mask, source))
         return third(x + self._feed_forward(x))
 
@@ -83,9 +87,18 @@ class _SelfAttention:
         self._query_key_value = _linear(attention.query_key_value)
         self._output = _linear(attention.output)
 
-    def attend(self, x: Tensor, batch: int, mask: Tensor | None, cache: KeyValueCache) -> Tensor:
+    def attend(
+        self,
+        x: Tensor,
+        batch: int,
+        mask: Tensor | None,
+        cache: KeyValueCache,
+        turns: Tensor | None,
+    ) -> Tensor:
         parts = self._query_key_value(x).split_with_sizes(self._widths, 1)
         query, key, value = (_split_heads(part, batch, self._heads) for part in parts)
+        if turns is not None:
+            query, key = turn(query, turns), turn(key, turns)
         key, value = cache.append(key, value)
         return self._output(_join_heads(query, key, value, mask, self._scale))
 

@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from nmt.config import ModelConfig
 from nmt.model.dropout import Dropout
+from nmt.model.positions import turn
 
 
 def scaled_dot_product(
@@ -126,14 +127,22 @@ class SelfAttention(_Attention):
             config.d_model, sum(self.widths), bias=config.attention_bias
         )
 
-    def forward(self, x: Tensor, mask: Tensor | None, cache: KeyValueCache | None = None) -> Tensor:
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None,
+        cache: KeyValueCache | None = None,
+        turns: Tensor | None = None,
+    ) -> Tensor:
         """Attend within x, and to the cached positions before it.
 
-        x: (batch, length, d_model); mask: broadcasts to (batch, 1, length, past + length)
-        → (batch, length, d_model)
+        x: (batch, length, d_model); mask: broadcasts to (batch, 1, length, past + length);
+        turns: what `RotaryPositions` turn queries and keys by → (batch, length, d_model)
         """
         projected = self.query_key_value(x).split(self.widths, dim=-1)
         query, key, value = (self._split_heads(part) for part in projected)
+        if turns is not None:
+            query, key = turn(query, turns), turn(key, turns)
         if cache is not None:
             key, value = cache.append(key, value)
         return self._attend(query, key, value, mask)

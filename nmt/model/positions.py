@@ -1,4 +1,4 @@
-"""Positions: attention knows no order, so each position adds its own vector to the embedding."""
+"""Positions: attention knows no order, so each position has its own vector, or its own angle."""
 
 from typing import Literal
 
@@ -57,4 +57,42 @@ class LearnedPositions(nn.Module):
         return self.table[start : start + length]
 
 
-POSITIONS = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
+class RotaryPositions(nn.Module):
+    """Queries and keys, turned by angles that grow with their positions (Su et al. 2021).
+
+    The product of two that are turned depends on how far apart they stand, not on where.
+    https://arxiv.org/abs/2104.09864
+    """
+
+    table: Tensor
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        waves = sinusoids(config.max_length, config.key_size)
+        # Real numbers: not every way between processes and devices takes complex ones.
+        cosines_sines = torch.stack([waves[:, 1::2], waves[:, 0::2]], dim=-1)
+        self.register_buffer("table", cosines_sines, persistent=False)
+
+    def forward(self, start: int, length: int) -> Tensor:
+        """Return the turns e^(i pos / 10000^(2j / d_key)) of tokens start … start + length - 1.
+
+        → (length, d_key / 2), complex
+        """
+        return torch.view_as_complex(self.table[start : start + length])
+
+
+def turn(x: Tensor, turns: Tensor) -> Tensor:
+    """Turn every pair of columns by its angle (Su et al. 2021, equation 34).
+
+    x: (batch, heads, length, d_key); turns: (length or 1, d_key / 2), complex → the shape of x
+    """
+    exact = x.to(torch.promote_types(x.dtype, torch.float32))  # no complex numbers of 16 bits
+    pairs = torch.view_as_complex(exact.view(*x.shape[:-1], -1, 2))
+    return torch.view_as_real(pairs * turns).flatten(-2).type_as(x)
+
+
+POSITIONS = {
+    "sinusoidal": SinusoidalPositions,
+    "learned": LearnedPositions,
+    "rotary": RotaryPositions,
+}

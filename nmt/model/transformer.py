@@ -20,19 +20,29 @@ XAVIER = {"xavier_uniform": nn.init.xavier_uniform_, "xavier_normal": nn.init.xa
 
 
 class Embedding(nn.Module):
-    """Token embeddings plus positions, then dropout (Vaswani et al. 2017, sections 3.4, 3.5)."""
+    """Token embeddings plus positions, then dropout (Vaswani et al. 2017, sections 3.4, 3.5).
+
+    Rotary positions are not added: `turns` has them for the layers.
+    """
 
     def __init__(self, config: ModelConfig, tokens: nn.Embedding):
         super().__init__()
         self.tokens = tokens
         self.scale = config.d_model**0.5 if config.scale_embeddings else 1.0
         self.positions = POSITIONS[config.positions](config)
+        self.rotary = config.positions == "rotary"
         self.dropout = Dropout(config.embedding_dropout_rate)
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
         """ids: (batch, length), preceded by `start` tokens → (batch, length, d_model)."""
-        positions = self.positions(start, ids.shape[1])
-        return self.dropout(self.tokens(ids) * self.scale + positions)
+        x = self.tokens(ids) * self.scale
+        if not self.rotary:
+            x = x + self.positions(start, ids.shape[1])
+        return self.dropout(x)
+
+    def turns(self, start: int, length: int) -> Tensor | None:
+        """Return what self-attention turns the queries and keys of these positions by, if any."""
+        return self.positions(start, length) if self.rotary else None
 
 
 class DecoderState:
@@ -130,9 +140,10 @@ class Transformer(nn.Module):
         source_mask = padding_mask(source)
         memory = self.encode(source, source_mask)
         mask = target_mask(target_in)
+        turns = self.target_embedding.turns(0, target_in.shape[1])
         x = self.target_embedding(target_in)
         for layer in self.decoder_layers():
-            x = layer(x, mask, layer.cross_attention.keys_values(memory), source_mask)
+            x = layer(x, mask, layer.cross_attention.keys_values(memory), source_mask, turns=turns)
         return self.decoder_norm(x)
 
     def encode(self, source: Tensor, source_mask: Tensor) -> Tensor:
@@ -140,9 +151,10 @@ class Transformer(nn.Module):
 
         source: (batch, source); source_mask: (batch, 1, 1, source) → (batch, source, d_model)
         """
+        turns = self.source_embedding.turns(0, source.shape[1])
         x = self.source_embedding(source)
         for layer in self.encoder:
-            x = layer(x, source_mask)
+            x = layer(x, source_mask, turns)
         return self.encoder_norm(x)
 
     def start(self, source: Tensor) -> DecoderState:
@@ -163,11 +175,12 @@ class Transformer(nn.Module):
         """
         x = self.target_embedding(tokens[:, None], start=state.length)
         x = x.view(len(state.source_mask), -1, x.shape[2])  # (batch, hypotheses, d_model)
+        turns = self.target_embedding.turns(state.length, 1)  # of every hypothesis
         mask = state.advance(x.shape[1])
         for layer, cache, source in zip(
             self.decoder_layers(), state.caches, state.source, strict=True
         ):
-            x = layer(x, mask, source, state.source_mask, cache)
+            x = layer(x, mask, source, state.source_mask, cache, turns)
         return self.logits(self.decoder_norm(x)).flatten(0, 1)
 
     def logits(self, hidden: Tensor) -> Tensor:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from nmt.config import ModelConfig
@@ -18,7 +19,8 @@ _CURVES = 4
 def position_table(source: Transformer | ModelConfig) -> NDArray[np.float32]:
     """Return the encodings of the first positions, as a model adds them: (positions, d_model).
 
-    Of learnt ones, which each side has its own of, those of the source.
+    Of learnt ones, which each side has its own of, those of the source. Of rotary ones, cosines and
+    sines of the angles by which a head's pairs of columns are turned: (positions, d_key).
     Those that are computed need a configuration alone; raises `UserError` where they are learnt.
     """
     if isinstance(source, Transformer):
@@ -31,14 +33,16 @@ def position_table(source: Transformer | ModelConfig) -> NDArray[np.float32]:
                 "--run FOLDER"
             )
     table = positions(0, min(SHOWN, config.max_length))
+    if table.is_complex():
+        table = torch.view_as_real(table).flatten(1)
     return table.detach().float().cpu().numpy()  # type: ignore[no-any-return]
 
 
 def draw_positions(table: NDArray[np.float32], title: str, path: Path) -> None:
-    """Draw the table as a map, and some of its columns as curves; table: (positions, d_model)."""
-    positions, d_model = table.shape
+    """Draw the table as a map, and some of its columns as curves; table: (positions, columns)."""
+    positions, width = table.shape
     # Even columns at equal ratios of wavelength, the fastest first; the slowest hardly move.
-    columns = sorted({d_model * i // (2 * _CURVES) // 2 * 2 for i in range(_CURVES)})
+    columns = sorted({width * i // (2 * _CURVES) // 2 * 2 for i in range(_CURVES)})
     bound = float(np.abs(table).max()) or 1.0
     with picture(path, 13, 5) as figure:
         left, right = figure.subplots(1, 2)

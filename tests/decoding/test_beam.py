@@ -24,6 +24,7 @@ ONE = torch.tensor([[A, EOS]])
         (1, {}),
         (2, {"positions": "learned"}),
         (7, {"positions": "learned"}),
+        (10, {"positions": "rotary"}),
         (1, {"norm": "post"}),
         (4, {"norm": "post"}),
     ],

@@ -32,6 +32,8 @@ VARIANTS: list[dict[str, object]] = [
     {"d_key": 3, "d_value": 3, "heads": 3},
     {"attention_bias": False},
     {"positions": "learned"},
+    {"positions": "rotary"},
+    {"positions": "rotary", "d_key": 12, "d_value": 12, "norm": "post"},
     {"position_exponent": "column"},
     {"first_position": 1},
     {"scale_embeddings": False},

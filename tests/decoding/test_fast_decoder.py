@@ -22,6 +22,7 @@ MOVES = [
         {},
         {"norm": "post", "activation": "gelu", "final_norm": False},
         {"positions": "learned", "scale_embeddings": False, "d_key": 3, "d_value": 5},
+        {"positions": "rotary"},
         {"attention_bias": False, "output_bias": True, "tie": "none", "score_scale": "d_model"},
     ],
 )

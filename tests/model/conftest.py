@@ -85,7 +85,7 @@ class Reference:
                 row = row * math.sqrt(d_model)
             if self.config.positions == "learned":
                 row = row + self.weights[f"{name}.positions.table"][position]
-            else:
+            elif self.config.positions == "sinusoidal":
                 number = position + self.config.first_position
                 by_column = self.config.position_exponent == "column"
                 exponents = [2 * (k if by_column else k // 2) / d_model for k in range(d_model)]
@@ -139,7 +139,19 @@ class Reference:
         width = self.config.heads * self.config.key_size
         projected = self.linear(f"{name}.query_key_value", x)
         query, key = projected[:, :width], projected[:, width : 2 * width]
+        if self.config.positions == "rotary":
+            query, key = self.turned(query), self.turned(key)
         return self.multi_head(name, query, key, projected[:, 2 * width :], may)
+
+    def turned(self, x: Matrix) -> Matrix:
+        """Multiply each pair of a head's columns by its rotation matrix."""
+        d_key, result = self.config.key_size, x.copy()
+        for position in range(len(x)):
+            for k in range(0, x.shape[1], 2):
+                angle = position / 10000 ** (k % d_key / d_key)
+                matrix = [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
+                result[position, k : k + 2] = np.array(matrix) @ x[position, k : k + 2]
+        return result
 
     def cross_attention(self, name: str, x: Matrix, memory: Matrix) -> Matrix:
         width = self.config.heads * self.config.key_size

@@ -1,11 +1,17 @@
-"""Position vectors: the paper's sinusoids, or learnt ones."""
+"""Position vectors: the paper's sinusoids, or learnt ones; and the angles of rotary ones."""
 
 import math
 
 import pytest
 import torch
 
-from nmt.model.positions import LearnedPositions, SinusoidalPositions, sinusoids
+from nmt.model.positions import (
+    LearnedPositions,
+    RotaryPositions,
+    SinusoidalPositions,
+    sinusoids,
+    turn,
+)
 
 
 def test_sinusoids_have_the_values_of_the_equation():
@@ -73,3 +79,46 @@ def test_learned_positions_are_learnt(config):
     positions(2, 3).sum().backward()
 
     assert positions.table.grad[:, 0].tolist() == [0, 0, 1, 1, 1] + [0] * 11
+
+
+def test_turned_queries_and_keys_see_distances_and_not_places(config):
+    positions = RotaryPositions(config(d_key=6))
+    query, key = torch.randn(2, 6, generator=torch.Generator().manual_seed(1))
+
+    def product(query_at: int, key_at: int) -> float:
+        turned = [
+            turn(x.view(1, 1, 1, 6), positions(at, 1))
+            for x, at in ((query, query_at), (key, key_at))
+        ]
+        return float((turned[0] * turned[1]).sum())
+
+    assert product(9, 5) == pytest.approx(product(4, 0), abs=1e-5)
+    assert product(9, 5) != pytest.approx(product(9, 6), abs=1e-2)
+    assert product(3, 3) == pytest.approx(float(query @ key), abs=1e-5)
+
+
+def test_every_pair_is_turned_by_its_own_angle(config):
+    positions = RotaryPositions(config(d_key=4))
+    x = torch.tensor([1.0, 0.0, 0.0, 2.0]).view(1, 1, 1, 4)
+
+    expected = [math.cos(3), math.sin(3), -2 * math.sin(3 / 100), 2 * math.cos(3 / 100)]
+
+    assert turn(x, positions(3, 1)).flatten().tolist() == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_turning_keeps_the_type(dtype, config):
+    x = torch.randn(2, 3, 5, 4, generator=torch.Generator().manual_seed(1))
+    turns = RotaryPositions(config())(2, 5)
+
+    turned = turn(x.to(dtype), turns)
+
+    assert turned.dtype == dtype
+    torch.testing.assert_close(turned.float(), turn(x, turns), rtol=0.02, atol=0.02)
+
+
+def test_rotary_positions_are_neither_learnt_nor_saved(config):
+    positions = RotaryPositions(config())
+
+    assert list(positions.parameters()) == []
+    assert positions.state_dict() == {}

@@ -12,7 +12,7 @@ TARGETS = [[2, 7, 4], [2, 5, 6, 7, 8, 9], [2]]
 VARIANTS = [
     {"norm": norm, "positions": positions}
     for norm in ("pre", "post")
-    for positions in ("sinusoidal", "learned")
+    for positions in ("sinusoidal", "learned", "rotary")
 ]
 VARIANTS.append({"score_scale": "d_model", "first_position": 1, "position_exponent": "column"})
 
@@ -39,6 +39,8 @@ VARIANTS.append({"score_scale": "d_model", "first_position": 1, "position_expone
             "first_position": 1,
             "norm_epsilon": 0.1,
         },
+        {"positions": "rotary"},
+        {"positions": "rotary", "d_key": 6, "d_value": 3, "max_length": 6},
     ],
 )
 def test_logits_of_a_padded_batch_equal_the_equations_for_each_sentence(
@@ -116,7 +118,7 @@ def test_a_target_of_padding_alone_gives_finite_logits_and_gradients(training, r
 
 @pytest.mark.parametrize("changes", VARIANTS)
 def test_cached_steps_give_the_logits_of_teacher_forcing(changes, random_model):
-    model = random_model(**changes, d_key=3, d_value=5)
+    model = random_model(**changes, d_key=6, d_value=5)
     source = pad(SOURCES)
     target = torch.randint(4, 11, (3, 16), generator=torch.Generator().manual_seed(1))
 
@@ -240,7 +242,7 @@ def test_the_base_model_of_the_paper_has_63_million_parameters(config):
     assert count_parameters(model) == 63_082_496
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary"])
 def test_the_model_builds_on_the_meta_device(positions, config):
     with torch.device("meta"):
         model = Transformer(config(positions=positions), 20, 20)

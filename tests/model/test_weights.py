@@ -30,6 +30,7 @@ def refusal(path: Path, config: ModelConfig, size: int = 11) -> str:
         {"tie": "target"},
         {"tie": "all"},
         {"positions": "learned", "norm": "post"},
+        {"positions": "rotary"},
     ],
 )
 def test_loaded_weights_are_the_saved_ones(changes, random_model, tmp_path):

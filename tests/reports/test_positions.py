@@ -31,6 +31,13 @@ def test_a_model_shows_what_it_adds_to_its_embeddings(kind: str) -> None:
     np.testing.assert_allclose(table, added[0].detach().numpy(), atol=1e-5)
 
 
+def test_rotary_positions_are_shown_as_cosines_and_sines_of_their_angles() -> None:
+    table = position_table(ModelConfig(d_model=8, heads=2, positions="rotary"))
+    assert table.shape == (SHOWN, 4)
+    assert table[7, 2] == pytest.approx(math.cos(7 / 10000 ** (2 / 4)), abs=1e-6)
+    assert table[7, 3] == pytest.approx(math.sin(7 / 10000 ** (2 / 4)), abs=1e-6)
+
+
 def test_learnt_positions_need_a_trained_model() -> None:
     with pytest.raises(UserError, match="positions are learnt; name a trained run: --run"):
         position_table(ModelConfig(positions="learned"))
