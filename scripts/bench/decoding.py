@@ -1,6 +1,6 @@
 """Decoding speed: nmt beside CTranslate2 and JoeyNMT, with the same weights in float32.
 
-    nmt train --config multi30k.yaml --run runs/multi30k
+    nmt train --config multi30k.yaml --run runs/multi30k --set model.positions=sinusoidal
     python scripts/bench/decoding.py --run runs/multi30k
 
 Translates the run's test set, Multi30k's test2016 in this case, greedily and with a beam of 5: the
@@ -8,7 +8,7 @@ whole file, and its sentences one at a time, by translators that are loaded alre
 have the same threads, the same batches and the same limit for every output, and both tokenize and
 join the text as nmt does. CTranslate2 comes with nmt's extra `ctranslate2`. `--joeynmt` adds
 JoeyNMT's beam search over the whole file, given the pieces' ids, which takes minutes a round; the
-run's model must be pre-norm with all embeddings tied, as that of multi30k.yaml.
+run's model must be pre-norm, with sinusoidal positions and all embeddings tied, as JoeyNMT's.
 """
 
 import json
@@ -59,6 +59,8 @@ def one_sentence(translator: Translator, lines: list[str]) -> Callable[[], float
 
 def joeynmt(translator: Translator, lines: list[str], threads: int, scratch: Path) -> Peer:
     """Start JoeyNMT with the translator's weights and its source ids, sorted by length."""
+    if (positions := translator.model.config.positions) != "sinusoidal":
+        raise SystemExit(f"--joeynmt: it has no {positions} positions; name another --run")
     model = translator.model
     weights, sources = scratch / "weights.npz", scratch / "sources.json"
     np.savez(weights, **{name: value.numpy() for name, value in model.state_dict().items()})

@@ -28,6 +28,7 @@ from nmt.training.trainer import Trainer
 
 COMPARED = (
     "tokenizer.sampling=0",
+    "model.positions=sinusoidal",
     "training.batch_tokens=4096",
     "model.dropout=0.3",
     "training.label_smoothing=0.1",
