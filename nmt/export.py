@@ -165,15 +165,11 @@ def _set_decoder(spec: Any, model: Transformer) -> None:
 def _set_embedding(spec: Any, tokens: Any, embedding: Embedding) -> None:
     tokens.weight = _numbers(embedding.tokens.weight)
     spec.scale_embeddings = embedding.scale
-    # A table, whatever it was made by: the library need not know our formula.
-    table = embedding.positions.table
-    assert isinstance(table, Tensor)
     if not embedding.rotary:
+        # A table, whatever it was made by: the library need not know our formula.
+        table = embedding.positions.table
+        assert isinstance(table, Tensor)
         spec.position_encodings.encodings = _numbers(table)
-    elif hasattr(spec, "position_encodings"):  # the encoder's, which rotary positions do not remove
-        spec.position_encodings.encodings = _numbers(
-            torch.zeros(len(table), embedding.tokens.embedding_dim)
-        )
 
 
 def _set_self_attention(spec: Any, attention: SelfAttention) -> None:

@@ -67,8 +67,9 @@ def test_positions_begin_where_they_are_told(kind, config):
     assert torch.equal(positions(5, 3), positions(0, 16)[5:8])
 
 
-def test_sinusoids_are_neither_learnt_nor_saved(config):
-    positions = SinusoidalPositions(config())
+@pytest.mark.parametrize("kind", [SinusoidalPositions, RotaryPositions])
+def test_computed_positions_are_neither_learnt_nor_saved(kind, config):
+    positions = kind(config())
 
     assert list(positions.parameters()) == []
     assert positions.state_dict() == {}
@@ -115,10 +116,3 @@ def test_turning_keeps_the_type(dtype, config):
 
     assert turned.dtype == dtype
     torch.testing.assert_close(turned.float(), turn(x, turns), rtol=0.02, atol=0.02)
-
-
-def test_rotary_positions_are_neither_learnt_nor_saved(config):
-    positions = RotaryPositions(config())
-
-    assert list(positions.parameters()) == []
-    assert positions.state_dict() == {}
