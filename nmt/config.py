@@ -350,7 +350,7 @@ class TrainingConfig(Section):
         None, ge=1, description="updates between checkpoints, at most"
     )
     precision: Literal["auto", "float32", "bfloat16"] = Field(
-        "auto", description="bfloat16 autocast; auto: where the GPU supports it, else float32"
+        "auto", description="bfloat16 autocast; auto: where GPU or CPU have instructions for it"
     )
     seed: int = Field(1, ge=0, lt=2**31, description="seed of weights, order and dropout")
     tensorboard: bool = Field(

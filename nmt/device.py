@@ -39,9 +39,20 @@ def _named(name: str) -> torch.device:
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
     """Return the context in which the model runs: bfloat16 matrix products, or plain float32.
 
-    `auto` is bfloat16 on a CUDA device that supports it and float32 elsewhere.
+    `auto` is bfloat16 where the device has instructions for it, as CUDA devices and x86 processors
+    of recent years do; elsewhere float32.
     """
-    native = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-    if precision == "bfloat16" or (precision == "auto" and native):
-        return torch.autocast(device.type, torch.bfloat16)
+    if precision == "bfloat16" or (precision == "auto" and _has_bfloat16(device)):
+        # A pass casts each weight once; a cache of casts would be shared by the threads of a CPU.
+        return torch.autocast(device.type, torch.bfloat16, cache_enabled=False)
     return nullcontext()
+
+
+def _has_bfloat16(device: torch.device) -> bool:
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if device.type == "cpu":
+        # An older PyTorch cannot say.
+        found: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
+        return bool(found.get("avx512_bf16") or found.get("amx_bf16"))
+    return False

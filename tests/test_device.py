@@ -42,10 +42,19 @@ def product(precision: str) -> torch.dtype:
 
 
 @pytest.mark.parametrize(
-    ("precision", "expected"),
-    [("float32", torch.float32), ("bfloat16", torch.bfloat16), ("auto", torch.float32)],
+    ("precision", "capabilities", "expected"),
+    [
+        ("float32", {"avx512_bf16": True}, torch.float32),
+        ("bfloat16", {}, torch.bfloat16),
+        ("auto", {}, torch.float32),
+        ("auto", {"avx512_bf16": False, "amx_bf16": False}, torch.float32),
+        ("auto", {"avx512_bf16": True}, torch.bfloat16),
+        ("auto", {"amx_bf16": True}, torch.bfloat16),
+    ],
 )
-def test_precision_of_matrix_products_on_the_cpu(precision, expected):
+def test_precision_of_matrix_products_on_the_cpu(precision, capabilities, expected, monkeypatch):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities)
+
     assert product(precision) == expected
 
 

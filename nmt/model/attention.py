@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -107,8 +108,10 @@ class _Attention(nn.Module):
         """MultiHead(Q, K, V) = Concat(head₁, …, head_h) Wᴼ   (section 3.2.2)."""
         if self.recorded is not None:
             self.recorded.append(attention_weights(query, key, mask, self.scale))
-        if self.training and self.dropout.rate and query.device.type == "cpu":
-            # PyTorch has no fast kernel for it there, nor takes a thread's own random numbers.
+        by_hand = self.dropout.rate or query.dtype == torch.bfloat16
+        if self.training and query.device.type == "cpu" and by_hand:
+            # PyTorch's kernel takes no random numbers of a thread's own there, and its way back is
+            # slow in bfloat16.
             heads = self.dropout(attention_weights(query, key, mask, self.scale)) @ value
         else:
             dropout = self.dropout.rate if self.training else 0.0

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.amp import custom_fwd
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
@@ -26,9 +27,9 @@ def linear_cross_entropy(
     With smoothing ε the label keeps 1 - ε, and ε is spread evenly over the whole vocabulary
     (Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4).
     """
-    exact = hidden.dtype in (torch.float32, torch.float64) and not torch.is_autocast_enabled("cpu")
-    if hidden.device.type == "cpu" and exact and torch.is_grad_enabled():
-        return _InRows.apply(hidden, weight, bias, labels, label_smoothing)  # type: ignore[no-untyped-call,no-any-return]
+    if hidden.device.type == "cpu" and torch.is_grad_enabled():
+        arguments = hidden, weight, bias, labels, label_smoothing, _product_dtype(hidden)
+        return _InRows.apply(*arguments)  # type: ignore[no-untyped-call,no-any-return]
     return plain_linear_cross_entropy(hidden, weight, bias, labels, label_smoothing)
 
 
@@ -53,15 +54,22 @@ class _InRows(torch.autograd.Function):
         bias: Tensor | None,
         labels: Tensor,
         label_smoothing: float,
+        dtype: torch.dtype,
     ) -> tuple[Tensor, Tensor]:
         d_hidden, d_weight = torch.empty_like(hidden), torch.zeros_like(weight)
         d_bias = None if bias is None else torch.zeros_like(bias)
         plain, spread = hidden.new_zeros(()), hidden.new_zeros(())
         step = max(64, _LOGITS_AT_A_TIME // len(weight))
-        buffer = hidden.new_empty(min(step, len(hidden)), len(weight))  # allocating takes time too
+        size = min(step, len(hidden)), len(weight)
+        buffer, d_buffer = hidden.new_empty(size), torch.empty_like(weight)  # allocating takes time
+        # What is multiplied, and where products go: the same again if that is no other type.
+        factor, weight_factor = hidden.to(dtype), weight.to(dtype)
+        product, d_product = buffer.to(dtype), d_buffer.to(dtype)
         for start in range(0, len(hidden), step):
-            rows, label = hidden[start : start + step], labels[start : start + step, None]
-            logits = torch.mm(rows, weight.T, out=buffer[: len(rows)])  # (rows, vocabulary)
+            rows, label = factor[start : start + step], labels[start : start + step, None]
+            narrow = product[: len(rows)]
+            torch.mm(rows, weight_factor.T, out=narrow)
+            logits = buffer[: len(rows)].copy_(narrow)  # (rows, vocabulary)
             if bias is not None:
                 logits += bias
             # -log p(v) = log Σ exp(logits) - logits(v)
@@ -72,10 +80,11 @@ class _InRows(torch.autograd.Function):
             # d loss / d logits = p - ε / V, less 1 - ε at the label
             d_logits = probabilities.sub_(label_smoothing / len(weight))
             d_logits.scatter_add_(1, label, torch.full_like(of_label, label_smoothing - 1))
-            torch.mm(d_logits, weight, out=d_hidden[start : start + step])
-            d_weight.addmm_(d_logits.T, rows)
             if d_bias is not None:
                 d_bias += d_logits.sum(0)
+            narrow.copy_(d_logits)
+            d_hidden[start : start + step] = narrow @ weight_factor
+            d_weight += d_buffer.copy_(torch.mm(narrow.T, rows, out=d_product))
         ctx.save_for_backward(d_hidden, d_weight, d_bias)
         ctx.mark_non_differentiable(plain)
         return (1 - label_smoothing) * plain + label_smoothing * spread, plain
@@ -85,7 +94,7 @@ class _InRows(torch.autograd.Function):
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         d_hidden, d_weight, d_bias = ctx.saved_tensors
         d_bias = None if d_bias is None else d_bias * d_loss
-        return d_hidden * d_loss, d_weight * d_loss, d_bias, None, None
+        return d_hidden * d_loss, d_weight * d_loss, d_bias, None, None, None
 
 
 def twin_cross_entropy(
@@ -104,8 +113,7 @@ def twin_cross_entropy(
 
     hidden, again: (rows, d_model), by different dropout; the rest as for `linear_cross_entropy`
     """
-    exact = hidden.dtype in (torch.float32, torch.float64) and not torch.is_autocast_enabled("cpu")
-    if hidden.device.type == "cpu" and exact and torch.is_grad_enabled():
+    if hidden.device.type == "cpu" and torch.is_grad_enabled():
         arguments = hidden, again, weight, bias, labels, label_smoothing, alpha
         return _TwinsInRows.apply(*arguments)  # type: ignore[no-untyped-call,no-any-return]
     return plain_twin_cross_entropy(hidden, again, weight, bias, labels, label_smoothing, alpha)
@@ -131,9 +139,10 @@ def plain_twin_cross_entropy(
 
 
 class _TwinsInRows(torch.autograd.Function):
-    """Loss and gradient together, some rows of both passes at a time."""
+    """Loss and gradient together, some rows of both passes at a time; never in bfloat16."""
 
     @staticmethod
+    @custom_fwd(device_type="cpu", cast_inputs=torch.float32)  # type: ignore[untyped-decorator]
     def forward(
         ctx: Any,
         hidden: Tensor,
@@ -193,6 +202,11 @@ class _TwinsInRows(torch.autograd.Function):
             None if saved is None else saved * d_loss for saved in ctx.saved_tensors
         )
         return d_hidden, d_again, d_weight, d_bias, None, None, None
+
+
+def _product_dtype(hidden: Tensor) -> torch.dtype:
+    """Return what autocast multiplies in, or without it the type that is there."""
+    return torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else hidden.dtype
 
 
 def _softmax_in_place(logits: Tensor) -> tuple[Tensor, Tensor]:

@@ -58,13 +58,37 @@ def test_without_gradients_the_loss_is_the_same() -> None:
         torch.testing.assert_close(one, other.detach())
 
 
-def test_under_autocast_too() -> None:
-    values = inputs(70, 5, True)
+@pytest.mark.parametrize("bias", [False, True])
+def test_under_autocast_products_are_rounded_and_sums_are_not(
+    monkeypatch: pytest.MonkeyPatch, bias: bool
+) -> None:
+    monkeypatch.setattr(module, "_LOGITS_AT_A_TIME", 1)
+    found = []
+    for function, autocast in ((linear_cross_entropy, True), (plain_linear_cross_entropy, False)):
+        hidden, weight, added, labels = inputs(200, 50, bias)
+        with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+            loss, plain = function(hidden, weight, added, labels, 0.1)
+        loss.backward()
+        found.append(
+            [loss.detach(), plain, *(x.grad for x in (hidden, weight, added) if x is not None)]
+        )
+    (loss, plain, *gradients), (exact_loss, exact_plain, *exact_gradients) = found
+    assert loss.dtype == torch.float32
+    torch.testing.assert_close(loss, exact_loss, rtol=1e-3, atol=0.0)
+    torch.testing.assert_close(plain, exact_plain, rtol=1e-3, atol=0.0)
+    for gradient, exact in zip(gradients, exact_gradients, strict=True):
+        assert gradient is not None
+        assert exact is not None
+        assert gradient.dtype == torch.float32
+        assert 0 < (gradient - exact).norm() < 0.01 * exact.norm()
+
+
+def test_twins_under_autocast_are_exact() -> None:
+    hidden, weight, bias, labels = inputs(70, 5, True)
+    exact = twin_cross_entropy(hidden, -hidden, weight, bias, labels, 0.1, 5.0)
     with torch.autocast("cpu", torch.bfloat16):
-        loss, _ = linear_cross_entropy(*values, 0.1)
-    loss.backward()
-    exact, _ = plain_linear_cross_entropy(*values, 0.1)
-    assert loss.item() == pytest.approx(exact.item(), rel=0.02)
+        found = twin_cross_entropy(hidden, -hidden, weight, bias, labels, 0.1, 5.0)
+    assert found == exact
 
 
 @pytest.mark.parametrize("bias", [False, True])

@@ -27,7 +27,12 @@ from nmt.training.trainer import train
 
 MakeConfig = Callable[..., Config]
 PATIENCE = 600  # seconds: on a busy machine two processes may take many times as long as alone
-EXACT: dict[str, object] = {"max_updates": 20, "validate_updates": 10, "epochs": 50}
+EXACT: dict[str, object] = {
+    "max_updates": 20,
+    "validate_updates": 10,
+    "epochs": 50,
+    "precision": "float32",  # that is, none but the one at hand
+}
 # Each config with the updates that it is trained to, one time after the other.
 JOBS: dict[str, tuple[dict[str, dict[str, object]], list[int]]] = {
     "accumulated": ({"model": {"dropout": 0}, "training": {**EXACT, "accumulate": 2}}, [20]),

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from nmt.config import ModelConfig
+from nmt.device import autocast
 from nmt.model.transformer import Transformer
 from nmt.training.batches import Batch
 from nmt.training.loss import batch_loss
@@ -51,6 +52,22 @@ def learnt(model: Transformer, seed: Seed = SEED, batch: Batch = BATCH) -> list[
     shards = Shards(model, lambda batch: batch_loss(model, batch, 0.1))
     losses = shards.backward(batch, batch.tokens, seed)
     return [*losses, *(p.grad.clone() for p in model.parameters() if p.grad is not None)]
+
+
+def test_bfloat16_learns_nearly_what_float32_does() -> None:
+    def learnt_in(precision: str) -> torch.Tensor:
+        model = make_model(0.0)
+
+        def learn(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+            with autocast(torch.device("cpu"), precision):
+                return batch_loss(model, batch, 0.1)
+
+        Shards(model, learn).backward(BATCH, BATCH.tokens, SEED)
+        return torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None])
+
+    rounded, exact = learnt_in("bfloat16"), learnt_in("float32")
+    assert rounded.dtype == torch.float32
+    assert 0 < (rounded - exact).norm() < 0.02 * exact.norm()
 
 
 def test_shares_make_up_the_batch() -> None:

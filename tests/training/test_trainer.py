@@ -114,7 +114,7 @@ def test_same_seed_same_weights_other_seed_others(toy_config: MakeConfig) -> Non
 
 
 def test_four_quarter_batches_give_the_gradient_of_the_whole(toy_config: MakeConfig) -> None:
-    learner = trainer(toy_config(model={"dropout": 0.0}))
+    learner = trainer(toy_config(model={"dropout": 0.0}, training={"precision": "float32"}))
     source, target = learner.prepared.sequences("train")
     sources = [source[i].tolist() for i in range(16)]
     targets = [target[i].tolist() for i in range(16)]
