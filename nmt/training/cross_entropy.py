@@ -2,7 +2,8 @@
 
 `linear_cross_entropy` is what training calls. On a CPU it never holds the logits of a whole batch:
 it takes some rows at a time, small enough to stay in the processor's cache, and makes their
-gradient while they are there. `plain_linear_cross_entropy` says the same in three lines.
+gradient while they are there. Under autocast its products are of bfloat16, all else of float32.
+`plain_linear_cross_entropy` says the same in three lines.
 """
 
 from typing import Any
@@ -14,6 +15,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 _LOGITS_AT_A_TIME = 2**20  # 4 MiB of float32: fewer waste the matrix product, more the cache
+_STEPS_A_BLOCK = 8  # whose gradient is kept for one product, which is faster than many small ones
 
 
 def linear_cross_entropy(
@@ -44,7 +46,7 @@ def plain_linear_cross_entropy(
 
 
 class _InRows(torch.autograd.Function):
-    """Loss and gradient together, some rows at a time."""
+    """Loss and gradient together: blocks of steps of rows."""
 
     @staticmethod
     def forward(
@@ -60,31 +62,37 @@ class _InRows(torch.autograd.Function):
         d_bias = None if bias is None else torch.zeros_like(bias)
         plain, spread = hidden.new_zeros(()), hidden.new_zeros(())
         step = max(64, _LOGITS_AT_A_TIME // len(weight))
-        size = min(step, len(hidden)), len(weight)
-        buffer, d_buffer = hidden.new_empty(size), torch.empty_like(weight)  # allocating takes time
-        # What is multiplied, and where products go: the same again if that is no other type.
+        block = step * _STEPS_A_BLOCK
         factor, weight_factor = hidden.to(dtype), weight.to(dtype)
-        product, d_product = buffer.to(dtype), d_buffer.to(dtype)
-        for start in range(0, len(hidden), step):
-            rows, label = factor[start : start + step], labels[start : start + step, None]
-            narrow = product[: len(rows)]
-            torch.mm(rows, weight_factor.T, out=narrow)
-            logits = buffer[: len(rows)].copy_(narrow)  # (rows, vocabulary)
-            if bias is not None:
-                logits += bias
-            # -log p(v) = log Σ exp(logits) - logits(v)
-            of_label, mean = logits.gather(1, label), logits.mean(1, keepdim=True)
-            probabilities, log_total = _softmax_in_place(logits)
-            plain += (log_total - of_label).sum()
-            spread += (log_total - mean).sum()
-            # d loss / d logits = p - ε / V, less 1 - ε at the label
-            d_logits = probabilities.sub_(label_smoothing / len(weight))
-            d_logits.scatter_add_(1, label, torch.full_like(of_label, label_smoothing - 1))
-            if d_bias is not None:
-                d_bias += d_logits.sum(0)
-            narrow.copy_(d_logits)
-            d_hidden[start : start + step] = narrow @ weight_factor
-            d_weight += d_buffer.copy_(torch.mm(narrow.T, rows, out=d_product))
+        # Allocating takes time, so all steps share these.
+        logits_buffer, p_buffer = hidden.new_empty(2, min(step, len(hidden)), len(weight))
+        products = factor.new_empty(min(block, len(hidden)), len(weight))
+        d_product, d_exact = torch.empty_like(weight_factor), torch.empty_like(weight)
+        for first in range(0, len(hidden), block):
+            rows, block_labels = factor[first : first + block], labels[first : first + block, None]
+            for start in range(0, len(rows), step):
+                some, label = (x[start : start + step] for x in (rows, block_labels))
+                product = products[start : start + len(some)]
+                torch.mm(some, weight_factor.T, out=product)
+                logits = logits_buffer[: len(some)].copy_(product)  # (rows, vocabulary)
+                if bias is not None:
+                    logits += bias
+                # -log p(v) = log Σ exp(logits) - logits(v)
+                of_label, mean = logits.gather(1, label), logits.mean(1, keepdim=True)
+                largest = logits.amax(1, keepdim=True)
+                p = torch.softmax(logits, 1, out=p_buffer[: len(some)])
+                log_total = largest - p.amax(1, keepdim=True).log()
+                plain += (log_total - of_label).sum()
+                spread += (log_total - mean).sum()
+                # d loss / d logits = p - ε / V, less 1 - ε at the label
+                d_logits = p.sub_(label_smoothing / len(weight))
+                d_logits.scatter_add_(1, label, torch.full_like(of_label, label_smoothing - 1))
+                if d_bias is not None:
+                    d_bias += d_logits.sum(0)
+                product.copy_(d_logits)
+            factors = products[: len(rows)]
+            d_hidden[first : first + block] = factors @ weight_factor
+            d_weight += d_exact.copy_(torch.mm(factors.T, rows, out=d_product))
         ctx.save_for_backward(d_hidden, d_weight, d_bias)
         ctx.mark_non_differentiable(plain)
         return (1 - label_smoothing) * plain + label_smoothing * spread, plain

@@ -28,6 +28,7 @@ def test_rows_give_the_loss_and_gradients_of_the_whole(
     monkeypatch: pytest.MonkeyPatch, rows: int, vocabulary: int, smoothing: float, bias: bool
 ) -> None:
     monkeypatch.setattr(module, "_LOGITS_AT_A_TIME", 1)  # the smallest step: 64 rows
+    monkeypatch.setattr(module, "_STEPS_A_BLOCK", 2)
     found = []
     for function in (linear_cross_entropy, plain_linear_cross_entropy):
         hidden, weight, added, labels = inputs(rows, vocabulary, bias)
@@ -63,6 +64,7 @@ def test_under_autocast_products_are_rounded_and_sums_are_not(
     monkeypatch: pytest.MonkeyPatch, bias: bool
 ) -> None:
     monkeypatch.setattr(module, "_LOGITS_AT_A_TIME", 1)
+    monkeypatch.setattr(module, "_STEPS_A_BLOCK", 2)
     found = []
     for function, autocast in ((linear_cross_entropy, True), (plain_linear_cross_entropy, False)):
         hidden, weight, added, labels = inputs(200, 50, bias)
