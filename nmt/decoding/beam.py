@@ -9,6 +9,7 @@ from nmt.decoding.stepwise import S, Stepwise
 from nmt.special_tokens import EOS, PAD, SOS
 
 _DEAD = float("-inf")
+_BLOCK = 128  # columns
 
 
 @torch.inference_mode()
@@ -79,11 +80,28 @@ def _best_candidates(sums: Tensor, steps: Tensor, count: int) -> tuple[Tensor, T
     hypotheses that they continue, and their tokens: (sentences, candidates) each
     """
     # Those of a sentence are among the best of each of its hypotheses.
-    log_probabilities, tokens = steps.topk(min(count, steps.shape[1]), dim=1)
+    log_probabilities, tokens = _largest(steps, min(count, steps.shape[1]))
     totals = (sums.view(-1, 1) + log_probabilities).view(len(sums), -1)
     best, choices = totals.topk(min(count, totals.shape[1]), dim=1)
     places = choices // tokens.shape[1]
     return best, places, tokens.view(len(sums), -1).gather(1, choices)
+
+
+def _largest(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return what `x.topk(count, dim=1)` does, on a CPU in less than half its time.
+
+    The largest of a row are in those of its blocks whose own largest are. x: (rows, columns) → the
+    largest and their columns, (rows, count) each; which of equals come first is left open
+    """
+    blocks = x[:, : x.shape[1] // _BLOCK * _BLOCK].view(len(x), -1, _BLOCK)
+    if blocks.shape[1] <= count:
+        return x.topk(count, dim=1)
+    chosen = blocks.amax(2).topk(count, dim=1).indices[:, :, None]  # (rows, count, 1)
+    columns = (chosen * _BLOCK + torch.arange(_BLOCK, device=x.device)).flatten(1)
+    rest = torch.arange(blocks.shape[1] * _BLOCK, x.shape[1], device=x.device)
+    columns = torch.cat([columns, rest.expand(len(x), -1)], dim=1)
+    largest, places = x.gather(1, columns).topk(count, dim=1)
+    return largest, columns.gather(1, places)
 
 
 class _Sentence:

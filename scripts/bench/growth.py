@@ -20,6 +20,7 @@ from repetition import repeated, write
 from nmt.config import ModelConfig, TrainingConfig
 from nmt.corpus.readers import read_parallel
 from nmt.decoding.search import ModelSearch
+from nmt.device import autocast
 from nmt.model.transformer import Transformer
 from nmt.reports.figures import picture
 from nmt.shipped import SAMPLE_CORPUS
@@ -56,7 +57,13 @@ def training(
     """Return the work that takes updates and tells target tokens a second."""
     model = model_of(d_model, vocabulary).train()
     optimizer = make_optimizer(model, TrainingConfig())
-    shards = Shards(model, BatchLoss(model, 0.1))
+    loss = BatchLoss(model, 0.1)
+
+    def learn(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        with autocast(torch.device("cpu"), TrainingConfig().precision):
+            return loss(batch)  # type: ignore[no-any-return]
+
+    shards = Shards(model, learn)
     sides = (sentences(max(1, tokens // (length + 1)), length, vocabulary) for _ in range(2))
     batch = Batch.from_ids(*sides)
 
