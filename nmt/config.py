@@ -390,7 +390,7 @@ class DecodingConfig(Section):
     )
     max_length_extra: int = Field(20, ge=1, le=10_000, description="see max_length_factor")
     batch_tokens: int = Field(
-        4096, ge=1, description="source tokens decoded together, at most, padding counted"
+        8192, ge=1, description="source tokens decoded together, at most, padding counted"
     )
     replace_unknown: bool = Field(
         True,
