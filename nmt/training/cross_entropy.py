@@ -89,7 +89,7 @@ class _InRows(torch.autograd.Function):
                 d_logits.scatter_add_(1, label, torch.full_like(of_label, label_smoothing - 1))
                 if d_bias is not None:
                     d_bias += d_logits.sum(0)
-                product.copy_(d_logits)
+                product.copy_(d_logits)  # in the place of the logits, which are done with
             factors = products[: len(rows)]
             d_hidden[first : first + block] = factors @ weight_factor
             d_weight += d_exact.copy_(torch.mm(factors.T, rows, out=d_product))
