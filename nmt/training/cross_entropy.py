@@ -79,9 +79,7 @@ class _InRows(torch.autograd.Function):
                     logits += bias
                 # -log p(v) = log Σ exp(logits) - logits(v)
                 of_label, mean = logits.gather(1, label), logits.mean(1, keepdim=True)
-                largest = logits.amax(1, keepdim=True)
-                p = torch.softmax(logits, 1, out=p_buffer[: len(some)])
-                log_total = largest - p.amax(1, keepdim=True).log()
+                p, log_total = _softmax(logits, p_buffer[: len(some)])
                 plain += (log_total - of_label).sum()
                 spread += (log_total - mean).sum()
                 # d loss / d logits = p - ε / V, less 1 - ε at the label
@@ -167,7 +165,7 @@ class _TwinsInRows(torch.autograd.Function):
         plain, spread, apart = (hidden.new_zeros(()) for _ in range(3))
         step = max(32, _LOGITS_AT_A_TIME // len(weight) // 2)
         size = 2 * min(step, len(hidden)), len(weight)
-        logits_buffer, gradient_buffer = hidden.new_empty(size), hidden.new_empty(size)
+        logits_buffer, p_buffer, gradient_buffer = (hidden.new_empty(size) for _ in range(3))
         for start in range(0, len(hidden), step):
             end = start + step
             rows = torch.cat([hidden[start:end], again[start:end]])
@@ -179,7 +177,7 @@ class _TwinsInRows(torch.autograd.Function):
             d_p, d_q = d_logits.chunk(2)
             of_label, mean = logits.gather(1, label), logits.mean(1, keepdim=True)
             ratio = torch.sub(*logits.chunk(2), out=d_q)  # log p/q, but for their totals
-            probabilities, log_total = _softmax_in_place(logits)
+            probabilities, log_total = _softmax(logits, p_buffer[: len(rows)])
             plain += (log_total - of_label).sum() / 2
             spread += (log_total - mean).sum() / 2
             p, q = probabilities.chunk(2)
@@ -217,12 +215,11 @@ def _product_dtype(hidden: Tensor) -> torch.dtype:
     return torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else hidden.dtype
 
 
-def _softmax_in_place(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """Turn logits into probabilities; also return log Σ exp(logits) of each row, (rows, 1)."""
-    largest = logits.amax(1, keepdim=True)
-    powers = logits.sub_(largest).exp_()
-    total = powers.sum(1, keepdim=True)
-    return powers.mul_(1 / total), total.log() + largest
+def _softmax(logits: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:
+    """Write the probabilities into `out`; return them and log Σ exp(logits) by row, (rows, 1)."""
+    p = torch.softmax(logits, 1, out=out)
+    # log p = logits - log Σ exp(logits), exactest where p is largest
+    return p, logits.amax(1, keepdim=True) - p.amax(1, keepdim=True).log()
 
 
 def _dot(one: Tensor, other: Tensor) -> Tensor:
