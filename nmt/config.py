@@ -382,6 +382,7 @@ class DecodingConfig(Section):
     length_penalty: float = Field(
         0.6,
         ge=0,
+        le=10,
         description="α of ((5 + length) / 6)^α by which log-probabilities are divided (Wu et al. "
         "2016, eq. 14); 0: none",
     )
@@ -390,7 +391,7 @@ class DecodingConfig(Section):
     )
     max_length_extra: int = Field(20, ge=1, le=10_000, description="see max_length_factor")
     batch_tokens: int = Field(
-        8192, ge=1, description="source tokens decoded together, at most, padding counted"
+        8192, ge=1, description="source tokens × beam size decoded together, at most"
     )
     replace_unknown: bool = Field(
         True,

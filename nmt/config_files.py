@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticUndefined
 
 from nmt.config import RULES_UNCHECKED, Config, Section
-from nmt.errors import UserError
+from nmt.errors import UserError, one_line
 from nmt.shipped import SHIPPED_CONFIGS
 
 
@@ -178,7 +178,7 @@ def _yaml_problem(error: Exception) -> str:
         return f"line {error.problem_mark.line + 1}: {problem}"
     if isinstance(error, (LookupError, AttributeError)):
         return "a value does not fit its tag (!!…)"
-    return " ".join(str(error).split())
+    return one_line(error)
 
 
 def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]) -> str | None:

@@ -1,4 +1,4 @@
-"""The one exception that is meant for the person at the keyboard."""
+"""What is meant for the person at the keyboard: one exception, and its texts in one line."""
 
 
 class UserError(Exception):
@@ -6,3 +6,8 @@ class UserError(Exception):
 
     The message names the cause and the remedy, without a trailing traceback.
     """
+
+
+def one_line(error: object) -> str:
+    """Return an error's text without line breaks: libraries write lists and tables."""
+    return " ".join(str(error).split())

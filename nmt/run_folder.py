@@ -15,6 +15,7 @@ ctranslate2/             the model for CTranslate2, where `nmt export` has writt
 
 import json
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator
@@ -31,8 +32,17 @@ from nmt.locks import locked
 
 Weights = Literal["best", "last", "averaged"]
 RUNS = Path("runs")
+_LOCK = ".lock"
 _REMEDY = "copy the run folder again, or train it anew"
-_IN_EVERY_LINE = ("update", "epoch", "minutes", "loss", "bleu")  # numbers
+_NUMBER = (int, float)
+_IN_EVERY_LINE: dict[str, type | tuple[type, ...]] = {
+    "update": int,
+    "epoch": int,
+    "minutes": _NUMBER,
+    "loss": _NUMBER,
+    "bleu": _NUMBER,
+    "samples": list,
+}
 
 
 class RunFolder:
@@ -46,7 +56,7 @@ class RunFolder:
 
     @property
     def config(self) -> Config:
-        """The configuration that the run was started with."""
+        """The configuration that the run was trained with last."""
         return load_config(self.path / "config.yaml")
 
     def write_config(self, config: Config) -> None:
@@ -56,11 +66,15 @@ class RunFolder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep other processes from training in this folder while the context lasts."""
+        """Keep other processes from training in this folder while the context lasts.
+
+        Makes the folder where there is none yet.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
         message = (
             f"{self.path}: another training is at work here; wait for it or name another --run"
         )
-        with locked(self.path / ".lock", message, wait=False):
+        with locked(self.path / _LOCK, message, wait=False):
             yield
 
     def weights(self, which: Weights) -> Path:
@@ -88,7 +102,7 @@ class RunFolder:
         try:
             with self.metrics.open(encoding="utf-8", newline="\n") as file:
                 return [_validation(json.loads(line)) for line in file]
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UserError(f"{self.metrics}: damaged: {error}; delete its broken line") from None
 
     def write_metrics(self, lines: list[dict[str, Any]]) -> None:
@@ -102,22 +116,26 @@ def _validation(line: Any) -> dict[str, Any]:
     """Return a line of the metrics; raises `ValueError` where what all lines have is missing."""
     if not isinstance(line, dict):
         raise ValueError("a line is not an object")
-    wrong = [name for name in _IN_EVERY_LINE if not isinstance(line.get(name), (int, float))]
-    if wrong or not isinstance(line.get("samples"), list):
-        raise ValueError(f"a line has no {(wrong or ['samples'])[0]}")
+    for name, kind in _IN_EVERY_LINE.items():
+        if not isinstance(line.get(name), kind):
+            raise ValueError(f"a line has no {name}")
+    for sample in line["samples"]:
+        if not isinstance(sample, dict) or not {"source", "translation"} <= sample.keys():
+            raise ValueError("a line has a broken sample")
     return line
 
 
 def require_free(path: Path) -> None:
     """Refuse a path that a new run would overwrite."""
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    if path.exists() and (not path.is_dir() or any(p.name != _LOCK for p in path.iterdir())):
         raise UserError(f"{path}: exists already; name another --run, or add --resume to go on")
 
 
 def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
     """Create a run folder and copy into it what translating will need of the prepared data.
 
-    Where it cannot be made whole, nothing of it is left but the folder itself.
+    Where it cannot be made whole, nothing of it is left but the folder itself. To be called while
+    the folder is held, so that two trainings do not write the same one.
     """
     require_free(path)
     run = RunFolder(path)
@@ -146,7 +164,8 @@ def newest_run(file: str, name: str = "*", option: str = "--run FOLDER") -> RunF
     `name` is that of the run, or of the first if there are NAME-2, NAME-3, … too; `*` is any.
     `option` is how the user may name a run instead.
     """
-    folders = [folder for pattern in (name, f"{name}-[0-9]*") for folder in RUNS.glob(pattern)]
+    named = re.compile(".*" if name == "*" else rf"{re.escape(name)}(-\d+)?")
+    folders = [folder for folder in RUNS.glob("*") if named.fullmatch(folder.name)]
     runs = [f for f in folders if (f / "config.yaml").is_file() and (f / file).is_file()]
     if not runs:
         raise UserError(

@@ -1,7 +1,7 @@
 """What all tests share: a corpus of 200 pairs, and a tiny configuration that learns from it."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -38,6 +38,15 @@ def _one_thread() -> None:
     """Tiny tensors gain nothing from threads, and lose much when tests share the machine."""
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"  # for the processes that tests start
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    """Let PyTorch have two threads in one test."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

@@ -89,6 +89,11 @@ def test_what_is_there_already_is_refused_and_kept(
     assert not Path("a/config.yaml").exists()
 
 
+def test_a_folder_that_is_only_held_is_free(config: Config, prepared: PreparedData) -> None:
+    with RunFolder(Path("runs/a")).held():
+        assert create_run(Path("runs/a"), config, prepared).config == config
+
+
 def test_files_of_a_run_have_their_names() -> None:
     run = RunFolder(Path("runs/a"))
     assert run.weights("best") == Path("runs/a/best.safetensors")
@@ -186,9 +191,16 @@ def test_the_newest_of_a_name_is_among_its_numbers_only() -> None:
     make_run("base", 3000)
     make_run("base-2", 6000)
     make_run("base-large", 8000)
+    make_run("base-8k", 8500)
     make_run("other", 9000)
     (Path("runs") / "base-3").mkdir()
     assert newest_run("config.yaml", "base").path == Path("runs/base-2")
+
+
+def test_signs_in_a_name_stand_for_themselves() -> None:
+    make_run("mine[2]", 3000)
+    make_run("mine2", 6000)
+    assert newest_run("config.yaml", "mine[2]").path == Path("runs/mine[2]")
 
 
 @pytest.mark.parametrize("folder", [None, "runs", "runs/a"])
@@ -259,7 +271,18 @@ def test_metrics_are_read_as_they_were_written() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [b'{"update": 3, "lo', b"\xff\n", b"\n", b"{}\n", b"[]\n", b"7\n", b'{"update": "3"}\n'],
+    [
+        b'{"update": 3, "lo',
+        b"\xff\n",
+        b"\n",
+        b"{}\n",
+        b"[]\n",
+        b"7\n",
+        b'{"update": "3"}\n',
+        b'{"update": 3, "epoch": 1.5}\n',
+        b'{"update": 3, "epoch": 1, "minutes": 1, "loss": 1, "bleu": 1, "samples": [1]}\n',
+        b"[" * 100_000 + b"\n",
+    ],
 )
 def test_damaged_metrics_are_refused_in_one_line(line: bytes) -> None:
     run = RunFolder(Path())

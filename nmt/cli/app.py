@@ -8,7 +8,7 @@ import typer
 
 from nmt import __version__
 from nmt.cli import configs, plots, runs, stages
-from nmt.errors import UserError
+from nmt.errors import UserError, one_line
 
 app = typer.Typer(
     name="nmt",
@@ -71,7 +71,7 @@ def main() -> None:
             sys.exit(2)
         if hasattr(error, "format_message"):
             _fail(f"{error.format_message().rstrip('.')}; see nmt --help", 2)
-        cause = " ".join(str(error).split())[:300] or type(error).__name__
+        cause = one_line(error)[:300] or type(error).__name__
         if _is_out_of_memory(error):
             _fail(f"out of memory: {cause}; {_LESS_MEMORY}", 2)
         if isinstance(error, OSError):

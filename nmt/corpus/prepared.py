@@ -28,11 +28,13 @@ from nmt.errors import UserError
 
 FORMAT = 3
 _REMEDY = "delete the folder and run `nmt prepare` again"
-_IN_EVERY_REPORT = {
-    "pairs": {"train"},
-    "lengths": {"source", "target"},
-    "vocabulary_size": {"source", "target"},
-}
+_IN_EVERY_REPORT = (  # whole numbers
+    ("pairs", "train"),
+    ("lengths", "source", "longest"),
+    ("lengths", "target", "longest"),
+    ("vocabulary_size", "source"),
+    ("vocabulary_size", "target"),
+)
 _ID = np.dtype("<i4")
 _OFFSET = np.dtype("<i8")
 
@@ -202,7 +204,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     try:
         stored = json.loads((folder / "prepared.json").read_text(encoding="utf-8"))
         return Manifest(folder, str(stored["fingerprint"]), dict(stored["files"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -211,12 +213,14 @@ def read_report(folder: Path, remedy: str = _REMEDY) -> dict[str, Any]:
     path = folder / "report.json"
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _damaged(path, error, remedy) from None
-    for part, names in _IN_EVERY_REPORT.items():
-        found = report.get(part) if isinstance(report, dict) else None
-        if not isinstance(found, dict) or not names <= found.keys():
-            raise _damaged(path, f"{part} is missing or incomplete", remedy)
+    for names in _IN_EVERY_REPORT:
+        found = report
+        for name in names:
+            found = found.get(name) if isinstance(found, dict) else None
+        if not isinstance(found, int):
+            raise _damaged(path, f"{'.'.join(names)} is not there", remedy)
     return report  # type: ignore[no-any-return]
 
 

@@ -15,7 +15,7 @@ from itertools import chain, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import IO, TypeAlias, cast
 
-from nmt.errors import UserError
+from nmt.errors import UserError, one_line
 
 MAX_LINE_BYTES = 2**20
 MAX_UNPACKED_BYTES = 4 * 2**30
@@ -178,7 +178,7 @@ def _damage_explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, EOFError, RuntimeError, ValueError, zlib.error, zipfile.BadZipFile) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        reason = getattr(error, "strerror", None) or one_line(error)
         raise UserError(
             f"{path}: cannot be read ({reason or type(error).__name__}); check or replace the file"
         ) from None

@@ -149,6 +149,8 @@ class Translator:
             return []
         shown, hidden = self._as_read(text)
         ids = self.tokenizers.source.encode(shown)
+        if not ids:  # nothing but marks that the subwords use for spaces
+            return []
         if len(ids) > self._longest_seen and len(text) > 1:
             chunks = self._cut(text, len(ids))
             if len(chunks) > 1:

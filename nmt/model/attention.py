@@ -25,8 +25,9 @@ def scaled_dot_product(
 
     query: (batch, heads, queries, d_key); key: (batch, heads, keys, d_key);
     value: (batch, heads, keys, d_value); mask: broadcasts to (batch, heads, queries, keys),
-    True = may attend; a query that may attend to nothing gets zeros; scale: what the scores are
-    multiplied by, 1 / √d_key if None. → (batch, heads, queries, d_value)
+    True = may attend, or numbers that are added to the scores; a query that may attend to nothing
+    gets zeros; scale: what the scores are multiplied by, 1 / √d_key if None.
+    → (batch, heads, queries, d_value)
     """
     return functional.scaled_dot_product_attention(query, key, value, mask, dropout, scale=scale)
 

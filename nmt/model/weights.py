@@ -7,7 +7,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_model, save_model
 
 from nmt.config import ModelConfig
-from nmt.errors import UserError
+from nmt.errors import UserError, one_line
 from nmt.model.transformer import Transformer
 
 
@@ -16,7 +16,7 @@ def save_weights(model: Transformer, path: Path) -> None:
     try:
         save_model(model, str(path))
     except SafetensorError as error:
-        raise OSError(" ".join(str(error).split())[:200]) from None
+        raise OSError(one_line(error)[:200]) from None
 
 
 def load_weights(
@@ -29,7 +29,7 @@ def load_weights(
     except FileNotFoundError:
         raise UserError(f"{path}: no such weights; the run has not got that far") from None
     except (OSError, SafetensorError, RuntimeError) as error:
-        reason = " ".join(str(error).split())[:200]
+        reason = one_line(error)[:200]
         raise UserError(f"{path}: weights cannot be read: {reason}") from None
     if not all(parameter.isfinite().all() for parameter in model.parameters()):
         raise UserError(

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from nmt.config import Config
 from nmt.config_files import load_config
-from nmt.errors import UserError
+from nmt.errors import UserError, one_line
 from nmt.run_folder import RunFolder, Weights, last_change
 from nmt.shipped import SHIPPED_CONFIGS
 
@@ -54,7 +54,7 @@ def summarize_runs(folder: Path) -> list[RunSummary | str]:
         try:
             found.append(summarize(RunFolder(path), configs))
         except UserError as error:
-            damaged.append(" ".join(str(error).split()))
+            damaged.append(one_line(error))
         except OSError as error:
             reason = error.strerror or error
             damaged.append(f"{path}: cannot be read ({reason}); mend the folder's permissions")
@@ -134,7 +134,7 @@ def count_stored(run: RunFolder) -> int | None:
         with safe_open(path, framework="numpy") as file:
             shapes: list[list[int]] = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118
     except (OSError, SafetensorError) as error:
-        reason = " ".join(str(error).split())[:200]
+        reason = one_line(error)[:200]
         raise UserError(f"{path}: weights cannot be read: {reason}") from None
     return sum(math.prod(shape) for shape in shapes)
 

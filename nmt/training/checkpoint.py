@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nmt.errors import UserError
+from nmt.errors import UserError, one_line
 from nmt.model.transformer import Transformer
 from nmt.run_folder import replacing
 from nmt.training.optimization import WeightAverage
@@ -67,7 +67,7 @@ def save_checkpoint(
         try:
             torch.save(state, partial)
         except RuntimeError as error:  # PyTorch's word for a full disk or a folder that is gone
-            raise OSError(" ".join(str(error).split())[:200]) from None
+            raise OSError(one_line(error)[:200]) from None
 
 
 def load_checkpoint(
@@ -101,10 +101,10 @@ def load_checkpoint(
         raise
     except FileNotFoundError:
         raise UserError(
-            f"{path}: no checkpoint to resume from; start anew without --resume"
+            f"{path}: no checkpoint to resume from; delete the folder and train anew"
         ) from None
     except Exception as error:  # torch.load raises a dozen kinds for damaged files
-        reason = " ".join(str(error).split())[:200]
+        reason = one_line(error)[:200]
         raise UserError(f"{path}: checkpoint cannot be read: {reason}") from None
 
 

@@ -33,7 +33,7 @@ from torch.distributed.rendezvous import rendezvous
 from torch.nn.parallel import DistributedDataParallel
 
 from nmt.device import choose_device
-from nmt.errors import UserError
+from nmt.errors import UserError, one_line
 
 T = TypeVar("T")
 _TIMEOUT = timedelta(minutes=30)  # longer than the others ever wait for the main one to write
@@ -242,7 +242,7 @@ def _meet() -> tuple[Store, int, int]:
     try:
         store, rank, size = next(rendezvous("env://", timeout=_TIMEOUT))
     except (ValueError, distributed.DistError) as error:
-        reason = " ".join(str(error).split())[:200]
+        reason = one_line(error)[:200]
         raise UserError(
             f"WORLD_SIZE is set, but the processes cannot meet: {reason}; start them with torchrun"
         ) from None
@@ -267,7 +267,8 @@ def _own(device: torch.device) -> torch.device:
 
 def _tells_of_loss(error: Exception) -> bool:
     """Whether it is NCCL's error, or gloo's, which has no class, that another does not answer."""
-    return isinstance(error, distributed.DistError) or "gloo" in str(error)
+    by_gloo = isinstance(error, RuntimeError) and "gloo" in str(error)
+    return isinstance(error, distributed.DistError) or by_gloo
 
 
 @contextmanager

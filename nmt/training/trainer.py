@@ -44,6 +44,7 @@ from nmt.training.tensorboard import TensorBoard, require_tensorboard
 _FIXED_WHEN_RESUMING = (
     "seed",
     "best",
+    "accumulate",
     "batch_tokens",
     "batch_sentences",
     "optimizer",
@@ -74,9 +75,9 @@ def train(
     if not resume:
         if processes.is_main:
             require_free(folder)
+        run = RunFolder(folder)
         prepared = _prepare(config, processes)
-        trainer = Trainer(config, prepared, RunFolder(folder), processes)
-        run = create_run(folder, config, prepared) if processes.is_main else RunFolder(folder)
+        trainer = Trainer(config, prepared, run, processes)
     else:
         run = open_run(folder)
         _refuse_other_settings(run.config, config)
@@ -87,6 +88,8 @@ def train(
             trainer = Trainer(config, prepared, run, processes, resume=True)
             if processes.is_main:
                 run.write_config(config)
+        elif processes.is_main:
+            create_run(folder, config, prepared)
         trainer.run()
     return run
 

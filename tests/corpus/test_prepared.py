@@ -152,7 +152,10 @@ def test_a_folder_without_prepared_data(tmp_path: Path) -> None:
             open_prepared(tmp_path, DataConfig(), TokenizerConfig())
 
 
-@pytest.mark.parametrize("content", [None, "{"])
+@pytest.mark.parametrize(
+    "content",
+    [None, "{", "[" * 100_000, "[]", '{"pairs": {"train": 9}, "lengths": {"source": {}}}'],
+)
 def test_a_damaged_report_is_refused(
     make_config: Callable[..., Config], tmp_path: Path, content: str | None
 ) -> None:

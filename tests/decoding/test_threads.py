@@ -1,7 +1,6 @@
 """Work on several threads comes back in order and leaves PyTorch's settings alone."""
 
 import threading
-from collections.abc import Iterator
 
 import pytest
 import torch
@@ -9,15 +8,7 @@ import torch
 from nmt.decoding.threads import side_by_side
 
 
-@pytest.fixture
-def _two_threads() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.mark.usefixtures("_two_threads")
+@pytest.mark.usefixtures("two_threads")
 def test_items_are_worked_on_at_the_same_time_and_come_back_in_order():
     both = threading.Barrier(2)
 
@@ -29,7 +20,7 @@ def test_items_are_worked_on_at_the_same_time_and_come_back_in_order():
     assert torch.get_num_threads() == 2
 
 
-@pytest.mark.usefixtures("_two_threads")
+@pytest.mark.usefixtures("two_threads")
 def test_an_error_comes_through_and_the_threads_are_as_before():
     def work(item: int) -> int:
         return 1 // item
@@ -40,7 +31,7 @@ def test_an_error_comes_through_and_the_threads_are_as_before():
     assert torch.get_num_threads() == 2
 
 
-@pytest.mark.usefixtures("_two_threads")
+@pytest.mark.usefixtures("two_threads")
 def test_one_item_keeps_all_threads():
     assert side_by_side(lambda _: torch.get_num_threads(), [1]) == [2]
     assert side_by_side(lambda _: torch.get_num_threads(), []) == []

@@ -35,8 +35,9 @@ LINES = [
     "ŽŁŧ 漢字 🙂",
     "\u200b",
     "<unk> <pad> <sos> <eos>",
+    "▁",  # a space, to the subwords
 ]
-BLANK = [1, 3, 4, 8]
+BLANK = [1, 3, 4, 8, 10]
 
 
 @pytest.fixture(scope="module")

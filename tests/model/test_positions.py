@@ -107,6 +107,13 @@ def test_every_pair_is_turned_by_its_own_angle(config):
     assert turn(x, positions(3, 1)).flatten().tolist() == pytest.approx(expected, abs=1e-6)
 
 
+def test_columns_in_rows_of_an_odd_width_are_turned_alike(config):
+    wide = torch.randn(1, 2, 3, 5, generator=torch.Generator().manual_seed(1))
+    turns = RotaryPositions(config(d_key=4))(0, 3)
+
+    assert torch.equal(turn(wide[..., :4], turns), turn(wide[..., :4].contiguous(), turns))
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 def test_turning_keeps_the_type(dtype, config):
     x = torch.randn(2, 3, 5, 4, generator=torch.Generator().manual_seed(1))

@@ -70,7 +70,10 @@ def test_a_damaged_run_is_a_line_beside_the_others(make_run: MakeRun) -> None:
     ("name", "told"),
     [
         ("metrics.jsonl", r"metrics\.jsonl: damaged: a line has no update; delete its broken line"),
-        ("data/report.json", r"report\.json: cannot be read: pairs is missing .*; copy the run"),
+        (
+            "data/report.json",
+            r"report\.json: cannot be read: pairs\.train is not there; copy the run",
+        ),
     ],
 )
 def test_a_run_whose_numbers_are_gone_is_a_line_too(

@@ -22,7 +22,7 @@ from nmt.config import Config
 from nmt.config_files import dump_config
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
-from nmt.training.processes import ProcessGroup, joined
+from nmt.training.processes import ProcessGroup, _tells_of_loss, joined
 from nmt.training.trainer import train
 
 MakeConfig = Callable[..., Config]
@@ -230,6 +230,11 @@ def test_a_process_leaves_only_when_gloo_has_let_go_of_its_messages(
         assert processes.sum(3) == (3,)
         threading.Timer(0.2, held.clear).start()
     assert held == []
+
+
+def test_a_mistake_that_names_gloo_is_no_lost_process() -> None:
+    assert _tells_of_loss(RuntimeError("[gloo] Connection closed by peer"))
+    assert not _tells_of_loss(UserError("runs/igloo: exists already"))
 
 
 def test_a_mistake_is_told_once(two: Path) -> None:

@@ -1,7 +1,5 @@
 """Several threads learn from a batch what one would."""
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 
@@ -12,16 +10,10 @@ from nmt.training.batches import Batch
 from nmt.training.loss import batch_loss
 from nmt.training.shards import Seed, Shards
 
+pytestmark = pytest.mark.usefixtures("two_threads")
+
 GENERATOR = torch.Generator().manual_seed(5)
 SEED = Seed(seed=1, update=2, batch=0)
-
-
-@pytest.fixture(autouse=True)
-def _two_threads() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
 
 
 def make_model(dropout: float) -> Transformer:

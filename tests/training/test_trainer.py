@@ -17,6 +17,7 @@ from nmt.corpus.prepare import prepare
 from nmt.errors import UserError
 from nmt.model.weights import load_weights
 from nmt.run_folder import RunFolder, create_run
+from nmt.training import shards
 from nmt.training.batches import Batch
 from nmt.training.processes import Processes
 from nmt.training.trainer import Trainer, train
@@ -169,6 +170,14 @@ def test_resuming_equals_never_having_stopped(
     assert _without_time("whole") == _without_time("halves")
 
 
+@pytest.mark.usefixtures("two_threads")
+def test_resuming_is_as_exact_by_several_threads(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shards, "_LEAST_TOKENS", 1)
+    test_resuming_equals_never_having_stopped(toy_config, "average", monkeypatch)
+
+
 def stop_after(monkeypatch: pytest.MonkeyPatch, updates: int) -> None:
     """Press Ctrl-C during an update."""
     update = Trainer.update
@@ -273,6 +282,14 @@ def test_resuming_from_a_damaged_checkpoint_is_one_line(toy_config: MakeConfig) 
     assert "\n" not in str(raised.value)
 
 
+def test_resuming_without_a_checkpoint_says_what_to_do(toy_config: MakeConfig) -> None:
+    """As where the disk was full when a training began."""
+    config = toy_config(training={"max_updates": 2})
+    trainer(config)
+    with pytest.raises(UserError, match="no checkpoint to resume from; delete the folder and"):
+        train(config, Path("run"), resume=True)
+
+
 def test_stops_when_validations_get_no_better(toy_config: MakeConfig) -> None:
     frozen = {"learning_rate": 1e-12, "validate_updates": 1, "patience": 3, "epochs": 9}
     train(toy_config(training=frozen), Path("run"))
@@ -363,6 +380,7 @@ def test_interrupted_at_its_limit_a_run_goes_no_further(
         ("model", {"d_ff": 32}),
         ("training", {"seed": 2}),
         ("training", {"best": "loss"}),
+        ("training", {"accumulate": 2}),
         ("training", {"average_decay": 0.9}),
     ],
 )
@@ -387,6 +405,13 @@ def test_two_trainings_cannot_share_a_folder(toy_config: MakeConfig) -> None:
     train(config, Path("run"))
     with RunFolder(Path("run")).held(), pytest.raises(UserError, match="another training"):
         train(config, Path("run"), resume=True)
+
+
+def test_of_two_trainings_that_begin_together_one_is_refused(toy_config: MakeConfig) -> None:
+    """The other holds the folder, and has not written into it yet."""
+    with RunFolder(Path("run")).held(), pytest.raises(UserError, match="another training"):
+        train(toy_config(training={"max_updates": 2}), Path("run"))
+    assert [path.name for path in Path("run").iterdir()] == [".lock"]
 
 
 def test_a_model_that_cannot_hold_the_data_leaves_no_run(toy_config: MakeConfig) -> None:
