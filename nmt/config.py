@@ -150,7 +150,10 @@ class TokenizerConfig(Section):
     )
     joint: bool = Field(True, description="one vocabulary for both languages")
     vocabulary_size: int = Field(
-        8000, ge=8, description="largest size of a vocabulary, special tokens counted"
+        8000,
+        ge=8,
+        le=10_000_000,
+        description="largest size of a vocabulary, special tokens counted",
     )
     min_count: int = Field(
         1, ge=1, description="words seen less often in training become <unk> (word level only)"

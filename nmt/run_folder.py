@@ -175,11 +175,10 @@ def newest_run(file: str, name: str = "*", option: str = "--run FOLDER") -> RunF
     return RunFolder(max(runs, key=last_change))
 
 
-def new_run_path(config_name: str) -> Path:
+def new_run_path(name: str) -> Path:
     """Return ./runs/NAME, or NAME-2, NAME-3, … where that is taken."""
-    stem = Path(config_name).stem
     number = 1
-    while (path := RUNS / (stem if number == 1 else f"{stem}-{number}")).exists():
+    while (path := RUNS / (name if number == 1 else f"{name}-{number}")).exists():
         number += 1
     return path
 
@@ -223,7 +222,11 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     partial = path.with_name(f".{path.name}.partial")
     try:
+        partial.unlink(missing_ok=True)  # of a process that was killed
+        partial.touch()
+        mode = partial.stat().st_mode
         yield partial
+        partial.chmod(mode)  # safetensors writes files that others may not read
         with partial.open("rb+") as file:
             os.fsync(file.fileno())
         partial.replace(path)

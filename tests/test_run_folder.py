@@ -212,10 +212,10 @@ def test_no_run_at_all_is_refused(folder: str | None) -> None:
 
 
 def test_a_new_run_gets_the_first_free_number() -> None:
-    assert new_run_path("base.yaml") == Path("runs/base")
-    assert new_run_path("tutorials/orahilly.yaml") == Path("runs/orahilly")
+    assert new_run_path("base") == Path("runs/base")
+    assert new_run_path("rate-0.001") == Path("runs/rate-0.001")
     make_run("base", 1)
-    assert new_run_path("configs/base.yaml") == Path("runs/base-2")
+    assert new_run_path("base") == Path("runs/base-2")
     make_run("base-3", 1)
     assert new_run_path("base") == Path("runs/base-2")
     make_run("base-2", 1)
@@ -232,6 +232,13 @@ def test_replacing_puts_the_new_file_in_place() -> None:
             assert not Path("a").exists() or Path("a").read_text() == "old"
         assert Path("a").read_text() == text
     assert [path.name for path in Path().iterdir()] == ["a"]
+
+
+def test_who_may_read_a_file_is_for_the_system_to_say_and_not_for_a_library() -> None:
+    Path("plain").touch()
+    with replacing(Path("a")) as partial:
+        partial.chmod(0o600)
+    assert Path("a").stat().st_mode == Path("plain").stat().st_mode
 
 
 @pytest.mark.parametrize("old", ["old", None])

@@ -24,6 +24,14 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="FIELD=VALUE", help="Override a field: training.epochs=3."),
 ]
+SetDecodingOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="FIELD=VALUE",
+        help="Override a field of the run's decoding section: decoding.length_penalty=1.",
+    ),
+]
 RunOption = Annotated[
     list[Path] | None,
     typer.Option(

@@ -10,6 +10,7 @@ from nmt.cli.options import (
     ConfigOption,
     DeviceOption,
     RunOption,
+    SetDecodingOption,
     SetOption,
     WeightsOption,
     find_runs,
@@ -48,7 +49,7 @@ def attention(
     beam_size: BeamOption = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
-    set_: SetOption = None,
+    set_: SetDecodingOption = None,
 ) -> None:
     """Draw where the model looks while it translates a sentence."""
     import json

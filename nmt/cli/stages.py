@@ -15,6 +15,7 @@ from nmt.cli.options import (
     DeviceOption,
     EngineOption,
     RunOption,
+    SetDecodingOption,
     SetOption,
     WeightsOption,
     find_runs,
@@ -52,7 +53,11 @@ def train(
     ] = None,
     set_: SetOption = None,
     run: Annotated[
-        Path | None, typer.Option("--run", help="Run folder to write; default: runs/CONFIG.")
+        Path | None,
+        typer.Option(
+            "--run",
+            help="Run folder to write; default: runs/CONFIG, or CONFIG-2, … where that is taken.",
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run, by default the one trained last.")
@@ -93,12 +98,13 @@ def _run_to_train(
     config: str | None, set_: list[str] | None, run: Path | None, resume: bool
 ) -> "tuple[Config, Path]":
     """Return the configuration and the folder of a new training, or of the one to go on with."""
-    from nmt.config_files import load_config
+    from nmt.config_files import find_config, load_config
     from nmt.run_folder import new_run_path, newest_run, open_run
 
     if not resume:
-        return load(config or "base.yaml", set_), run or new_run_path(config or "base.yaml")
-    name = Path(config).stem if config else "*"
+        file = find_config(config or "base.yaml")
+        return load_config(file, set_ or []), run or new_run_path(file.stem)
+    name = find_config(config).stem if config else "*"
     folder = (open_run(run) if run else newest_run("checkpoint.pt", name)).path
     settings = load_config(folder / "config.yaml", set_ or [])
     if config and load_config(config, set_ or []) != settings:
@@ -132,7 +138,7 @@ def translate(
     device: DeviceOption = None,
     engine: EngineOption = "pytorch",
     compute_type: ComputeTypeOption = None,
-    set_: SetOption = None,
+    set_: SetDecodingOption = None,
 ) -> None:
     """Translate sentences, a file, standard input, or what you type at the prompt.
 
@@ -195,7 +201,7 @@ def evaluate(
     device: DeviceOption = None,
     engine: EngineOption = "pytorch",
     compute_type: ComputeTypeOption = None,
-    set_: SetOption = None,
+    set_: SetDecodingOption = None,
 ) -> None:
     """Score a run's translations: BLEU, chrF and TER on its test set, or on your files.
 

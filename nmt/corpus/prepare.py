@@ -113,7 +113,9 @@ def _require_own(folder: Path) -> None:
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
     endings = {Path(name).suffix for name in names}
     if names and not ("prepared.json" in names and endings <= _ENDINGS):
-        raise UserError(f"{folder}: not empty and not prepared data; name another folder")
+        raise UserError(
+            f"{folder}: not empty and not prepared data; delete it, or move what is yours"
+        )
 
 
 def _replace_folder(folder: Path, new: Path) -> None:

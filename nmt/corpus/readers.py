@@ -5,6 +5,7 @@ soon as it meets something that is not right. All text is UTF-8; only `\\n` or `
 Files are read and decoded in blocks of lines, which takes a fraction of the time of single ones.
 """
 
+import codecs
 import gzip
 import zipfile
 import zlib
@@ -20,6 +21,7 @@ from nmt.errors import UserError, one_line
 MAX_LINE_BYTES = 2**20
 MAX_UNPACKED_BYTES = 4 * 2**30
 _LINE_FEED = b"\n"
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 Pair: TypeAlias = tuple[str, str]
 _Stream: TypeAlias = IO[bytes] | gzip.GzipFile
@@ -138,10 +140,11 @@ def _decode(block: bytes, name: str, number: int) -> list[str]:
         text = block.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
         before = error.object[: error.start]
+        encoding = "UTF-16" if number == 1 and block.startswith(_UTF_16) else "LATIN1"
         raise UserError(
             f"{name}: line {number + before.count(_LINE_FEED)} is not UTF-8 "
             f"(byte {len(before) - before.rfind(_LINE_FEED)}); convert the file, "
-            "for instance with iconv -f LATIN1 -t UTF-8"
+            f"for instance with iconv -f {encoding} -t UTF-8"
         ) from None
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
 

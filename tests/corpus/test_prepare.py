@@ -517,12 +517,12 @@ def test_a_folder_that_holds_something_else_is_kept(
     folder.mkdir(exist_ok=True)
     (folder / name).write_text("mine")
     message = refusal(make_config(data={"seed": 9}), folder)
-    assert message == f"{folder}: not empty and not prepared data; name another folder"
+    assert message == f"{folder}: not empty and not prepared data; delete it, or move what is yours"
 
 
 def test_a_file_in_the_folders_place_is_kept(make_config: Make, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("mine")
-    assert "name another folder" in refusal(make_config(), tmp_path / "out")
+    assert "delete it, or move what is yours" in refusal(make_config(), tmp_path / "out")
     assert (tmp_path / "out").read_text() == "mine"
 
 

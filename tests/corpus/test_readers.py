@@ -220,6 +220,13 @@ def test_a_place_is_counted_from_the_top_of_a_long_file(tmp_path: Path, end: str
     assert "line 30002 is not UTF-8 (byte 3)" in refusal(read_lines(path))
 
 
+@pytest.mark.parametrize("encoding", ["UTF-16", "LATIN1"])
+def test_what_is_said_to_convert_a_file_does(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("Schön\tbeautiful\n".encode(encoding))
+    assert refusal(read_lines(path)).endswith(f"with iconv -f {encoding} -t UTF-8")
+
+
 def test_a_byte_is_counted_behind_the_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"\xef\xbb\xbfa\xff\nb\n")
