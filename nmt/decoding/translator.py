@@ -13,10 +13,10 @@ from nmt.corpus.placeholders import reveal
 from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
 from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.search import ModelSearch, Search
-from nmt.decoding.threads import side_by_side
 from nmt.decoding.unknown import replace_unknown
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import EOS, PLACEHOLDERS, SPECIALS, UNK
+from nmt.threads import side_by_side
 
 # Between sentences, but not after a title or an initial.
 _SENTENCE_END = re.compile(

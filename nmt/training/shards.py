@@ -1,13 +1,11 @@
 """A batch's gradient by several threads, each of which works on some of its sentences.
 
-PyTorch shares every single operation out among the processor's cores, and waits for all of them
-after each. The operations of a model for a CPU are too small for that: whole passes share out
-better (docs/performance.md). A thread has a share of the batch, a shard, and random numbers of its
-own, so that the same seed gives the same gradient whichever thread is faster.
+A thread has a share of the batch, a shard, and random numbers of its own, so that the same seed
+gives the same gradient whichever thread is faster. Why that is faster: `nmt/threads.py`,
+docs/performance.md.
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.model.dropout import drawing_from
+from nmt.threads import side_by_side
 from nmt.training.batches import Batch
 
 _LEAST_TOKENS = 256  # a shard with fewer costs more in overhead than its thread gains
@@ -44,27 +43,21 @@ class Shards:
         """`learn` gives the summed losses of a batch, to learn from and to show."""
         self._parameters = [p for p in module.parameters() if p.requires_grad]
         self._learn = learn
-        self._threads = torch.get_num_threads()
-        self._pool = ThreadPoolExecutor(self._threads, "shard")
 
     def backward(self, batch: Batch, tokens: float, seed: Seed) -> tuple[Tensor, Tensor]:
         """Add the gradient of the loss, divided by `tokens`, to the parameters' gradients.
 
         Returns the summed losses of the whole batch.
         """
-        count = min(self._threads, _MOST, len(batch), max(1, batch.tokens // _LEAST_TOKENS))
+        most = min(torch.get_num_threads(), _MOST, len(batch))
+        count = min(most, max(1, batch.tokens // _LEAST_TOKENS))
 
         def work(shard: int) -> tuple[tuple[Tensor, ...], Tensor, Tensor]:
-            torch.set_num_threads(self._threads // count)  # of the thread that calls it
             with drawing_from(seed.generator(shard)):
                 loss, plain = self._learn(batch.share(shard, count))
                 return torch.autograd.grad(loss / tokens, self._parameters), loss.detach(), plain
 
-        if count == 1:
-            found = [work(0)]
-        else:
-            found = list(self._pool.map(work, range(count)))
-            torch.set_num_threads(self._threads)  # some libraries count for the whole process
+        found = side_by_side(work, range(count))
         for gradients, _, _ in found:  # in their order, since sums of floats depend on it
             for parameter, gradient in zip(self._parameters, gradients, strict=True):
                 if parameter.grad is None:

@@ -1,11 +1,12 @@
 """Work on several threads comes back in order and leaves PyTorch's settings alone."""
 
 import threading
+import time
 
 import pytest
 import torch
 
-from nmt.decoding.threads import side_by_side
+from nmt.threads import side_by_side
 
 
 @pytest.mark.usefixtures("two_threads")
@@ -29,6 +30,33 @@ def test_an_error_comes_through_and_the_threads_are_as_before():
         side_by_side(work, [1, 0, 1])
 
     assert torch.get_num_threads() == 2
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_nothing_is_at_work_any_longer_when_an_error_comes_through():
+    begun, ended = threading.Event(), threading.Event()
+
+    def work(item: str) -> None:
+        if item == "slow":
+            begun.set()
+            time.sleep(0.2)
+            ended.set()
+        else:
+            begun.wait(timeout=10)
+            raise ValueError(item)
+
+    with pytest.raises(ValueError, match="wrong"):
+        side_by_side(work, ["wrong", "slow"])
+    assert ended.is_set()
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_the_threads_are_the_same_each_time():
+    def work(item: int) -> int:
+        time.sleep(0.05)
+        return threading.get_ident()
+
+    assert len({thread for _ in range(3) for thread in side_by_side(work, [1, 2])}) == 2
 
 
 @pytest.mark.usefixtures("two_threads")
