@@ -1,8 +1,8 @@
 """A batch's gradient by several threads, each of which works on some of its sentences.
 
 A thread has a share of the batch, a shard, and random numbers of its own, so that the same seed
-gives the same gradient whichever thread is faster. Why that is faster: `nmt/threads.py`,
-docs/performance.md.
+gives the same gradient whichever thread ends first. `nmt/threads.py` says why whole passes share
+out better than operations, docs/performance.md by how much.
 """
 
 from collections.abc import Callable
