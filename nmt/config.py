@@ -95,6 +95,11 @@ class DataConfig(Section):
     lowercase: Literal["none", "source", "both"] = Field(
         "none", description="which sides the model reads in lower case"
     )
+    restore_case: bool = Field(
+        False,
+        description="write translations with the capitals that training's target text has; the "
+        "model itself writes in lower case (needs lowercase: both)",
+    )
     max_words: int = Field(
         100, ge=1, description="longer training pairs are dropped (words between spaces, a side)"
     )
@@ -121,7 +126,7 @@ class DataConfig(Section):
     seed: int = Field(1, ge=0, lt=2**31, description="seed of the split and the placeholders")
 
     def broken_rules(self) -> Iterator[BrokenRule]:
-        """See `Section.broken_rules`; of these, one at most can be broken."""
+        """See `Section.broken_rules`; of those about the corpus, one at most can be broken."""
         splits = [f for f in ("train_path", "validation_path", "test_path") if getattr(self, f)]
         paths = ["path", *splits] if self.path else splits
         corpus = self.path or self.train_path
@@ -138,6 +143,9 @@ class DataConfig(Section):
         elif splits and not corpus:
             message = f"{' and '.join(splits)} given without `train_path` or `path`; set one too"
             yield ("source", "path", "train_path", *splits), message
+        if self.restore_case and self.lowercase != "both":
+            message = f"`restore_case` needs `lowercase: both`, not `{self.lowercase}`"
+            yield ("restore_case", "lowercase"), message
 
 
 class TokenizerConfig(Section):
@@ -154,6 +162,12 @@ class TokenizerConfig(Section):
         ge=8,
         le=10_000_000,
         description="largest size of a vocabulary, special tokens counted",
+    )
+    word_mark: Literal["start", "end"] = Field(
+        "start",
+        description="where a word's pieces tell that it starts or ends (subwords only); with end, "
+        "words and punctuation are parted, so that the end of a compound and the word that it is "
+        "have the same pieces",
     )
     min_count: int = Field(
         1, ge=1, description="words seen less often in training become <unk> (word level only)"
@@ -179,6 +193,9 @@ class TokenizerConfig(Section):
         if self.sampling and not self.subword:
             message = f"`sampling` needs `kind: bpe` or `unigram`, not `{self.kind}`"
             yield ("sampling", "kind"), message
+        if self.word_mark == "end" and not self.subword:
+            message = f"`word_mark: end` needs `kind: bpe` or `unigram`, not `{self.kind}`"
+            yield ("word_mark", "kind"), message
 
 
 class ModelConfig(Section):

@@ -56,7 +56,7 @@ def test_a_name_like_no_other_gets_the_known_ones(path: Path) -> None:
     assert refusal(path, "zzz: 3") == (
         "PATH: zzz: unknown section; known are data, tokenizer, model, training, decoding"
     )
-    known = "kind, joint, vocabulary_size, min_count, byte_fallback, sampling"
+    known = "kind, joint, vocabulary_size, word_mark, min_count, byte_fallback, sampling"
     assert refusal(path, "tokenizer: {17: 3}") == (
         f"PATH: tokenizer.17: unknown field; known are {known}"
     )
@@ -196,6 +196,14 @@ def test_a_section_must_hold_fields(path: Path, value: str) -> None:
         (
             "tokenizer: {kind: whitespace, sampling: 0.1}",
             "tokenizer: `sampling` needs `kind: bpe` or `unigram`, not `whitespace`",
+        ),
+        (
+            "tokenizer: {kind: spacy, word_mark: end}",
+            "tokenizer: `word_mark: end` needs `kind: bpe` or `unigram`, not `spacy`",
+        ),
+        (
+            "data: {lowercase: source, restore_case: true}",
+            "data: `restore_case` needs `lowercase: both`, not `source`",
         ),
         (
             "data: {carry_over: names}\ntokenizer: {kind: spacy}",

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from nmt.config import Config, DataConfig
+from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.placeholders import KnownWords, NameHider, words_of
 from nmt.corpus.prepared import (
@@ -160,6 +161,8 @@ def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> No
     texts = (folder / "train.source.txt", folder / "train.target.txt")
     plan = _plan_splits(config.data, corpus, texts)
     pairs = _write_splits(config.data, corpus, plan, texts, folder)
+    if config.data.restore_case:
+        _learn_casing(config.data, corpus, plan, folder)
     write_seen(texts, plan.target_keys[plan.in_train], folder)
     hidden = 0 if config.data.carry_over == "none" else _hide_names(config.data, texts, folder)
     train_tokenizers(config.data, config.tokenizer, texts, folder)
@@ -305,6 +308,17 @@ def _example(pair: tuple[str, str], cleaner: Cleaner, train_keys: NDArray[np.int
     position = int(np.searchsorted(train_keys, key))
     seen = position < len(train_keys) and int(train_keys[position]) == key
     return Example(source, reference, seen)
+
+
+def _learn_casing(data: DataConfig, corpus: Corpus, plan: _Plan, folder: Path) -> None:
+    """Write how the training targets are capitalised, read again from the corpus."""
+    cleaner = Cleaner(data)
+
+    def targets() -> Iterator[str]:
+        pairs = _progress(corpus.pairs("train"), "learning capitals", len(plan.parts))
+        return (cleaner.tidy(target) for _, target in compress(pairs, plan.in_train.tolist()))
+
+    Casing.learn(targets).save(folder / CASING)
 
 
 def _hide_names(data: DataConfig, texts: tuple[Path, Path], folder: Path) -> int:

@@ -6,6 +6,7 @@ train.target.*, validation.*
 validation.jsonl, test.jsonl   raw text: {"source", "reference", "source_in_train"}
 joint.model or source.vocabulary.json, …   the tokenizers
 known_words.json      the training source's words, where data.carry_over is set
+casing.json           how the training target writes its words, where data.restore_case is set
 frequent_words.json   each side's words that training saw at least 5 times
 train.target.keys     int64, sorted, a hash of each training target
 report.json           what was read, dropped, covered

@@ -45,7 +45,10 @@ class SegmentationSampler:
         ]
         self._fixed = {i for i, fixed in enumerate(special) if fixed}
         self._ids = {p: i for i, p in enumerate(self._pieces) if i not in self._fixed}
-        self._starts_word = [piece.startswith(SPACE) for piece in self._pieces]
+        # A word ends after a piece with the mark, or before one.
+        self._mark_after = int(tokenizer.marks_end)
+        marked = str.endswith if tokenizer.marks_end else str.startswith
+        self._marked = [marked(piece, SPACE) for piece in self._pieces]
         numbers, ends, known = array("i"), array("q", [0]), dict[_Ids, int]()
         starts = range(0, len(corpus), _SENTENCES_AT_A_TIME)
         for start in tqdm(
@@ -93,7 +96,7 @@ class SegmentationSampler:
     def _words(self, ids: Sequence[int]) -> Iterator[_Ids]:
         start = 0
         for end in range(1, len(ids)):
-            if self._starts_word[ids[end]]:
+            if self._marked[ids[end - self._mark_after]]:
                 yield tuple(ids[start:end])
                 start = end
         if len(ids):

@@ -5,6 +5,7 @@ a joiner mark, so nobody ever has to undo a tokenization by hand.
 """
 
 import os
+import re
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +21,8 @@ import sentencepiece
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nmt.config import DataConfig, SubwordKind, TokenizerConfig, WordKind
+from nmt.config import DataConfig, TokenizerConfig, WordKind
+from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.placeholders import KnownWords
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.errors import UserError
@@ -32,6 +34,10 @@ SPACE = "▁"
 CHUNK = 10_000
 KNOWN_WORDS = "known_words.json"
 MOST_LINES = 1_000_000  # from which subwords are learnt
+
+# Punctuation beside a word or other punctuation, but not within a word ("well-known", "3.5").
+_TOUCHING_LEFT = re.compile(r"(?<=\S)(?!(?<=\w).\w)([^\w\s])")
+_TOUCHING_RIGHT = re.compile(rf"(?<!\w)([^\w\s{JOINER}])(?=\w)")
 
 
 class Tokenizer(ABC):
@@ -83,8 +89,9 @@ def _lengths(ids: Sequence[list[int]]) -> NDArray[np.int64]:
 class SubwordTokenizer(Tokenizer):
     """SentencePiece BPE (Sennrich et al. 2016) or unigram (Kudo 2018) pieces."""
 
-    def __init__(self, model: Path, kind: SubwordKind):
-        self._kind = kind
+    def __init__(self, model: Path, config: TokenizerConfig):
+        self._kind = config.kind
+        self.marks_end = config.word_mark == "end"
         try:
             # Read here: the library's own loader aborts on a broken file.
             self.processor = sentencepiece.SentencePieceProcessor(model_proto=model.read_bytes())
@@ -101,7 +108,10 @@ class SubwordTokenizer(Tokenizer):
 
     def encode_lines(self, lines: Sequence[str]) -> list[list[int]]:
         """See `Tokenizer.encode_lines`."""
-        ids: list[list[int]] = self.processor.encode(list(lines), out_type=int)
+        return self._encode(list(map(_part_words, lines) if self.marks_end else lines))
+
+    def _encode(self, lines: list[str]) -> list[list[int]]:
+        ids: list[list[int]] = self.processor.encode(lines, out_type=int)
         return ids
 
     def encode_flat(self, lines: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -110,10 +120,13 @@ class SubwordTokenizer(Tokenizer):
         # SentencePiece's sign for a space, where text holds it, is not only a character.
         if self._kind != "bpe" or not lines or SPACE in text:
             return super().encode_flat(lines)
+        if self.marks_end:
+            lines = list(map(_part_words, lines))
+            text = " ".join(lines)
         # No piece of BPE reaches over a space, and words recur: each is encoded once.
         different: defaultdict[str, int] = defaultdict(count().__next__)
         words = np.fromiter(map(different.__getitem__, text.split(" ")), np.int64)
-        ids = self.encode_lines(list(different))
+        ids = self._encode(list(different))
         lengths = _lengths(ids)
         starts = np.cumsum(lengths) - lengths  # of each different word, in the flat ids of all
         word_lengths = lengths[words]
@@ -133,7 +146,23 @@ class SubwordTokenizer(Tokenizer):
         """See `Tokenizer.join`."""
         # Byte pieces can spell broken UTF-8, and even a line end: output stays one clean line.
         text: str = self.processor.decode(list(pieces))
-        return " ".join(text.replace("\ufffd", "").split())
+        text = " ".join(text.replace("\ufffd", "").split())
+        return _join_words(text) if self.marks_end else text
+
+
+def _part_words(text: str) -> str:
+    """Put spaces between words and punctuation, and joiner marks where there was none.
+
+    >>> _part_words('He said: "Hi!"')
+    'He said ￭: "￭ Hi ￭! ￭"'
+    """
+    text = _TOUCHING_LEFT.sub(rf" {JOINER}\1", text)
+    return _TOUCHING_RIGHT.sub(rf"\1{JOINER} ", text)
+
+
+def _join_words(text: str) -> str:
+    """Undo `_part_words`; a joiner mark that joins nothing is left out."""
+    return text.replace(f" {JOINER}", "").replace(f"{JOINER} ", "").replace(JOINER, "")
 
 
 class WordTokenizer(Tokenizer):
@@ -195,11 +224,13 @@ class Tokenizers:
     """The tokenizers of both sides; with a joint vocabulary their ids agree.
 
     known: the source words that need no placeholder; None where `data.carry_over` is none
+    casing: how the target's words are capitalised; None where `data.restore_case` is not set
     """
 
     source: Tokenizer
     target: Tokenizer
     known: KnownWords | None = None
+    casing: Casing | None = None
 
 
 def train_tokenizers(
@@ -229,20 +260,22 @@ def vocabulary_files(config: TokenizerConfig) -> list[str]:
 
 
 def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> Tokenizers:
-    """Read the tokenizers and the known words that `prepare` wrote."""
+    """Read the tokenizers, and what goes with them, that `prepare` wrote."""
     paths = [folder / name for name in vocabulary_files(config)]
+    casing = Casing.load(folder / CASING) if data.restore_case else None
     languages = (data.source_language, data.target_language)
     if config.kind == "bpe" or config.kind == "unigram":
-        source = SubwordTokenizer(paths[0], config.kind)
-        target = source if config.joint else SubwordTokenizer(paths[1], config.kind)
-        if data.carry_over == "none":
-            return Tokenizers(source, target)
-        known = KnownWords.load(folder / KNOWN_WORDS, data.carry_over == "names")
-        return Tokenizers(source, target, known)
+        source = SubwordTokenizer(paths[0], config)
+        target = source if config.joint else SubwordTokenizer(paths[1], config)
+        known = None
+        if data.carry_over != "none":
+            known = KnownWords.load(folder / KNOWN_WORDS, data.carry_over == "names")
+        return Tokenizers(source, target, known, casing)
     vocabularies = [Vocabulary.load(path) for path in paths]
     return Tokenizers(
         WordTokenizer(config.kind, languages[0], vocabularies[0]),
         WordTokenizer(config.kind, languages[1], vocabularies[-1]),
+        casing=casing,
     )
 
 
@@ -270,6 +303,7 @@ def _count_words(config: TokenizerConfig, texts: list[tuple[str, Path]]) -> Coun
 
 
 def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, model: Path) -> None:
+    lines, marks_end = _sample_lines(texts), config.word_mark == "end"
     try:
         with (
             model.open("wb") as file,
@@ -277,7 +311,8 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, mo
             elapsed("learning subwords", stderr),
         ):
             sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=_sample_lines(texts),
+                sentence_iterator=map(_part_words, lines) if marks_end else lines,
+                treat_whitespace_as_suffix=marks_end,
                 model_writer=file,
                 model_type=config.kind,
                 vocab_size=config.vocabulary_size,

@@ -83,7 +83,7 @@ def _reading(run: RunFolder) -> dict[str, object]:
     config = run.config
     fields = {
         "data": ("source_language", "target_language", "unicode", "lowercase", "carry_over"),
-        "tokenizer": ("kind",),
+        "tokenizer": ("kind", "word_mark"),
     }
     files = [run.data / name for name in (*vocabulary_files(config.tokenizer), KNOWN_WORDS)]
     return {

@@ -133,13 +133,15 @@ class Translator:
         return [Translation(text, score, complete, len(best))]
 
     def _text(self, segment: "_Segment", hypothesis: Hypothesis) -> str:
-        target = self.tokenizers.target
+        target, casing = self.tokenizers.target, self.tokenizers.casing
         replace = self.decoding.replace_unknown and isinstance(target, WordTokenizer)
-        if UNK not in hypothesis.ids or not replace:
-            return reveal(target.decode(hypothesis.ids), segment.hidden)
-        words = self.tokenizers.source.split(segment.text)
-        pieces = replace_unknown(self.model, segment.ids, words, hypothesis.ids, target)
-        return target.join(pieces)
+        if UNK in hypothesis.ids and replace:
+            words = self.tokenizers.source.split(segment.text)
+            pieces = replace_unknown(self.model, segment.ids, words, hypothesis.ids, target)
+            text = target.join(pieces)
+        else:
+            text = target.decode(hypothesis.ids)
+        return reveal(casing.restore(text) if casing else text, segment.hidden)
 
     # ------------------------------------------------------------------------------------ parts
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,21 @@ def test_another_seed_gives_another_test_set(make_config: Make, tmp_path: Path) 
         make_config(tokenizer=WORDS, data={"min_coverage": 0, "seed": 2}), tmp_path / "b"
     )
     assert len(set(held_out(first, "test")) & set(held_out(second, "test"))) < 15
+
+
+def test_capitals_are_learnt_from_the_training_pairs_alone(
+    make_config: Make, tmp_path: Path
+) -> None:
+    nouns = ["Tisch" + "".join(letters) for letters in product("aeiou", "bdfgk", "aeiou")]
+    path = write_tsv(tmp_path / "nouns.tsv", [(f"A {noun}.", f"Ein {noun}.") for noun in nouns])
+    data = {"path": str(path), "lowercase": "both", "restore_case": True}
+    prepared = prepare(make_config(data=data), tmp_path / "out")
+    casing = prepared.tokenizers.casing
+    assert casing is not None
+    restored = {casing.restore(f"ein {noun.lower()}.") for noun in nouns}
+    training = {target for _, target in train_pairs(prepared)}
+    assert len(training) == len(nouns) - 50
+    assert {text.lower() for text in restored if "Tisch" in text} == training
 
 
 def test_held_out_text_is_raw_and_its_ids_are_clean(make_config: Make, tmp_path: Path) -> None:

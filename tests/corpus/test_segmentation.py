@@ -110,6 +110,28 @@ def test_a_sentence_that_would_get_too_long_stays_as_it_is(
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_words_that_carry_their_mark_at_the_end_are_drawn_one_by_one(
+    training_texts: Texts, tmp_path: Path, kind: str
+) -> None:
+    model = tokenizer_of(kind, training_texts, tmp_path, word_mark="end")
+    texts = [TEXT, "the the the the", "house"]
+    drawing = sampler(model, kind, 0.5, [model.encode(text) for text in texts])
+    drawn = [draw(drawing, seed) for seed in range(50)]
+    assert all([model.decode(ids) for ids in corpus] == texts for corpus in drawn)
+    assert len({tuple(corpus[0]) for corpus in drawn}) > 10
+    words = ["".join(model.pieces(corpus[1])).split("▁") for corpus in drawn]
+    assert all(found == ["the"] * 4 + [""] for found in words)
+
+
+def test_rate_1_spells_bpe_with_marks_at_the_end_by_letters(
+    training_texts: Texts, tmp_path: Path
+) -> None:
+    model = tokenizer_of("bpe", training_texts, tmp_path, word_mark="end")
+    [drawn] = draw(sampler(model, "bpe", 1, [model.encode("the house.")]))
+    assert model.pieces(drawn) == list("the▁house▁￭.▁")
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_higher_rate_changes_more(models: dict[str, SubwordTokenizer], kind: str) -> None:
     corpus = [models[kind].encode(word) for word in random_words(200)]
 
@@ -156,7 +178,7 @@ from nmt.corpus.segmentation import SegmentationSampler
 from nmt.corpus.tokenizers import SubwordTokenizer
 drawn = []
 for kind, model in zip(["bpe", "unigram"], sys.argv[2:]):
-    tokenizer = SubwordTokenizer(Path(model), kind)
+    tokenizer = SubwordTokenizer(Path(model), TokenizerConfig(kind=kind))
     ids = np.array(tokenizer.encode(sys.argv[1]), np.int32)
     corpus = Sequences(ids, np.array([0, len(ids)]))
     sampler = SegmentationSampler(tokenizer, TokenizerConfig(kind=kind, sampling=0.5), corpus)

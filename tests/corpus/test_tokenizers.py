@@ -31,6 +31,7 @@ from nmt.special_tokens import EOS, PAD, SOS, SPECIALS, UNK
 Texts = tuple[Path, Path]
 DATA = DataConfig()
 SUBWORDS = ("bpe", "unigram")
+MARKS = ("start", "end")
 WORDS = ("spacy", "whitespace")
 SEEN = [
     "I see the old house.",
@@ -56,23 +57,26 @@ def trained(texts: Texts, folder: Path, **fields: Any) -> Tokenizers:
     return load_tokenizers(DATA, config, folder)
 
 
-@pytest.fixture(scope="module", params=[*SUBWORDS, *WORDS])
+@pytest.fixture(scope="module", params=[*SUBWORDS, "bpe end", "unigram end", *WORDS])
 def tokenizers(
     request: pytest.FixtureRequest,
     training_texts: Texts,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Tokenizers:
-    return trained(training_texts, tmp_path_factory.mktemp("all"), kind=request.param)
+    kind, _, mark = request.param.partition(" ")
+    folder = tmp_path_factory.mktemp("all")
+    return trained(training_texts, folder, kind=kind, word_mark=mark or "start")
 
 
-@pytest.fixture(scope="module", params=SUBWORDS)
+@pytest.fixture(scope="module", params=[f"{kind} {m}" for kind in SUBWORDS for m in MARKS])
 def subwords(
     request: pytest.FixtureRequest,
     training_texts: Texts,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> SubwordTokenizer:
+    kind, mark = request.param.split()
     folder = tmp_path_factory.mktemp("subwords")
-    tokenizer = trained(training_texts, folder, kind=request.param).source
+    tokenizer = trained(training_texts, folder, kind=kind, word_mark=mark).source
     assert isinstance(tokenizer, SubwordTokenizer)
     return tokenizer
 
@@ -116,18 +120,32 @@ def test_many_lines_are_encoded_as_each_alone(tokenizers: Tokenizers) -> None:
     assert tokenizers.target.encode_lines([]) == []
 
 
+@pytest.mark.parametrize("word_mark", MARKS)
 @pytest.mark.parametrize("byte_fallback", [True, False])
 @pytest.mark.parametrize("kind", SUBWORDS)
 def test_flat_ids_are_those_of_each_line(
-    kind: str, byte_fallback: bool, training_texts: Texts, tmp_path: Path
+    kind: str, byte_fallback: bool, word_mark: str, training_texts: Texts, tmp_path: Path
 ) -> None:
-    tokenizer = trained(training_texts, tmp_path, kind=kind, byte_fallback=byte_fallback).source
+    fields = {"kind": kind, "byte_fallback": byte_fallback, "word_mark": word_mark}
+    tokenizer = trained(training_texts, tmp_path, **fields).source
     known = [*SEEN, *UNSEEN, "the  old\thouse ", " ", "", "你 你好 the 你"]
     for lines in (known, [*known, f"the{SPACE} old", f"{SPACE}{SPACE}"], [""], []):
         ids, lengths = tokenizer.encode_flat(lines)
         each = [tokenizer.encode(line) for line in lines]
         assert ids.tolist() == [i for line in each for i in line]
         assert lengths.tolist() == [len(line) for line in each]
+
+
+@pytest.mark.parametrize("kind", SUBWORDS)
+def test_with_the_mark_at_the_end_a_word_is_the_same_wherever_it_stands(
+    kind: str, training_texts: Texts, tmp_path: Path
+) -> None:
+    tokenizer = trained(training_texts, tmp_path, kind=kind, word_mark="end").source
+    word = tokenizer.split("house")
+    assert word[-1].endswith(SPACE)
+    for text in ("the house.", "greenhouse", "(house)", "house"):
+        pieces = tokenizer.split(text)
+        assert any(pieces[i : i + len(word)] == word for i in range(len(pieces))), text
 
 
 @pytest.mark.parametrize("text", [*SPECIALS, "a <pad> b <eos>", "<sos><eos>", "<s> </s>", "<unk>"])
@@ -311,7 +329,7 @@ def test_damaged_models_are_refused_in_one_line(training_texts: Texts, tmp_path:
     for content in damaged:
         path.write_bytes(content)
         with pytest.raises(UserError, match=r"damaged\.model: ") as caught:
-            SubwordTokenizer(path, "bpe")
+            SubwordTokenizer(path, TokenizerConfig(kind="bpe"))
         assert "\n" not in str(caught.value)
 
 
@@ -328,7 +346,7 @@ def test_a_model_with_other_special_tokens_is_refused(
         minloglevel=2,
     )
     with pytest.raises(UserError, match="not a SentencePiece model that `nmt prepare` wrote"):
-        SubwordTokenizer(tmp_path / "other.model", "bpe")
+        SubwordTokenizer(tmp_path / "other.model", TokenizerConfig(kind="bpe"))
 
 
 def test_learning_subwords_shows_life(

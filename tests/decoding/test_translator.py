@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor
 
 from nmt.config import DataConfig, DecodingConfig, TokenizerConfig
+from nmt.corpus.casing import Casing
 from nmt.corpus.placeholders import KnownWords
 from nmt.corpus.tokenizers import (
     KNOWN_WORDS,
@@ -158,6 +160,26 @@ def test_lines_are_cleaned_as_the_training_text_was(translator, subwords, echo):
     [found] = translator(subwords, data=data).translate(["  Ann\u00ada SINGS  "])
 
     assert found.text == "anna sings"
+
+
+def test_capitals_come_back_but_not_into_words_that_are_carried_over(
+    carrying, random_model, monkeypatch
+):
+    def search(model, source, limits, alpha):
+        answer = carrying.target.encode(f"{PLACEHOLDERS[0]} liest ein buch. das buch.")
+        return [Hypothesis(answer, -1.0, -1.0, True) for _ in source]
+
+    monkeypatch.setattr("nmt.decoding.search.greedy_search", search)
+    casing = Casing.learn(lambda: ["Anna liest ein Buch. Zora: ein Zora."])
+    tokenizers = replace(carrying, casing=casing)
+    model = random_model(source_size=carrying.source.size, target_size=carrying.target.size)
+    data = DataConfig(carry_over="all", lowercase="both", restore_case=True)
+    ready = Translator(model, tokenizers, data, DecodingConfig(beam_size=1))
+
+    [found] = ready.translate(["zora reads"])
+
+    assert found.text == "zora liest ein Buch. Das Buch."
+    assert ready.trace("zora reads")[0].text == found.text
 
 
 def test_translations_come_in_order_whatever_the_batches(translator, subwords, echo):

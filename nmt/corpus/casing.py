@@ -1,0 +1,133 @@
+"""Capitals for translations that the model writes in lower case.
+
+A model that writes in lower case has fewer and less rare words to learn; the capitals come back by
+rule, as training's target text has them (truecasing, Lita et al. 2003,
+https://aclanthology.org/P03-1020).
+"""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from nmt.errors import UserError
+
+CASING = "casing.json"
+_WORD = re.compile(r"[^\W\d_]+")
+# What stands before the first word of a sentence, be it in the middle of the line.
+_SENTENCE_START = re.compile(r"(?:^|[.!?:]\s)[^\w\s]*$")
+_SHORTEST_ENDING = 3
+
+
+class Casing:
+    """How words are written within sentences, and whether sentences start with a capital.
+
+    words: by the word in lower case; after: by the word before and the word itself, with a space
+    between, both in lower case, where that decides otherwise than `words`
+    """
+
+    def __init__(self, words: dict[str, str], after: dict[str, str], sentence_capital: bool):
+        self._words, self._after, self._sentence_capital = words, after, sentence_capital
+
+    @classmethod
+    def learn(cls, read: Callable[[], Iterable[str]]) -> "Casing":
+        """Count the forms of all words in the text that `read` opens, twice."""
+        forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        starts: Counter[bool] = Counter()
+        for _, word, at_start in _words_of_all(read()):
+            if at_start:
+                starts[word[0].isupper()] += 1
+            else:
+                forms[word.lower()][word] += 1
+        words = {word: _most_common(counts) for word, counts in forms.items()}
+        # The word before tells "ein Paar" from "ein paar": counted only where there is a choice.
+        open_to_choice = {word for word, counts in forms.items() if len(counts) > 1}
+        contexts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        for before, word, at_start in _words_of_all(read()):
+            if not at_start and word.lower() in open_to_choice:
+                contexts[before, word.lower()][word] += 1
+        after = {
+            f"{before} {word}": form
+            for (before, word), counts in contexts.items()
+            if (form := _most_common(counts)) != words[word]
+        }
+        return cls(words, after, starts[True] > starts[False])
+
+    def restore(self, text: str) -> str:
+        """Return text in lower case with its capitals."""
+        before = ""
+
+        def replacement(match: re.Match[str]) -> str:
+            nonlocal before
+            word = match.group()
+            form = self._after.get(f"{before} {word}") or self._words.get(word)
+            form = form or self._by_ending(word)
+            before = word
+            if self._sentence_capital and _SENTENCE_START.search(text[: match.start()]):
+                return form[0].upper() + form[1:]
+            return form
+
+        return _WORD.sub(replacement, text)
+
+    def _by_ending(self, word: str) -> str:
+        """Write an unknown word as the longest known word that it ends in: a compound's head."""
+        for start in range(1, len(word) - _SHORTEST_ENDING + 1):
+            if form := self._words.get(word[start:]):
+                return word[0].upper() + word[1:] if form[0].isupper() else word
+        return word
+
+    def save(self, path: Path) -> None:
+        """Write as JSON."""
+        text = json.dumps(
+            {
+                "words": self._words,
+                "after": self._after,
+                "sentence_capital": self._sentence_capital,
+            },
+            ensure_ascii=False,
+            indent=0,
+            sort_keys=True,
+        )
+        path.write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> "Casing":
+        """Read what `save` wrote; raises `UserError` for anything else."""
+        try:
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            words, after, capital = stored["words"], stored["after"], stored["sentence_capital"]
+            sound = isinstance(capital, bool) and all(
+                isinstance(form, str) and form and form.lower() == key.rpartition(" ")[2]
+                for forms in (words, after)
+                for key, form in forms.items()
+            )
+        except OSError as error:
+            raise _unreadable(path, error.strerror) from None
+        except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+            raise _unreadable(path, "damaged") from None
+        if not sound:
+            raise _unreadable(path, "damaged")
+        return cls(words, after, capital)
+
+
+def _unreadable(path: Path, reason: str | None) -> UserError:
+    return UserError(
+        f"{path}: how words are capitalised cannot be read: {reason or 'damaged'}; "
+        "copy its folder again, or make it anew"
+    )
+
+
+def _words_of_all(lines: Iterable[str]) -> Iterator[tuple[str, str, bool]]:
+    """Yield the word before in lower case, the word as written, and if it starts a sentence."""
+    for line in lines:
+        before = ""
+        for match in _WORD.finditer(line):
+            word = match.group()
+            yield before, word, bool(_SENTENCE_START.search(line[: match.start()]))
+            before = word.lower()
+
+
+def _most_common(counts: Counter[str]) -> str:
+    """Return the most frequent form; of equals, the one first in the alphabet."""
+    return min(counts, key=lambda form: (-counts[form], form))

@@ -1,0 +1,93 @@
+"""Capitals: a text in lower case gets those that training has seen."""
+
+from pathlib import Path
+
+import pytest
+
+from nmt.corpus.casing import Casing
+from nmt.errors import UserError
+
+GERMAN = [
+    "Ein Paar sitzt in der U-Bahn.",
+    "Dort sitzt ein Paar. Die Frau liest, der Mann im T-Shirt nicht.",
+    "Da stehen ein paar Männer.",
+    "Vor ihr stehen ein paar Leute.",
+    "Oben stehen ein paar Kinder.",
+    "Der Junge mag die junge Frau.",
+    "Ein Junge und ein Junge.",
+]
+
+
+@pytest.fixture
+def casing() -> Casing:
+    return Casing.learn(lambda: GERMAN)
+
+
+@pytest.mark.parametrize("text", GERMAN)
+def test_training_text_comes_back(casing: Casing, text: str) -> None:
+    # "ein paar" is more frequent than "ein Paar", and nothing else tells them apart.
+    assert casing.restore(text.lower()) == text.replace(" Paar", " paar")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("der mann liest", "Der Mann liest"),
+        ("liest der mann? die frau liest!", "Liest der Mann? Die Frau liest!"),
+        ("„die frau“ (liest)", "„Die Frau“ (liest)"),
+        ("die geschäftsfrau", "Die Geschäftsfrau"),  # as the word that it ends in
+        ("da vorliest er", "Da vorliest er"),
+        ("da ist xyz", "Da ist xyz"),
+        ("der junge liest die junge frau", "Der Junge liest die junge Frau"),
+        ("3 frauen, 1 mann", "3 frauen, 1 Mann"),
+        ("", ""),
+        ("...", "..."),
+    ],
+)
+def test_words_are_written_as_training_writes_them(
+    casing: Casing, text: str, expected: str
+) -> None:
+    assert casing.restore(text) == expected
+
+
+def test_a_corpus_in_lower_case_stays_so() -> None:
+    casing = Casing.learn(lambda: [line.lower() for line in GERMAN])
+    assert casing.restore("der mann liest. die frau auch.") == "der mann liest. die frau auch."
+
+
+def test_nothing_learnt_changes_nothing() -> None:
+    assert Casing.learn(lambda: []).restore("der mann") == "der mann"
+
+
+def test_what_is_saved_is_loaded(casing: Casing, tmp_path: Path) -> None:
+    casing.save(tmp_path / "casing.json")
+    loaded = Casing.load(tmp_path / "casing.json")
+    text = "der junge mag die junge geschäftsfrau. ein mann auch."
+    assert loaded.restore(text) == casing.restore(text) != text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "[" * 100_000,
+        '{"words": {}, "after": {}}',
+        '{"words": {"a": 1}, "after": {}, "sentence_capital": true}',
+        '{"words": {"a": ""}, "after": {}, "sentence_capital": true}',
+        '{"words": {"frau": "Mann"}, "after": {}, "sentence_capital": true}',
+        '{"words": [], "after": {}, "sentence_capital": true}',
+        '{"words": {}, "after": {}, "sentence_capital": "yes"}',
+    ],
+)
+def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "casing.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(UserError, match=r"casing\.json: .* damaged; copy") as caught:
+        Casing.load(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"casing\.json: .* No such file"):
+        Casing.load(tmp_path / "casing.json")
