@@ -39,6 +39,7 @@ T = TypeVar("T")
 _TIMEOUT = timedelta(minutes=30)  # longer than the others ever wait for the main one to write
 _ROLL_CALL_SECONDS = 5.0
 _SECONDS_A_LOOK = 0.1
+_SECONDS_AFTER_AN_ERROR = 0.5
 _LOOKS_AT_MESSAGES = 1000  # a millisecond apart; a clock would run on while a process is stopped
 
 
@@ -175,6 +176,9 @@ class ProcessGroup(Processes):
         """
         try:
             yield
+        except BaseException:
+            time.sleep(_SECONDS_AFTER_AN_ERROR)  # the messages of gradients cannot be looked at
+            raise
         finally:
             for _ in range(_LOOKS_AT_MESSAGES):  # not for ever: an error may keep a message
                 if not self._in_use():
