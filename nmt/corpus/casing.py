@@ -11,10 +11,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from nmt.corpus.placeholders import WORD
 from nmt.errors import UserError
 
 CASING = "casing.json"
-_WORD = re.compile(r"[^\W\d_]+")
 # What stands before the first word of a sentence, be it in the middle of the line.
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s)[^\w\s]*$")
 _SHORTEST_ENDING = 3
@@ -68,7 +68,7 @@ class Casing:
                 return form[0].upper() + form[1:]
             return form
 
-        return _WORD.sub(replacement, text)
+        return WORD.sub(replacement, text)
 
     def _by_ending(self, word: str) -> str:
         """Write an unknown word as the longest known word that it ends in: a compound's head."""
@@ -122,7 +122,7 @@ def _words_of_all(lines: Iterable[str]) -> Iterator[tuple[str, str, bool]]:
     """Yield the word before in lower case, the word as written, and if it starts a sentence."""
     for line in lines:
         before = ""
-        for match in _WORD.finditer(line):
+        for match in WORD.finditer(line):
             word = match.group()
             yield before, word, bool(_SENTENCE_START.search(line[: match.start()]))
             before = word.lower()

@@ -21,7 +21,7 @@ import numpy as np
 from nmt.errors import UserError
 from nmt.special_tokens import PLACEHOLDERS
 
-_WORD = re.compile(r"[^\W\d_]+")
+WORD = re.compile(r"[^\W\d_]+")
 # "mightn't" is no name, and half of it is no word.
 _HIDEABLE = re.compile(r"[^\W\d_]+(?![^\W\d_])(?!['’](?:t|re|ve|ll|d|m)\b)")
 _PLACEHOLDER = re.compile(f"[{PLACEHOLDERS}]")
@@ -95,7 +95,7 @@ def reveal(text: str, hidden: Sequence[str]) -> str:
 
 def list_words(text: str) -> list[str]:
     """Return the words of a text in order, in lower case."""
-    return [word.lower() for word in _WORD.findall(text)]
+    return [word.lower() for word in WORD.findall(text)]
 
 
 def words_of(text: str) -> set[str]:
@@ -121,7 +121,7 @@ class NameHider:
             in_target.update(target_words)
             in_both.update(source_words & target_words)
             if only_names:
-                capitals.update({w.lower() for w in _WORD.findall(source) if w[0].isupper()})
+                capitals.update({w.lower() for w in WORD.findall(source) if w[0].isupper()})
         self.names = {
             word
             for word, count in in_both.items()
@@ -156,4 +156,4 @@ def _replace(text: str, placeholders: dict[str, str]) -> str:
         stem = word.removesuffix("s")
         return placeholders[stem] + match.group()[-1] if stem in placeholders else match.group()
 
-    return _WORD.sub(replacement, text)
+    return WORD.sub(replacement, text)
