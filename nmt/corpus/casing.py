@@ -5,19 +5,26 @@ rule, as training's target text has them (truecasing, Lita et al. 2003,
 https://aclanthology.org/P03-1020).
 """
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from nmt.corpus.json_files import read_json, unreadable, write_json
 from nmt.corpus.placeholders import WORD
-from nmt.errors import UserError
 
 CASING = "casing.json"
 # What stands before the first word of a sentence, be it in the middle of the line.
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s)[^\w\s]*$")
 _SHORTEST_ENDING = 3
+
+
+@dataclass(frozen=True)
+class _Stored:
+    words: dict[str, str]
+    after: dict[str, str]
+    sentence_capital: bool
 
 
 class Casing:
@@ -79,43 +86,20 @@ class Casing:
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
-        text = json.dumps(
-            {
-                "words": self._words,
-                "after": self._after,
-                "sentence_capital": self._sentence_capital,
-            },
-            ensure_ascii=False,
-            indent=0,
-            sort_keys=True,
-        )
-        path.write_text(text, encoding="utf-8")
+        words, after = (dict(sorted(forms.items())) for forms in (self._words, self._after))
+        write_json(path, asdict(_Stored(words, after, self._sentence_capital)))
 
     @classmethod
     def load(cls, path: Path) -> "Casing":
         """Read what `save` wrote; raises `UserError` for anything else."""
-        try:
-            stored = json.loads(path.read_text(encoding="utf-8"))
-            words, after, capital = stored["words"], stored["after"], stored["sentence_capital"]
-            sound = isinstance(capital, bool) and all(
-                isinstance(form, str) and form and form.lower() == key.rpartition(" ")[2]
-                for forms in (words, after)
-                for key, form in forms.items()
-            )
-        except OSError as error:
-            raise _unreadable(path, error.strerror) from None
-        except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-            raise _unreadable(path, "damaged") from None
-        if not sound:
-            raise _unreadable(path, "damaged")
-        return cls(words, after, capital)
-
-
-def _unreadable(path: Path, reason: str | None) -> UserError:
-    return UserError(
-        f"{path}: how words are capitalised cannot be read: {reason or 'damaged'}; "
-        "copy its folder again, or make it anew"
-    )
+        stored = read_json(path, _Stored)
+        if not all(
+            form and form.lower() == key.rpartition(" ")[2]
+            for forms in (stored.words, stored.after)
+            for key, form in forms.items()
+        ):
+            raise unreadable(path, "damaged")
+        return cls(stored.words, stored.after, stored.sentence_capital)
 
 
 def _words_of_all(lines: Iterable[str]) -> Iterator[tuple[str, str, bool]]:

@@ -10,7 +10,6 @@ which words are names, and half of the pairs that hold some are learnt with plac
 places.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -18,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nmt.errors import UserError
+from nmt.corpus.json_files import read_json, write_json
 from nmt.special_tokens import PLACEHOLDERS
 
 WORD = re.compile(r"[^\W\d_]+")
@@ -64,23 +63,12 @@ class KnownWords:
 
     def save(self, path: Path) -> None:
         """Write the words as a JSON list."""
-        text = json.dumps(sorted(self._words), ensure_ascii=False, indent=0)
-        path.write_text(text, encoding="utf-8")
+        write_json(path, sorted(self._words))
 
     @classmethod
     def load(cls, path: Path, only_names: bool) -> "KnownWords":
         """Read what `save` wrote; raises `UserError` for anything else."""
-        try:
-            words = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            reason = getattr(error, "strerror", None) or "damaged"
-            raise UserError(
-                f"{path}: the list of known words cannot be read: {reason}; copy its folder again, "
-                "or make it anew"
-            ) from None
-        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise UserError(f"{path}: not a list of words that `nmt prepare` wrote")
-        return cls(words, only_names)
+        return cls(read_json(path, list[str]), only_names)
 
 
 def reveal(text: str, hidden: Sequence[str]) -> str:

@@ -5,18 +5,17 @@ list of those that are, since all others are rare or new; that a sentence is a t
 8 bytes for each of them.
 """
 
-import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt.corpus.json_files import read_json, unreadable, write_json
 from nmt.corpus.placeholders import list_words
 from nmt.corpus.splitting import sentence_key
 from nmt.corpus.tokenizers import read_chunks
-from nmt.errors import UserError
 
 FREQUENT_WORDS = "frequent_words.json"
 TARGET_KEYS = "train.target.keys"
@@ -25,14 +24,19 @@ _KEY = np.dtype("<i8")
 _MOST_DIFFERENT = 2**18  # texts between spaces that are counted at once
 
 
+@dataclass(frozen=True)
+class _FrequentWords:
+    source: list[str]
+    target: list[str]
+
+
 def write_seen(texts: tuple[Path, Path], target_keys: NDArray[np.int64], folder: Path) -> None:
     """Write each side's words seen `FREQUENT` times, sorted, and the sorted hashes of the targets.
 
     texts: the cleaned training text, a file a side; target_keys: the hashes, in any order
     """
     source, target = map(_frequent_words, texts)
-    text = json.dumps({"source": source, "target": target}, ensure_ascii=False, indent=0)
-    (folder / FREQUENT_WORDS).write_text(text, encoding="utf-8")
+    write_json(folder / FREQUENT_WORDS, asdict(_FrequentWords(source, target)))
     np.unique(target_keys).astype(_KEY).tofile(folder / TARGET_KEYS)
 
 
@@ -88,11 +92,9 @@ def read_seen(folder: Path, seed: int) -> Seen | None:
     words, keys = folder / FREQUENT_WORDS, folder / TARGET_KEYS
     if not (words.exists() and keys.exists()):
         return None
+    frequent = read_json(words, _FrequentWords)
     try:
-        lists = json.loads(words.read_text(encoding="utf-8"))
-        sides = frozenset(lists["source"]), frozenset(lists["target"])
-        return Seen(*sides, np.fromfile(keys, _KEY), seed)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UserError(
-            f"{words}: cannot be read: {error}; copy the run folder again, or train it anew"
-        ) from None
+        hashes = np.fromfile(keys, _KEY)
+    except OSError as error:
+        raise unreadable(keys, error.strerror or "damaged") from None
+    return Seen(frozenset(frequent.source), frozenset(frequent.target), hashes, seed)

@@ -25,7 +25,7 @@ from nmt.config import DataConfig, TokenizerConfig, WordKind
 from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.placeholders import KnownWords
 from nmt.corpus.vocabulary import Vocabulary
-from nmt.errors import UserError
+from nmt.errors import UserError, one_line
 from nmt.progress import elapsed
 from nmt.special_tokens import EOS, PAD, PLACEHOLDERS, SOS, SPECIALS, UNK
 
@@ -204,8 +204,7 @@ def word_splitter(kind: WordKind, language: str) -> Callable[[Iterable[str]], It
         tokenizer = spacy.blank(language).tokenizer
     except Exception as error:  # a language without rules, or one that wants more packages
         raise UserError(
-            f"tokenizer.kind: spaCy cannot tokenize language {language!r}: "
-            f"{' '.join(str(error).split())[:200]}"
+            f"tokenizer.kind: spaCy cannot tokenize language {language!r}: {one_line(error)[:200]}"
         ) from None
 
     def split(line: str) -> list[str]:

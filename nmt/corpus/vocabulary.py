@@ -1,10 +1,9 @@
 """Vocabularies of whole words."""
 
-import json
 from collections import Counter
 from pathlib import Path
 
-from nmt.errors import UserError
+from nmt.corpus.json_files import read_json, unreadable, write_json
 from nmt.special_tokens import SPECIALS, UNK
 
 
@@ -32,16 +31,12 @@ class Vocabulary:
 
     def save(self, path: Path) -> None:
         """Write the words as a JSON list."""
-        path.write_text(json.dumps(self.words, ensure_ascii=False, indent=0), encoding="utf-8")
+        write_json(path, self.words)
 
     @classmethod
     def load(cls, path: Path) -> "Vocabulary":
         """Read what `save` wrote; raises `UserError` for anything else."""
-        try:
-            words = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise UserError(f"{path}: vocabulary cannot be read: {error}") from None
-        sound = isinstance(words, list) and all(isinstance(word, str) for word in words)
-        if not sound or tuple(words[: len(SPECIALS)]) != SPECIALS:
-            raise UserError(f"{path}: not a vocabulary that `nmt prepare` wrote")
+        words = read_json(path, list[str])
+        if tuple(words[: len(SPECIALS)]) != SPECIALS:
+            raise unreadable(path, "not a vocabulary that `nmt prepare` wrote")
         return cls(words)

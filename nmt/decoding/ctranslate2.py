@@ -11,7 +11,7 @@ import torch
 from nmt.corpus.tokenizers import Tokenizers
 from nmt.decoding.greedy import NEVER_WRITTEN
 from nmt.decoding.hypothesis import Hypothesis, finish
-from nmt.errors import UserError
+from nmt.errors import UserError, one_line
 from nmt.export import require_ctranslate2, write_ctranslate2
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import SPECIALS
@@ -98,7 +98,7 @@ def _load(folder: str, device: torch.device, compute_type: ComputeType) -> Any:
     except (RuntimeError, ValueError) as error:
         known = ", ".join(sorted(ctranslate2.get_supported_compute_types(name)))
         raise UserError(
-            f"--engine ctranslate2: {' '.join(str(error).split())[:200]}; on this {name} it can "
+            f"--engine ctranslate2: {one_line(error)[:200]}; on this {name} it can "
             f"--compute-type {known}"
         ) from None
     finally:

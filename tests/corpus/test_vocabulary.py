@@ -74,13 +74,11 @@ def test_odd_words_are_saved_and_loaded(tmp_path: Path) -> None:
 def test_what_is_no_vocabulary_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "v.json"
     path.write_bytes(content)
-    with pytest.raises(
-        UserError, match=r"v\.json: (vocabulary cannot be read|not a voc)"
-    ) as caught:
+    with pytest.raises(UserError, match=r"v\.json: cannot be read: .*; copy") as caught:
         Vocabulary.load(path)
     assert "\n" not in str(caught.value)
 
 
 def test_a_missing_vocabulary_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"v\.json: vocabulary cannot be read"):
+    with pytest.raises(UserError, match=r"v\.json: cannot be read: No such file"):
         Vocabulary.load(tmp_path / "v.json")
