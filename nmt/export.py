@@ -2,8 +2,8 @@
 
 model.bin                 the weights, in float32
 config.json               the special tokens, the layer norms' ε
-shared_vocabulary.json    the pieces in the order of their ids; where the two sides differ,
-                          source_vocabulary.json and target_vocabulary.json
+source_vocabulary.json,   the pieces in the order of their ids; shared_vocabulary.json where
+target_vocabulary.json    both sides have the same
 joint.model, …            the run's own tokenizers, which CTranslate2 leaves to others
 """
 
@@ -140,7 +140,8 @@ def _activation(config: ModelConfig) -> Any:
 
 
 def _set_encoder(spec: Any, model: Transformer) -> None:
-    _set_embedding(spec, spec.embeddings[0], model.source_embedding)
+    embedding = model.source_embedding
+    _set_embedding(spec, spec.embeddings[0], embedding, embedding.tokens.weight)
     for part, layer in zip(spec.layer, model.encoder_layers(), strict=True):
         _set_self_attention(part.self_attention, layer.attention)
         _set_norm(part.self_attention.layer_norm, layer.attention_residual.norm)
@@ -150,7 +151,9 @@ def _set_encoder(spec: Any, model: Transformer) -> None:
 
 
 def _set_decoder(spec: Any, model: Transformer) -> None:
-    _set_embedding(spec, spec.embeddings, model.target_embedding)
+    embedding = model.target_embedding
+    target_pieces = embedding.tokens.weight[: model.output.out_features]
+    _set_embedding(spec, spec.embeddings, embedding, target_pieces)
     for part, layer in zip(spec.layer, model.decoder_layers(), strict=True):
         _set_self_attention(part.self_attention, layer.self_attention)
         _set_norm(part.self_attention.layer_norm, layer.self_residual.norm)
@@ -159,11 +162,13 @@ def _set_decoder(spec: Any, model: Transformer) -> None:
         _set_feed_forward(part.ffn, layer)
     if model.config.final_norm:
         _set_norm(spec.layer_norm, model.decoder_norm)
-    _set_linear(spec.projection, model.output)
+    spec.projection.weight = _numbers(model.output.rows)
+    if model.output.bias is not None:
+        spec.projection.bias = _numbers(model.output.bias)
 
 
-def _set_embedding(spec: Any, tokens: Any, embedding: Embedding) -> None:
-    tokens.weight = _numbers(embedding.tokens.weight)
+def _set_embedding(spec: Any, tokens: Any, embedding: Embedding, weight: Tensor) -> None:
+    tokens.weight = _numbers(weight)
     spec.scale_embeddings = embedding.scale
     if not embedding.rotary:
         # A table, whatever it was made by: the library need not know our formula.

@@ -21,13 +21,15 @@ LINES = ["Anna sings today.", "Ben swims often.", "Jonas cooks at home."]
 def test_the_folder_translates_without_nmt(trained_run: RunFolder, tmp_path: Path) -> None:
     folder = tmp_path / "exported"
     export_run(trained_run, folder)
-    names = {"model.bin", "config.json", "shared_vocabulary.json", "joint.model"}
+    vocabularies = {f"{side}_vocabulary.json" for side in ("source", "target")}
+    names = {"model.bin", "config.json", *vocabularies, "joint.model", "target.model"}
     assert {path.name for path in folder.iterdir()} == names
 
     engine = ctranslate2.Translator(str(folder), compute_type="float32")
     subwords = sentencepiece.SentencePieceProcessor(model_file=str(folder / "joint.model"))
     found = engine.translate_batch(subwords.encode(LINES, out_type=str), beam_size=1)
-    texts = [subwords.decode(result.hypotheses[0]) for result in found]
+    target = sentencepiece.SentencePieceProcessor(model_file=str(folder / "target.model"))
+    texts = [target.decode(result.hypotheses[0]) for result in found]
 
     ours = load_translator(
         trained_run, overrides=["decoding.beam_size=1"], device=torch.device("cpu")

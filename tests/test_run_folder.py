@@ -62,6 +62,7 @@ def test_a_new_run_holds_config_and_text_but_no_ids(config: Config, prepared: Pr
         "data/joint.model",
         "data/prepared.json",
         "data/report.json",
+        "data/target.model",
         "data/test.jsonl",
         "data/train.target.keys",
         "data/validation.jsonl",

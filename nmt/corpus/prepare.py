@@ -49,6 +49,7 @@ from nmt.corpus.splitting import (
     sentence_key,
     sentence_keys,
 )
+from nmt.corpus.target_pieces import put_target_first
 from nmt.corpus.tokenizers import (
     CHUNK,
     KNOWN_WORDS,
@@ -65,6 +66,7 @@ from nmt.special_tokens import UNK
 SIDES = ("source", "target")
 _PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
 _NO_KEYS = np.empty(0, np.int64)
+_RENUMBERED = 2**22  # ids at once
 _ENCODED = 50_000  # lines at once: the more, the more often their words recur
 _ENDINGS = {".ids", ".offsets", ".keys", ".jsonl", ".json", ".model"}
 
@@ -166,8 +168,7 @@ def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> No
     write_seen(texts, plan.target_keys[plan.in_train], folder)
     hidden = 0 if config.data.carry_over == "none" else _hide_names(config.data, texts, folder)
     train_tokenizers(config.data, config.tokenizer, texts, folder)
-    tokenizers = load_tokenizers(config.data, config.tokenizer, folder)
-    _encode_train(tokenizers, texts, folder)
+    tokenizers = _encode_train(config, texts, folder)
     coverage = {split: _encode_examples(config.data, tokenizers, split, folder) for split in _PARTS}
     _check_coverage(config, coverage)
     lengths = {
@@ -356,12 +357,33 @@ def _text_writer(path: Path) -> Any:
 # -------------------------------------------------------------------------------------- encoding
 
 
-def _encode_train(tokenizers: Tokenizers, texts: tuple[Path, Path], folder: Path) -> None:
-    for side, text in zip(SIDES, texts, strict=True):
-        tokenizer: Tokenizer = getattr(tokenizers, side)
-        with SequenceWriter(folder / f"train.{side}") as writer:
-            for chunk in _progress(read_chunks(text, _ENCODED), f"encoding {side}"):
-                writer.extend(*tokenizer.encode_flat(chunk))
+def _encode_train(config: Config, texts: tuple[Path, Path], folder: Path) -> Tokenizers:
+    """Write the training ids; return the tokenizers, whose numbering is settled here."""
+    tokenizers = load_tokenizers(config.data, config.tokenizer, folder)
+    _encode_text(tokenizers.target, texts[1], folder / "train.target")
+    if config.tokenizer.joint and config.tokenizer.subword:
+        _put_target_first(tokenizers.target.size, folder)
+        tokenizers = load_tokenizers(config.data, config.tokenizer, folder)
+    _encode_text(tokenizers.source, texts[0], folder / "train.source")
+    return tokenizers
+
+
+def _encode_text(tokenizer: Tokenizer, text: Path, stem: Path) -> None:
+    with SequenceWriter(stem) as writer:
+        for chunk in _progress(read_chunks(text, _ENCODED), f"encoding {stem.suffix[1:]}"):
+            writer.extend(*tokenizer.encode_flat(chunk))
+
+
+def _put_target_first(size: int, folder: Path) -> None:
+    """Renumber a joint vocabulary of `size` pieces, and the target's ids, which are written."""
+    ids = np.memmap(folder / "train.target.ids", np.int32, "r+")
+    blocks = [ids[start : start + _RENUMBERED] for start in range(0, len(ids), _RENUMBERED)]
+    used = np.zeros(size, np.bool_)
+    for block in _progress(blocks, "finding the target's pieces"):
+        used[block] = True
+    numbers = put_target_first(folder / "joint.model", folder / "target.model", used)
+    for block in _progress(blocks, "renumbering"):
+        block[:] = numbers[block]
 
 
 def _encode_examples(

@@ -4,7 +4,7 @@ train.source.ids      int32, the ids of all sentences one after another
 train.source.offsets  int64, where each sentence begins, and the end
 train.target.*, validation.*
 validation.jsonl, test.jsonl   raw text: {"source", "reference", "source_in_train"}
-joint.model or source.vocabulary.json, …   the tokenizers
+joint.model and target.model, or source.vocabulary.json, …   the tokenizers
 known_words.json      the training source's words, where data.carry_over is set
 casing.json           how the training target writes its words, where data.restore_case is set
 frequent_words.json   each side's words that training saw at least 5 times
@@ -27,7 +27,7 @@ from nmt.config import DataConfig, TokenizerConfig
 from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
 from nmt.errors import UserError
 
-FORMAT = 3
+FORMAT = 4
 _REMEDY = "delete the folder and run `nmt prepare` again"
 _IN_EVERY_REPORT = (  # whole numbers
     ("pairs", "train"),

@@ -45,6 +45,8 @@ class SegmentationSampler:
         ]
         self._fixed = {i for i, fixed in enumerate(special) if fixed}
         self._ids = {p: i for i, p in enumerate(self._pieces) if i not in self._fixed}
+        # In which order the merges were learnt; the ids follow it only within each side's pieces.
+        self._ranks = {p: -self._processor.get_score(i) for p, i in self._ids.items()}
         # A word ends after a piece with the mark, or before one.
         self._mark_after = int(tokenizer.marks_end)
         marked = str.endswith if tokenizer.marks_end else str.startswith
@@ -115,10 +117,10 @@ class SegmentationSampler:
 
     def _bpe(self, text: str, word: _Ids, generator: random.Random) -> _Ids:
         """BPE from characters up, each possible merge left out with probability `rate`."""
-        ids, draw, rate = self._ids, generator.random, self._rate
+        ranks, draw, rate = self._ranks, generator.random, self._rate
         symbols = list(text)
-        # What each symbol and the next would become; the earliest learnt merge has the lowest id.
-        merged = [ids.get(one + other) for one, other in pairwise(symbols)]
+        # The rank of what each symbol and the next would become, if anything.
+        merged = [ranks.get(one + other) for one, other in pairwise(symbols)]
         while merges := [
             (rank, i) for i, rank in enumerate(merged) if rank is not None and draw() >= rate
         ]:
@@ -126,8 +128,8 @@ class SegmentationSampler:
             symbols[i : i + 2] = [symbols[i] + symbols[i + 1]]
             del merged[i]
             for left in range(max(i - 1, 0), min(i + 1, len(merged))):
-                merged[left] = ids.get(symbols[left] + symbols[left + 1])
-        return tuple(ids[symbol] for symbol in symbols)
+                merged[left] = ranks.get(symbols[left] + symbols[left + 1])
+        return tuple(self._ids[symbol] for symbol in symbols)
 
     def _unigram(self, text: str, word: _Ids, generator: random.Random) -> _Ids:
         """With probability `rate`, another of the n best segmentations."""

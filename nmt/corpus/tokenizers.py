@@ -6,6 +6,7 @@ a joiner mark, so nobody ever has to undo a tokenization by hand.
 
 import os
 import re
+import shutil
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -98,13 +99,16 @@ class SubwordTokenizer(Tokenizer):
         except (OSError, RuntimeError) as error:
             reason = getattr(error, "strerror", None) or "damaged"
             raise UserError(f"{model}: SentencePiece model cannot be read: {reason}") from None
+        self._size: int = self.processor.get_piece_size()
+        while self._size and self.processor.is_unused(self._size - 1):
+            self._size -= 1  # the other side's pieces of a joint vocabulary
         if tuple(self.pieces(range(min(self.size, len(SPECIALS))))) != SPECIALS:
             raise UserError(f"{model}: not a SentencePiece model that `nmt prepare` wrote")
 
     @property
     def size(self) -> int:
         """See `Tokenizer.size`."""
-        return int(self.processor.get_piece_size())
+        return self._size
 
     def encode_lines(self, lines: Sequence[str]) -> list[list[int]]:
         """See `Tokenizer.encode_lines`."""
@@ -220,7 +224,9 @@ def word_splitter(kind: WordKind, language: str) -> Callable[[Iterable[str]], It
 
 @dataclass(frozen=True)
 class Tokenizers:
-    """The tokenizers of both sides; with a joint vocabulary their ids agree.
+    """The tokenizers of both sides.
+
+    With a joint vocabulary their ids agree; of subwords the target has the first ones alone.
 
     known: the source words that need no placeholder; None where `data.carry_over` is none
     casing: how the target's words are capitalised; None where `data.restore_case` is not set
@@ -246,6 +252,8 @@ def train_tokenizers(
         if config.subword:
             symbols = "" if data.carry_over == "none" else PLACEHOLDERS
             _train_subwords(config, paths, symbols, folder / f"{name}.model")
+            if config.joint:  # `put_target_first` tells them apart, once the text is encoded
+                shutil.copyfile(folder / f"{name}.model", folder / "target.model")
         else:
             counts = _count_words(config, [(languages[side], texts[side]) for side in sides])
             vocabulary = Vocabulary.build(counts, config.vocabulary_size, config.min_count)
@@ -253,9 +261,14 @@ def train_tokenizers(
 
 
 def vocabulary_files(config: TokenizerConfig) -> list[str]:
-    """Return the names of the vocabularies' files: the joint one, or the source's and target's."""
+    """Return the names of the vocabularies' files: the source's and target's, or the joint one's.
+
+    Of joint subwords the target has a file of its own: the same, with the source's own unused.
+    """
+    if config.subword:
+        return ["joint.model" if config.joint else "source.model", "target.model"]
     names = ["joint"] if config.joint else ["source", "target"]
-    return [f"{name}.{'model' if config.subword else 'vocabulary.json'}" for name in names]
+    return [f"{name}.vocabulary.json" for name in names]
 
 
 def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> Tokenizers:
@@ -265,7 +278,12 @@ def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> 
     languages = (data.source_language, data.target_language)
     if config.kind == "bpe" or config.kind == "unigram":
         source = SubwordTokenizer(paths[0], config)
-        target = source if config.joint else SubwordTokenizer(paths[1], config)
+        target = SubwordTokenizer(paths[1], config)
+        if config.joint and target.size > source.size:
+            raise UserError(
+                f"{paths[1]}: not the target's part of {paths[0].name}; copy its folder again, or "
+                "delete the folder and make it anew"
+            )
         known = None
         if data.carry_over != "none":
             known = KnownWords.load(folder / KNOWN_WORDS, data.carry_over == "names")

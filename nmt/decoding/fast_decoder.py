@@ -31,7 +31,7 @@ class FastDecoder:
         self._positions, self._turns = embedding.positions.forward, embedding.turns
         self._layers = [_Layer(layer) for layer in model.decoder_layers()]
         self._norm = _norm(model.decoder_norm)
-        self._output = _linear(model.output)
+        self._output = model.output.forward
 
     def start(self, source: Tensor) -> DecoderState:
         """See `Transformer.start`."""

@@ -6,6 +6,7 @@
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from nmt.config import ModelConfig
 from nmt.model.attention import KeyValueCache
@@ -43,6 +44,19 @@ class Embedding(nn.Module):
     def turns(self, start: int, length: int) -> Tensor | None:
         """Return what self-attention turns the queries and keys of these positions by, if any."""
         return self.positions(start, length) if self.rotary else None
+
+
+class OutputLayer(nn.Linear):
+    """The logits of all target pieces: (…, d_model) → (…, target_size)."""
+
+    @property
+    def rows(self) -> Tensor:
+        """The pieces' weights: those of a joint vocabulary that are the source's own come last."""
+        return self.weight[: self.out_features]
+
+    def forward(self, x: Tensor) -> Tensor:
+        """See the class."""
+        return functional.linear(x, self.rows, self.bias)
 
 
 class DecoderState:
@@ -113,7 +127,7 @@ class Transformer(nn.Module):
         self.config = config
         source_tokens = nn.Embedding(source_size, config.d_model)
         target_tokens = (
-            source_tokens
+            source_tokens  # of which the target's pieces are the first
             if config.tie in ("inputs", "all")
             else nn.Embedding(target_size, config.d_model)
         )
@@ -123,7 +137,7 @@ class Transformer(nn.Module):
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
         self.encoder_norm = _final_norm(config)
         self.decoder_norm = _final_norm(config)
-        self.output = nn.Linear(config.d_model, target_size, bias=config.output_bias)
+        self.output = OutputLayer(config.d_model, target_size, bias=config.output_bias)
         if config.tie in ("target", "all"):
             self.output.weight = target_tokens.weight
         self._initialise()

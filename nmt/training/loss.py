@@ -22,10 +22,10 @@ def batch_loss(
     hidden, labels = _counting(model, batch)
     output = model.output
     if not r_drop:
-        return linear_cross_entropy(hidden, output.weight, output.bias, labels, label_smoothing)
+        return linear_cross_entropy(hidden, output.rows, output.bias, labels, label_smoothing)
     again, _ = _counting(model, batch)
     return twin_cross_entropy(
-        hidden, again, output.weight, output.bias, labels, label_smoothing, r_drop
+        hidden, again, output.rows, output.bias, labels, label_smoothing, r_drop
     )
 
 

@@ -67,7 +67,8 @@ def joeynmt(translator: Translator, lines: list[str], threads: int, scratch: Pat
     ids = [trace.source_ids for line in lines for trace in translator.trace(line)]
     sources.write_text(json.dumps(sorted(ids, key=len)))
     settings = {
-        "size": len(model.output.weight),
+        "size": model.source_embedding.tokens.num_embeddings,
+        "target_size": model.output.out_features,
         "d_model": model.config.d_model,
         "heads": model.config.heads,
         "d_ff": model.config.d_ff,

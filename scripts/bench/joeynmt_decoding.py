@@ -49,8 +49,10 @@ def attention(ours: dict[str, Tensor], name: str, kind: str) -> dict[str, Tensor
     return {"q_layer": query, "k_layer": key, "v_layer": value, "output_layer": output}
 
 
-def take_over(model: torch.nn.Module, ours: dict[str, Tensor], layers: int) -> None:
-    """Set JoeyNMT's parameters; both are pre-norm with tied embeddings."""
+def take_over(
+    model: torch.nn.Module, ours: dict[str, Tensor], layers: int, target_size: int
+) -> None:
+    """Set JoeyNMT's parameters; both are pre-norm, their embeddings the same."""
     parts = {}
     for kind in ("weight", "bias"):
         for side, names in (("encoder", ENCODER), ("decoder", DECODER)):
@@ -65,8 +67,9 @@ def take_over(model: torch.nn.Module, ours: dict[str, Tensor], layers: int) -> N
     table = ours["source_embedding.tokens.weight"]
     order = torch.arange(len(table))
     order[list(AS_JOEYNMT.values())] = torch.tensor(list(AS_JOEYNMT))
-    for name in ("src_embed.lut", "trg_embed.lut", "decoder.output_layer"):
-        parts[f"{name}.weight"] = table[order]
+    parts["src_embed.lut.weight"] = table[order]
+    for name in ("trg_embed.lut", "decoder.output_layer"):
+        parts[f"{name}.weight"] = table[order[:target_size]]
     missing, unexpected = model.load_state_dict(parts, strict=False)
     assert not unexpected, unexpected
     assert all(name.endswith(".pe") for name in missing), missing
@@ -78,7 +81,7 @@ def main() -> None:
     model = make_model(settings).eval()
     arrays = np.load(weights)
     ours = {name: torch.from_numpy(arrays[name]) for name in arrays.files}
-    take_over(model, ours, settings["layers"])
+    take_over(model, ours, settings["layers"], settings["target_size"])
     ids = json.loads(Path(sources).read_text())
     batches = []
     for start in range(0, len(ids), SENTENCES):

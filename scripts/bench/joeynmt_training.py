@@ -57,16 +57,19 @@ def make_model(settings: dict) -> torch.nn.Module:
         "dropout": settings["dropout"],
         "layer_norm": "pre",
     }
-    vocabulary = Vocabulary([f"piece{i}" for i in range(settings["size"] - 4)], SPECIALS)
+    sizes = settings["size"], settings.get("target_size", settings["size"])
+    source, target = (
+        Vocabulary([f"piece{i}" for i in range(size - 4)], SPECIALS) for size in sizes
+    )
     config = {
-        "tied_embeddings": True,
+        "tied_embeddings": sizes[0] == sizes[1],
         "tied_softmax": True,
         "encoder": side,
         "decoder": side,
         "initializer": "xavier_uniform",
         "embed_initializer": "xavier_uniform",
     }
-    model = build_model(config, vocabulary, vocabulary)
+    model = build_model(config, source, target)
     model.loss_function = ("crossentropy", settings["label_smoothing"])
     return model
 

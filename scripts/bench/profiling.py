@@ -87,7 +87,7 @@ def main() -> None:
                 trainer.update([batch])
             return sum(batch.tokens for batch in batches)
 
-        plain = profiled(plain_work(batches, trainer.prepared.tokenizers.target.size))
+        plain = profiled(plain_work(batches, trainer.prepared.tokenizers.source.size))
         ours = profiled(nmt_work)
     print(f"{machine()}\n\n| µs a target token | plain loop | nmt |\n| --- | --- | --- |")
     for kind in plain:

@@ -56,7 +56,7 @@ def flops(model: Transformer, trainer: Trainer, order: list[np.ndarray]) -> floa
         per_target -= layer.cross_attention.key_value.weight.numel()
     sources = sum(int((b.source != 0).sum()) for b in batches)
     targets = sum(b.tokens for b in batches)
-    output = model.output.weight.numel()
+    output = model.output.rows.numel()
     return 6 * (per_source * sources / targets + per_target + output)
 
 
@@ -91,7 +91,7 @@ def main() -> None:
         order = trainer.plan.order(1)[: arguments.updates or (2 if arguments.big else 10)]
         batches = Path(scratch, "batches.npz")
         write_batches(trainer, order, batches)
-        size = trainer.prepared.tokenizers.target.size
+        size = trainer.prepared.tokenizers.source.size  # the whole vocabulary
         given = (str(batches), settings_of(config, size, arguments.threads))
         works = {
             "nmt": lambda: update(trainer, order),

@@ -81,7 +81,7 @@ def test_all_files_and_nothing_else_are_in_the_folder(make_config: Make, tmp_pat
         for kind in ("ids", "offsets")
     ]
     others = ["joint.model", "prepared.json", "report.json", "test.jsonl", "validation.jsonl"]
-    others += ["frequent_words.json", "train.target.keys"]
+    others += ["frequent_words.json", "target.model", "train.target.keys"]
     assert set(contents(prepared.folder)) == {*arrays, *others}
     assert names(prepared.folder.parent) == ["folder"]
 
@@ -98,6 +98,22 @@ def test_every_pair_is_in_exactly_one_split(
     assert [len(split) for split in splits] == [20, 30, 250]
     if kind != "whitespace":
         assert sorted(pair for split in splits for pair in split) == sorted(sentence_pairs())
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+def test_the_target_needs_fewer_numbers_of_a_joint_vocabulary(
+    make_config: Make, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.corpus.prepare._RENUMBERED", 100)  # ids: the corpus in many parts
+    prepared = prepare(make_config(tokenizer={"kind": kind}), tmp_path / "out")
+    sizes = prepared.report["vocabulary_size"]
+    assert sizes["target"] < sizes["source"]
+    for split in ("train", "validation"):
+        source, target = prepared.sequences(split)
+        assert target.ids.max() < sizes["target"]
+        assert source.ids.max() < sizes["source"]
+    assert prepared.sequences("train")[0].ids.max() >= sizes["target"]
+    assert set(train_pairs(prepared)) <= set(sentence_pairs())
 
 
 def test_no_source_is_in_two_splits(make_config: Make, tmp_path: Path) -> None:
@@ -209,7 +225,7 @@ def test_the_numbers_of_the_report_add_up(make_config: Make, tmp_path: Path) -> 
     assert len(source) == len(target) == 250
     assert report["lengths"]["source"]["longest"] == source.lengths.max()
     assert report["lengths"]["target"]["mean"] == round(float(target.lengths.mean()), 2)
-    assert report["vocabulary_size"] == {"source": 400, "target": 400}
+    assert report["vocabulary_size"] == {"source": 400, "target": prepared.tokenizers.target.size}
     assert report["coverage"]["test"] == {"source": 1.0, "target": 1.0}
     assert json.loads((tmp_path / "out" / "report.json").read_text("utf-8")) == report
 

@@ -190,6 +190,6 @@ def test_a_run_needs_all_files_but_the_ids(
     make_config: Callable[..., Config], tmp_path: Path
 ) -> None:
     folder = prepare(make_config(), tmp_path / "prepared").folder
-    names = ["frequent_words.json", "joint.model", "prepared.json", "report.json", "test.jsonl"]
-    names += ["train.target.keys", "validation.jsonl"]
+    names = ["frequent_words.json", "joint.model", "prepared.json", "report.json", "target.model"]
+    names += ["test.jsonl", "train.target.keys", "validation.jsonl"]
     assert [path.name for path in run_files(folder)] == names

@@ -200,7 +200,8 @@ def test_runs_of_different_vocabularies_are_refused(toy_config, tmp_path):
         runs.append(make_run(config, tmp_path / str(size)))
 
     for first, second in itertools.permutations(runs):
-        with pytest.raises(UserError, match=rf"{second.path}: .* differ in joint\.model;"):
+        differing = rf"{second.path}: .* differ in joint\.model, target\.model;"
+        with pytest.raises(UserError, match=differing):
             load_translator(first, second, device=CPU)
 
 

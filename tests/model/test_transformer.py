@@ -266,6 +266,21 @@ def test_tied_weights_are_one_parameter(tie, shared, config):
     assert (source is target, model.output.weight is target) == shared
 
 
+def test_the_output_layer_is_as_wide_as_the_target_of_a_joint_vocabulary(random_model):
+    model = random_model(source_size=11, target_size=7, tie="all")
+    source, target_in = torch.tensor([[10, 8, 2]]), torch.tensor([[2, 6, 5]])
+    logits = model(source, target_in)
+    table = model.source_embedding.tokens.weight
+
+    assert logits.shape == (1, 3, 7)
+    torch.testing.assert_close(logits, model.hidden(source, target_in) @ table[:7].T)
+    whole = random_model(source_size=11, target_size=11, tie="all")
+    torch.testing.assert_close(logits, whole(source, target_in)[..., :7])
+    (gradient,) = torch.autograd.grad(model.output(torch.ones(8)).sum(), table)
+    assert gradient[:7].ne(0).all()
+    assert gradient[7:].eq(0).all()
+
+
 @pytest.mark.parametrize("tie", ["none", "inputs", "target", "all"])
 def test_the_embedding_of_padding_begins_as_zeros(tie, config):
     model = Transformer(config(tie=tie), 20, 20)

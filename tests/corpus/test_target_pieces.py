@@ -1,0 +1,124 @@
+"""The target's pieces of a joint vocabulary come first, and nothing is segmented otherwise."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt.config import DataConfig, TokenizerConfig
+from nmt.corpus.prepared import Sequences
+from nmt.corpus.segmentation import SegmentationSampler
+from nmt.corpus.target_pieces import put_target_first
+from nmt.corpus.tokenizers import (
+    SubwordTokenizer,
+    Tokenizers,
+    load_tokenizers,
+    read_chunks,
+    train_tokenizers,
+)
+from nmt.special_tokens import PLACEHOLDERS, SPECIALS
+
+Texts = tuple[Path, Path]
+SIZE = 420
+
+
+def lines_of(text: Path) -> list[str]:
+    return [line for chunk in read_chunks(text) for line in chunk]
+
+
+def put_first(
+    texts: Texts, folder: Path, kind: str, carry_over: str = "none"
+) -> tuple[Tokenizers, Tokenizers, list[int]]:
+    """Return the tokenizers before and after, and the new number of each old one."""
+    data = DataConfig.model_validate({"carry_over": carry_over})
+    config = TokenizerConfig.model_validate({"kind": kind, "vocabulary_size": SIZE})
+    train_tokenizers(data, config, texts, folder)
+    plain = DataConfig()
+    before = load_tokenizers(plain, config, folder)
+    used = np.zeros(before.target.size, np.bool_)
+    for ids in before.target.encode_lines(lines_of(texts[1])):
+        used[ids] = True
+    numbers = put_target_first(folder / "joint.model", folder / "target.model", used)
+    return before, load_tokenizers(plain, config, folder), numbers.tolist()
+
+
+@pytest.fixture(scope="module", params=["bpe", "unigram"])
+def tokenizers(
+    request: pytest.FixtureRequest,
+    training_texts: Texts,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Tokenizers, Tokenizers, list[int]]:
+    return put_first(training_texts, tmp_path_factory.mktemp(request.param), request.param)
+
+
+def test_all_pieces_are_there_under_their_new_numbers(
+    tokenizers: tuple[Tokenizers, Tokenizers, list[int]],
+) -> None:
+    before, after, numbers = tokenizers
+    assert sorted(numbers) == list(range(before.source.size))
+    assert after.source.size == before.source.size
+    assert after.source.pieces(numbers) == before.source.pieces(range(before.source.size))
+    assert tuple(after.target.pieces(range(len(SPECIALS)))) == SPECIALS
+
+
+def test_the_target_has_fewer_under_the_same_numbers(
+    tokenizers: tuple[Tokenizers, Tokenizers, list[int]],
+) -> None:
+    _, after, _ = tokenizers
+    assert 270 < after.target.size < after.source.size
+    first = range(after.target.size)
+    assert after.target.pieces(first) == after.source.pieces(first)
+
+
+def test_training_text_is_segmented_as_before(
+    tokenizers: tuple[Tokenizers, Tokenizers, list[int]], training_texts: Texts
+) -> None:
+    before, after, numbers = tokenizers
+    for line in lines_of(training_texts[0]):
+        assert after.source.encode(line) == [numbers[i] for i in before.source.encode(line)]
+    for line in lines_of(training_texts[1]):
+        expected = [numbers[i] for i in before.target.encode(line)]
+        assert after.target.encode(line) == expected == after.source.encode(line)
+
+
+def test_what_the_target_has_not_is_spelt_by_what_it_has(
+    tokenizers: tuple[Tokenizers, Tokenizers, list[int]], training_texts: Texts
+) -> None:
+    _, after, _ = tokenizers
+    otherwise = 0
+    for line in [*lines_of(training_texts[0]), "你好 😀"]:
+        ids = after.target.encode(line)
+        assert max(ids) < after.target.size
+        assert after.target.decode(ids) == line
+        otherwise += ids != after.source.encode(line)
+    assert otherwise > 10
+
+
+def test_placeholders_stay_with_the_target(training_texts: Texts, tmp_path: Path) -> None:
+    _, after, _ = put_first(training_texts, tmp_path, "bpe", carry_over="all")
+    placed = after.target.pieces(range(after.target.size))
+    assert set(PLACEHOLDERS) <= set(placed)
+
+
+def test_random_segmentation_of_the_target_stays_within_it_and_finds_all_words_whole(
+    training_texts: Texts, tmp_path: Path
+) -> None:
+    _, after, _ = put_first(training_texts, tmp_path, "bpe")
+    assert isinstance(after.target, SubwordTokenizer)
+    lines = lines_of(training_texts[1])
+    given = after.target.encode_lines(lines)
+    flat, lengths = after.target.encode_flat(lines)
+    corpus = Sequences(flat, np.concatenate([[0], np.cumsum(lengths)]))
+
+    def drawn(rate: float) -> list[list[int]]:
+        config = TokenizerConfig(kind="bpe", sampling=rate)
+        assert isinstance(after.target, SubwordTokenizer)
+        sampler = SegmentationSampler(after.target, config, corpus)
+        found = sampler.draw(np.random.default_rng(1), 1000)
+        return found.rows(np.arange(len(found)))
+
+    assert drawn(1e-9) == given
+    often = drawn(0.5)
+    assert often != given
+    assert max(map(max, often)) < after.target.size
+    assert list(map(after.target.decode, often)) == lines
