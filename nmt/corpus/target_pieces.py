@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
+_MULTIPLE = 8  # GPUs multiply bfloat16 matrices of such widths faster
 _NORMAL, _UNUSED = ModelProto.SentencePiece.NORMAL, ModelProto.SentencePiece.UNUSED
 
 
@@ -22,6 +23,7 @@ def put_target_first(joint: Path, target: Path, used: NDArray[np.bool_]) -> NDAr
     """
     model = ModelProto.FromString(joint.read_bytes())
     needed = _with_parts(model, used)
+    needed[np.flatnonzero(~needed)[: -int(needed.sum()) % _MULTIPLE]] = True
     order = np.argsort(~needed, kind="stable")
     pieces = list(model.pieces)
     del model.pieces[:]

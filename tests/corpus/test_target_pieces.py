@@ -16,6 +16,7 @@ from nmt.corpus.tokenizers import (
     read_chunks,
     train_tokenizers,
 )
+from nmt.errors import UserError
 from nmt.special_tokens import PLACEHOLDERS, SPECIALS
 
 Texts = tuple[Path, Path]
@@ -68,6 +69,24 @@ def test_the_target_has_fewer_under_the_same_numbers(
     assert 270 < after.target.size < after.source.size
     first = range(after.target.size)
     assert after.target.pieces(first) == after.source.pieces(first)
+
+
+def test_the_output_layer_has_an_even_width(
+    tokenizers: tuple[Tokenizers, Tokenizers, list[int]],
+) -> None:
+    _, after, _ = tokenizers
+    assert after.target.size % 8 == 0
+
+
+def test_another_vocabulary_for_the_target_is_refused(
+    training_texts: Texts, tmp_path: Path
+) -> None:
+    for name, size in (("mine", 400), ("other", SIZE)):
+        config = TokenizerConfig(vocabulary_size=size)
+        train_tokenizers(DataConfig(), config, training_texts, tmp_path / name)
+    (tmp_path / "other" / "target.model").replace(tmp_path / "mine" / "target.model")
+    with pytest.raises(UserError, match=r"target\.model: not the target's part of joint\.model"):
+        load_tokenizers(DataConfig(), TokenizerConfig(), tmp_path / "mine")
 
 
 def test_training_text_is_segmented_as_before(
