@@ -162,9 +162,7 @@ def _set_decoder(spec: Any, model: Transformer) -> None:
         _set_feed_forward(part.ffn, layer)
     if model.config.final_norm:
         _set_norm(spec.layer_norm, model.decoder_norm)
-    spec.projection.weight = _numbers(model.output.rows)
-    if model.output.bias is not None:
-        spec.projection.bias = _numbers(model.output.bias)
+    _set_product(spec.projection, model.output.rows, model.output.bias)
 
 
 def _set_embedding(spec: Any, tokens: Any, embedding: Embedding, weight: Tensor) -> None:
@@ -202,9 +200,13 @@ def _set_norm(spec: Any, norm: nn.Module) -> None:
 
 
 def _set_linear(spec: Any, linear: nn.Linear) -> None:
-    spec.weight = _numbers(linear.weight)
-    if linear.bias is not None:
-        spec.bias = _numbers(linear.bias)
+    _set_product(spec, linear.weight, linear.bias)
+
+
+def _set_product(spec: Any, weight: Tensor, bias: Tensor | None) -> None:
+    spec.weight = _numbers(weight)
+    if bias is not None:
+        spec.bias = _numbers(bias)
 
 
 def _numbers(tensor: Tensor) -> NDArray[np.float32]:

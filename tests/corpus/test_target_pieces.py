@@ -71,7 +71,7 @@ def test_the_target_has_fewer_under_the_same_numbers(
     assert after.target.pieces(first) == after.source.pieces(first)
 
 
-def test_the_output_layer_has_an_even_width(
+def test_the_number_of_the_targets_pieces_is_a_multiple_of_eight(
     tokenizers: tuple[Tokenizers, Tokenizers, list[int]],
 ) -> None:
     _, after, _ = tokenizers
