@@ -1,6 +1,5 @@
 """Decoding speed: nmt beside CTranslate2 and JoeyNMT, with the same weights in float32.
 
-    nmt train --config multi30k.yaml --run runs/multi30k --set model.positions=sinusoidal
     python scripts/bench/decoding.py --run runs/multi30k
 
 Translates the run's test set, Multi30k's test2016 in this case, greedily and with a beam of 5: the
@@ -8,7 +7,8 @@ whole file, and its sentences one at a time, by translators that are loaded alre
 have the same threads, the same batches and the same limit for every output, and both tokenize and
 join the text as nmt does. CTranslate2 comes with nmt's extra `ctranslate2`. `--joeynmt` adds
 JoeyNMT's beam search over the whole file, given the pieces' ids, which takes minutes a round; the
-run's model must be pre-norm, with sinusoidal positions and all embeddings tied, as JoeyNMT's.
+run's model must be pre-norm, with sinusoidal positions and all embeddings tied, as JoeyNMT's: such
+a run is `make bench`'s.
 """
 
 import json

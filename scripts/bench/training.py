@@ -28,6 +28,8 @@ from nmt.training.trainer import Trainer
 
 COMPARED = (
     "tokenizer.sampling=0",
+    "model.d_model=128",
+    "model.d_ff=256",
     "model.positions=sinusoidal",
     "training.batch_tokens=4096",
     "model.dropout=0.3",
