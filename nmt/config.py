@@ -331,12 +331,6 @@ class TrainingConfig(Section):
     label_smoothing: float = Field(
         0.1, ge=0, lt=1, description="probability mass spread over the whole vocabulary"
     )
-    r_drop: float = Field(
-        0.0,
-        ge=0,
-        description="weight of R-Drop: every batch is seen twice, and what dropout makes of the "
-        "two is drawn together; 0: none",
-    )
     optimizer: Literal["adam", "adamw", "nadam"] = Field("adam", description="optimizer")
     learning_rate: float = Field(1e-3, gt=0, description="peak learning rate")
     betas: tuple[float, float] = Field((0.9, 0.98), description="Adam's decay rates")

@@ -92,7 +92,7 @@ def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
     Raises `UserError` with one line a mistake.
     """
     path = find_config(name)
-    tree = _read_yaml(path)
+    tree = _without_former_fields(_read_yaml(path))
     origins: dict[str, str] = {}
     problems = [_apply_override(tree, override, origins) for override in overrides]
     problems = [problem for problem in problems if problem]
@@ -166,6 +166,21 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         raise UserError(f"{path}: expected sections such as `training:`, got {_shorten(tree)}")
     # A section that is named but left empty keeps its defaults.
     return {key: {} if value is None else value for key, value in tree.items()}
+
+
+# Fields of an earlier nmt, which its runs' config.yaml hold, with the value that did nothing.
+_FORMER = {"training": {"r_drop": 0.0}}
+
+
+def _without_former_fields(tree: dict[str, Any]) -> dict[str, Any]:
+    """Return the tree without fields that are no more, where they did nothing."""
+    for section, fields in _FORMER.items():
+        content = tree.get(section)
+        if isinstance(content, dict):
+            for name, value in fields.items():
+                if content.get(name) == value:
+                    del content[name]
+    return tree
 
 
 # PyYAML raises the last two for values that do not fit an explicit tag, as in `!!bool 3`.

@@ -457,6 +457,14 @@ def test_an_alias_of_a_value_is_read(path: Path) -> None:
 # ------------------------------------------------------------------------------------------ --set
 
 
+def test_a_field_of_an_earlier_nmt_is_read_where_it_did_nothing(path: Path) -> None:
+    path.write_text("training: {r_drop: 0.0, seed: 3}")
+    assert load_config(path).training.seed == 3
+    path.write_text("training: {r_drop: 5.0, seed: 3}")
+    with pytest.raises(UserError, match=r"training\.r_drop: unknown field"):
+        load_config(path)
+
+
 def test_overrides_win_over_the_file(path: Path) -> None:
     config = load(path, "training: {epochs: 3, patience: 2}", "training.epochs=4", "model.heads=2")
     assert (config.training.epochs, config.training.patience, config.model.heads) == (4, 2, 2)

@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.amp import custom_fwd
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
@@ -103,113 +102,6 @@ class _InRows(torch.autograd.Function):
         return d_hidden * d_loss, d_weight * d_loss, d_bias, None, None, None
 
 
-def twin_cross_entropy(
-    hidden: Tensor,
-    again: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    labels: Tensor,
-    label_smoothing: float,
-    alpha: float,
-) -> tuple[Tensor, Tensor]:
-    """Return R-Drop's loss of a batch seen twice, and the mean loss to be shown.
-
-    ½ (L(p) + L(q)) + α/4 (KL(p‖q) + KL(q‖p)), L being `linear_cross_entropy`: half of equation 4 of
-    Liang et al. 2021 (https://arxiv.org/abs/2106.14448), so that without α it is the loss of one.
-
-    hidden, again: (rows, d_model), by different dropout; the rest as for `linear_cross_entropy`
-    """
-    if hidden.device.type == "cpu" and torch.is_grad_enabled():
-        arguments = hidden, again, weight, bias, labels, label_smoothing, alpha
-        return _TwinsInRows.apply(*arguments)  # type: ignore[no-untyped-call,no-any-return]
-    return plain_twin_cross_entropy(hidden, again, weight, bias, labels, label_smoothing, alpha)
-
-
-def plain_twin_cross_entropy(
-    hidden: Tensor,
-    again: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    labels: Tensor,
-    label_smoothing: float,
-    alpha: float,
-) -> tuple[Tensor, Tensor]:
-    """Return what `twin_cross_entropy` does, as it is written in books."""
-    twins = hidden, again
-    losses = [plain_linear_cross_entropy(x, weight, bias, labels, label_smoothing) for x in twins]
-    log_p, log_q = (functional.linear(x, weight, bias).float().log_softmax(-1) for x in twins)
-    # KL(p‖q) + KL(q‖p) = Σ (p - q) (log p - log q)
-    apart = ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum()
-    loss, plain = ((one + other) / 2 for one, other in zip(*losses, strict=True))
-    return loss + alpha / 4 * apart, plain
-
-
-class _TwinsInRows(torch.autograd.Function):
-    """Loss and gradient together, some rows of both passes at a time; never in bfloat16."""
-
-    @staticmethod
-    @custom_fwd(device_type="cpu", cast_inputs=torch.float32)  # type: ignore[untyped-decorator]
-    def forward(
-        ctx: Any,
-        hidden: Tensor,
-        again: Tensor,
-        weight: Tensor,
-        bias: Tensor | None,
-        labels: Tensor,
-        label_smoothing: float,
-        alpha: float,
-    ) -> tuple[Tensor, Tensor]:
-        d_hidden, d_again = torch.empty_like(hidden), torch.empty_like(again)
-        d_weight = torch.zeros_like(weight)
-        d_bias = None if bias is None else torch.zeros_like(bias)
-        plain, spread, apart = (hidden.new_zeros(()) for _ in range(3))
-        step = max(32, _LOGITS_AT_A_TIME // len(weight) // 2)
-        size = 2 * min(step, len(hidden)), len(weight)
-        logits_buffer, p_buffer, gradient_buffer = (hidden.new_empty(size) for _ in range(3))
-        for start in range(0, len(hidden), step):
-            end = start + step
-            rows = torch.cat([hidden[start:end], again[start:end]])
-            label = labels[start:end, None].repeat(2, 1)
-            logits = torch.mm(rows, weight.T, out=logits_buffer[: len(rows)])
-            if bias is not None:
-                logits += bias
-            d_logits = gradient_buffer[: len(rows)]
-            d_p, d_q = d_logits.chunk(2)
-            of_label, mean = logits.gather(1, label), logits.mean(1, keepdim=True)
-            ratio = torch.sub(*logits.chunk(2), out=d_q)  # log p/q, but for their totals
-            probabilities, log_total = _softmax(logits, p_buffer[: len(rows)])
-            plain += (log_total - of_label).sum() / 2
-            spread += (log_total - mean).sum() / 2
-            p, q = probabilities.chunk(2)
-            ratio -= torch.sub(*log_total.chunk(2))
-            from_p, from_q = _dot(p, ratio), -_dot(q, ratio)  # KL(p‖q), KL(q‖p)
-            apart += (from_p + from_q).sum()
-            # d (KL(p‖q) + KL(q‖p)) / d logits of p = p (log p/q - KL(p‖q) + 1) - q, and so for q
-            ratio *= alpha / 4
-            torch.add(ratio, 1 / 2 + alpha / 4 * (1 - from_p), out=d_p)
-            d_p.mul_(p).sub_(q, alpha=alpha / 4)
-            torch.sub(1 / 2 + alpha / 4 * (1 - from_q), ratio, out=d_q)
-            d_q.mul_(q).sub_(p, alpha=alpha / 4)
-            d_logits.sub_(label_smoothing / len(weight) / 2)
-            d_logits.scatter_add_(1, label, torch.full_like(of_label, (label_smoothing - 1) / 2))
-            d_hidden[start:end], d_again[start:end] = (d_logits @ weight).chunk(2)
-            d_weight.addmm_(d_logits.T, rows)
-            if d_bias is not None:
-                d_bias += d_logits.sum(0)
-        ctx.save_for_backward(d_hidden, d_again, d_weight, d_bias)
-        ctx.mark_non_differentiable(plain)
-        smoothed = (1 - label_smoothing) * plain + label_smoothing * spread
-        return smoothed + alpha / 4 * apart, plain
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        d_hidden, d_again, d_weight, d_bias = (
-            None if saved is None else saved * d_loss for saved in ctx.saved_tensors
-        )
-        return d_hidden, d_again, d_weight, d_bias, None, None, None
-
-
 def _product_dtype(hidden: Tensor) -> torch.dtype:
     """Return what autocast multiplies in, or without it the type that is there."""
     return torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else hidden.dtype
@@ -220,8 +112,3 @@ def _softmax(logits: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:
     p = torch.softmax(logits, 1, out=out)
     # log p = logits - log Σ exp(logits), exactest where p is largest
     return p, logits.amax(1, keepdim=True) - p.amax(1, keepdim=True).log()
-
-
-def _dot(one: Tensor, other: Tensor) -> Tensor:
-    """Σ_v one · other of each row, in one pass: (rows, vocabulary) → (rows, 1)."""
-    return torch.bmm(one[:, None, :], other[:, :, None]).squeeze(2)

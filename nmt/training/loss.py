@@ -8,38 +8,30 @@ from torch.nn import functional
 
 from nmt.model.transformer import Transformer
 from nmt.training.batches import Batch
-from nmt.training.cross_entropy import linear_cross_entropy, twin_cross_entropy
+from nmt.training.cross_entropy import linear_cross_entropy
 
 
-def batch_loss(
-    model: Transformer, batch: Batch, label_smoothing: float, r_drop: float = 0.0
-) -> tuple[Tensor, Tensor]:
+def batch_loss(model: Transformer, batch: Batch, label_smoothing: float) -> tuple[Tensor, Tensor]:
     """Return the summed loss to learn from, and the loss without smoothing, to be shown.
 
-    Divide them by `batch.tokens` for the means. The second is what validation measures. With
-    `r_drop` the batch is seen twice, see `twin_cross_entropy`.
+    Divide them by `batch.tokens` for the means. The second is what validation measures.
     """
     hidden, labels = _counting(model, batch)
     output = model.output
-    if not r_drop:
-        return linear_cross_entropy(hidden, output.rows, output.bias, labels, label_smoothing)
-    again, _ = _counting(model, batch)
-    return twin_cross_entropy(
-        hidden, again, output.rows, output.bias, labels, label_smoothing, r_drop
-    )
+    return linear_cross_entropy(hidden, output.rows, output.bias, labels, label_smoothing)
 
 
 class BatchLoss(nn.Module):
     """`batch_loss` as a module, since processes share the gradients of a module's `forward`."""
 
-    def __init__(self, model: Transformer, label_smoothing: float, r_drop: float = 0.0):
+    def __init__(self, model: Transformer, label_smoothing: float):
         super().__init__()
         self.model = model
-        self._label_smoothing, self._r_drop = label_smoothing, r_drop
+        self._label_smoothing = label_smoothing
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """See `batch_loss`."""
-        return batch_loss(self.model, batch, self._label_smoothing, self._r_drop)
+        return batch_loss(self.model, batch, self._label_smoothing)
 
 
 def _counting(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:

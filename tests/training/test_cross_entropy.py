@@ -8,8 +8,6 @@ from nmt.training import cross_entropy as module
 from nmt.training.cross_entropy import (
     linear_cross_entropy,
     plain_linear_cross_entropy,
-    plain_twin_cross_entropy,
-    twin_cross_entropy,
 )
 
 
@@ -83,54 +81,3 @@ def test_under_autocast_products_are_rounded_and_sums_are_not(
         assert exact is not None
         assert gradient.dtype == torch.float32
         assert 0 < (gradient - exact).norm() < 0.01 * exact.norm()
-
-
-def test_twins_under_autocast_are_exact() -> None:
-    hidden, weight, bias, labels = inputs(70, 5, True)
-    exact = twin_cross_entropy(hidden, -hidden, weight, bias, labels, 0.1, 5.0)
-    with torch.autocast("cpu", torch.bfloat16):
-        found = twin_cross_entropy(hidden, -hidden, weight, bias, labels, 0.1, 5.0)
-    assert found == exact
-
-
-@pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize(("smoothing", "alpha"), [(0.0, 0.0), (0.1, 0.0), (0.0, 3.0), (0.1, 5.0)])
-@pytest.mark.parametrize(("rows", "vocabulary"), [(1, 5), (64, 50), (65, 50)])
-def test_twins_in_rows_give_the_loss_and_gradients_of_the_whole(
-    monkeypatch: pytest.MonkeyPatch,
-    rows: int,
-    vocabulary: int,
-    smoothing: float,
-    alpha: float,
-    bias: bool,
-) -> None:
-    monkeypatch.setattr(module, "_LOGITS_AT_A_TIME", 1)  # the smallest step: 32 rows
-    found = []
-    for function in (twin_cross_entropy, plain_twin_cross_entropy):
-        hidden, weight, added, labels = inputs(rows, vocabulary, bias)
-        again = (hidden.detach().flip(0) + 0.3).requires_grad_()
-        loss, plain = function(hidden, again, weight, added, labels, smoothing, alpha)
-        assert not plain.requires_grad
-        (loss / 7).backward()
-        gradients = [x.grad for x in (hidden, again, weight, added) if x is not None]
-        found.append([loss.detach(), plain, *gradients])
-    for fast, slow in zip(*found, strict=True):
-        torch.testing.assert_close(fast, slow, rtol=1e-4, atol=1e-5)
-
-
-def test_twins_that_are_one_have_the_loss_of_one() -> None:
-    hidden, weight, bias, labels = inputs(70, 5, True)
-    twins = twin_cross_entropy(hidden, hidden, weight, bias, labels, 0.1, 5.0)
-    one = linear_cross_entropy(hidden, weight, bias, labels, 0.1)
-    for found, expected in zip(twins, one, strict=True):
-        torch.testing.assert_close(found, expected)
-
-
-def test_what_lies_apart_costs_by_alpha() -> None:
-    hidden, weight, bias, labels = inputs(70, 5, True)
-    losses = [
-        twin_cross_entropy(hidden, -hidden, weight, bias, labels, 0.1, alpha)[0].item()
-        for alpha in (0.0, 1.0, 2.0)
-    ]
-    assert losses[0] < losses[1]
-    assert losses[2] - losses[1] == pytest.approx(losses[1] - losses[0], rel=1e-4)
