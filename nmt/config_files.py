@@ -168,21 +168,6 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     return {key: {} if value is None else value for key, value in tree.items()}
 
 
-# Fields of an earlier nmt, which its runs' config.yaml hold, with the value that did nothing.
-_FORMER = {"training": {"r_drop": 0.0}}
-
-
-def _without_former_fields(tree: dict[str, Any]) -> dict[str, Any]:
-    """Return the tree without fields that are no more, where they did nothing."""
-    for section, fields in _FORMER.items():
-        content = tree.get(section)
-        if isinstance(content, dict):
-            for name, value in fields.items():
-                if content.get(name) == value:
-                    del content[name]
-    return tree
-
-
 # PyYAML raises the last two for values that do not fit an explicit tag, as in `!!bool 3`.
 _YAML_ERRORS = (yaml.YAMLError, ValueError, RecursionError, LookupError, AttributeError)
 
@@ -194,6 +179,19 @@ def _yaml_problem(error: Exception) -> str:
     if isinstance(error, (LookupError, AttributeError)):
         return "a value does not fit its tag (!!…)"
     return one_line(error)
+
+
+# Fields of an earlier nmt, which its runs' config.yaml hold, with the value that did nothing.
+_FORMER = {("training", "r_drop"): 0.0}
+
+
+def _without_former_fields(tree: dict[str, Any]) -> dict[str, Any]:
+    """Return the tree without fields that are no more, where they did nothing."""
+    for (section, name), value in _FORMER.items():
+        content = tree.get(section)
+        if isinstance(content, dict) and content.get(name) == value:
+            del content[name]
+    return tree
 
 
 def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]) -> str | None:
