@@ -412,6 +412,22 @@ class DecodingConfig(Section):
         description="put the source word that the decoder attends to most in the place of <unk> "
         "(word level only)",
     )
+    neighbours: int = Field(
+        0,
+        ge=0,
+        le=10_000,
+        description="training positions most like the present one whose next pieces are mixed into "
+        "the model's probabilities (Khandelwal et al. 2021), for small corpora; 0: none",
+    )
+    neighbour_share: float = Field(
+        0.3, gt=0, lt=1, description="λ: what part of the probability is the neighbours'"
+    )
+    neighbour_temperature: float = Field(
+        20,
+        gt=0,
+        le=1e6,
+        description="T: squared distance at which a neighbour counts 1/e as much as one at 0",
+    )
 
 
 class Config(Section):

@@ -7,6 +7,7 @@ metrics.jsonl            one line a validation
 best.safetensors         the weights with the best validation score
 last.safetensors         the weights after the last update
 averaged.safetensors     the moving average of the weights, where training.average_decay is set
+datastore.safetensors    what training met at each position, for decoding.neighbours
 checkpoint.pt            the whole training state, to go on from
 pictures/                what `nmt plot` has drawn
 tensorboard/             what TensorBoard reads, where training.tensorboard is set
@@ -25,7 +26,14 @@ from typing import Any, Literal
 
 from nmt.config import Config
 from nmt.config_files import dump_config, load_config
-from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report, run_files
+from nmt.corpus.prepared import (
+    Example,
+    PreparedData,
+    read_examples,
+    read_manifest,
+    read_report,
+    run_files,
+)
 from nmt.corpus.seen import Seen, read_seen
 from nmt.errors import UserError
 from nmt.locks import locked
@@ -53,6 +61,7 @@ class RunFolder:
         self.data = path / "data"
         self.metrics = path / "metrics.jsonl"
         self.checkpoint = path / "checkpoint.pt"
+        self.datastore = path / "datastore.safetensors"
 
     @property
     def config(self) -> Config:
@@ -158,6 +167,16 @@ def open_run(path: Path) -> RunFolder:
     return RunFolder(path)
 
 
+def require_same_data(run: RunFolder, prepared: PreparedData) -> None:
+    """Refuse prepared data other than what the run has been trained on."""
+    manifest = read_manifest(run.data)
+    if manifest is None or manifest.fingerprint != prepared.fingerprint:
+        raise UserError(
+            f"{run.path}: the corpus, or the way nmt prepares it, has changed since this run "
+            "began; start a new run"
+        )
+
+
 def newest_run(file: str, name: str = "*", option: str = "--run FOLDER") -> RunFolder:
     """Open the run under ./runs trained last of those that have the file, as best.safetensors.
 
@@ -187,7 +206,8 @@ def last_change(folder: Path) -> float:
     """Return when a run was trained last: the time of its newest file."""
     newest = 0.0
     for path in folder.iterdir():
-        if path.name.startswith("."):  # half written, or the lock
+        # Half written, or the lock, or what training needs not have written.
+        if path.name.startswith(".") or path.name == "datastore.safetensors":
             continue
         with suppress(FileNotFoundError):  # replaced or deleted meanwhile
             found = path.stat()

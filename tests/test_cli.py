@@ -80,7 +80,18 @@ def test_help_imports_neither_torch_nor_spacy() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["prepare", "train", "translate", "evaluate", "export", "runs", "show", "plot", "config"],
+    [
+        "prepare",
+        "train",
+        "datastore",
+        "translate",
+        "evaluate",
+        "export",
+        "runs",
+        "show",
+        "plot",
+        "config",
+    ],
 )
 def test_every_command_has_help(command: str) -> None:
     done = nmt(command, "--help")
@@ -345,6 +356,15 @@ def test_wrong_use_of_engines(trained_run: RunFolder, monkeypatch: pytest.Monkey
     message = "CTranslate2 is not installed; install nmt with its extra `ctranslate2`"
     assert_refused("translate", *run, *engine, "x", message=message)
     assert_refused("export", trained_run.path, "--output", "exported", message=message)
+
+
+def test_a_datastore_is_filled_and_looked_up(a_copy: Path) -> None:
+    looked_up = ["translate", *PAIR[:1], "--set", "decoding.neighbours=4"]
+    assert_refused(*looked_up, message="needs a datastore; make it with `nmt datastore runs/toy")
+    assert text(nmt("datastore").stdout).endswith("positions in runs/toy/datastore.safetensors\n")
+    assert text(nmt(*looked_up).stdout) == PAIR[1] + "\n"
+    message = "CTranslate2 cannot look them up"
+    assert_refused(*looked_up, "--engine", "ctranslate2", message=message)
 
 
 def test_without_a_run_the_newest_with_the_weights_is_taken(trained_run: RunFolder) -> None:

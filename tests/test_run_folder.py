@@ -149,7 +149,9 @@ def test_any_file_of_a_run_counts_as_its_change() -> None:
     assert newest_run("config.yaml").path == path
 
 
-@pytest.mark.parametrize("name", [".checkpoint.pt.partial", ".lock", "pictures/training.png"])
+@pytest.mark.parametrize(
+    "name", [".checkpoint.pt.partial", ".lock", "pictures/training.png", "datastore.safetensors"]
+)
 def test_what_no_training_has_completed_is_no_change(name: str) -> None:
     path = make_run("a", 3000)
     (path / name).parent.mkdir(exist_ok=True)

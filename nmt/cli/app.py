@@ -17,7 +17,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-STAGES = (stages.prepare, stages.train, stages.translate, stages.evaluate, stages.export)
+STAGES = (
+    stages.prepare,
+    stages.train,
+    stages.datastore,
+    stages.translate,
+    stages.evaluate,
+    stages.export,
+)
 for command in (*STAGES, runs.runs, runs.show):
     app.command()(command)
 app.add_typer(plots.app, name="plot")

@@ -1,4 +1,4 @@
-"""The stages: prepare, train, translate, evaluate, export."""
+"""The stages: prepare, train, translate, evaluate, export, and datastore between them."""
 
 import sys
 from collections.abc import Iterator
@@ -271,7 +271,35 @@ def export(
     folder = output or source.path / format_
     require_folder(folder)
     export_run(source, folder, weights)
+    if source.config.decoding.neighbours:
+        _warn("without decoding.neighbours, which CTranslate2 cannot look up")
     typer.echo(f"exported         {folder}")
+
+
+def datastore(
+    run: Annotated[
+        Path | None,
+        typer.Argument(help="Run folder; default: the one under ./runs trained last."),
+    ] = None,
+    weights: WeightsOption = "best",
+    device: DeviceOption = None,
+) -> None:
+    """Keep what a model makes of its training text, for decoding.neighbours.
+
+    `nmt train` ends with this where the configuration has decoding.neighbours; for a run without,
+    or for other weights, it is this command. Needs the corpus; takes the place of an earlier one.
+    """
+    from nmt.corpus.prepare import prepare
+    from nmt.device import choose_device
+    from nmt.run_folder import newest_run, open_run, require_same_data
+    from nmt.training.fill_datastore import fill_datastore
+
+    file = f"{weights}.safetensors"
+    opened = open_run(run) if run else newest_run(file, option="nmt datastore FOLDER")
+    prepared = prepare(opened.config)
+    require_same_data(opened, prepared)
+    filled = fill_datastore(opened, prepared, weights, choose_device(device))
+    typer.echo(f"{len(filled):,} positions in {opened.datastore}")
 
 
 # ------------------------------------------------------------------------------- input and output

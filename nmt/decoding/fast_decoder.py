@@ -9,6 +9,7 @@ from collections.abc import Callable
 from torch import Tensor, nn
 from torch.nn import functional
 
+from nmt.decoding.neighbours import Neighbours
 from nmt.model.attention import CrossAttention, KeyValueCache, SelfAttention, scaled_dot_product
 from nmt.model.layers import DecoderLayer, FeedForward, PreNorm
 from nmt.model.masks import added_to_scores
@@ -21,11 +22,12 @@ _Map = Callable[[Tensor], Tensor]
 class FastDecoder:
     """To a search, the model: decodes as it does, faster, without dropout.
 
-    Follows the model's weights when they change in place.
+    Follows the model's weights when they change in place. neighbours: what is mixed in, if anything
     """
 
-    def __init__(self, model: Transformer):
+    def __init__(self, model: Transformer, neighbours: Neighbours | None = None):
         self._model = model
+        self._neighbours = neighbours
         embedding = model.target_embedding
         self._embedding, self._scale = embedding.tokens.weight, embedding.scale
         self._positions, self._turns = embedding.positions.forward, embedding.turns
@@ -47,7 +49,9 @@ class FastDecoder:
         source_mask = added_to_scores(state.source_mask)
         for layer, cache, source in zip(self._layers, state.caches, state.source, strict=True):
             x = layer.step(x, mask, source, source_mask, cache, turns)
-        return self._output(self._norm(x))
+        hidden = self._norm(x)
+        logits = self._output(hidden)
+        return self._neighbours.mix(hidden, logits) if self._neighbours else logits
 
 
 class _Layer:

@@ -5,11 +5,15 @@ from typing import TYPE_CHECKING, Literal
 
 import torch
 
+from nmt.config import DecodingConfig
 from nmt.config_files import load_config
 from nmt.corpus.tokenizers import KNOWN_WORDS, load_tokenizers, vocabulary_files
+from nmt.decoding.datastore import Datastore
+from nmt.decoding.neighbours import Neighbours
 from nmt.decoding.translator import Translator
 from nmt.device import choose_device
 from nmt.errors import UserError
+from nmt.model.transformer import Transformer
 from nmt.model.weights import load_weights
 from nmt.run_folder import RunFolder, Weights
 
@@ -32,7 +36,7 @@ def load_translator(
 
     `others` make an `Ensemble` with it, which decodes as the first run says; raises `UserError`
     where one of them reads text in another way. `engine` is what searches, `compute_type` the
-    numbers in which CTranslate2 does.
+    numbers in which CTranslate2 does. With `decoding.neighbours`, each run needs its datastore.
     """
     if others and engine == "ctranslate2":
         raise UserError("--engine ctranslate2 translates with one run; name one --run, not several")
@@ -40,6 +44,11 @@ def load_translator(
         if not override.startswith("decoding."):
             raise UserError(f"--set {override}: a trained run takes decoding.* only")
     config = load_config(run.path / "config.yaml", overrides)
+    if config.decoding.neighbours and engine == "ctranslate2":
+        raise UserError(
+            "decoding.neighbours: CTranslate2 cannot look them up; translate without: "
+            "--set decoding.neighbours=0"
+        )
     tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
     for other in others:
         _require_same_reading(run, other)
@@ -65,7 +74,27 @@ def load_translator(
 
         alpha = config.decoding.length_penalty
         search = CTranslate2Search(model, tokenizers, alpha, compute_type)
-    return Translator(model, tokenizers, config.data, config.decoding, longest, more, search)
+    neighbours = _neighbours(config.decoding, runs, models, weights)
+    return Translator(
+        model, tokenizers, config.data, config.decoding, longest, more, search, neighbours
+    )
+
+
+def _neighbours(
+    config: DecodingConfig, runs: Sequence[RunFolder], models: Sequence[Transformer], kind: Weights
+) -> list[Neighbours]:
+    """Open each run's datastore, where neighbours are to be looked up."""
+    if not config.neighbours:
+        return []
+    return [
+        Neighbours(
+            Datastore.load(run.datastore, run.weights(kind), model),
+            config.neighbours,
+            config.neighbour_share,
+            config.neighbour_temperature,
+        )
+        for run, model in zip(runs, models, strict=True)
+    ]
 
 
 def _require_same_reading(first: RunFolder, other: RunFolder) -> None:

@@ -1,6 +1,7 @@
 """What finds translations of a batch of ids: the models here, or an engine of somebody else's."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any, Protocol
 
 import torch
@@ -10,6 +11,7 @@ from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.fast_decoder import FastDecoder
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.hypothesis import Hypothesis
+from nmt.decoding.neighbours import Neighbours
 from nmt.decoding.stepwise import Stepwise
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
@@ -31,12 +33,14 @@ class Search(Protocol):
 class ModelSearch:
     """Greedy and beam search with one model, or with several as an `Ensemble`.
 
-    alpha: the length penalty
+    alpha: the length penalty; neighbours: each model's, or none
     """
 
-    def __init__(self, models: Sequence[Transformer], alpha: float):
+    def __init__(
+        self, models: Sequence[Transformer], alpha: float, neighbours: Sequence[Neighbours] = ()
+    ):
         self._models = models
-        decoders = [FastDecoder(model) for model in models]
+        decoders = [FastDecoder(*pair) for pair in zip_longest(models, neighbours)]
         self._writer: Stepwise[Any] = Ensemble(decoders) if len(models) > 1 else decoders[0]
         self._device = next(models[0].parameters()).device
         self._alpha = alpha

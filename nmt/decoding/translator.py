@@ -12,6 +12,7 @@ from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.placeholders import reveal
 from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
 from nmt.decoding.hypothesis import Hypothesis
+from nmt.decoding.neighbours import Neighbours
 from nmt.decoding.search import ModelSearch, Search
 from nmt.decoding.unknown import replace_unknown
 from nmt.model.transformer import Transformer
@@ -61,7 +62,8 @@ class Translator:
     longest_source: pieces of the longest source sentence in training; longer lines are translated
     sentence by sentence, since a model does badly at lengths it has never seen; others: models of
     the same vocabularies that write each translation together with `model`, as an `Ensemble`;
-    search: what finds the translations in place of `ModelSearch`
+    search: what finds the translations in place of `ModelSearch`; neighbours: those of each model,
+    where their positions are looked up
     """
 
     def __init__(
@@ -73,13 +75,15 @@ class Translator:
         longest_source: int | None = None,
         others: Sequence[Transformer] = (),
         search: Search | None = None,
+        neighbours: Sequence[Neighbours] = (),
     ):
         self.model = model
         self.models = [model, *others]
         self.tokenizers = tokenizers
         self.decoding = decoding
         self._cleaner = Cleaner(data)
-        self._search_ids = search or ModelSearch(self.models, decoding.length_penalty)
+        self._own_search = ModelSearch(self.models, decoding.length_penalty, neighbours)
+        self._search_ids = search or self._own_search
         self._max_length = min(each.config.max_length for each in self.models)
         room = self._max_length - 1  # <eos>
         self._room = room
@@ -263,8 +267,8 @@ class Translator:
         """Search for translations that hold all placeholders; an engine cannot, our models can."""
         sources = [segment.ids for segment in segments]
         required = [self._placeholder_ids(len(segment.hidden)) for segment in segments]
-        search = ModelSearch(self.models, self.decoding.length_penalty)
-        return search(sources, self._limits(sources), self._beam_size(n), n, required)
+        limits, beam_size = self._limits(sources), self._beam_size(n)
+        return self._own_search(sources, limits, beam_size, n, required)
 
     def _placeholder_ids(self, count: int) -> list[int]:
         target = self.tokenizers.target

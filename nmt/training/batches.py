@@ -192,11 +192,14 @@ class BatchPlan:
         return self._drawn[1]
 
 
-def validation_batches(
-    prepared: PreparedData, config: TrainingConfig, max_length: int
+def batches_of(
+    split: str, prepared: PreparedData, config: TrainingConfig, max_length: int
 ) -> list[Batch]:
-    """Return the validation pairs in batches by length, those that the model can hold."""
-    source, target = prepared.sequences("validation")
+    """Return the pairs of `train` or `validation` once, by length, those that the model can hold.
+
+    To be read, not to be learnt from: always the same, in the same order.
+    """
+    source, target = prepared.sequences(split)
     lengths = np.maximum(source.lengths, target.lengths) + 1
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] <= max_length]

@@ -24,17 +24,26 @@ from tqdm import tqdm
 
 from nmt.config import Config
 from nmt.corpus.prepare import default_folder, prepare
-from nmt.corpus.prepared import PreparedData, open_prepared, read_manifest
+from nmt.corpus.prepared import PreparedData, open_prepared
 from nmt.decoding.translator import Translator
 from nmt.device import autocast, choose_device
 from nmt.errors import UserError
 from nmt.evaluation import corpus_bleu
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import save_weights
-from nmt.run_folder import RunFolder, Weights, create_run, open_run, replacing, require_free
+from nmt.run_folder import (
+    RunFolder,
+    Weights,
+    create_run,
+    open_run,
+    replacing,
+    require_free,
+    require_same_data,
+)
 from nmt.special_tokens import UNK
-from nmt.training.batches import Batch, BatchPlan, validation_batches
+from nmt.training.batches import Batch, BatchPlan, batches_of
 from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from nmt.training.fill_datastore import fill_datastore, require_room
 from nmt.training.loss import BatchLoss, score_batch
 from nmt.training.optimization import WeightAverage, learning_rate, make_optimizer
 from nmt.training.processes import Processes
@@ -82,7 +91,9 @@ def train(
         run = open_run(folder)
         _refuse_other_settings(run.config, config)
         prepared = _prepare(config, processes)
-        _refuse_other_data(run, prepared)
+        require_same_data(run, prepared)
+    if config.decoding.neighbours:
+        require_room(prepared, config.model.d_model)
     with run.held() if processes.is_main else nullcontext():
         if resume:
             trainer = Trainer(config, prepared, run, processes, resume=True)
@@ -91,6 +102,8 @@ def train(
         elif processes.is_main:
             create_run(folder, config, prepared)
         trainer.run()
+        if config.decoding.neighbours and processes.is_main:
+            fill_datastore(run, prepared, "best", processes.device)
     return run
 
 
@@ -134,7 +147,7 @@ class Trainer:
         self.plan = BatchPlan(prepared, self.settings, config.model.max_length)
         if not len(self.plan.usable):
             raise UserError("model.max_length: every training pair is longer; raise it")
-        self.validation = validation_batches(prepared, self.settings, config.model.max_length)
+        self.validation = batches_of("validation", prepared, self.settings, config.model.max_length)
         if not self.validation:
             raise UserError("model.max_length: every validation pair is longer; raise it")
         self.examples = prepared.examples("validation")
@@ -550,12 +563,3 @@ def _refuse_other_settings(before: Config, now: Config) -> None:
         old, new = (getattr(getattr(config, section), name) for config in (before, now))
         if old != new:
             raise UserError(f"{field}: {new} is not the {old} of this run; start a new run for it")
-
-
-def _refuse_other_data(run: RunFolder, prepared: PreparedData) -> None:
-    manifest = read_manifest(run.data)
-    if manifest is None or manifest.fingerprint != prepared.fingerprint:
-        raise UserError(
-            f"{run.path}: the corpus, or the way nmt prepares it, has changed since this run "
-            "began; start a new run"
-        )

@@ -8,7 +8,7 @@ from nmt.config import Config
 from nmt.corpus.prepare import prepare
 from nmt.corpus.prepared import PreparedData
 from nmt.special_tokens import EOS, PAD, SOS
-from nmt.training.batches import Batch, BatchPlan, validation_batches
+from nmt.training.batches import Batch, BatchPlan, batches_of
 
 MakeConfig = Callable[..., Config]
 
@@ -130,5 +130,5 @@ def test_sampling_segments_anew_each_epoch(toy_config: MakeConfig, tmp_path: Pat
 def test_validation_batches_hold_every_validation_pair(
     toy_config: MakeConfig, prepared: PreparedData
 ) -> None:
-    batches = validation_batches(prepared, toy_config().training, 64)
+    batches = batches_of("validation", prepared, toy_config().training, 64)
     assert sum(len(batch.source) for batch in batches) == 16

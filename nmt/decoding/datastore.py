@@ -1,0 +1,164 @@
+"""What a model made of its training text, position by position, to look up while translating.
+
+Khandelwal et al. 2021, "Nearest Neighbor Machine Translation": the key of a target position is the
+decoder's last layer there, the value is the piece that came next. Positions with like keys share a
+cluster, and a search looks into the nearest few clusters only (an inverted file: Sivic and
+Zisserman 2003).
+"""
+
+import hashlib
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from nmt.errors import UserError, one_line
+from nmt.model.transformer import Transformer
+
+_CLUSTER = 400  # keys, about
+_PROBED = 8  # clusters
+_ITERATIONS = 8  # of k-means
+_SAMPLE = 50  # keys for each centroid that k-means looks at
+_ROWS = 4096  # compared with all centroids at once
+
+
+class Datastore:
+    """Keys and values of all training positions.
+
+    keys: (positions, d_model), those of a cluster side by side; tokens: (positions,), the piece at
+    each; sizes: (clusters,), keys of each cluster, at least one; centroids: (clusters, d_model)
+    """
+
+    def __init__(self, keys: Tensor, tokens: Tensor, sizes: Tensor, centroids: Tensor):
+        self._stored = {"keys": keys, "tokens": tokens, "sizes": sizes, "centroids": centroids}
+        lengths = sizes.tolist()
+        self._keys = [cluster.float().T for cluster in torch.split(keys, lengths)]
+        self._squares = [cluster.square().sum(0) for cluster in self._keys]
+        self._tokens = torch.split(tokens.long(), lengths)
+        self._centroids, self._centroid_squares = centroids.T, centroids.square().sum(1)
+
+    def __len__(self) -> int:
+        return len(self._stored["tokens"])
+
+    @classmethod
+    def of(cls, keys: Tensor, tokens: Tensor) -> "Datastore":
+        """Cluster keys by k-means (Lloyd 1982): (positions, d_model), (positions,)."""
+        generator = torch.Generator().manual_seed(0)
+        shuffled = torch.randperm(len(keys), generator=generator).to(keys.device)
+        clusters = max(1, len(keys) // _CLUSTER)
+        sample = keys[shuffled[: clusters * _SAMPLE]]
+        centroids = sample[:clusters]
+        for _ in range(_ITERATIONS):
+            centroids = _means(sample, _nearest_centroids(sample, centroids))
+        cluster = _nearest_centroids(keys, centroids)
+        order = cluster.argsort(stable=True)
+        sizes = cluster.bincount()
+        # Half the size on disk; what is lost is nothing to the distances between neighbours.
+        return cls(keys[order].half(), tokens[order].int(), sizes[sizes > 0], _means(keys, cluster))
+
+    def nearest(self, queries: Tensor, count: int) -> tuple[Tensor, Tensor]:
+        """Find the nearest keys, nearly always the very nearest.
+
+        queries: (rows, d_model) → squared distances and tokens, (rows, count) each, nearest first;
+        where fewer were found the distance is infinite
+        """
+        rows, probed = len(queries), min(_PROBED, len(self._keys))
+        closeness = 2 * queries @ self._centroids - self._centroid_squares
+        clusters = closeness.topk(probed, dim=1).indices.flatten()
+        # Row by row for each cluster, so that each is read once for all that look into it.
+        order = clusters.argsort(stable=True)
+        seeking = queries[order // probed]
+        distances = queries.new_full((rows * probed, count), float("inf"))
+        tokens = order.new_zeros((rows * probed, count))
+        wanted, counts = torch.unique_consecutive(clusters[order], return_counts=True)
+        end = 0
+        for cluster, several in zip(wanted.tolist(), counts.tolist(), strict=True):
+            start, end = end, end + several
+            squares, keys = self._squares[cluster], self._keys[cluster]
+            found = torch.addmm(squares, seeking[start:end], keys, alpha=-2)
+            best = found.topk(min(count, len(squares)), dim=1, largest=False)
+            distances[start:end, : best.values.shape[1]] = best.values
+            tokens[start:end, : best.values.shape[1]] = self._tokens[cluster][best.indices]
+        back = order.argsort()
+        distances, places = distances[back].view(rows, -1).topk(count, dim=1, largest=False)
+        distances = distances + queries.square().sum(1, keepdim=True)
+        return distances, tokens[back].view(rows, -1).gather(1, places)
+
+    # ------------------------------------------------------------------------------- on disk
+
+    def save(self, path: Path, weights: Path) -> None:
+        """Write the datastore of a model with these weights."""
+        stored = {name: tensor.contiguous().cpu() for name, tensor in self._stored.items()}
+        try:
+            save_file(stored, path, {"weights": _digest(weights)})
+        except SafetensorError as error:
+            raise OSError(one_line(error)[:200]) from None
+
+    @classmethod
+    def load(cls, path: Path, weights: Path, model: Transformer) -> "Datastore":
+        """Read the datastore of a model with these weights, onto the model's device.
+
+        Raises `UserError` where there is none, or one of other weights, or a damaged one.
+        """
+        remedy = (
+            f"make it with `nmt datastore {path.parent} --weights {weights.stem}`, or translate "
+            "without: --set decoding.neighbours=0"
+        )
+        if not path.exists():
+            raise UserError(f"{path}: decoding.neighbours needs a datastore; {remedy}")
+        try:
+            with safe_open(path, "pt") as file:
+                made_from = (file.metadata() or {}).get("weights")
+                stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            _require_sound(stored, model)
+        except (OSError, SafetensorError, RuntimeError, ValueError) as error:
+            reason = one_line(error)[:200]
+            raise UserError(f"{path}: cannot be read: {reason}; {remedy}") from None
+        if made_from != _digest(weights):
+            raise UserError(f"{path}: was made from other weights than {weights.name}; {remedy}")
+        device = model.output.weight.device
+        return cls(**{name: tensor.to(device) for name, tensor in stored.items()})
+
+
+def _nearest_centroids(keys: Tensor, centroids: Tensor) -> Tensor:
+    """Return which centroid is nearest: (keys, d_model), (clusters, d_model) → (keys,)."""
+    squares = centroids.square().sum(1)
+    parts = torch.split(keys, _ROWS)
+    return torch.cat([torch.addmm(squares, x, centroids.T, alpha=-2).argmin(1) for x in parts])
+
+
+def _means(keys: Tensor, cluster: Tensor) -> Tensor:
+    """Return the mean key of each cluster that has any: (keys, d_model), (keys,)."""
+    sizes = cluster.bincount()
+    sums = keys.new_zeros(len(sizes), keys.shape[1]).index_add_(0, cluster, keys)
+    return sums[sizes > 0] / sizes[sizes > 0, None]
+
+
+def _require_sound(stored: dict[str, Tensor], model: Transformer) -> None:
+    """Raise `ValueError` for what `Datastore.save` would not have written of such a model."""
+    kinds = {
+        "keys": (torch.float16, 2),
+        "tokens": (torch.int32, 1),
+        "sizes": (torch.int64, 1),
+        "centroids": (torch.float32, 2),
+    }
+    if {name: (tensor.dtype, tensor.dim()) for name, tensor in stored.items()} != kinds:
+        raise ValueError("not a datastore")
+    keys, tokens, sizes, centroids = (stored[name] for name in kinds)
+    width = model.config.d_model
+    if keys.shape[1] != width or centroids.shape[1] != width:
+        raise ValueError(f"its keys are not of the model's width, {width}")
+    if not len(tokens) or tokens.min() < 0 or tokens.max() >= model.output.out_features:
+        raise ValueError("its tokens are not the model's")
+    if len(keys) != len(tokens) or len(sizes) != len(centroids):
+        raise ValueError("its parts differ in length")
+    if sizes.min() < 1 or sizes.max() > len(keys) or int(sizes.sum()) != len(keys):
+        raise ValueError("its clusters do not add up")
+    if not (centroids.isfinite().all() and keys.isfinite().all()):
+        raise ValueError("it holds numbers that are not finite")
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,34 @@
+"""Nearest-neighbour translation: what came next where training was in a like place."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from nmt.decoding.datastore import Datastore
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Mixes what the nearest training positions say into a model's probabilities.
+
+    p(y) = (1 - λ) p_model(y) + λ Σᵢ [yᵢ = y] exp(-dᵢ / T) / Σᵢ exp(-dᵢ / T)
+    (Khandelwal et al. 2021, equations 2 and 3), over the `count` nearest positions, where a
+    position's dᵢ is the squared distance of its key, and yᵢ the piece that came next
+
+    share: λ; temperature: T
+    """
+
+    datastore: Datastore
+    count: int
+    share: float
+    temperature: float
+
+    def mix(self, hidden: Tensor, logits: Tensor) -> Tensor:
+        """Return log p, whose log-softmax is itself.
+
+        hidden: (rows, d_model), the decoder's last layer; logits: (rows, target_size)
+        """
+        distances, tokens = self.datastore.nearest(hidden.float(), self.count)
+        weights = (-distances / self.temperature).softmax(1) * self.share
+        probabilities = logits.float().softmax(1) * (1 - self.share)
+        return probabilities.scatter_add_(1, tokens, weights).log()

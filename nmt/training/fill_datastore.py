@@ -1,0 +1,49 @@
+"""The datastore of a run: what its model makes of each position of its training text."""
+
+import torch
+from tqdm import tqdm
+
+from nmt.corpus.prepared import PreparedData
+from nmt.decoding.datastore import Datastore
+from nmt.errors import UserError
+from nmt.model.weights import load_weights
+from nmt.progress import elapsed
+from nmt.run_folder import RunFolder, Weights, replacing
+from nmt.training.batches import batches_of
+
+_LARGEST = 8 * 2**30  # bytes of keys
+
+
+def fill_datastore(
+    run: RunFolder, prepared: PreparedData, weights: Weights, device: torch.device
+) -> Datastore:
+    """Let a run's model read its training pairs, and keep what it makes of them in the run folder.
+
+    Raises `UserError` where that would be too much to keep.
+    """
+    config, tokenizers = run.config, prepared.tokenizers
+    sizes = tokenizers.source.size, tokenizers.target.size
+    require_room(prepared, config.model.d_model)
+    model = load_weights(run.weights(weights), config.model, *sizes, device)
+    batches = batches_of("train", prepared, config.training, config.model.max_length)
+    keys, tokens = [], []
+    with torch.inference_mode():
+        for batch in tqdm(batches, "filling the datastore", unit=" batches", delay=2):
+            there = batch.to(device)
+            keys.append(model.hidden(there.source, there.target_in).flatten(0, 1)[there.places])
+            tokens.append(there.target_out.flatten()[there.places])
+        with elapsed("clustering"), replacing(run.datastore) as partial:
+            datastore = Datastore.of(torch.cat(keys), torch.cat(tokens))
+            datastore.save(partial, run.weights(weights))
+    return datastore
+
+
+def require_room(prepared: PreparedData, d_model: int) -> None:
+    """Raise `UserError` where a corpus has too many target positions to keep."""
+    positions = len(prepared.sequences("train")[1].ids)
+    size = positions * d_model * 4
+    if size > _LARGEST:
+        raise UserError(
+            f"decoding.neighbours: the keys of {positions:,} training positions would take "
+            f"{size / 2**30:.0f} GiB, of {_LARGEST // 2**30} at most; set it to 0"
+        )

@@ -1,0 +1,175 @@
+"""A datastore finds the nearest keys, and is refused where it is not what it should be."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from nmt.decoding import datastore
+from nmt.decoding.datastore import Datastore
+from nmt.errors import UserError
+from nmt.model.transformer import Transformer
+from nmt.model.weights import save_weights
+
+
+def keys_in_groups(count: int, seed: int = 1) -> tuple[Tensor, Tensor]:
+    """Return keys around 50 places, as hidden states are, and the tokens 0 to 10 in turn."""
+    generator = torch.Generator().manual_seed(seed)
+    places = torch.randn(50, 16, generator=generator) * 3
+    around = torch.randint(50, (count,), generator=generator)
+    keys = places[around] + torch.randn(count, 16, generator=generator)
+    return keys.half().float(), torch.arange(count) % 11
+
+
+def by_definition(keys: Tensor, queries: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return squared distances and numbers of the nearest keys, all of them compared."""
+    distances = torch.cdist(queries.double(), keys.double()).square()
+    found = distances.topk(count, dim=1, largest=False)
+    return found.values.float(), found.indices
+
+
+def test_few_keys_are_all_compared():
+    keys, tokens = keys_in_groups(2000)
+    queries, _ = keys_in_groups(30, seed=2)
+
+    distances, found = Datastore.of(keys, tokens).nearest(queries, 20)
+
+    expected, numbers = by_definition(keys, queries, 20)
+    torch.testing.assert_close(distances, expected, rtol=1e-4, atol=1e-3)
+    assert torch.equal(found, tokens[numbers])
+
+
+def test_of_many_keys_nearly_all_the_nearest_are_found():
+    keys, tokens = keys_in_groups(40_000)
+    queries, _ = keys_in_groups(100, seed=1)
+
+    distances, _ = Datastore.of(keys, tokens).nearest(queries, 20)
+
+    expected, _ = by_definition(keys, queries, 20)
+    assert (distances <= expected[:, -1:] * 1.0001).float().mean() > 0.95
+
+
+def test_a_key_of_training_finds_itself():
+    keys, tokens = keys_in_groups(5000)
+
+    distances, found = Datastore.of(keys, tokens).nearest(keys[::7], 1)
+
+    assert distances.abs().max() < 1e-3
+    assert torch.equal(found[:, 0], tokens[::7])
+
+
+def test_where_there_are_fewer_keys_the_rest_is_infinitely_far():
+    store = Datastore.of(torch.eye(3, 16), torch.tensor([4, 5, 6]))
+
+    distances, found = store.nearest(torch.eye(1, 16), 5)
+
+    assert distances[0, :3].tolist() == [0, 2, 2]
+    assert found[0, 0] == 4
+    assert distances[0, 3:].isinf().all()
+
+
+def test_the_same_keys_make_the_same_bytes(tmp_path):
+    weights = tmp_path / "best.safetensors"
+    weights.write_bytes(b"weights")
+    for name in ("one", "two"):
+        Datastore.of(*keys_in_groups(3000)).save(tmp_path / name, weights)
+
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+# ------------------------------------------------------------------------------------------ on disk
+
+
+@pytest.fixture
+def model(random_model: Callable[..., Transformer]) -> Transformer:
+    return random_model()
+
+
+@pytest.fixture
+def weights(model: Transformer, tmp_path: Path) -> Path:
+    """The model's weights, with a datastore beside them."""
+    path = tmp_path / "best.safetensors"
+    save_weights(model, path)
+    Datastore.of(*keys_in_groups(3000)).save(tmp_path / "datastore.safetensors", path)
+    return path
+
+
+def test_what_is_loaded_is_what_was_saved(weights, model):
+    queries, _ = keys_in_groups(30, seed=2)
+
+    loaded = Datastore.load(weights.with_name("datastore.safetensors"), weights, model)
+
+    assert len(loaded) == 3000
+    expected = Datastore.of(*keys_in_groups(3000)).nearest(queries, 8)
+    for ours, theirs in zip(loaded.nearest(queries, 8), expected, strict=True):
+        assert torch.equal(ours, theirs)
+
+
+def assert_refused(path: Path, weights: Path, model: Transformer, reason: str) -> None:
+    with pytest.raises(UserError) as caught:
+        Datastore.load(path, weights, model)
+    [line] = str(caught.value).splitlines()
+    assert line.startswith(f"{path}: ")
+    assert reason in line
+    command = f"nmt datastore {path.parent} --weights {weights.stem}"
+    assert f"make it with `{command}`, or translate without: --set decoding.neighbours=0" in line
+
+
+def test_none_is_refused(weights, model, tmp_path):
+    assert_refused(tmp_path / "none", weights, model, "decoding.neighbours needs a datastore")
+
+
+def test_one_of_other_weights_is_refused(weights, model, random_model):
+    save_weights(random_model(2), weights)
+
+    path = weights.with_name("datastore.safetensors")
+    assert_refused(path, weights, model, "was made from other weights than best.safetensors")
+
+
+def changed(name: str, change: Callable[[Tensor], Tensor]) -> Callable[[Path], None]:
+    """Return what writes a datastore again with one of its tensors changed."""
+
+    def write(path: Path) -> None:
+        stored = load_file(path)
+        stored[name] = change(stored[name]).contiguous()
+        save_file(stored, path, {"weights": "?"})
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda path: path.write_bytes(path.read_bytes()[:5000]), "cannot be read"),
+        (lambda path: path.write_bytes(b""), "cannot be read"),
+        (lambda path: save_file({"keys": torch.zeros(2, 2)}, path), "not a datastore"),
+        (changed("keys", lambda x: x.float()), "not a datastore"),
+        (changed("keys", lambda x: x[:, :-1]), "not of the model's width, 16"),
+        (changed("keys", lambda x: x[:-1]), "its parts differ in length"),
+        (changed("keys", lambda x: x / 0), "numbers that are not finite"),
+        (changed("tokens", lambda x: x + 1), "its tokens are not the model's"),
+        (changed("tokens", lambda x: x - 1), "its tokens are not the model's"),
+        (changed("sizes", lambda x: x + 1), "its clusters do not add up"),
+        (changed("sizes", lambda x: x * 0), "its clusters do not add up"),
+        (changed("sizes", lambda x: x[:-1]), "its parts differ in length"),
+        (changed("centroids", lambda x: x / 0), "numbers that are not finite"),
+    ],
+)
+def test_a_damaged_one_is_refused_in_one_line(damage, reason, weights, model):
+    path = weights.with_name("datastore.safetensors")
+    damage(path)
+
+    assert_refused(path, weights, model, reason)
+
+
+def test_clusters_that_training_left_empty_are_left_out(monkeypatch):
+    monkeypatch.setattr(datastore, "_CLUSTER", 1)
+    keys = torch.zeros(10, 16).index_fill_(0, torch.tensor([3, 4]), 1.0)
+
+    store = Datastore.of(keys, torch.arange(10))
+
+    distances, _ = store.nearest(torch.ones(1, 16), 10)
+    assert distances[0].tolist() == [0] * 2 + [16] * 8

@@ -1,0 +1,57 @@
+"""Neighbours bring into a model's probabilities what training met in like places."""
+
+import math
+
+import pytest
+import torch
+
+from nmt.decoding.datastore import Datastore
+from nmt.decoding.ensemble import Ensemble
+from nmt.decoding.fast_decoder import FastDecoder
+from nmt.decoding.greedy import greedy_search
+from nmt.decoding.neighbours import Neighbours
+from nmt.training.batches import Batch
+
+KEYS = torch.tensor([[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [9.0, 9.0]])
+TOKENS = torch.tensor([4, 5, 4, 3])
+
+
+def test_probabilities_are_those_of_the_definition():
+    neighbours = Neighbours(Datastore.of(KEYS, TOKENS), count=3, share=0.4, temperature=2.0)
+    logits = torch.randn(1, 6, generator=torch.Generator().manual_seed(1))
+
+    found = neighbours.mix(torch.tensor([[1.0, 0.0]]), logits).exp()[0]
+
+    weights = [math.exp(-d / 2) for d in (1, 2, 1)]  # of tokens 4, 5, 4; the fourth is too far
+    expected = 0.6 * logits[0].softmax(0)
+    expected[4] += 0.4 * (weights[0] + weights[2]) / sum(weights)
+    expected[5] += 0.4 * weights[1] / sum(weights)
+    torch.testing.assert_close(found, expected)
+
+
+def test_a_count_beyond_all_keys_is_all_of_them():
+    neighbours = Neighbours(Datastore.of(KEYS, TOKENS), count=50, share=0.4, temperature=2.0)
+
+    found = neighbours.mix(torch.randn(5, 2), torch.randn(5, 6)).exp()
+
+    torch.testing.assert_close(found.sum(1), torch.ones(5))
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("together", [False, True])
+def test_a_model_that_knows_nothing_repeats_what_its_neighbours_wrote(together, random_model):
+    model = random_model()
+    sources = [[4, 5, 6, 7], [8, 9], [10, 4, 8]]
+    targets = [[7, 6, 5, 4, 4], [10], [9, 9, 5]]
+    batch = Batch.from_ids(sources, targets)
+    keys = model.hidden(batch.source, batch.target_in).flatten(0, 1)[batch.places]
+    store = Datastore.of(keys, batch.target_out.flatten()[batch.places])
+    decoder = FastDecoder(model, Neighbours(store, count=1, share=0.999, temperature=1.0))
+    writer = Ensemble([decoder, decoder]) if together else decoder
+    limits = torch.full((3,), 10)
+
+    found = [hypothesis.ids for hypothesis in greedy_search(writer, batch.source, limits)]
+
+    assert found == targets
+    alone = greedy_search(FastDecoder(model), batch.source, limits)
+    assert [hypothesis.ids for hypothesis in alone] != targets

@@ -1,0 +1,88 @@
+"""A run's datastore holds every position of its training text."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nmt.config import Config
+from nmt.corpus.prepare import prepare
+from nmt.decoding.datastore import Datastore
+from nmt.decoding.loading import load_translator
+from nmt.errors import UserError
+from nmt.run_folder import RunFolder
+from nmt.training import fill_datastore as module
+from nmt.training.batches import Batch
+from nmt.training.fill_datastore import fill_datastore
+from nmt.training.trainer import train
+
+CPU = torch.device("cpu")
+MakeConfig = Callable[..., Config]
+NEIGHBOURS = {"neighbours": 4, "beam_size": 2}
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_training_ends_with_it_where_the_configuration_asks(toy_config: MakeConfig) -> None:
+    config = toy_config(decoding=NEIGHBOURS)
+    run = train(config, Path("run"))
+    prepared = prepare(config)
+    source, target = prepared.sequences("train")
+
+    model = load_translator(run, device=CPU).model
+    store = Datastore.load(run.datastore, run.weights("best"), model)
+
+    assert len(store) == len(target.ids) + len(target)  # and each <eos>
+    pairs = np.arange(5)
+    batch = Batch.from_ids(source.rows(pairs), target.rows(pairs))
+    with torch.inference_mode():
+        hidden = model.hidden(batch.source, batch.target_in).flatten(0, 1)[batch.places]
+        distances, tokens = store.nearest(hidden, 1)
+    assert distances.max() < 1e-2
+    same = tokens[:, 0] == batch.target_out.flatten()[batch.places]
+    assert same.float().mean() > 0.95  # but where two positions are alike
+
+
+def test_without_neighbours_there_is_none(toy_config: MakeConfig) -> None:
+    assert not train(toy_config(), Path("run")).datastore.exists()
+
+
+def test_other_weights_take_its_place(toy_config: MakeConfig) -> None:
+    config = toy_config(decoding=NEIGHBOURS, training={"average_decay": 0.5})
+    run = train(config, Path("run"))
+    load_translator(run, device=CPU)
+    with pytest.raises(UserError, match="made from other weights than last"):
+        load_translator(run, weights="last", device=CPU)
+
+    fill_datastore(run, prepare(config), "last", CPU)
+
+    load_translator(run, weights="last", device=CPU)
+    with pytest.raises(UserError, match="made from other weights than best"):
+        load_translator(run, device=CPU)
+
+
+def test_a_corpus_too_large_is_refused_before_the_training(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_LARGEST", 1000)
+
+    with pytest.raises(UserError, match=r"decoding\.neighbours: the keys of .* set it to 0"):
+        train(toy_config(decoding=NEIGHBOURS), Path("run"))
+
+    assert not Path("run").exists()
+
+
+def test_weights_that_are_not_there_leave_the_datastore_as_it_is(toy_config: MakeConfig) -> None:
+    config = toy_config(decoding=NEIGHBOURS)
+    run: RunFolder = train(config, Path("run"))
+    before = run.datastore.read_bytes()
+
+    with pytest.raises(UserError, match=r"averaged\.safetensors: no such weights"):
+        fill_datastore(run, prepare(config), "averaged", CPU)
+
+    assert run.datastore.read_bytes() == before
