@@ -32,7 +32,6 @@ class Datastore:
     """
 
     def __init__(self, keys: Tensor, tokens: Tensor, sizes: Tensor, centroids: Tensor):
-        self._stored = {"keys": keys, "tokens": tokens, "sizes": sizes, "centroids": centroids}
         lengths = sizes.tolist()
         self._keys = [cluster.float().T for cluster in torch.split(keys, lengths)]
         self._squares = [cluster.square().sum(0) for cluster in self._keys]
@@ -40,7 +39,7 @@ class Datastore:
         self._centroids, self._centroid_squares = centroids.T, centroids.square().sum(1)
 
     def __len__(self) -> int:
-        return len(self._stored["tokens"])
+        return sum(map(len, self._tokens))
 
     @classmethod
     def of(cls, keys: Tensor, tokens: Tensor) -> "Datastore":
@@ -55,8 +54,7 @@ class Datastore:
         cluster = _nearest_centroids(keys, centroids)
         order = cluster.argsort(stable=True)
         sizes = cluster.bincount()
-        # Half the size on disk; what is lost is nothing to the distances between neighbours.
-        return cls(keys[order].half(), tokens[order].int(), sizes[sizes > 0], _means(keys, cluster))
+        return cls(keys[order], tokens[order], sizes[sizes > 0], _means(keys, cluster))
 
     def nearest(self, queries: Tensor, count: int) -> tuple[Tensor, Tensor]:
         """Find the nearest keys, nearly always the very nearest.
@@ -88,11 +86,19 @@ class Datastore:
 
     # ------------------------------------------------------------------------------- on disk
 
-    def save(self, path: Path, weights: Path) -> None:
-        """Write the datastore of a model with these weights."""
-        stored = {name: tensor.contiguous().cpu() for name, tensor in self._stored.items()}
+    def save(self, path: Path, made_from: str) -> None:
+        """Write the datastore; made_from: the `digest` of the model's weights."""
+        # Half of float32's size; what is lost is nothing to the distances between neighbours.
+        stored = {
+            "keys": torch.cat([cluster.T for cluster in self._keys]).half(),
+            "tokens": torch.cat(self._tokens).int(),
+            "sizes": torch.tensor([len(tokens) for tokens in self._tokens]),
+            "centroids": self._centroids.T.contiguous(),
+        }
         try:
-            save_file(stored, path, {"weights": _digest(weights)})
+            save_file(
+                {k: tensor.cpu() for k, tensor in stored.items()}, path, {"weights": made_from}
+            )
         except SafetensorError as error:
             raise OSError(one_line(error)[:200]) from None
 
@@ -116,7 +122,7 @@ class Datastore:
         except (OSError, SafetensorError, RuntimeError, ValueError) as error:
             reason = one_line(error)[:200]
             raise UserError(f"{path}: cannot be read: {reason}; {remedy}") from None
-        if made_from != _digest(weights):
+        if made_from != digest(weights):
             raise UserError(f"{path}: was made from other weights than {weights.name}; {remedy}")
         device = model.output.weight.device
         return cls(**{name: tensor.to(device) for name, tensor in stored.items()})
@@ -160,5 +166,6 @@ def _require_sound(stored: dict[str, Tensor], model: Transformer) -> None:
         raise ValueError("it holds numbers that are not finite")
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def digest(weights: Path) -> str:
+    """Return what tells weights from all others."""
+    return hashlib.sha256(weights.read_bytes()).hexdigest()

@@ -4,7 +4,7 @@ import torch
 from tqdm import tqdm
 
 from nmt.corpus.prepared import PreparedData
-from nmt.decoding.datastore import Datastore
+from nmt.decoding.datastore import Datastore, digest
 from nmt.errors import UserError
 from nmt.model.weights import load_weights
 from nmt.progress import elapsed
@@ -24,7 +24,10 @@ def fill_datastore(
     config, tokenizers = run.config, prepared.tokenizers
     sizes = tokenizers.source.size, tokenizers.target.size
     require_room(prepared, config.model.d_model)
-    model = load_weights(run.weights(weights), config.model, *sizes, device)
+    path = run.weights(weights)
+    # Before they are loaded: should a training replace them now, the datastore will be refused.
+    made_from = digest(path) if path.exists() else ""
+    model = load_weights(path, config.model, *sizes, device)
     batches = batches_of("train", prepared, config.training, config.model.max_length)
     keys, tokens = [], []
     with torch.inference_mode():
@@ -34,7 +37,7 @@ def fill_datastore(
             tokens.append(there.target_out.flatten()[there.places])
         with elapsed("clustering"), replacing(run.datastore) as partial:
             datastore = Datastore.of(torch.cat(keys), torch.cat(tokens))
-            datastore.save(partial, run.weights(weights))
+            datastore.save(partial, made_from)
     return datastore
 
 

@@ -36,9 +36,9 @@ ALONE = 200  # sentences that are translated one at a time
 
 
 def open_engines(run: RunFolder, beam_size: int) -> dict[str, Translator]:
-    """Load both; every output may have the same number of pieces."""
+    """Load both, without neighbours; every output may have the same number of pieces."""
     limits = ["decoding.max_length_factor=0", f"decoding.max_length_extra={LONGEST}"]
-    overrides = [*limits, f"decoding.beam_size={beam_size}"]
+    overrides = [*limits, f"decoding.beam_size={beam_size}", "decoding.neighbours=0"]
     return {
         "nmt": load_translator(run, overrides=overrides, device=CPU),
         PEER: load_translator(run, overrides=overrides, device=CPU, engine="ctranslate2"),
