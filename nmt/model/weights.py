@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_model, save_model
+from safetensors.torch import load_model, save_file
 
 from nmt.config import ModelConfig
 from nmt.errors import UserError, one_line
@@ -12,9 +12,14 @@ from nmt.model.transformer import Transformer
 
 
 def save_weights(model: Transformer, path: Path) -> None:
-    """Write the weights; tied ones once. Raises `OSError` where the disk refuses."""
+    """Write the weights, tied ones once; the same ones as the same bytes.
+
+    Raises `OSError` where the disk refuses.
+    """
+    # Not by `save_model`, which also notes what is tied, each time in another order.
+    weights = {name: parameter.detach() for name, parameter in model.named_parameters()}
     try:
-        save_model(model, str(path))
+        save_file(weights, path)
     except SafetensorError as error:
         raise OSError(one_line(error)[:200]) from None
 

@@ -56,6 +56,13 @@ def test_tied_weights_are_tied_after_loading(random_model, tmp_path):
     assert loaded.output.weight is loaded.target_embedding.tokens.weight
 
 
+def test_the_same_weights_are_the_same_bytes(random_model, tmp_path):
+    for number in range(10):
+        save_weights(random_model(tie="all"), tmp_path / str(number))
+
+    assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
+
+
 def test_tied_weights_are_written_once(random_model, tmp_path):
     sizes = {}
     for tie in ("none", "all"):
