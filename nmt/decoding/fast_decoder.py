@@ -12,6 +12,7 @@ from torch.nn import functional
 from nmt.decoding.neighbours import Neighbours
 from nmt.model.attention import CrossAttention, KeyValueCache, SelfAttention, scaled_dot_product
 from nmt.model.layers import DecoderLayer, FeedForward, PreNorm
+from nmt.model.linear import linear
 from nmt.model.masks import added_to_scores
 from nmt.model.positions import turn
 from nmt.model.transformer import DecoderState, Transformer
@@ -141,7 +142,7 @@ def _feed_forward(module: FeedForward) -> _Map:
 
 def _linear(module: nn.Linear) -> _Map:
     weight, bias = module.weight, module.bias
-    return lambda x: functional.linear(x, weight, bias)
+    return lambda x: linear(x, weight, bias)
 
 
 def _norm(module: nn.Module) -> _Map:

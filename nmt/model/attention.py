@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from nmt.config import ModelConfig
 from nmt.model.dropout import Dropout
+from nmt.model.linear import Linear
 from nmt.model.positions import turn
 
 
@@ -95,9 +96,7 @@ class _Attention(nn.Module):
         self.dropout = Dropout(config.attention_dropout)
         widths = {"d_key": self.d_key, "d_model": config.d_model}
         self.scale = 1 / math.sqrt(widths[config.score_scale])
-        self.output = nn.Linear(
-            self.heads * self.d_value, config.d_model, bias=config.attention_bias
-        )
+        self.output = Linear(self.heads * self.d_value, config.d_model, bias=config.attention_bias)
         self.recorded: list[Tensor] | None = None
 
     def _split_heads(self, projected: Tensor) -> Tensor:
@@ -127,9 +126,7 @@ class SelfAttention(_Attention):
     def __init__(self, config: ModelConfig):
         super().__init__(config)
         self.widths = [self.heads * self.d_key] * 2 + [self.heads * self.d_value]
-        self.query_key_value = nn.Linear(
-            config.d_model, sum(self.widths), bias=config.attention_bias
-        )
+        self.query_key_value = Linear(config.d_model, sum(self.widths), bias=config.attention_bias)
 
     def forward(
         self,
@@ -158,8 +155,8 @@ class CrossAttention(_Attention):
     def __init__(self, config: ModelConfig):
         super().__init__(config)
         self.widths = [self.heads * self.d_key, self.heads * self.d_value]
-        self.query = nn.Linear(config.d_model, self.widths[0], bias=config.attention_bias)
-        self.key_value = nn.Linear(config.d_model, sum(self.widths), bias=config.attention_bias)
+        self.query = Linear(config.d_model, self.widths[0], bias=config.attention_bias)
+        self.key_value = Linear(config.d_model, sum(self.widths), bias=config.attention_bias)
 
     def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
         """Project the encoder's output, once for all decoding steps.

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from nmt.config import ModelConfig
 from nmt.model.attention import CrossAttention, KeyValueCache, SelfAttention
 from nmt.model.dropout import Dropout
+from nmt.model.linear import Linear
 
 
 class FeedForward(nn.Module):
@@ -12,10 +13,10 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: ModelConfig):
         super().__init__()
-        self.inner = nn.Linear(config.d_model, config.d_ff)
+        self.inner = Linear(config.d_model, config.d_ff)
         self.activation = nn.ReLU() if config.activation == "relu" else nn.GELU()
         self.dropout = Dropout(config.feed_forward_dropout)
-        self.outer = nn.Linear(config.d_ff, config.d_model)
+        self.outer = Linear(config.d_ff, config.d_model)
 
     def forward(self, x: Tensor) -> Tensor:
         """(batch, length, d_model) → the same shape, each position by itself."""

@@ -6,12 +6,12 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from nmt.config import ModelConfig
 from nmt.model.attention import KeyValueCache
 from nmt.model.dropout import Dropout
 from nmt.model.layers import DecoderLayer, EncoderLayer
+from nmt.model.linear import Linear, linear
 from nmt.model.masks import padding_mask, target_mask
 from nmt.model.positions import POSITIONS, LearnedPositions
 from nmt.special_tokens import PAD
@@ -46,7 +46,7 @@ class Embedding(nn.Module):
         return self.positions(start, length) if self.rotary else None
 
 
-class OutputLayer(nn.Linear):
+class OutputLayer(Linear):
     """The logits of all target pieces: (…, d_model) → (…, target_size)."""
 
     @property
@@ -56,7 +56,7 @@ class OutputLayer(nn.Linear):
 
     def forward(self, x: Tensor) -> Tensor:
         """See the class."""
-        return functional.linear(x, self.rows, self.bias)
+        return linear(x, self.rows, self.bias)
 
 
 class DecoderState:

@@ -1,0 +1,75 @@
+"""`linear` computes what PyTorch's own does, whichever library multiplies."""
+
+import pytest
+import torch
+from torch.nn import functional
+
+from nmt.model import linear as module
+from nmt.model.linear import Linear, by_onednn, linear
+
+needs_onednn = pytest.mark.skipif(
+    not hasattr(torch.ops.mkldnn, "_linear_pointwise"), reason="this PyTorch comes without oneDNN"
+)
+
+
+@pytest.fixture
+def onednn_pays(monkeypatch):
+    """As on a processor where oneDNN is faster, for products however small."""
+    monkeypatch.setattr(module, "_onednn_is_faster", lambda: True)
+    monkeypatch.setattr(module, "_FEWEST", 1)
+
+
+@needs_onednn
+@pytest.mark.parametrize("shape", [(1,), (31,), (32,), (33,), (1000,), (7, 45), (2, 3, 64), (0,)])
+@pytest.mark.parametrize("with_bias", [True, False])
+@torch.inference_mode()
+def test_onednn_gives_what_pytorch_gives(shape, with_bias):
+    x, weight = torch.randn(*shape, 48), torch.randn(90, 48)[:70]
+    bias = torch.randn(70) if with_bias else None
+
+    found = by_onednn(x, weight, bias)
+
+    torch.testing.assert_close(found, functional.linear(x, weight, bias), rtol=1e-4, atol=1e-4)
+
+
+@needs_onednn
+@torch.inference_mode()
+def test_a_part_of_a_tensor_is_multiplied_too():
+    x, weight = torch.randn(3, 50, 40)[:, ::2, 8:], torch.randn(20, 32)
+
+    found = by_onednn(x, weight, None)
+
+    torch.testing.assert_close(found, functional.linear(x, weight), rtol=1e-4, atol=1e-4)
+
+
+@needs_onednn
+@torch.inference_mode()
+def test_a_layer_follows_its_weights(onednn_pays):
+    layer, x = Linear(16, 24), torch.randn(40, 16)
+    layer(x)
+
+    layer.weight.mul_(3)
+
+    torch.testing.assert_close(layer(x), functional.linear(x, layer.weight, layer.bias))
+
+
+def test_a_layer_learns(onednn_pays):
+    layer, x = Linear(16, 24), torch.randn(40, 16)
+
+    layer(x).square().sum().backward()
+
+    expected = 2 * layer(x).detach().T @ x
+    torch.testing.assert_close(layer.weight.grad, expected, rtol=1e-4, atol=1e-4)
+
+
+@torch.inference_mode()
+def test_autocast_has_the_last_word(onednn_pays):
+    with torch.autocast("cpu", torch.bfloat16):
+        assert linear(torch.randn(40, 16), torch.randn(24, 16), None).dtype == torch.bfloat16
+
+
+def test_few_numbers_of_rows_are_multiplied():
+    filled = {rows + -rows % module._step(rows) for rows in range(1, 10_000)}
+
+    assert len(filled) < 100
+    assert all(-rows % module._step(rows) <= max(31, rows / 8) for rows in range(1, 10_000))
