@@ -13,6 +13,8 @@ from nmt.model.dropout import Dropout
 from nmt.model.linear import Linear
 from nmt.model.positions import turn
 
+_VECTOR = 16  # numbers of 32 bits
+
 
 def scaled_dot_product(
     query: Tensor,
@@ -43,7 +45,19 @@ def attention_weights(
     scores = query @ key.transpose(-2, -1) * (scale or 1 / math.sqrt(query.shape[-1]))
     if mask is not None:
         scores = scores.masked_fill(~mask, float("-inf"))
-    return scores.softmax(-1).nan_to_num(0.0)
+    weights = _softmax(scores)
+    return weights if mask is None or mask.any(-1).all() else weights.nan_to_num(0.0)
+
+
+def _softmax(scores: Tensor) -> Tensor:
+    """Return `scores.softmax(-1)`, of few keys on a CPU in a tenth of its time.
+
+    Its softmax takes the keys of a vector at once, fewer one by one, and is slow in 16 bits too.
+    """
+    keys = scores.shape[-1]
+    filled = functional.pad(scores, (0, max(0, _VECTOR - keys)), value=float("-inf"))
+    exact = torch.promote_types(scores.dtype, torch.float32)
+    return filled.softmax(-1, dtype=exact)[..., :keys].to(scores.dtype)
 
 
 class KeyValueCache:

@@ -53,11 +53,18 @@ class Dropout(nn.Module):
 class _CheapDropout(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, rate: float) -> Tensor:
-        dropped = min(round(rate * _STEPS), _STEPS - 1)
+        dropped = min(max(round(rate * _STEPS), 1), _STEPS - 1)
         draws = torch.empty(-(-x.numel() // 4), dtype=torch.int64)
         draws.random_(-(2**63), None, generator=getattr(_source, "generator", None))
         numbers = draws.view(torch.int16)[: x.numel()].view(x.shape)  # -32,768 … 32,767, evenly
-        kept = (numbers >= dropped - _STEPS // 2).to(x.dtype).mul_(_STEPS / (_STEPS - dropped))
+        least = dropped - _STEPS // 2
+        ones = numbers.clamp_(least - 1, least).sub_(least - 1)  # or zeros: no slow booleans
+        scale = _STEPS / (_STEPS - dropped)
+        if x.dtype in (torch.bfloat16, torch.float16):
+            # Zeros are zeros as floats too, and other numbers are but bits.
+            kept = ones.mul_(int(x.new_tensor(scale).view(torch.int16))).view(x.dtype)
+        else:
+            kept = ones.to(x.dtype).mul_(scale)
         ctx.save_for_backward(kept)
         return x * kept
 

@@ -54,6 +54,28 @@ def test_attention_weights_follow_another_scale():
     torch.testing.assert_close(weights, torch.tensor([[[[0.6224593, 0.3775407]]]]))
 
 
+@pytest.mark.parametrize("keys", [1, 7, 15, 16, 17, 40])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_attention_weights_and_gradients_are_those_of_the_plain_softmax(keys, dtype):
+    query, key = (random_heads(n, 3, n).to(dtype).requires_grad_() for n in (5, keys))
+    plain_query, plain_key = (x.detach().double().requires_grad_() for x in (query, key))
+    mask = torch.rand(2, 1, 5, keys, generator=torch.Generator().manual_seed(4)) < 0.7
+    mask[..., 0] = True
+    wanted = torch.randn(2, 3, 5, keys, generator=torch.Generator().manual_seed(5))
+
+    weights = attention_weights(query, key, mask)
+    (weights * wanted).sum().backward()
+
+    scores = (plain_query @ plain_key.transpose(2, 3) / 3**0.5).masked_fill(~mask, float("-inf"))
+    expected = scores.softmax(-1)
+    (expected * wanted).sum().backward()
+    tolerance = {"rtol": 0.05, "atol": 0.05} if dtype == torch.bfloat16 else {}
+    found = weights, query.grad, key.grad
+    for one, other in zip(found, (expected, plain_query.grad, plain_key.grad), strict=True):
+        assert one.dtype == dtype
+        torch.testing.assert_close(one, other.to(dtype), **tolerance)
+
+
 @pytest.mark.parametrize("scale", [None, 0.3])
 @pytest.mark.parametrize("masked", [False, True])
 def test_attention_weights_agree_with_scaled_dot_product(masked, scale):

@@ -54,6 +54,21 @@ def test_nothing_is_dropped_but_in_training(rate: float) -> None:
     assert torch.equal(layer.train()(x), x) is (rate == 0)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+def test_what_is_left_grows_alike_in_every_type(dtype: torch.dtype) -> None:
+    torch.manual_seed(3)
+    found = Dropout(0.3)(torch.full((50, 200), 3.0, dtype=dtype))
+
+    assert found.dtype == dtype
+    assert (found == 0).double().mean().item() == pytest.approx(0.3, abs=0.02)
+    values = found[found != 0].double()
+    assert values.tolist() == pytest.approx([3 / 0.7] * len(values), rel=0.01)
+
+
+def test_the_smallest_rate_drops_hardly_anything() -> None:
+    assert (dropped(1e-9, 1000, 100) == 0).sum() < 20
+
+
 def test_other_types_and_slices_are_dropped_too() -> None:
     torch.manual_seed(1)
     doubles = Dropout(0.5)(torch.ones(1000, dtype=torch.float64))
