@@ -122,10 +122,9 @@ class _Attention(nn.Module):
         """MultiHead(Q, K, V) = Concat(head₁, …, head_h) Wᴼ   (section 3.2.2)."""
         if self.recorded is not None:
             self.recorded.append(attention_weights(query, key, mask, self.scale))
-        by_hand = self.dropout.rate or query.dtype == torch.bfloat16
-        if self.training and query.device.type == "cpu" and by_hand:
-            # PyTorch's kernel takes no random numbers of a thread's own there, and its way back is
-            # slow in bfloat16.
+        if self.training and query.device.type == "cpu":
+            # PyTorch's kernel takes no random numbers of a thread's own there, goes back slowly in
+            # bfloat16, and is no faster in float32.
             heads = self.dropout(attention_weights(query, key, mask, self.scale)) @ value
         else:
             dropout = self.dropout.rate if self.training else 0.0
