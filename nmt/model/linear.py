@@ -59,9 +59,14 @@ def _pays(x: Tensor, weight: Tensor) -> bool:
     )
 
 
+def has_onednn() -> bool:
+    """Tell whether `by_onednn` can be called: not every PyTorch comes with it."""
+    return hasattr(torch.ops.mkldnn, "_linear_pointwise")
+
+
 @cache
 def _onednn_is_faster() -> bool:
     # An older PyTorch cannot say.
     found: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
     amd = "AMD" in str(found.get("cpu_name", ""))
-    return amd and bool(found.get("avx512_f")) and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    return amd and bool(found.get("avx512_f")) and has_onednn()

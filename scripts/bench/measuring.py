@@ -128,12 +128,12 @@ def ceiling(rows: int, inner: int, columns: int, dtype: torch.dtype = torch.floa
 
     By the library that PyTorch takes, or in float32 by oneDNN where that is faster.
     """
+    from nmt.model.linear import by_onednn, has_onednn  # peers import this file without nmt
+
     a, b = torch.randn(rows, inner).to(dtype), torch.randn(columns, inner).to(dtype)
     out = torch.empty(rows, columns, dtype=dtype)
     ways = [lambda: torch.mm(a, b.T, out=out)]
-    if dtype == torch.float32 and hasattr(torch.ops.mkldnn, "_linear_pointwise"):
-        from nmt.model.linear import by_onednn  # peers, which have no nmt, import this file too
-
+    if dtype == torch.float32 and has_onednn():
         ways.append(lambda: by_onednn(a, b, None))
     with torch.inference_mode():
         best = min(seconds(way) for way in ways for _ in range(20))

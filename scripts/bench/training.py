@@ -16,7 +16,7 @@ import numpy as np
 import peers
 import torch
 from batches import update, write_batches
-from measuring import Peer, Row, ceiling, in_turn, more, options, report
+from measuring import Peer, ceiling, in_turn, more, options, report
 
 from nmt.config import Config
 from nmt.config_files import load_config
@@ -103,15 +103,18 @@ def main() -> None:
             works["JoeyNMT"] = Peer(peers.python(), "joeynmt_training.py", *given)
         found = in_turn(works, arguments.rounds)
         width = config.model.d_model
-        top = ceiling(4096, width, 4 * width)
+        ceilings = {
+            "float32 ceiling": ceiling(4096, width, 4 * width),
+            "bfloat16 ceiling": ceiling(4096, width, 4 * width, torch.bfloat16),
+        }
         used = found["nmt"] * flops(trainer.model, trainer, order) / 1e9
     name = f"training, d_model {width}"
     rows = [more(name, "plain PyTorch loop", "tokens/s", found["nmt"], found["plain"], 1.7)]
-    if arguments.big:
-        rows = [more(name, "float32 ceiling", "GFLOP/s", used, top, 0.5), *rows]
-    else:
+    if not arguments.big:
         rows.append(more(name, "JoeyNMT 2.3.0", "tokens/s", found["nmt"], found["JoeyNMT"], 6.0))
-        rows.append(Row(name, "float32 ceiling", "GFLOP/s", used, top, used / top, 0.0))
+    least = {"float32 ceiling": 0.5} if arguments.big else {}
+    for kind, top in ceilings.items():
+        rows.append(more(name, kind, "GFLOP/s", used, top, least.get(kind, 0.0)))
     report(rows, arguments.json)
 
 

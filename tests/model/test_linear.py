@@ -5,11 +5,9 @@ import torch
 from torch.nn import functional
 
 from nmt.model import linear as module
-from nmt.model.linear import Linear, by_onednn, linear
+from nmt.model.linear import Linear, by_onednn, has_onednn, linear
 
-needs_onednn = pytest.mark.skipif(
-    not hasattr(torch.ops.mkldnn, "_linear_pointwise"), reason="this PyTorch comes without oneDNN"
-)
+needs_onednn = pytest.mark.skipif(not has_onednn(), reason="this PyTorch comes without oneDNN")
 
 
 @pytest.fixture
