@@ -337,7 +337,9 @@ class TrainingConfig(Section):
     epsilon: float = Field(1e-9, gt=0, description="Adam's ε")
     weight_decay: float = Field(0.0, ge=0, description="weight decay (decoupled for adamw)")
     schedule: Literal["inverse_sqrt", "cosine", "constant"] = Field(
-        "inverse_sqrt", description="learning rate after the warm-up (inverse_sqrt: Noam)"
+        "inverse_sqrt",
+        description="learning rate after the warm-up (inverse_sqrt: Noam; cosine: to zero at the "
+        "last update that epochs and max_updates allow, so raising them raises the rate again)",
     )
     warmup_updates: int = Field(
         400, ge=0, description="updates in which the rate rises linearly to its peak"

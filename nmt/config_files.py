@@ -92,7 +92,7 @@ def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
     Raises `UserError` with one line a mistake.
     """
     path = find_config(name)
-    tree = _without_former_fields(_read_yaml(path))
+    tree = _read_yaml(path)
     origins: dict[str, str] = {}
     problems = [_apply_override(tree, override, origins) for override in overrides]
     problems = [problem for problem in problems if problem]
@@ -179,19 +179,6 @@ def _yaml_problem(error: Exception) -> str:
     if isinstance(error, (LookupError, AttributeError)):
         return "a value does not fit its tag (!!…)"
     return one_line(error)
-
-
-# Fields of an earlier nmt, which its runs' config.yaml hold, with the value that did nothing.
-_FORMER = {("training", "r_drop"): 0.0}
-
-
-def _without_former_fields(tree: dict[str, Any]) -> dict[str, Any]:
-    """Return the tree without fields that are no more, where they did nothing."""
-    for (section, name), value in _FORMER.items():
-        content = tree.get(section)
-        if isinstance(content, dict) and content.get(name) == value:
-            del content[name]
-    return tree
 
 
 def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]) -> str | None:

@@ -47,7 +47,11 @@ _IN_EVERY_LINE: dict[str, type | tuple[type, ...]] = {
     "update": int,
     "epoch": int,
     "minutes": _NUMBER,
+    "learning_rate": _NUMBER,
+    "train_loss": _NUMBER,
     "loss": _NUMBER,
+    "perplexity": _NUMBER,
+    "accuracy": _NUMBER,
     "bleu": _NUMBER,
     "samples": list,
 }
@@ -100,8 +104,8 @@ class RunFolder:
         return read_report(self.data, _REMEDY)
 
     @property
-    def seen(self) -> Seen | None:
-        """What training has seen; None for the run of an earlier nmt, which did not keep it."""
+    def seen(self) -> Seen:
+        """What training has seen."""
         return read_seen(self.data, self.config.data.seed)
 
     def read_metrics(self) -> list[dict[str, Any]]:
@@ -113,6 +117,12 @@ class RunFolder:
                 return [_validation(json.loads(line)) for line in file]
         except (ValueError, RecursionError) as error:
             raise UserError(f"{self.metrics}: damaged: {error}; delete its broken line") from None
+
+    def best_validation(self) -> dict[str, Any] | None:
+        """Return the validation of the best weights, as `training.best` says; None before any."""
+        lines = self.read_metrics()
+        sign, measure = (1, "bleu") if self.config.training.best == "bleu" else (-1, "loss")
+        return max(lines, key=lambda line: sign * float(line[measure]), default=None)
 
     def write_metrics(self, lines: list[dict[str, Any]]) -> None:
         """Replace the metrics, whole or not at all."""

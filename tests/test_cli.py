@@ -536,15 +536,6 @@ def test_an_analysis_follows_the_scores(trained_run: RunFolder) -> None:
     assert "analysis" not in json.loads(nmt("evaluate", *options[:2], "--json").stdout)
 
 
-def test_an_analysis_of_an_earlier_run_says_what_is_missing(a_copy: Path) -> None:
-    (a_copy / "data" / "frequent_words.json").unlink()
-    done = nmt("evaluate", "--run", a_copy, "--analyse")
-    assert done.returncode == 0
-    [line] = [line for line in text(done.stdout).splitlines() if "unknown" in line]
-    assert line.startswith("rare words, training targets: unknown")
-    assert "BLEU by words in the source" in text(done.stdout)
-
-
 def test_files_of_different_lengths(trained_run: RunFolder) -> None:
     Path("source.txt").write_text("a\nb\n")
     Path("reference.txt").write_text("a\n")
@@ -665,6 +656,14 @@ def test_positions_of_a_config_and_of_a_run(a_copy: Path) -> None:
     assert "sinusoidal positions, d_model 64" in Path("mine.svg").read_text()
 
 
+def test_positions_of_a_run_need_no_datastore(a_copy: Path) -> None:
+    run = RunFolder(a_copy)
+    decoding = run.config.decoding.model_copy(update={"neighbours": 4})
+    run.write_config(run.config.model_copy(update={"decoding": decoding}))
+    assert not run.datastore.exists()
+    assert nmt("plot", "positions", "--run", a_copy).returncode == 0
+
+
 def test_rotary_positions_have_the_width_of_a_head() -> None:
     change = ("--set", "model.positions=rotary", "--set", "model.heads=4", "-o", "a.svg")
     assert nmt("plot", "positions", *change, "--set", "model.d_model=64").returncode == 0
@@ -715,7 +714,7 @@ def test_runs_and_show(a_copy: Path) -> None:
     assert row.split()[0] == "toy"
     assert f"{best:.2f}" in row
     shown = text(nmt("show", a_copy).stdout)
-    assert f"best BLEU        {best:.2f} on validation" in shown
+    assert f"by BLEU on validation: BLEU {best:.2f}, loss " in shown
     assert "best.safetensors" in shown
 
 

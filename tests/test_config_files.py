@@ -454,14 +454,6 @@ def test_an_alias_of_a_value_is_read(path: Path) -> None:
     assert (config.data.seed, config.training.seed) == (7, 7)
 
 
-def test_a_field_of_an_earlier_nmt_is_read_where_it_did_nothing(path: Path) -> None:
-    path.write_text("training: {r_drop: 0.0, seed: 3}")
-    assert load_config(path).training.seed == 3
-    path.write_text("training: {r_drop: 5.0, seed: 3}")
-    with pytest.raises(UserError, match=r"training\.r_drop: unknown field"):
-        load_config(path)
-
-
 # ------------------------------------------------------------------------------------------ --set
 
 

@@ -1,5 +1,6 @@
 """Run folders: named, numbered, found again, and never half written."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -21,9 +22,11 @@ from nmt.run_folder import (
 )
 
 SAMPLES = [{"source": "a\u2028b", "reference": "x\x85y", "translation": "„c“"}]
+MEASURES = ("learning_rate", "train_loss", "loss", "perplexity", "accuracy", "bleu")
+NUMBERS = dict.fromkeys(("minutes", *MEASURES), 0.5)
 LINES = [
-    {"update": 1, "epoch": 1, "minutes": 0.5, "loss": 3.5, "bleu": 0.0, "samples": SAMPLES},
-    {"update": 2, "epoch": 1, "minutes": 1.0, "loss": 2.25, "bleu": 9.5, "samples": []},
+    {"update": 1, "epoch": 1, **NUMBERS, "samples": SAMPLES},
+    {"update": 2, "epoch": 1, **NUMBERS, "bleu": 9.5, "samples": []},
 ]
 
 
@@ -290,7 +293,7 @@ def test_metrics_are_read_as_they_were_written() -> None:
         b"7\n",
         b'{"update": "3"}\n',
         b'{"update": 3, "epoch": 1.5}\n',
-        b'{"update": 3, "epoch": 1, "minutes": 1, "loss": 1, "bleu": 1, "samples": [1]}\n',
+        json.dumps({"update": 3, "epoch": 1, **NUMBERS, "samples": [1]}).encode() + b"\n",
         b"[" * 100_000 + b"\n",
     ],
 )

@@ -134,7 +134,8 @@ def positions(
     folder = pictures_of(open_run(run)) if run else Path()
     path = picture_path(output, folder, "positions")
     if run:
-        model = open_translator([open_run(run)], weights or "best", None, "cpu", set_).model
+        changes = [*(set_ or []), "decoding.neighbours=0"]  # positions need no datastore
+        model = open_translator([open_run(run)], weights or "best", None, "cpu", changes).model
         table, settings = position_table(model), model.config
     else:
         settings = load(config or "base.yaml", set_).model

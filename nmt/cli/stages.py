@@ -235,7 +235,7 @@ def evaluate(
     )
     analysis = (
         look_closer(examples, translations, data, seen, lowercase=lowercase, tokenize=tokenize)
-        if analyse
+        if seen
         else None
     )
     if json_:

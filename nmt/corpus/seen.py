@@ -87,12 +87,10 @@ class Seen:
         return position < len(self.target_keys) and int(self.target_keys[position]) == key
 
 
-def read_seen(folder: Path, seed: int) -> Seen | None:
-    """Read what `write_seen` wrote; None where an earlier `nmt prepare` wrote no such files."""
-    words, keys = folder / FREQUENT_WORDS, folder / TARGET_KEYS
-    if not (words.exists() and keys.exists()):
-        return None
-    frequent = read_json(words, _FrequentWords)
+def read_seen(folder: Path, seed: int) -> Seen:
+    """Read what `write_seen` wrote; raises `UserError` where it is missing or damaged."""
+    keys = folder / TARGET_KEYS
+    frequent = read_json(folder / FREQUENT_WORDS, _FrequentWords)
     try:
         hashes = np.fromfile(keys, _KEY)
     except OSError as error:

@@ -54,7 +54,9 @@ class Datastore:
         cluster = _nearest_centroids(keys, centroids)
         order = cluster.argsort(stable=True)
         sizes = cluster.bincount()
-        return cls(keys[order], tokens[order], sizes[sizes > 0], _means(keys, cluster))
+        means = _means(keys, cluster)
+        keys = keys[order]  # in the place of the others, which are too many to keep as well
+        return cls(keys, tokens[order], sizes[sizes > 0], means)
 
     def nearest(self, queries: Tensor, count: int) -> tuple[Tensor, Tensor]:
         """Find the nearest keys, nearly always the very nearest.
@@ -90,7 +92,7 @@ class Datastore:
         """Write the datastore; made_from: the `digest` of the model's weights."""
         # Half of float32's size; what is lost is nothing to the distances between neighbours.
         stored = {
-            "keys": torch.cat([cluster.T for cluster in self._keys]).half(),
+            "keys": torch.cat([cluster.T.half() for cluster in self._keys]),
             "tokens": torch.cat(self._tokens).int(),
             "sizes": torch.tensor([len(tokens) for tokens in self._tokens]),
             "centroids": self._centroids.T.contiguous(),

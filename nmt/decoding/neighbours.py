@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from nmt.decoding.datastore import Datastore
+
+_LEAST = torch.finfo(torch.float32).tiny  # a probability of 0 could never be chosen, even alone
 
 
 @dataclass(frozen=True)
@@ -31,4 +34,5 @@ class Neighbours:
         distances, tokens = self.datastore.nearest(hidden.float(), self.count)
         weights = (-distances / self.temperature).softmax(1) * self.share
         probabilities = logits.float().softmax(1) * (1 - self.share)
-        return probabilities.scatter_add_(1, tokens, weights).log()
+        mixed = probabilities.scatter_add_(1, tokens, weights)
+        return mixed.clamp_min(_LEAST).log()

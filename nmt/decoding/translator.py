@@ -280,7 +280,7 @@ class Translator:
     def _limits(self, sources: list[list[int]]) -> list[int]:
         """Return the most pieces that each source's translation may have."""
         config = self.decoding
-        lengths = torch.tensor([len(ids) for ids in sources])
+        lengths = torch.tensor([len(ids) - 1 for ids in sources])  # <eos> is no piece of it
         limits = (lengths * config.max_length_factor).long() + config.max_length_extra
         return limits.clamp(max=self._max_length - 1).tolist()
 

@@ -41,33 +41,28 @@ class Analysis:
     """What evaluation found beside the scores.
 
     by_rare_words: with and without a word, in source or reference, that training saw fewer than 5
-    times; training_targets: translations that are a target of training, word for word; both None
-    where it is not known what training saw. empty: nothing for a source that holds something; cut:
-    by the length limit; repeating: with the same words twice in a row where the reference has not.
-    worst: the sentences of lowest chrF, worst first
+    times; training_targets: translations that are a target of training, word for word; empty:
+    nothing for a source that holds something; cut: by the length limit; repeating: with the same
+    words twice in a row where the reference has not; worst: the sentences of lowest chrF, worst
+    first
     """
 
     sentences: int
     by_length: list[Group]
-    by_rare_words: list[Group] | None
-    training_targets: int | None
+    by_rare_words: list[Group]
+    training_targets: int
     empty: int
     cut: int
     repeating: int
     worst: list[Scored]
 
     def __str__(self) -> str:
-        lines = ["BLEU by words in the source", *_table(self.by_length)]
-        if self.by_rare_words is not None:
-            lines += [
-                f"BLEU by words that training saw fewer than {FREQUENT} times",
-                *_table(self.by_rare_words),
-            ]
-        else:
-            lines.append(
-                "rare words, training targets: unknown, an earlier `nmt prepare` did not keep what "
-                "training saw; delete the prepared data and train anew"
-            )
+        lines = [
+            "BLEU by words in the source",
+            *_table(self.by_length),
+            f"BLEU by words that training saw fewer than {FREQUENT} times",
+            *_table(self.by_rare_words),
+        ]
         faults = {
             "equal to a training target": self.training_targets,
             "empty": self.empty,
@@ -76,8 +71,7 @@ class Analysis:
         }
         lines.append("translations")
         for name, count in faults.items():
-            if count is not None:
-                lines.append(f"  {name:26} {count:6,}  {count / self.sentences:.1%}")
+            lines.append(f"  {name:26} {count:6,}  {count / self.sentences:.1%}")
         lines.append("the worst by chrF")
         for scored in self.worst:
             lines += [
@@ -92,7 +86,7 @@ def analyse(
     examples: Sequence[Example],
     translations: Sequence[Translation],
     data: DataConfig,
-    seen: Seen | None,
+    seen: Seen,
     *,
     lowercase: bool = False,
     tokenize: Tokenize = "13a",
@@ -119,12 +113,8 @@ def analyse(
                 found.append(Group(name, len(chosen), score))
         return found
 
-    by_rare_words = training_targets = None
-    if seen:
-        tidy, target = Cleaner(data).tidy, Cleaner(data).target
-        rare = [seen.has_rare_word(tidy(e.source), tidy(e.reference)) for e in examples]
-        by_rare_words = group([int(not is_rare) for is_rare in rare], ("some", "none"))
-        training_targets = sum(seen.is_target(target(t.text)) for t in translations)
+    tidy, target = Cleaner(data).tidy, Cleaner(data).target
+    rare = [seen.has_rare_word(tidy(e.source), tidy(e.reference)) for e in examples]
     lengths = [bisect_left(_LONGEST, len(example.source.split())) for example in examples]
     chrf = CHRF(lowercase=lowercase)
     scored = [
@@ -134,8 +124,8 @@ def analyse(
     return Analysis(
         sentences=len(pairs),
         by_length=group(lengths, _length_names()),
-        by_rare_words=by_rare_words,
-        training_targets=training_targets,
+        by_rare_words=group([int(not is_rare) for is_rare in rare], ("some", "none")),
+        training_targets=sum(seen.is_target(target(t.text)) for t in translations),
         empty=sum(not t.text for e, t in pairs if e.source.strip()),
         cut=sum(not t.complete for t in translations),
         repeating=sum(not _repeated(t.text) <= _repeated(e.reference) for e, t in pairs),

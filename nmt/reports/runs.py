@@ -27,7 +27,7 @@ class RunSummary:
     """What a row of the table shows; None where the run has not got that far.
 
     config: the configuration file that is nearest; data: the corpus and its training pairs;
-    bleu: the best on validation; seconds: since the run last changed
+    bleu: of the best weights, on validation; seconds: since the run last changed
     """
 
     name: str
@@ -63,7 +63,7 @@ def summarize_runs(folder: Path) -> list[RunSummary | str]:
 
 def summarize(run: RunFolder, configs: Mapping[str, Config]) -> RunSummary:
     """Read what a row shows of a run; `configs` as from `known_configs`."""
-    config, metrics = run.config, run.read_metrics()
+    config, metrics, best = run.config, run.read_metrics(), run.best_validation()
     file, changes = nearest_config(config, run.path.name, configs)
     pairs = run.report["pairs"]["train"]
     return RunSummary(
@@ -72,7 +72,7 @@ def summarize(run: RunFolder, configs: Mapping[str, Config]) -> RunSummary:
         data=f"{config.data.source}, {pairs:,} pairs",
         parameters=count_stored(run),
         updates=metrics[-1]["update"] if metrics else None,
-        bleu=max(line["bleu"] for line in metrics) if metrics else None,
+        bleu=best["bleu"] if best else None,
         seconds=time.time() - last_change(run.path),
     )
 
@@ -144,7 +144,7 @@ def count_stored(run: RunFolder) -> int | None:
 
 def format_runs(runs: Sequence[RunSummary | str]) -> str:
     """Return the table as text; damaged runs follow it, a line each."""
-    heads = ["run", "config", "data", "parameters", "updates", "best BLEU", "age"]
+    heads = ["run", "config", "data", "parameters", "updates", "BLEU", "age"]
     rows = [
         [
             run.name,
@@ -184,14 +184,19 @@ def format_run(run: RunFolder) -> str:
                   f"{model.positions} positions"),
         ("parameters", _number(count_stored(run), ",")),
     ]  # fmt: skip
-    if metrics:
-        last, best = metrics[-1], max(metrics, key=lambda line: float(line["bleu"]))
+    best = run.best_validation()
+    if best:
+        last, by = metrics[-1], config.training.best
         facts += [
             (
                 "trained",
                 f"{last['update']:,} updates, epoch {last['epoch']}, {last['minutes']:.1f} minutes",
             ),
-            ("best BLEU", f"{best['bleu']:.2f} on validation, at update {best['update']:,}"),
+            (
+                "best weights",
+                f"of update {best['update']:,}, by {'BLEU' if by == 'bleu' else by} on validation: "
+                f"BLEU {best['bleu']:.2f}, loss {best['loss']:.3f}",
+            ),
         ]
     files = [path for path in sorted(run.path.rglob("*")) if path.is_file()]
     shown = [path for path in files if run.data not in path.parents and path.name[0] != "."]
@@ -217,7 +222,7 @@ def _validations(metrics: list[dict[str, Any]]) -> list[str]:
         "accuracy": ".1%",
         "bleu": ".2f",
     }
-    rows = [[_number(line.get(name), form) for name, form in formats.items()] for line in metrics]
+    rows = [[format(line[name], form) for name, form in formats.items()] for line in metrics]
     return _table(heads, rows, left=0)
 
 

@@ -27,17 +27,16 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
     with picture(path, 13, 4.2) as figure:
         losses, bleu, rates = figure.subplots(1, 3)
         handles, labels = [], []
-        for name, lines, colour in zip(_names(runs), curves, cycle(COLOURS), strict=False):
+        for name, (lines, best), colour in zip(_names(runs), curves, cycle(COLOURS), strict=False):
             _plot(losses, lines, "loss", colour)
             _plot(losses, lines, "train_loss", colour, ":")
             _plot(bleu, lines, "bleu", colour)
             _plot(rates, lines, "learning_rate", colour)
-            best = max(lines, key=lambda line: float(line["bleu"]))
             bleu.plot(best["update"], best["bleu"], "*", color=colour, markersize=12)
             handles.append(Line2D([], [], color=colour))
-            labels.append(f"{name}, best BLEU {best['bleu']:.1f}")
+            labels.append(f"{name}, BLEU {best['bleu']:.1f}")
         losses.set(title="validation loss (line), training loss (dotted)", ylabel="nats a token")
-        bleu.set(title="validation BLEU (star: best)", ylabel="BLEU")
+        bleu.set(title="validation BLEU (star: best weights)", ylabel="BLEU")
         rates.set(title="learning rate")
         rates.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
         for panel in (losses, bleu, rates):
@@ -49,11 +48,12 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
         figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
 
 
-def _read(run: RunFolder) -> list[dict[str, Any]]:
-    lines = run.read_metrics()
-    if not lines:
+def _read(run: RunFolder) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return all validations, and the one of the best weights."""
+    best = run.best_validation()
+    if not best:
         raise UserError(f"{run.path}: no validation yet, so there is nothing to draw")
-    return lines
+    return run.read_metrics(), best
 
 
 def _names(runs: Sequence[RunFolder]) -> list[str]:
@@ -66,8 +66,6 @@ def _names(runs: Sequence[RunFolder]) -> list[str]:
 def _plot(
     panel: "Axes", lines: list[dict[str, Any]], name: str, colour: str, style: str = "-"
 ) -> None:
-    # Runs from before a measure was kept have no curve of it.
-    points = [(line["update"], line[name]) for line in lines if line.get(name) is not None]
-    marker = "o" if len(points) <= _FEW else ""
-    updates, values = [x for x, _ in points], [y for _, y in points]
+    marker = "o" if len(lines) <= _FEW else ""
+    updates, values = ([line[key] for line in lines] for key in ("update", name))
     panel.plot(updates, values, style, color=colour, marker=marker, markersize=3)

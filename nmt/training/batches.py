@@ -82,8 +82,9 @@ class Batch:
             return self
 
         def move(tensor: Tensor) -> Tensor:
-            source = tensor.pin_memory() if device.type == "cuda" else tensor
-            return source.to(device, non_blocking=True)
+            if device.type == "cuda":
+                return tensor.pin_memory().to(device, non_blocking=True)
+            return tensor.to(device)  # MPS, not waited for, may read memory that is free again
 
         return replace(
             self,

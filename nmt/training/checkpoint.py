@@ -13,7 +13,7 @@ from nmt.run_folder import replacing
 from nmt.training.optimization import WeightAverage
 from nmt.training.processes import Processes
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass
@@ -60,8 +60,7 @@ def save_checkpoint(
         "optimizer": optimizer.state_dict(),
         "average": average.average if average else None,
         "progress": asdict(progress),
-        "generators": generators[0],
-        "generators_of_others": generators[1:],
+        "generators": generators,
     }
     with replacing(path) as partial:
         try:
@@ -85,7 +84,7 @@ def load_checkpoint(
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         if state["format"] != FORMAT:
             raise UserError(f"{path}: checkpoint format {state['format']}, expected {FORMAT}")
-        generators = [state["generators"], *state.get("generators_of_others", [])]
+        generators = state["generators"]
         if len(generators) != processes.size:
             raise UserError(
                 f"{path}: number of processes: {processes.size} is not the {len(generators)} of "

@@ -1,6 +1,7 @@
 """The datastore of a run: what its model makes of each position of its training text."""
 
 import torch
+from torch import Tensor
 from tqdm import tqdm
 
 from nmt.corpus.prepared import PreparedData
@@ -11,7 +12,7 @@ from nmt.progress import elapsed
 from nmt.run_folder import RunFolder, Weights, replacing
 from nmt.training.batches import batches_of
 
-_LARGEST = 8 * 2**30  # bytes of keys
+_LARGEST = 4 * 2**30  # bytes of keys; filling takes twice as many
 
 
 def fill_datastore(
@@ -36,9 +37,16 @@ def fill_datastore(
             keys.append(model.hidden(there.source, there.target_in).flatten(0, 1)[there.places])
             tokens.append(there.target_out.flatten()[there.places])
         with elapsed("clustering"), replacing(run.datastore) as partial:
-            datastore = Datastore.of(torch.cat(keys), torch.cat(tokens))
+            datastore = Datastore.of(_joined(keys), _joined(tokens))
             datastore.save(partial, made_from)
     return datastore
+
+
+def _joined(parts: list[Tensor]) -> Tensor:
+    """Concatenate, and let go of the parts, which are as large again."""
+    whole = torch.cat(parts)
+    parts.clear()
+    return whole
 
 
 def require_room(prepared: PreparedData, d_model: int) -> None:

@@ -10,6 +10,8 @@ from nmt.model.transformer import Transformer
 from nmt.training.batches import Batch
 from nmt.training.cross_entropy import linear_cross_entropy
 
+_LOGITS_AT_A_TIME = 2**24  # 64 MiB of float32: validation should not need more than an update
+
 
 def batch_loss(model: Transformer, batch: Batch, label_smoothing: float) -> tuple[Tensor, Tensor]:
     """Return the summed loss to learn from, and the loss without smoothing, to be shown.
@@ -57,6 +59,10 @@ class Scores:
 def score_batch(model: Transformer, batch: Batch) -> Scores:
     """Return the unsmoothed loss and how many next tokens the model guesses (teacher forcing)."""
     hidden, labels = _counting(model, batch)
-    logits = model.logits(hidden).float()
-    loss = functional.cross_entropy(logits, labels, reduction="sum")
-    return Scores(loss.item(), int((logits.argmax(-1) == labels).sum()), batch.tokens)
+    loss, correct = hidden.new_zeros((), dtype=torch.float), labels.new_zeros(())
+    rows = max(1, _LOGITS_AT_A_TIME // model.output.out_features)
+    for some, label in zip(*(torch.split(each, rows) for each in (hidden, labels)), strict=True):
+        logits = model.logits(some).float()
+        loss += functional.cross_entropy(logits, label, reduction="sum")
+        correct += (logits.argmax(-1) == label).sum()
+    return Scores(loss.item(), int(correct), batch.tokens)

@@ -47,8 +47,7 @@ class TensorBoard:
         """Add the numbers and sample translations of one validation."""
         update = line["update"]
         for name, tag in TAGS.items():
-            if line.get(name) is not None:  # runs from before a measure was kept
-                self._writer.add_scalar(tag, line[name], update)
+            self._writer.add_scalar(tag, line[name], update)
         samples = [f"{sample['source']}  →  {sample['translation']}" for sample in line["samples"]]
         # As a block of code, in which Markdown leaves <unk> and * as they are.
         text = "\n".join(f"    {sample}" for sample in samples)

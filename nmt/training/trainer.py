@@ -75,6 +75,9 @@ def train(
     resuming, when the corpus has changed or a field that the saved state depends on; other fields,
     such as limits and the learning rate, may change and are kept in the folder.
 
+    Raises `KeyboardInterrupt` after a Ctrl-C or SIGTERM, with a checkpoint written; there is no
+    datastore for `decoding.neighbours` then.
+
     `processes`: those that `joined` has joined, which all call this alike; by default this one
     alone, on the best device there is.
     """
@@ -101,8 +104,9 @@ def train(
                 run.write_config(config)
         elif processes.is_main:
             create_run(folder, config, prepared)
-        trainer.run()
-        if config.decoding.neighbours and processes.is_main:
+        went_on = trainer.run()
+        wanted = config.decoding.neighbours and (went_on or not run.datastore.exists())
+        if wanted and processes.is_main:
             fill_datastore(run, prepared, "best", processes.device)
     return run
 
@@ -183,11 +187,14 @@ class Trainer:
 
     # --------------------------------------------------------------------------------- the loop
 
-    def run(self) -> None:
-        """Train until a limit is reached, patience ends, or the user interrupts."""
+    def run(self) -> bool:
+        """Train until a limit is reached, patience ends, or the user interrupts.
+
+        Returns whether there was anything left to train.
+        """
         if self.progress.finished and self._why_finished():
             tqdm.write(f"{self.folder.path} is trained already: {self._why_finished()}")
-            return
+            return False
         self.progress.finished = False
         self._announce()
         resume = (
@@ -207,6 +214,7 @@ class Trainer:
             tqdm.write(f"interrupted after update {self.progress.updates}; go on with\n  {resume}")
             raise KeyboardInterrupt
         tqdm.write(f"finished: {self._why_finished()}")
+        return True
 
     def _train_until_stopped(self, bar: "tqdm[None]") -> None:
         updates = self._updates()
@@ -369,14 +377,13 @@ class Trainer:
             texts[rank :: self.processes.size] = part
         return texts
 
-    def _train_loss(self) -> float | None:
+    def _train_loss(self) -> float:
         """Return the mean loss a token since the last validation, without label smoothing.
 
-        With dropout, as trained. None in a run from before this was counted.
+        With dropout, as trained.
         """
         [loss] = self.processes.sum(self._loss.item())
-        tokens = self.progress.loss_tokens
-        return loss / tokens if tokens else None
+        return loss / self.progress.loss_tokens
 
     @contextmanager
     def _writing_tensorboard(self) -> Iterator[None]:
@@ -522,12 +529,11 @@ class Trainer:
 
     def _show(self, line: dict[str, Any]) -> None:
         best = " (best)" if self.progress.best_update == line["update"] else ""
-        train_loss = line["train_loss"]
         tqdm.write(
             f"update {line['update']:,}, epoch {line['epoch']}, {line['minutes']:.1f} min: "
-            + (f"training loss {train_loss:.3f}, " if train_loss is not None else "")
-            + f"validation loss {line['loss']:.3f}, perplexity {line['perplexity']:.2f}, "
-            f"accuracy {line['accuracy']:.1%}, BLEU {line['bleu']:.2f}{best}"
+            f"training loss {line['train_loss']:.3f}, validation loss {line['loss']:.3f}, "
+            f"perplexity {line['perplexity']:.2f}, accuracy {line['accuracy']:.1%}, "
+            f"BLEU {line['bleu']:.2f}{best}"
         )
         for sample in line["samples"]:
             tqdm.write(f"  {sample['source']}  →  {sample['translation']}")

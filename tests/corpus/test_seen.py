@@ -95,8 +95,12 @@ def test_prepare_keeps_it_of_train_alone(
     assert sum(seen.is_target(line.split("\t")[1]) for line in lines) == 250
 
 
-def test_earlier_data_has_none(tmp_path: Path) -> None:
-    assert read_seen(tmp_path, SEED) is None
+@pytest.mark.parametrize("name", ["frequent_words.json", "train.target.keys"])
+def test_a_missing_file_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    write([], tmp_path)
+    (tmp_path / name).unlink()
+    with pytest.raises(UserError, match=rf"{name}: cannot be read: No such file .*; copy"):
+        read_seen(tmp_path, SEED)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"source": []}', '{"source": 1, "target": 2}'])

@@ -5,11 +5,13 @@ import math
 import pytest
 import torch
 
+from nmt.decoding.beam import beam_search
 from nmt.decoding.datastore import Datastore
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.fast_decoder import FastDecoder
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.neighbours import Neighbours
+from nmt.special_tokens import EOS
 from nmt.training.batches import Batch
 
 KEYS = torch.tensor([[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [9.0, 9.0]])
@@ -35,6 +37,23 @@ def test_a_count_beyond_all_keys_is_all_of_them():
     found = neighbours.mix(torch.randn(5, 2), torch.randn(5, 6)).exp()
 
     torch.testing.assert_close(found.sum(1), torch.ones(5))
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_an_output_ends_at_its_limit_where_nothing_else_would_end_it(beam_size, random_model):
+    model = random_model()
+    with torch.no_grad():
+        model.output.bias[EOS] = -200.0  # a probability that float32 cannot hold
+    store = Datastore.of(torch.zeros(4, model.config.d_model), torch.full((4,), 5))
+    decoder = FastDecoder(model, Neighbours(store, count=1, share=0.3, temperature=1.0))
+
+    [[found]] = beam_search(
+        decoder, torch.tensor([[4, 5, EOS]]), torch.tensor([10]), beam_size, alpha=1.0
+    )
+
+    assert len(found.ids) == 10
+    assert not found.complete
 
 
 @torch.inference_mode()

@@ -218,8 +218,8 @@ def test_the_output_is_limited_by_the_length_of_the_source(beam_size, translator
 
     short, long, longest = translate.translate(["Anna", "Anna singt .", " ".join(["Ben"] * 15)])
 
-    # 2 * (words + <eos>) + 1, and never more than the model's positions
-    assert [len(t.text.split(" ")) for t in (short, long, longest)] == [5, 9, 23]
+    # 2 * words + 1, and never more than the model's positions
+    assert [len(t.text.split(" ")) for t in (short, long, longest)] == [3, 7, 23]
     assert not short.complete
 
 

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
 
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
@@ -28,6 +29,19 @@ def test_shifts_the_target_for_teacher_forcing() -> None:
     assert batch.target_in.tolist() == [[SOS, 8, 9], [SOS, 4, PAD]]
     assert batch.target_out.tolist() == [[8, 9, EOS], [4, EOS, PAD]]
     assert batch.tokens == 5
+
+
+def test_only_cuda_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    copies = []
+    original = Tensor.to
+
+    def to(tensor: Tensor, device: torch.device, non_blocking: bool = False) -> Tensor:
+        copies.append(non_blocking)
+        return original(tensor, device)
+
+    monkeypatch.setattr(Tensor, "to", to)
+    Batch.from_ids([[5]], [[6]]).to(torch.device("meta"))  # as MPS: neither CPU nor CUDA
+    assert copies == [False] * 4
 
 
 def test_an_epoch_holds_every_pair_once(toy_config: MakeConfig, prepared: PreparedData) -> None:

@@ -66,6 +66,20 @@ def test_other_weights_take_its_place(toy_config: MakeConfig) -> None:
         load_translator(run, device=CPU)
 
 
+def test_going_on_with_a_finished_run_leaves_the_datastore_of_other_weights(
+    toy_config: MakeConfig,
+) -> None:
+    config = toy_config(decoding=NEIGHBOURS, training={"average_decay": 0.5, "max_updates": 2})
+    run = train(config, Path("run"))
+    fill_datastore(run, prepare(config), "last", CPU)
+    train(config, Path("run"), resume=True)
+    load_translator(run, weights="last", device=CPU)
+
+    run.datastore.unlink()
+    train(config, Path("run"), resume=True)
+    load_translator(run, device=CPU)
+
+
 def test_a_corpus_too_large_is_refused_before_the_training(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:

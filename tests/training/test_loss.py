@@ -5,6 +5,7 @@ import torch
 
 from nmt.config import ModelConfig
 from nmt.model.transformer import Transformer
+from nmt.training import loss as module
 from nmt.training.batches import Batch
 from nmt.training.loss import batch_loss, score_batch
 
@@ -75,3 +76,13 @@ def test_scores_count_right_guesses(model: Transformer) -> None:
     assert (scores.correct, scores.tokens) == (right, 8)
     assert scores.loss == pytest.approx(literal_loss(model, 0.0), rel=1e-5)
     assert math.isfinite(scores.loss)
+
+
+def test_scores_of_a_few_rows_at_a_time_are_those_of_all(
+    model: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = score_batch(model, BATCH)
+    monkeypatch.setattr(module, "_LOGITS_AT_A_TIME", 3 * 11)  # three rows
+    scores = score_batch(model, BATCH)
+    assert (scores.correct, scores.tokens) == (whole.correct, whole.tokens)
+    assert scores.loss == pytest.approx(whole.loss, rel=1e-6)

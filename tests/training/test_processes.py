@@ -175,9 +175,11 @@ def test_resuming_equals_never_having_stopped(two: Path) -> None:
         assert torch.equal(halves["model"][name], weight)
     for one, other in zip(whole["average"], halves["average"], strict=True):
         assert torch.equal(one, other)
-    [others], [same] = (state["generators_of_others"] for state in (whole, halves))
-    assert torch.equal(others["cpu"], same["cpu"])
-    assert not torch.equal(others["cpu"], whole["generators"]["cpu"])
+    states = [[each["cpu"] for each in state["generators"]] for state in (whole, halves)]
+    for one, other in zip(*states, strict=True):
+        assert torch.equal(one, other)
+    main, second = states[0]
+    assert not torch.equal(main, second)
 
 
 def test_a_signal_to_one_stops_all_after_the_same_update(two: Path) -> None:
@@ -217,7 +219,7 @@ def test_a_killed_process_ends_the_others_with_one_line_and_leaves_a_checkpoint(
         "torchrun --nproc-per-node=2 -m nmt -- train --resume --run runs/toy"
     ]
     assert "Traceback" not in out + err
-    assert len(checkpoint(tmp_path / "runs" / "toy")["generators_of_others"]) == 1
+    assert len(checkpoint(tmp_path / "runs" / "toy")["generators"]) == 2
 
 
 def test_a_process_leaves_only_when_gloo_has_let_go_of_its_messages(
