@@ -331,6 +331,12 @@ class TrainingConfig(Section):
     label_smoothing: float = Field(
         0.1, ge=0, lt=1, description="probability mass spread over the whole vocabulary"
     )
+    r_drop: float = Field(
+        0.0,
+        ge=0,
+        description="α: how much two passes over each batch, under different dropout, are to "
+        "agree (Liang et al. 2021); twice the time",
+    )
     optimizer: Literal["adam", "adamw", "nadam"] = Field("adam", description="optimizer")
     learning_rate: float = Field(1e-3, gt=0, description="peak learning rate")
     betas: tuple[float, float] = Field((0.9, 0.98), description="Adam's decay rates")

@@ -58,6 +58,16 @@ class Batch:
             places=target_out.flatten().nonzero().squeeze(1),  # PAD is 0
         )
 
+    def twice(self) -> "Batch":
+        """Return the batch with each pair twice; a label is followed by itself in `places`."""
+        places = torch.stack([self.places, self.places + self.target_out.numel()], dim=1)
+        return Batch(
+            source=self.source.repeat(2, 1),
+            target_in=self.target_in.repeat(2, 1),
+            target_out=self.target_out.repeat(2, 1),
+            places=places.flatten(),
+        )
+
     def without_labels(self) -> "Batch":
         """Return the batch with no label that counts: what there is to learn from it is nothing."""
         return replace(self, places=self.places[:0])

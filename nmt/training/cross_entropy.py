@@ -18,30 +18,48 @@ _STEPS_A_BLOCK = 8  # whose gradient is kept for one product, which is faster th
 
 
 def linear_cross_entropy(
-    hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor, label_smoothing: float
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    labels: Tensor,
+    label_smoothing: float,
+    r_drop: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
-    """Return the summed loss to learn from, and the one without smoothing, to be shown.
+    """Return the summed loss to learn from, and the cross-entropy alone, to be shown.
 
     hidden: (rows, d_model); weight: (vocabulary, d_model); bias: (vocabulary,); labels: (rows,).
     The second carries no gradient.
 
     With smoothing ε the label keeps 1 - ε, and ε is spread evenly over the whole vocabulary
     (Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4).
+
+    With `r_drop` α each two rows, the first and the second, the third and the fourth, …, come from
+    two passes over the same position, and α / 2 of their Kullback-Leibler divergence in both
+    directions is added: Σ (p₁ - p₂)(log p₁ - log p₂) (Liang et al. 2021, equations 2 to 4).
     """
     if hidden.device.type == "cpu" and torch.is_grad_enabled():
-        arguments = hidden, weight, bias, labels, label_smoothing, _product_dtype(hidden)
+        arguments = hidden, weight, bias, labels, label_smoothing, r_drop, _product_dtype(hidden)
         return _InRows.apply(*arguments)  # type: ignore[no-untyped-call,no-any-return]
-    return plain_linear_cross_entropy(hidden, weight, bias, labels, label_smoothing)
+    return plain_linear_cross_entropy(hidden, weight, bias, labels, label_smoothing, r_drop)
 
 
 def plain_linear_cross_entropy(
-    hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor, label_smoothing: float
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    labels: Tensor,
+    label_smoothing: float,
+    r_drop: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
     """Return what `linear_cross_entropy` does, as it is written in books."""
     log_probabilities = functional.linear(hidden, weight, bias).float().log_softmax(-1)
     plain = functional.nll_loss(log_probabilities, labels, reduction="sum")  # Σ -log p(label)
     spread = -log_probabilities.sum() / len(weight)  # Σ -Σ_v log p(v) / V
-    return (1 - label_smoothing) * plain + label_smoothing * spread, plain.detach()
+    loss = (1 - label_smoothing) * plain + label_smoothing * spread
+    if r_drop:
+        first, second = log_probabilities[0::2], log_probabilities[1::2]
+        loss = loss + r_drop / 2 * ((first.exp() - second.exp()) * (first - second)).sum()
+    return loss, plain.detach()
 
 
 class _InRows(torch.autograd.Function):
@@ -55,12 +73,13 @@ class _InRows(torch.autograd.Function):
         bias: Tensor | None,
         labels: Tensor,
         label_smoothing: float,
+        r_drop: float,
         dtype: torch.dtype,
     ) -> tuple[Tensor, Tensor]:
         d_hidden, d_weight = torch.empty_like(hidden), torch.zeros_like(weight)
         d_bias = None if bias is None else torch.zeros_like(bias)
-        plain, spread = hidden.new_zeros(()), hidden.new_zeros(())
-        step = max(64, _LOGITS_AT_A_TIME // len(weight))
+        plain, spread, divergence = hidden.new_zeros(3)
+        step = max(64, _LOGITS_AT_A_TIME // len(weight) // 2 * 2)  # pairs stay together
         block = step * _STEPS_A_BLOCK
         factor, weight_factor = hidden.to(dtype), weight.to(dtype)
         # Allocating takes time, so all steps share these.
@@ -81,9 +100,15 @@ class _InRows(torch.autograd.Function):
                 p, log_total = _softmax(logits, p_buffer[: len(some)])
                 plain += (log_total - of_label).sum()
                 spread += (log_total - mean).sum()
+                d_divergence = None
+                if r_drop:
+                    of_step, d_divergence = _divergence(p, logits.sub_(log_total))
+                    divergence += of_step
                 # d loss / d logits = p - ε / V, less 1 - ε at the label
                 d_logits = p.sub_(label_smoothing / len(weight))
                 d_logits.scatter_add_(1, label, torch.full_like(of_label, label_smoothing - 1))
+                if d_divergence is not None:
+                    d_logits.add_(d_divergence, alpha=r_drop / 2)
                 if d_bias is not None:
                     d_bias += d_logits.sum(0)
                 product.copy_(d_logits)  # in the place of the logits, which are done with
@@ -92,14 +117,15 @@ class _InRows(torch.autograd.Function):
             d_weight += d_exact.copy_(torch.mm(factors.T, rows, out=d_product))
         ctx.save_for_backward(d_hidden, d_weight, d_bias)
         ctx.mark_non_differentiable(plain)
-        return (1 - label_smoothing) * plain + label_smoothing * spread, plain
+        loss = (1 - label_smoothing) * plain + label_smoothing * spread + r_drop / 2 * divergence
+        return loss, plain
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         d_hidden, d_weight, d_bias = ctx.saved_tensors
         d_bias = None if d_bias is None else d_bias * d_loss
-        return d_hidden * d_loss, d_weight * d_loss, d_bias, None, None, None
+        return d_hidden * d_loss, d_weight * d_loss, d_bias, None, None, None, None
 
 
 def _product_dtype(hidden: Tensor) -> torch.dtype:
@@ -112,3 +138,14 @@ def _softmax(logits: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:
     p = torch.softmax(logits, 1, out=out)
     # log p = logits - log Σ exp(logits), exactest where p is largest
     return p, logits.amax(1, keepdim=True) - p.amax(1, keepdim=True).log()
+
+
+def _divergence(p: Tensor, log_p: Tensor) -> tuple[Tensor, Tensor]:
+    """Return KL(p₁ ‖ p₂) + KL(p₂ ‖ p₁) of all pairs of rows, and its gradient by the logits."""
+    d_logits = torch.empty_like(p)
+    first, second = p[0::2], p[1::2]
+    difference, ratio = first - second, log_p[0::2] - log_p[1::2]
+    expected, other = ((x * ratio).sum(1, keepdim=True) for x in (first, second))
+    d_logits[0::2] = first * (ratio - expected) + difference
+    d_logits[1::2] = second * (other - ratio) - difference
+    return (expected - other).sum(), d_logits

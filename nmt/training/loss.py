@@ -13,27 +13,36 @@ from nmt.training.cross_entropy import linear_cross_entropy
 _LOGITS_AT_A_TIME = 2**24  # 64 MiB of float32: validation should not need more than an update
 
 
-def batch_loss(model: Transformer, batch: Batch, label_smoothing: float) -> tuple[Tensor, Tensor]:
-    """Return the summed loss to learn from, and the loss without smoothing, to be shown.
+def batch_loss(
+    model: Transformer, batch: Batch, label_smoothing: float, r_drop: float = 0.0
+) -> tuple[Tensor, Tensor]:
+    """Return the summed loss to learn from, and the cross-entropy alone, to be shown.
 
     Divide them by `batch.tokens` for the means. The second is what validation measures.
+
+    With `r_drop` the model reads the batch twice, each time under dropout of its own, and learns to
+    say the same: see `linear_cross_entropy`. The losses are then the means of both passes.
     """
-    hidden, labels = _counting(model, batch)
+    passes = 2 if r_drop else 1
+    hidden, labels = _counting(model, batch.twice() if r_drop else batch)
     output = model.output
-    return linear_cross_entropy(hidden, output.rows, output.bias, labels, label_smoothing)
+    loss, plain = linear_cross_entropy(
+        hidden, output.rows, output.bias, labels, label_smoothing, r_drop
+    )
+    return loss / passes, plain / passes
 
 
 class BatchLoss(nn.Module):
     """`batch_loss` as a module, since processes share the gradients of a module's `forward`."""
 
-    def __init__(self, model: Transformer, label_smoothing: float):
+    def __init__(self, model: Transformer, label_smoothing: float, r_drop: float):
         super().__init__()
         self.model = model
-        self._label_smoothing = label_smoothing
+        self._label_smoothing, self._r_drop = label_smoothing, r_drop
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """See `batch_loss`."""
-        return batch_loss(self.model, batch, self._label_smoothing)
+        return batch_loss(self.model, batch, self._label_smoothing, self._r_drop)
 
 
 def _counting(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:

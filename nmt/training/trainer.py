@@ -137,7 +137,7 @@ class Trainer:
         torch.manual_seed(self.settings.seed)
         sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
         self.model = Transformer(config.model, *sizes).to(self.device)
-        loss = BatchLoss(self.model, self.settings.label_smoothing)
+        loss = BatchLoss(self.model, self.settings.label_smoothing, self.settings.r_drop)
         self.learner = processes.replicate(loss)
         # Several processes share a batch out already.
         by_threads = self.device.type == "cpu" and processes.size == 1

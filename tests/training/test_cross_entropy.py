@@ -21,16 +21,24 @@ def inputs(rows: int, vocabulary: int, bias: bool) -> tuple[Tensor, Tensor, Tens
 
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-@pytest.mark.parametrize(("rows", "vocabulary"), [(1, 5), (64, 50), (200, 50), (129, 3)])
+@pytest.mark.parametrize(
+    ("rows", "vocabulary", "r_drop"),
+    [(1, 5, 0.0), (64, 50, 0.0), (200, 50, 0.0), (129, 3, 0.0), (2, 5, 1.0), (202, 50, 3.0)],
+)
 def test_rows_give_the_loss_and_gradients_of_the_whole(
-    monkeypatch: pytest.MonkeyPatch, rows: int, vocabulary: int, smoothing: float, bias: bool
+    monkeypatch: pytest.MonkeyPatch,
+    rows: int,
+    vocabulary: int,
+    r_drop: float,
+    smoothing: float,
+    bias: bool,
 ) -> None:
     monkeypatch.setattr(module, "_LOGITS_AT_A_TIME", 1)  # the smallest step: 64 rows
     monkeypatch.setattr(module, "_STEPS_A_BLOCK", 2)
     found = []
     for function in (linear_cross_entropy, plain_linear_cross_entropy):
         hidden, weight, added, labels = inputs(rows, vocabulary, bias)
-        loss, plain = function(hidden, weight, added, labels, smoothing)
+        loss, plain = function(hidden, weight, added, labels, smoothing, r_drop)
         assert not plain.requires_grad
         (loss / 7).backward()
         gradients = [x.grad for x in (hidden, weight, added) if x is not None]
@@ -39,9 +47,10 @@ def test_rows_give_the_loss_and_gradients_of_the_whole(
         torch.testing.assert_close(fast, slow, rtol=1e-5, atol=1e-5)
 
 
-def test_large_logits_do_not_overflow() -> None:
+@pytest.mark.parametrize("r_drop", [0.0, 1.0])
+def test_large_logits_do_not_overflow(r_drop: float) -> None:
     hidden, weight, _, labels = inputs(70, 5, False)
-    loss, plain = linear_cross_entropy(hidden * 1e3, weight * 1e3, None, labels, 0.1)
+    loss, plain = linear_cross_entropy(hidden * 1e3, weight * 1e3, None, labels, 0.1, r_drop)
     loss.backward()
     assert loss.isfinite()
     assert plain.isfinite()
@@ -49,11 +58,22 @@ def test_large_logits_do_not_overflow() -> None:
     assert hidden.grad.isfinite().all()
 
 
-def test_without_gradients_the_loss_is_the_same() -> None:
+def test_r_drop_adds_the_divergence_of_neighbouring_rows_in_both_directions() -> None:
+    values = inputs(4, 5, True)
+    hidden, weight, bias, _ = values
+    p = torch.nn.functional.linear(hidden, weight, bias).softmax(-1)
+    pairs = [(p[i], p[j]) for i, j in ((0, 1), (1, 0), (2, 3), (3, 2))]
+    expected = sum((a * (a / b).log()).sum() for a, b in pairs)
+    added = linear_cross_entropy(*values, 0.1, 3.0)[0] - linear_cross_entropy(*values, 0.1)[0]
+    torch.testing.assert_close(added, 3 / 2 * expected)
+
+
+@pytest.mark.parametrize("r_drop", [0.0, 1.0])
+def test_without_gradients_the_loss_is_the_same(r_drop: float) -> None:
     values = inputs(70, 5, True)
     with torch.no_grad():
-        without = linear_cross_entropy(*values, 0.1)
-    for one, other in zip(without, linear_cross_entropy(*values, 0.1), strict=True):
+        without = linear_cross_entropy(*values, 0.1, r_drop)
+    for one, other in zip(without, linear_cross_entropy(*values, 0.1, r_drop), strict=True):
         torch.testing.assert_close(one, other.detach())
 
 

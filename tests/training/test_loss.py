@@ -52,6 +52,30 @@ def test_gives_the_gradient_of_the_librarys_smoothed_cross_entropy(model: Transf
         torch.testing.assert_close(gradient, parameter.grad)
 
 
+def test_r_drop_changes_nothing_without_dropout(model: Transformer) -> None:
+    found = []
+    for r_drop in (0.0, 1.0):
+        model.zero_grad()
+        loss, plain = batch_loss(model, BATCH, 0.1, r_drop)
+        loss.backward()  # type: ignore[no-untyped-call]
+        found.append([loss.detach(), plain, *(parameter.grad for parameter in model.parameters())])
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_r_drop_is_what_two_passes_under_dropout_disagree_about() -> None:
+    torch.manual_seed(0)
+    sizes = {"d_model": 8, "heads": 2, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1}
+    model = Transformer(ModelConfig(**sizes, dropout=0.5), 11, 11)
+    losses = []
+    for r_drop in (1e-9, 1.0, 2.0):
+        torch.manual_seed(1)  # the same dropout
+        losses.append(batch_loss(model, BATCH, 0.1, r_drop)[0].item())
+    none, once, twice = losses
+    assert once > none + 0.1
+    assert twice - none == pytest.approx(2 * (once - none), rel=1e-4)
+
+
 def test_padding_does_not_count(model: Transformer) -> None:
     short = Batch.from_ids([[5, 6, 7]], [[9, 10]])
     long = Batch.from_ids([[8]], [[4, 5, 6, 7]])
