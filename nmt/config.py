@@ -28,6 +28,8 @@ def _path_or_pair(value: object) -> object:
     return tuple(paths) if paths is value else value
 
 
+CORPUS_PATHS = ("path", "train_path", "validation_path", "test_path")  # of the data section
+
 PathOrPair = Annotated[Path | tuple[Path, Path] | None, BeforeValidator(_path_or_pair)]
 LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 SubwordKind = Literal["bpe", "unigram"]

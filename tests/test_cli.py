@@ -367,6 +367,16 @@ def test_a_datastore_is_filled_and_looked_up(a_copy: Path) -> None:
     assert_refused(*looked_up, "--engine", "ctranslate2", message=message)
 
 
+def test_a_datastore_is_filled_from_a_corpus_that_has_moved(a_copy: Path, toy_corpus: Path) -> None:
+    import shutil
+
+    shutil.copy(toy_corpus, "moved.tsv")
+    assert nmt("datastore", a_copy, "--set", "data.path=moved.tsv").returncode == 0
+    assert (a_copy / "datastore.safetensors").exists()
+    message = "a datastore takes data.path and its like only"
+    assert_refused("datastore", a_copy, "--set", "data.seed=3", message=message)
+
+
 def test_without_a_run_the_newest_with_the_weights_is_taken(trained_run: RunFolder) -> None:
     import shutil
 

@@ -282,6 +282,10 @@ def datastore(
         typer.Argument(help="Run folder; default: the one under ./runs trained last."),
     ] = None,
     weights: WeightsOption = "best",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="FIELD=VALUE", help="Where the corpus is now: data.path=…"),
+    ] = None,
     device: DeviceOption = None,
 ) -> None:
     """Keep what a model makes of its training text, for decoding.neighbours.
@@ -289,6 +293,7 @@ def datastore(
     `nmt train` ends with this where the configuration has decoding.neighbours; for a run without,
     or for other weights, it is this command. Needs the corpus; takes the place of an earlier one.
     """
+    from nmt.config import CORPUS_PATHS
     from nmt.corpus.prepare import prepare
     from nmt.device import choose_device
     from nmt.run_folder import newest_run, open_run, require_same_data
@@ -296,7 +301,10 @@ def datastore(
 
     file = f"{weights}.safetensors"
     opened = open_run(run) if run else newest_run(file, option="nmt datastore FOLDER")
-    prepared = prepare(opened.config)
+    for change in set_ or []:
+        if change.partition("=")[0].strip() not in {f"data.{name}" for name in CORPUS_PATHS}:
+            raise UserError(f"--set {change}: a datastore takes data.path and its like only")
+    prepared = prepare(load(str(opened.path / "config.yaml"), set_))
     require_same_data(opened, prepared)
     filled = fill_datastore(opened, prepared, weights, choose_device(device))
     typer.echo(f"{len(filled):,} positions in {opened.datastore}")

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nmt.config import Config, DataConfig
+from nmt.config import CORPUS_PATHS, Config, DataConfig
 from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.placeholders import KnownWords, NameHider, words_of
@@ -146,7 +146,8 @@ def default_folder(config: Config) -> Path:
 def _fingerprint(config: Config, corpus: Corpus) -> str:
     """Return a hash of everything that the prepared data is made from."""
     digest = hashlib.sha256(f"format {FORMAT}\n".encode())
-    digest.update((config.data.model_dump_json() + config.tokenizer.model_dump_json()).encode())
+    data = config.data.model_dump_json(exclude={*CORPUS_PATHS})  # the files may have moved
+    digest.update((data + config.tokenizer.model_dump_json()).encode())
     files = [(split, path) for split, paths in sorted(corpus.files.items()) for path in paths]
     size = sum(path.stat().st_size for _, path in files)
     with tqdm(desc="checking corpus", total=size, unit="B", unit_scale=True, delay=2) as bar:

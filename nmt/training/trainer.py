@@ -22,7 +22,7 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
-from nmt.config import Config
+from nmt.config import CORPUS_PATHS, Config
 from nmt.corpus.prepare import default_folder, prepare
 from nmt.corpus.prepared import PreparedData, open_prepared
 from nmt.decoding.translator import Translator
@@ -561,7 +561,7 @@ class Trainer:
 def _refuse_other_settings(before: Config, now: Config) -> None:
     """Refuse to resume with fields changed on which the weights or the batches depend."""
     fixed = {f"model.{name}" for name in type(before.model).model_fields}
-    fixed |= {f"data.{name}" for name in type(before.data).model_fields}
+    fixed |= {f"data.{name}" for name in type(before.data).model_fields if name not in CORPUS_PATHS}
     fixed |= {f"tokenizer.{name}" for name in type(before.tokenizer).model_fields}
     fixed |= {f"training.{name}" for name in _FIXED_WHEN_RESUMING}
     for field in sorted(fixed):

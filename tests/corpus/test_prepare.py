@@ -342,6 +342,13 @@ def test_a_second_time_nothing_is_done(make_config: Make, tmp_path: Path) -> Non
     assert again.report["read"] == 300
 
 
+def test_a_corpus_that_has_moved_is_the_same(make_config: Make, tmp_path: Path, tsv: Path) -> None:
+    first = prepare(make_config(), tmp_path / "out")
+    moved = tsv.rename(tmp_path / "moved.tsv")
+    second = prepare(make_config(data={"path": str(moved)}), tmp_path / "other")
+    assert second.fingerprint == first.fingerprint
+
+
 def test_sections_of_later_stages_do_not_count(make_config: Make, tmp_path: Path) -> None:
     before = state(prepare(make_config(), tmp_path / "out").folder)
     prepare(make_config(model={"heads": 8}), tmp_path / "out")

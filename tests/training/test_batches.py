@@ -53,8 +53,6 @@ def test_twice_puts_each_label_beside_itself() -> None:
     assert len({*twice.places.tolist()}) == twice.tokens == 2 * batch.tokens
 
 
-
-
 def test_an_epoch_holds_every_pair_once(toy_config: MakeConfig, prepared: PreparedData) -> None:
     pairs = [i for batch in plan(prepared, toy_config()).order(1) for i in batch.tolist()]
     assert sorted(pairs) == list(range(168))

@@ -252,6 +252,17 @@ def test_resuming_with_other_data_is_refused(toy_config: MakeConfig) -> None:
     assert sorted(Path("data/prepared").iterdir()) == prepared
 
 
+def test_resuming_goes_on_with_a_corpus_that_has_moved(
+    toy_config: MakeConfig, toy_corpus: Path
+) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    shutil.copy(toy_corpus, "moved.tsv")
+    moved = toy_config(data={"path": "moved.tsv"}, training={"max_updates": 4})
+    run = train(moved, Path("run"), resume=True)
+    assert run.read_metrics()[-1]["update"] == 4
+    assert run.config.data.path == Path("moved.tsv")
+
+
 def test_resuming_with_another_corpus_is_refused(toy_config: MakeConfig, toy_corpus: Path) -> None:
     shutil.copy(toy_corpus, "own.tsv")
     config = toy_config(data={"path": "own.tsv"}, training={"max_updates": 2})
