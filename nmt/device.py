@@ -52,7 +52,11 @@ def _has_bfloat16(device: torch.device) -> bool:
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if device.type == "cpu":
-        # An older PyTorch cannot say.
-        found: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
+        found = cpu_capabilities()
         return bool(found.get("avx512_bf16") or found.get("amx_bf16"))
     return False
+
+
+def cpu_capabilities() -> dict[str, object]:
+    """Return the processor's name and instructions; of those an older PyTorch names none."""
+    return dict(getattr(torch.cpu, "get_capabilities", dict)())

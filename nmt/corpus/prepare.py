@@ -28,6 +28,7 @@ from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.placeholders import KnownWords, NameHider, words_of
 from nmt.corpus.prepared import (
     FORMAT,
+    SIDES,
     Example,
     PreparedData,
     Sequences,
@@ -46,6 +47,7 @@ from nmt.corpus.splitting import (
     Part,
     assign_parts,
     first_occurrences,
+    has_key,
     sentence_key,
     sentence_keys,
 )
@@ -63,7 +65,6 @@ from nmt.errors import UserError
 from nmt.locks import locked
 from nmt.special_tokens import UNK
 
-SIDES = ("source", "target")
 _PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
 _NO_KEYS = np.empty(0, np.int64)
 _RENUMBERED = 2**22  # ids at once
@@ -307,9 +308,7 @@ def _held_out(corpus: Corpus, plan: _Plan) -> dict[Part, list[Pair]]:
 def _example(pair: tuple[str, str], cleaner: Cleaner, train_keys: NDArray[np.int64]) -> Example:
     source, reference = (" ".join(text.split()) for text in pair)
     key = sentence_key(cleaner.source(source), cleaner.data.seed)
-    position = int(np.searchsorted(train_keys, key))
-    seen = position < len(train_keys) and int(train_keys[position]) == key
-    return Example(source, reference, seen)
+    return Example(source, reference, has_key(train_keys, key))
 
 
 def _learn_casing(data: DataConfig, corpus: Corpus, plan: _Plan, folder: Path) -> None:

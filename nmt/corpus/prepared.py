@@ -28,6 +28,7 @@ from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
 from nmt.errors import UserError
 
 FORMAT = 4
+SIDES = ("source", "target")
 _REMEDY = "delete the folder and run `nmt prepare` again"
 _IN_EVERY_REPORT = (  # whole numbers
     ("pairs", "train"),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nmt.corpus.json_files import read_json, unreadable, write_json
 from nmt.corpus.placeholders import list_words
-from nmt.corpus.splitting import sentence_key
+from nmt.corpus.splitting import has_key, sentence_key
 from nmt.corpus.tokenizers import read_chunks
 
 FREQUENT_WORDS = "frequent_words.json"
@@ -82,9 +82,7 @@ class Seen:
 
     def is_target(self, text: str) -> bool:
         """Tell whether a cleaned text is a target of training."""
-        key = sentence_key(text, self.seed)
-        position = int(np.searchsorted(self.target_keys, key))
-        return position < len(self.target_keys) and int(self.target_keys[position]) == key
+        return has_key(self.target_keys, sentence_key(text, self.seed))
 
 
 def read_seen(folder: Path, seed: int) -> Seen:

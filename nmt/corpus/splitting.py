@@ -40,6 +40,12 @@ def sentence_key(text: str, seed: int) -> int:
     return int(sentence_keys([text], seed)[0])
 
 
+def has_key(keys: NDArray[np.int64], key: int) -> bool:
+    """Tell whether a key is among sorted ones."""
+    place = int(np.searchsorted(keys, key))
+    return place < len(keys) and int(keys[place]) == key
+
+
 def first_occurrences(
     source_keys: NDArray[np.int64], target_keys: NDArray[np.int64], kept: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:

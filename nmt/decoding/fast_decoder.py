@@ -14,7 +14,7 @@ from nmt.model.attention import CrossAttention, KeyValueCache, SelfAttention, sc
 from nmt.model.layers import DecoderLayer, FeedForward, PreNorm
 from nmt.model.linear import linear
 from nmt.model.masks import added_to_scores
-from nmt.model.positions import turn
+from nmt.model.positions import rotate
 from nmt.model.transformer import DecoderState, Transformer
 
 _Map = Callable[[Tensor], Tensor]
@@ -31,7 +31,7 @@ class FastDecoder:
         self._neighbours = neighbours
         embedding = model.target_embedding
         self._embedding, self._scale = embedding.tokens.weight, embedding.scale
-        self._positions, self._turns = embedding.positions.forward, embedding.turns
+        self._positions, self._rotations = embedding.positions.forward, embedding.rotations
         self._layers = [_Layer(layer) for layer in model.decoder_layers()]
         self._norm = _norm(model.decoder_norm)
         self._output = model.output.forward
@@ -43,13 +43,13 @@ class FastDecoder:
     def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
         """Decode one more position: (batch * hypotheses,) → (batch * hypotheses, target_size)."""
         x = functional.embedding(tokens, self._embedding) * self._scale
-        turns = self._turns(state.length, 1)
-        if turns is None:
+        rotations = self._rotations(state.length, 1)
+        if rotations is None:
             x = x + self._positions(state.length, 1)  # (batch * hypotheses, d_model)
         mask = added_to_scores(state.advance(len(x) // len(state.source_mask)))
         source_mask = added_to_scores(state.source_mask)
         for layer, cache, source in zip(self._layers, state.caches, state.source, strict=True):
-            x = layer.step(x, mask, source, source_mask, cache, turns)
+            x = layer.step(x, mask, source, source_mask, cache, rotations)
         hidden = self._norm(x)
         logits = self._output(hidden)
         return self._neighbours.mix(hidden, logits) if self._neighbours else logits
@@ -73,15 +73,15 @@ class _Layer:
         source: tuple[Tensor, Tensor],
         source_mask: Tensor | None,
         cache: KeyValueCache,
-        turns: Tensor | None,
+        rotations: Tensor | None,
     ) -> Tensor:
         first, second, third = self._norms
         batch = len(source[0])
         if self._pre_norm:
-            x = x + self._past.attend(first(x), batch, mask, cache, turns)
+            x = x + self._past.attend(first(x), batch, mask, cache, rotations)
             x = x + self._source.attend(second(x), batch, source_mask, source)
             return x + self._feed_forward(third(x))
-        x = first(x + self._past.attend(x, batch, mask, cache, turns))
+        x = first(x + self._past.attend(x, batch, mask, cache, rotations))
         x = second(x + self._source.attend(x, batch, source_mask, source))
         return third(x + self._feed_forward(x))
 
@@ -98,12 +98,12 @@ class _SelfAttention:
         batch: int,
         mask: Tensor | None,
         cache: KeyValueCache,
-        turns: Tensor | None,
+        rotations: Tensor | None,
     ) -> Tensor:
         parts = self._query_key_value(x).split_with_sizes(self._widths, 1)
         query, key, value = (_split_heads(part, batch, self._heads) for part in parts)
-        if turns is not None:
-            query, key = turn(query, turns), turn(key, turns)
+        if rotations is not None:
+            query, key = rotate(query, rotations), rotate(key, rotations)
         key, value = cache.append(key, value)
         return self._output(_join_heads(query, key, value, mask, self._scale))
 

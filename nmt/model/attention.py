@@ -11,7 +11,7 @@ from torch.nn import functional
 from nmt.config import ModelConfig
 from nmt.model.dropout import Dropout
 from nmt.model.linear import Linear
-from nmt.model.positions import turn
+from nmt.model.positions import rotate
 
 _VECTOR = 16  # numbers of 32 bits
 
@@ -146,17 +146,17 @@ class SelfAttention(_Attention):
         x: Tensor,
         mask: Tensor | None,
         cache: KeyValueCache | None = None,
-        turns: Tensor | None = None,
+        rotations: Tensor | None = None,
     ) -> Tensor:
         """Attend within x, and to the cached positions before it.
 
         x: (batch, length, d_model); mask: broadcasts to (batch, 1, length, past + length);
-        turns: what `RotaryPositions` turn queries and keys by → (batch, length, d_model)
+        rotations: what `RotaryPositions` rotate queries and keys by → (batch, length, d_model)
         """
         projected = self.query_key_value(x).split(self.widths, dim=-1)
         query, key, value = (self._split_heads(part) for part in projected)
-        if turns is not None:
-            query, key = turn(query, turns), turn(key, turns)
+        if rotations is not None:
+            query, key = rotate(query, rotations), rotate(key, rotations)
         if cache is not None:
             key, value = cache.append(key, value)
         return self._attend(query, key, value, mask)

@@ -75,14 +75,14 @@ class EncoderLayer(nn.Module):
         self.feed_forward = FeedForward(config)
         self.feed_forward_residual = residual(config, config.dropout)
 
-    def forward(self, x: Tensor, source_mask: Tensor, turns: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, source_mask: Tensor, rotations: Tensor | None = None) -> Tensor:
         """Transform the source.
 
         x: (batch, source, d_model); source_mask: (batch, 1, 1, source);
-        turns: see `SelfAttention.forward` → the shape of x
+        rotations: see `SelfAttention.forward` → the shape of x
         """
         residual = self.attention_residual
-        x = residual.after(x, self.attention(residual.before(x), source_mask, turns=turns))
+        x = residual.after(x, self.attention(residual.before(x), source_mask, rotations=rotations))
         residual = self.feed_forward_residual
         return residual.after(x, self.feed_forward(residual.before(x)))
 
@@ -107,16 +107,18 @@ class DecoderLayer(nn.Module):
         source: tuple[Tensor, Tensor],
         source_mask: Tensor,
         cache: KeyValueCache | None = None,
-        turns: Tensor | None = None,
+        rotations: Tensor | None = None,
     ) -> Tensor:
         """Transform the target, seeing its past and the source.
 
         x: (batch, target, d_model); target_mask: (batch, 1, target, target);
         source: what `cross_attention.keys_values` made; source_mask: (batch, 1, 1, source);
-        turns: see `SelfAttention.forward` → (batch, target, d_model)
+        rotations: see `SelfAttention.forward` → (batch, target, d_model)
         """
         residual = self.self_residual
-        x = residual.after(x, self.self_attention(residual.before(x), target_mask, cache, turns))
+        x = residual.after(
+            x, self.self_attention(residual.before(x), target_mask, cache, rotations)
+        )
         residual = self.cross_residual
         x = residual.after(x, self.cross_attention(residual.before(x), source, source_mask))
         residual = self.feed_forward_residual

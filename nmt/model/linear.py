@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from nmt.device import cpu_capabilities
+
 _FEWEST = 2**20  # multiplications; below, calling oneDNN costs more than it saves
 _STEP = 32  # rows
 
@@ -66,7 +68,6 @@ def has_onednn() -> bool:
 
 @cache
 def _onednn_is_faster() -> bool:
-    # An older PyTorch cannot say.
-    found: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
+    found = cpu_capabilities()
     amd = "AMD" in str(found.get("cpu_name", ""))
     return amd and bool(found.get("avx512_f")) and has_onednn()

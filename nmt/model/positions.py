@@ -58,9 +58,9 @@ class LearnedPositions(nn.Module):
 
 
 class RotaryPositions(nn.Module):
-    """Queries and keys, turned by angles that grow with their positions (Su et al. 2021).
+    """Queries and keys, rotated by angles that grow with their positions (Su et al. 2021).
 
-    The product of two that are turned depends on how far apart they stand, not on where.
+    The product of two that are rotated depends on how far apart they stand, not on where.
     https://arxiv.org/abs/2104.09864
     """
 
@@ -74,23 +74,23 @@ class RotaryPositions(nn.Module):
         self.register_buffer("table", cosines_sines, persistent=False)
 
     def forward(self, start: int, length: int) -> Tensor:
-        """Return the turns e^(i pos / 10000^(2j / d_key)) of tokens start … start + length - 1.
+        """Return the rotations e^(i pos / 10000^(2j / d_key)) of tokens start … start + length - 1.
 
         → (length, d_key / 2), complex
         """
         return torch.view_as_complex(self.table[start : start + length])
 
 
-def turn(x: Tensor, turns: Tensor) -> Tensor:
-    """Turn every pair of columns by its angle (Su et al. 2021, equation 34).
+def rotate(x: Tensor, rotations: Tensor) -> Tensor:
+    """Rotate every pair of columns by its angle (Su et al. 2021, equation 34).
 
-    x: (batch, heads, length, d_key); turns: (length or 1, d_key / 2), complex → the shape of x
+    x: (batch, heads, length, d_key); rotations: (length or 1, d_key / 2), complex → the shape of x
     """
     exact = x.to(torch.promote_types(x.dtype, torch.float32))  # no complex numbers of 16 bits
     if exact.stride(-2) % 2:  # a complex number takes two places of a row
         exact = exact.contiguous()
     pairs = torch.view_as_complex(exact.view(*x.shape[:-1], -1, 2))
-    return torch.view_as_real(pairs * turns).flatten(-2).type_as(x)
+    return torch.view_as_real(pairs * rotations).flatten(-2).type_as(x)
 
 
 POSITIONS = {

@@ -23,7 +23,7 @@ XAVIER = {"xavier_uniform": nn.init.xavier_uniform_, "xavier_normal": nn.init.xa
 class Embedding(nn.Module):
     """Token embeddings plus positions, then dropout (Vaswani et al. 2017, sections 3.4, 3.5).
 
-    Rotary positions are not added: `turns` has them for the layers.
+    Rotary positions are not added: `rotations` has them for the layers.
     """
 
     def __init__(self, config: ModelConfig, tokens: nn.Embedding):
@@ -41,8 +41,8 @@ class Embedding(nn.Module):
             x = x + self.positions(start, ids.shape[1])
         return self.dropout(x)
 
-    def turns(self, start: int, length: int) -> Tensor | None:
-        """Return what self-attention turns the queries and keys of these positions by, if any."""
+    def rotations(self, start: int, length: int) -> Tensor | None:
+        """Return what self-attention rotates the queries and keys of these positions by, if any."""
         return self.positions(start, length) if self.rotary else None
 
 
@@ -154,10 +154,12 @@ class Transformer(nn.Module):
         source_mask = padding_mask(source)
         memory = self.encode(source, source_mask)
         mask = target_mask(target_in)
-        turns = self.target_embedding.turns(0, target_in.shape[1])
+        rotations = self.target_embedding.rotations(0, target_in.shape[1])
         x = self.target_embedding(target_in)
         for layer in self.decoder_layers():
-            x = layer(x, mask, layer.cross_attention.keys_values(memory), source_mask, turns=turns)
+            x = layer(
+                x, mask, layer.cross_attention.keys_values(memory), source_mask, rotations=rotations
+            )
         return self.decoder_norm(x)
 
     def encode(self, source: Tensor, source_mask: Tensor) -> Tensor:
@@ -165,10 +167,10 @@ class Transformer(nn.Module):
 
         source: (batch, source); source_mask: (batch, 1, 1, source) → (batch, source, d_model)
         """
-        turns = self.source_embedding.turns(0, source.shape[1])
+        rotations = self.source_embedding.rotations(0, source.shape[1])
         x = self.source_embedding(source)
         for layer in self.encoder:
-            x = layer(x, source_mask, turns)
+            x = layer(x, source_mask, rotations)
         return self.encoder_norm(x)
 
     def start(self, source: Tensor) -> DecoderState:
@@ -189,12 +191,12 @@ class Transformer(nn.Module):
         """
         x = self.target_embedding(tokens[:, None], start=state.length)
         x = x.view(len(state.source_mask), -1, x.shape[2])  # (batch, hypotheses, d_model)
-        turns = self.target_embedding.turns(state.length, 1)  # of every hypothesis
+        rotations = self.target_embedding.rotations(state.length, 1)  # of every hypothesis
         mask = state.advance(x.shape[1])
         for layer, cache, source in zip(
             self.decoder_layers(), state.caches, state.source, strict=True
         ):
-            x = layer(x, mask, source, state.source_mask, cache, turns)
+            x = layer(x, mask, source, state.source_mask, cache, rotations)
         return self.logits(self.decoder_norm(x)).flatten(0, 1)
 
     def logits(self, hidden: Tensor) -> Tensor:

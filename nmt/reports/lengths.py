@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nmt.corpus.prepared import PreparedData
+from nmt.corpus.prepared import SIDES, PreparedData
 from nmt.reports.figures import COLOURS, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-SIDES = ("source", "target")
 
 
 def draw_lengths(prepared: PreparedData, path: Path) -> None:

@@ -55,7 +55,7 @@ class Batch:
             source=self.source[number::count],
             target_in=self.target_in[number::count],
             target_out=target_out,
-            places=target_out.flatten().nonzero().squeeze(1),  # PAD is 0
+            places=_places(target_out),
         )
 
     def twice(self) -> "Batch":
@@ -83,7 +83,7 @@ class Batch:
             source=pad([[*ids, EOS] for ids in sources]),
             target_in=target[:, :-1].masked_fill(target[:, :-1] == EOS, PAD),
             target_out=target_out,
-            places=target_out.flatten().nonzero().squeeze(1),  # PAD is 0
+            places=_places(target_out),
         )
 
     def to(self, device: torch.device) -> "Batch":
@@ -211,7 +211,7 @@ def batches_of(
     To be read, not to be learnt from: always the same, in the same order.
     """
     source, target = prepared.sequences(split)
-    lengths = np.maximum(source.lengths, target.lengths) + 1
+    lengths = _lengths(source, target)
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] <= max_length]
     size = config.batch_sentences or max(
@@ -221,6 +221,10 @@ def batches_of(
         Batch.from_ids(source.rows(order[i : i + size]), target.rows(order[i : i + size]))
         for i in range(0, len(order), size)
     ]
+
+
+def _places(target_out: Tensor) -> Tensor:
+    return target_out.flatten().nonzero().squeeze(1)  # PAD is 0
 
 
 def _lengths(source: Sequences, target: Sequences) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from nmt.model.weights import load_weights
 from nmt.progress import elapsed
 from nmt.run_folder import RunFolder, Weights, replacing
 from nmt.training.batches import batches_of
+from nmt.training.loss import at_labels
 
 _LARGEST = 4 * 2**30  # bytes of keys; filling takes twice as many
 
@@ -33,9 +34,9 @@ def fill_datastore(
     keys, tokens = [], []
     with torch.inference_mode():
         for batch in tqdm(batches, "filling the datastore", unit=" batches", delay=2):
-            there = batch.to(device)
-            keys.append(model.hidden(there.source, there.target_in).flatten(0, 1)[there.places])
-            tokens.append(there.target_out.flatten()[there.places])
+            hidden, labels = at_labels(model, batch.to(device))
+            keys.append(hidden)
+            tokens.append(labels)
         with elapsed("clustering"), replacing(run.datastore) as partial:
             datastore = Datastore.of(_joined(keys), _joined(tokens))
             datastore.save(partial, made_from)

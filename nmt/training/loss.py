@@ -24,7 +24,7 @@ def batch_loss(
     say the same: see `linear_cross_entropy`. The losses are then the means of both passes.
     """
     passes = 2 if r_drop else 1
-    hidden, labels = _counting(model, batch.twice() if r_drop else batch)
+    hidden, labels = at_labels(model, batch.twice() if r_drop else batch)
     output = model.output
     loss, plain = linear_cross_entropy(
         hidden, output.rows, output.bias, labels, label_smoothing, r_drop
@@ -45,7 +45,7 @@ class BatchLoss(nn.Module):
         return batch_loss(self.model, batch, self._label_smoothing, self._r_drop)
 
 
-def _counting(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
+def at_labels(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
     """Return the decoder's last layer and the labels at the places that are no padding.
 
     → (tokens, d_model), (tokens,). The output layer is the dearest part of the model: padding need
@@ -67,7 +67,7 @@ class Scores:
 @torch.no_grad()
 def score_batch(model: Transformer, batch: Batch) -> Scores:
     """Return the unsmoothed loss and how many next tokens the model guesses (teacher forcing)."""
-    hidden, labels = _counting(model, batch)
+    hidden, labels = at_labels(model, batch)
     loss, correct = hidden.new_zeros((), dtype=torch.float), labels.new_zeros(())
     rows = max(1, _LOGITS_AT_A_TIME // model.output.out_features)
     for some, label in zip(*(torch.split(each, rows) for each in (hidden, labels)), strict=True):

@@ -9,8 +9,8 @@ from nmt.model.positions import (
     LearnedPositions,
     RotaryPositions,
     SinusoidalPositions,
+    rotate,
     sinusoids,
-    turn,
 )
 
 
@@ -88,7 +88,7 @@ def test_turned_queries_and_keys_see_distances_and_not_places(config):
 
     def product(query_at: int, key_at: int) -> float:
         turned = [
-            turn(x.view(1, 1, 1, 6), positions(at, 1))
+            rotate(x.view(1, 1, 1, 6), positions(at, 1))
             for x, at in ((query, query_at), (key, key_at))
         ]
         return float((turned[0] * turned[1]).sum())
@@ -104,22 +104,24 @@ def test_every_pair_is_turned_by_its_own_angle(config):
 
     expected = [math.cos(3), math.sin(3), -2 * math.sin(3 / 100), 2 * math.cos(3 / 100)]
 
-    assert turn(x, positions(3, 1)).flatten().tolist() == pytest.approx(expected, abs=1e-6)
+    assert rotate(x, positions(3, 1)).flatten().tolist() == pytest.approx(expected, abs=1e-6)
 
 
 def test_columns_in_rows_of_an_odd_width_are_turned_alike(config):
     wide = torch.randn(1, 2, 3, 5, generator=torch.Generator().manual_seed(1))
-    turns = RotaryPositions(config(d_key=4))(0, 3)
+    rotations = RotaryPositions(config(d_key=4))(0, 3)
 
-    assert torch.equal(turn(wide[..., :4], turns), turn(wide[..., :4].contiguous(), turns))
+    assert torch.equal(
+        rotate(wide[..., :4], rotations), rotate(wide[..., :4].contiguous(), rotations)
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 def test_turning_keeps_the_type(dtype, config):
     x = torch.randn(2, 3, 5, 4, generator=torch.Generator().manual_seed(1))
-    turns = RotaryPositions(config())(2, 5)
+    rotations = RotaryPositions(config())(2, 5)
 
-    turned = turn(x.to(dtype), turns)
+    turned = rotate(x.to(dtype), rotations)
 
     assert turned.dtype == dtype
-    torch.testing.assert_close(turned.float(), turn(x, turns), rtol=0.02, atol=0.02)
+    torch.testing.assert_close(turned.float(), rotate(x, rotations), rtol=0.02, atol=0.02)
