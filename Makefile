@@ -46,7 +46,7 @@ bench: $(READY)  ## measure speed beside peers, which it installs apart; about a
 	$(BIN)/python scripts/bench/tutorial.py $(PICKLE_FIELD)
 	$(BIN)/python scripts/bench/loading.py --config multi30k.yaml $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/preparing.py
-	test -f runs/bench/best.safetensors || $(BIN)/nmt train --config multi30k.yaml --run runs/bench --set training.max_updates=800 --set model.d_model=128 --set model.d_ff=256 --set model.positions=sinusoidal --set decoding.neighbours=0 $(MULTI30K_FIELD)
+	test -f runs/bench/best.safetensors || $(BIN)/nmt train --config scripts/bench/compared.yaml --run runs/bench $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/decoding.py --run runs/bench --joeynmt
 	$(BIN)/python scripts/bench/one_sentence.py --run runs/bench
 	$(BIN)/python scripts/bench/growth.py --output growth.svg

@@ -2,7 +2,7 @@
 
     python scripts/bench/growth.py --output docs/growth.svg
 
-Random pieces and untrained weights of `training.py`'s model, one size changed at a time: what is
+Random pieces and untrained weights of `compared.yaml`'s model, one size changed at a time: what is
 computed does not depend on what the numbers are. Prints the numbers, and draws them.
 """
 

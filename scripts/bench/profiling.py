@@ -3,7 +3,7 @@
     python scripts/bench/profiling.py --set data.path=multi30k
 
 By PyTorch's profiler, on one thread, so that nothing waits for another: microseconds a target token
-of the processor's own time, the model of `training.py`.
+of the processor's own time, the model of `compared.yaml`.
 """
 
 import re
@@ -73,10 +73,10 @@ def plain_work(batches: list[Batch], size: int) -> Callable[[], int]:
 
 def main() -> None:
     parser = options(__doc__)
-    parser.add_argument("--set", action="append", default=[], help="a field of multi30k.yaml")
+    parser.add_argument("--set", action="append", default=[], help="a field of compared.yaml")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    config = load_config("multi30k.yaml", [*COMPARED, *arguments.set])
+    config = load_config(COMPARED, arguments.set)
     with tempfile.TemporaryDirectory() as scratch:
         processes = Processes(torch.device("cpu"))
         trainer = Trainer(config, prepare(config), RunFolder(Path(scratch)), processes)
