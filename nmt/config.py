@@ -103,7 +103,10 @@ class DataConfig(Section):
         "model itself writes in lower case (needs lowercase: both)",
     )
     max_words: int = Field(
-        100, ge=1, description="longer training pairs are dropped (words between spaces, a side)"
+        100,
+        ge=1,
+        description="longer training pairs are dropped (words between spaces, a side; or 50 times "
+        "as many characters)",
     )
     max_ratio: float = Field(
         9.0, ge=1, description="training pairs with a higher ratio of lengths are dropped"
@@ -296,6 +299,12 @@ class ModelConfig(Section):
         rate = self.attention_output_dropout
         return self.dropout if rate is None else rate
 
+    @property
+    def has_dropout(self) -> bool:
+        """Whether anything is dropped at all."""
+        inside = self.attention_dropout, self.feed_forward_dropout
+        return any((self.embedding_dropout_rate, self.attention_output_dropout_rate, *inside))
+
     def broken_rules(self) -> Iterator[BrokenRule]:
         """See `Section.broken_rules`."""
         sinusoidal = [
@@ -457,6 +466,9 @@ class Config(Section):
         if self.model.tie in ("inputs", "all") and not self.tokenizer.joint:
             message = f"`model.tie: {self.model.tie}` needs `tokenizer.joint: true`"
             yield ("model.tie", "tokenizer.joint"), message
+        if self.training.r_drop and not self.model.has_dropout:
+            message = "`training.r_drop` compares two passes under dropout; set `model.dropout` too"
+            yield ("training.r_drop", "model.dropout"), message
         if self.data.carry_over == "names" and self.data.lowercase != "none":
             message = "`data.carry_over: names` knows names by their capital; set it to `all`, or "
             yield ("data.carry_over", "data.lowercase"), message + "`data.lowercase` to none"

@@ -14,18 +14,24 @@ tensorboard/             what TensorBoard reads, where training.tensorboard is s
 ctranslate2/             the model for CTranslate2, where `nmt export` has written it
 """
 
+import glob
 import json
 import os
 import re
 import shutil
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+
+from pydantic import FiniteFloat, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from nmt.config import Config
 from nmt.config_files import dump_config, load_config
+from nmt.corpus.json_files import first_problem
 from nmt.corpus.prepared import (
     Example,
     PreparedData,
@@ -34,6 +40,7 @@ from nmt.corpus.prepared import (
     read_report,
     run_files,
 )
+from nmt.corpus.report import Report
 from nmt.corpus.seen import Seen, read_seen
 from nmt.errors import UserError
 from nmt.locks import locked
@@ -42,19 +49,34 @@ Weights = Literal["best", "last", "averaged"]
 RUNS = Path("runs")
 _LOCK = ".lock"
 _REMEDY = "copy the run folder again, or train it anew"
-_NUMBER = (int, float)
-_IN_EVERY_LINE: dict[str, type | tuple[type, ...]] = {
-    "update": int,
-    "epoch": int,
-    "minutes": _NUMBER,
-    "learning_rate": _NUMBER,
-    "train_loss": _NUMBER,
-    "loss": _NUMBER,
-    "perplexity": _NUMBER,
-    "accuracy": _NUMBER,
-    "bleu": _NUMBER,
-    "samples": list,
-}
+_A_DAY = 24 * 60 * 60.0  # seconds
+
+
+class Sample(TypedDict):
+    """A validation sentence, as it is translated."""
+
+    source: str
+    reference: str
+    translation: str
+
+
+class Validation(TypedDict):
+    """A line of the metrics.
+
+    minutes: of training; train_loss: since the last, with dropout; loss, perplexity, accuracy: a
+    token of validation; bleu: of greedy translations
+    """
+
+    update: int
+    epoch: int
+    minutes: FiniteFloat
+    learning_rate: FiniteFloat
+    train_loss: FiniteFloat
+    loss: FiniteFloat
+    perplexity: FiniteFloat
+    accuracy: FiniteFloat
+    bleu: FiniteFloat
+    samples: list[Sample]
 
 
 class RunFolder:
@@ -99,7 +121,7 @@ class RunFolder:
         return read_examples(self.data / f"{split}.jsonl", _REMEDY)
 
     @property
-    def report(self) -> dict[str, Any]:
+    def report(self) -> Report:
         """The report of the preparation."""
         return read_report(self.data, _REMEDY)
 
@@ -108,40 +130,30 @@ class RunFolder:
         """What training has seen."""
         return read_seen(self.data, self.config.data.seed)
 
-    def read_metrics(self) -> list[dict[str, Any]]:
+    def read_metrics(self) -> list[Validation]:
         """Return the validations so far, in order."""
         if not self.metrics.exists():
             return []
+        shape = TypeAdapter(Validation)
         try:
-            with self.metrics.open(encoding="utf-8", newline="\n") as file:
-                return [_validation(json.loads(line)) for line in file]
-        except (ValueError, RecursionError) as error:
-            raise UserError(f"{self.metrics}: damaged: {error}; delete its broken line") from None
+            with self.metrics.open("rb") as file:
+                return [shape.validate_json(line, strict=True) for line in file]
+        except ValidationError as error:
+            raise UserError(
+                f"{self.metrics}: damaged: {first_problem(error)}; delete its broken line"
+            ) from None
 
-    def best_validation(self) -> dict[str, Any] | None:
+    def best_validation(self) -> Validation | None:
         """Return the validation of the best weights, as `training.best` says; None before any."""
         lines = self.read_metrics()
-        sign, measure = (1, "bleu") if self.config.training.best == "bleu" else (-1, "loss")
-        return max(lines, key=lambda line: sign * float(line[measure]), default=None)
+        by_bleu = self.config.training.best == "bleu"
+        return max(lines, key=lambda x: x["bleu"] if by_bleu else -x["loss"], default=None)
 
-    def write_metrics(self, lines: list[dict[str, Any]]) -> None:
+    def write_metrics(self, lines: list[Validation]) -> None:
         """Replace the metrics, whole or not at all."""
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         with replacing(self.metrics) as partial:
             partial.write_text(text, encoding="utf-8")
-
-
-def _validation(line: Any) -> dict[str, Any]:
-    """Return a line of the metrics; raises `ValueError` where what all lines have is missing."""
-    if not isinstance(line, dict):
-        raise ValueError("a line is not an object")
-    for name, kind in _IN_EVERY_LINE.items():
-        if not isinstance(line.get(name), kind):
-            raise ValueError(f"a line has no {name}")
-    for sample in line["samples"]:
-        if not isinstance(sample, dict) or not {"source", "translation"} <= sample.keys():
-            raise ValueError("a line has a broken sample")
-    return line
 
 
 def require_free(path: Path) -> None:
@@ -178,9 +190,9 @@ def open_run(path: Path) -> RunFolder:
 
 
 def require_same_data(run: RunFolder, prepared: PreparedData) -> None:
-    """Refuse prepared data other than what the run has been trained on."""
-    manifest = read_manifest(run.data)
-    if manifest is None or manifest.fingerprint != prepared.fingerprint:
+    """Refuse prepared data other than what the run has been trained on, as it is on disk now."""
+    before, now = read_manifest(run.data), read_manifest(prepared.folder)
+    if before is None or now is None or before.fingerprint != now.fingerprint:
         raise UserError(
             f"{run.path}: the corpus, or the way nmt prepares it, has changed since this run "
             "began; start a new run"
@@ -250,9 +262,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
     Raises `UserError` where the disk refuses; what was at `path` is then still there.
     """
-    partial = path.with_name(f".{path.name}.partial")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")  # others may be at work
     try:
-        partial.unlink(missing_ok=True)  # of a process that was killed
+        _remove_remains(path)
         partial.touch()
         mode = partial.stat().st_mode
         yield partial
@@ -267,3 +279,11 @@ def replacing(path: Path) -> Iterator[Path]:
         ) from None
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _remove_remains(path: Path) -> None:
+    """Delete what processes that were killed a day ago have left beside `path`."""
+    for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
+        with suppress(FileNotFoundError):
+            if time.time() - partial.stat().st_mtime > _A_DAY:
+                partial.unlink()

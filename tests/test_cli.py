@@ -201,6 +201,7 @@ def test_a_dry_run_tells_memory_and_speed_and_leaves_no_run(trained_run: RunFold
     assert "validations not counted" in lines["whole training"]
     assert [path.name for path in Path().iterdir() if path.is_dir()] == ["data"]
     assert_refused("train", "--dry-run", "--resume", message="leave --resume out")
+    assert_refused("train", "--dry-run", "--run", "mine", message="leave --run out")
 
 
 def test_out_of_memory_is_one_line(trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:

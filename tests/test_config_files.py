@@ -185,6 +185,10 @@ def test_a_section_must_hold_fields(path: Path, value: str) -> None:
         ),
         ("tokenizer: {joint: false}", "`model.tie: all` needs `tokenizer.joint: true`"),
         (
+            "model: {dropout: 0}\ntraining: {r_drop: 1}",
+            "`training.r_drop` compares two passes under dropout; set `model.dropout` too",
+        ),
+        (
             "training: {batch_sentences: 3}",
             "training: set exactly one of batch_tokens and batch_sentences to null, now 4096 and 3",
         ),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -262,14 +263,17 @@ def test_an_error_while_replacing_leaves_the_old_file(old: str | None) -> None:
     assert [path.read_text() for path in Path().iterdir()] == ([old] if old else [])
 
 
-def test_remains_of_a_killed_process_are_overwritten() -> None:
-    with replacing(Path("a")) as partial:
-        partial.write_text("from the next process")
-        name = partial.name
-    Path(name).write_text("half a file, and longer than the new one")
+def test_remains_of_killed_processes_go_but_not_the_work_of_others() -> None:
+    remains, at_work = Path(".a.1.partial"), Path(".a.2.partial")
+    for path in (remains, at_work):
+        path.write_text("half")
+    two_days_ago = time.time() - 2 * 24 * 60 * 60
+    os.utime(remains, (two_days_ago, two_days_ago))
     with replacing(Path("a")) as partial:
         partial.write_text("new")
-    assert [path.read_text() for path in Path().iterdir()] == ["new"]
+        assert partial not in (remains, at_work)
+    assert sorted(path.name for path in Path().iterdir()) == [at_work.name, "a"]
+    assert Path("a").read_text() == "new"
 
 
 def test_metrics_are_read_as_they_were_written() -> None:
@@ -294,6 +298,8 @@ def test_metrics_are_read_as_they_were_written() -> None:
         b'{"update": "3"}\n',
         b'{"update": 3, "epoch": 1.5}\n',
         json.dumps({"update": 3, "epoch": 1, **NUMBERS, "samples": [1]}).encode() + b"\n",
+        json.dumps(LINES[0] | {"bleu": 10**400}).encode() + b"\n",
+        json.dumps(LINES[0] | {"loss": float("nan")}).encode() + b"\n",
         b"[" * 100_000 + b"\n",
     ],
 )

@@ -1,7 +1,9 @@
 """The program `nmt`: its commands together, and how mistakes are told."""
 
 import io
+import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -57,6 +59,8 @@ def main() -> None:
     debug = "--debug" in sys.argv
     if debug:
         sys.argv.remove("--debug")
+    nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 open to the end
+    sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere  # closed by the shell
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")

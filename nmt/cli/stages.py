@@ -1,5 +1,6 @@
 """The stages: prepare, train, translate, evaluate, export, and datastore between them."""
 
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -84,6 +85,8 @@ def train(
         require_one("--dry-run")
         if resume:
             raise UserError("--dry-run looks at a new training; leave --resume out")
+        if run:
+            raise UserError("--dry-run leaves no run behind; leave --run out")
         typer.echo(look_ahead(load(config or "base.yaml", set_), choose_device(device)))
         return
     with joined(device) as processes:
@@ -91,7 +94,8 @@ def train(
         folder = processes.gather(folder)[0]  # the main process's, which makes it
         train(settings, folder, resume, processes)
         typer.echo(f"trained          {folder}")
-        typer.echo(f'translate with   nmt translate --run {folder} "oscar likes to code"')
+        quoted = shlex.quote(str(folder))
+        typer.echo(f'translate with   nmt translate --run {quoted} "oscar likes to code"')
 
 
 def _run_to_train(

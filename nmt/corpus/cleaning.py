@@ -12,6 +12,7 @@ from nmt.config import DataConfig
 from nmt.special_tokens import PLACEHOLDERS
 
 # Control and invisible formatting characters carry no words; they would end up in vocabularies.
+_MOST_CHARACTERS_A_WORD = 50  # on average
 _INVISIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff"
     f"{PLACEHOLDERS}]"
@@ -76,9 +77,12 @@ class Cleaner:
         """Return why each cleaned training pair is left out, "" where it stays; shape (pairs,)."""
         words = np.array([[line.count(" ") + 1 for line in lines] for lines in (sources, targets)])
         fewer, more = words.min(axis=0), words.max(axis=0)
+        # What has no spaces, as base64, would be one word.
+        characters = np.array([list(map(len, lines)) for lines in (sources, targets)]).max(axis=0)
+        most_characters = _MOST_CHARACTERS_A_WORD * self.data.max_words
         reasons = {  # the first that holds is told
             "empty side": np.array([not (s and t) for s, t in zip(sources, targets, strict=True)]),
-            "too long": more > self.data.max_words,
+            "too long": (more > self.data.max_words) | (characters > most_characters),
             "length ratio": more > self.data.max_ratio * fewer,
         }
         return np.select(list(reasons.values()), list(reasons), "")

@@ -29,6 +29,12 @@ def read_json(path: Path, shape: type[T]) -> T:
         raise unreadable(path, "damaged") from None
 
 
+def first_problem(error: ValidationError) -> str:
+    """Return the place and the kind of the first of what is wrong with a content."""
+    first = error.errors()[0]
+    return ".".join(map(str, first["loc"])) + f": {first['msg']}" if first["loc"] else first["msg"]
+
+
 def unreadable(path: Path, reason: str) -> UserError:
     """Return the error for a file that cannot be used."""
     return UserError(

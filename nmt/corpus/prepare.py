@@ -398,7 +398,7 @@ def _encode_examples(
             source, target = tokenizers.known.hide_pair(source, target)
         texts["source"].append(cleaner.source_case(source))
         texts["target"].append(cleaner.target_case(target))
-    coverage = {}
+    coverage: dict[str, float] = {}
     for side in SIDES:
         tokenizer: Tokenizer = getattr(tokenizers, side)
         ids, lengths = tokenizer.encode_flat(texts[side])

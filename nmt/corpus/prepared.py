@@ -18,25 +18,21 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
 
 from nmt.config import DataConfig, TokenizerConfig
+from nmt.corpus.json_files import first_problem
+from nmt.corpus.report import Report
 from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
 from nmt.errors import UserError
 
 FORMAT = 4
-SIDES = ("source", "target")
+SIDES: tuple[Literal["source"], Literal["target"]] = ("source", "target")
 _REMEDY = "delete the folder and run `nmt prepare` again"
-_IN_EVERY_REPORT = (  # whole numbers
-    ("pairs", "train"),
-    ("lengths", "source", "longest"),
-    ("lengths", "target", "longest"),
-    ("vocabulary_size", "source"),
-    ("vocabulary_size", "target"),
-)
 _ID = np.dtype("<i4")
 _OFFSET = np.dtype("<i8")
 
@@ -151,7 +147,7 @@ class PreparedData:
     tokenizer: TokenizerConfig
     tokenizers: Tokenizers
     fingerprint: str
-    report: dict[str, Any]
+    report: Report
 
     def sequences(self, split: str) -> tuple[Sequences, Sequences]:
         """Return source and target ids of `train` or `validation`."""
@@ -210,20 +206,15 @@ def read_manifest(folder: Path) -> Manifest | None:
         return None
 
 
-def read_report(folder: Path, remedy: str = _REMEDY) -> dict[str, Any]:
+def read_report(folder: Path, remedy: str = _REMEDY) -> Report:
     """Read the preparation's report; `remedy` is what an error tells the user to do."""
     path = folder / "report.json"
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        return TypeAdapter(Report).validate_json(path.read_bytes(), strict=True)
+    except OSError as error:
         raise _damaged(path, error, remedy) from None
-    for names in _IN_EVERY_REPORT:
-        found = report
-        for name in names:
-            found = found.get(name) if isinstance(found, dict) else None
-        if not isinstance(found, int):
-            raise _damaged(path, f"{'.'.join(names)} is not there", remedy)
-    return report  # type: ignore[no-any-return]
+    except ValidationError as error:
+        raise _damaged(path, first_problem(error), remedy) from None
 
 
 def open_prepared(folder: Path, data: DataConfig, tokenizer: TokenizerConfig) -> PreparedData:

@@ -1,12 +1,60 @@
 """The report of a preparation: what was read, dropped, split and covered."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import FiniteFloat
+from typing_extensions import TypedDict
 
 
-def length_summary(lengths: NDArray[np.int64]) -> dict[str, float]:
+class Pairs(TypedDict):
+    """A number for each split."""
+
+    train: int
+    validation: int
+    test: int
+
+
+class Lengths(TypedDict):
+    """Of one side's training sentences, in pieces."""
+
+    mean: FiniteFloat
+    median: int
+    p95: int
+    longest: int
+
+
+class BothLengths(TypedDict):
+    """Lengths by side."""
+
+    source: Lengths
+    target: Lengths
+
+
+class Sizes(TypedDict):
+    """A number for each side."""
+
+    source: int
+    target: int
+
+
+class Report(TypedDict):
+    """What a preparation did.
+
+    dropped: pairs, by reason; hidden_names: training pairs with placeholders; coverage: shares by
+    split and side; source_in_train: pairs, by split
+    """
+
+    read: int
+    dropped: dict[str, int]
+    pairs: Pairs
+    hidden_names: int
+    lengths: BothLengths
+    vocabulary_size: Sizes
+    coverage: dict[str, dict[str, FiniteFloat]]
+    source_in_train: dict[str, int]
+
+
+def length_summary(lengths: NDArray[np.int64]) -> Lengths:
     """Summarise sentence lengths in pieces."""
     if not len(lengths):
         return {"mean": 0.0, "median": 0, "p95": 0, "longest": 0}
@@ -18,7 +66,7 @@ def length_summary(lengths: NDArray[np.int64]) -> dict[str, float]:
     }
 
 
-def format_report(report: dict[str, Any]) -> str:
+def format_report(report: Report) -> str:
     """Return the report as text for people."""
     dropped = ", ".join(f"{why} {count:,}" for why, count in report["dropped"].items()) or "none"
     pairs = ", ".join(f"{split} {count:,}" for split, count in report["pairs"].items())
@@ -26,8 +74,10 @@ def format_report(report: dict[str, Any]) -> str:
     lines.append(f"pairs kept       {pairs}")
     if report["hidden_names"]:
         lines.append(f"hidden names     in {report['hidden_names']:,} pairs of train")
-    for side in ("source", "target"):
-        lengths = report["lengths"][side]
+    for side, lengths in (
+        ("source", report["lengths"]["source"]),
+        ("target", report["lengths"]["target"]),
+    ):
         lines.append(
             f"{side} pieces    mean {lengths['mean']}, 95% ≤ {lengths['p95']}, "
             f"longest {lengths['longest']}"

@@ -25,6 +25,7 @@ from tqdm import tqdm
 from nmt.config import DataConfig, TokenizerConfig, WordKind
 from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.placeholders import KnownWords
+from nmt.corpus.readers import MAX_LINE_BYTES
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.errors import UserError, one_line
 from nmt.progress import elapsed
@@ -333,6 +334,7 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, mo
                 model_writer=file,
                 model_type=config.kind,
                 vocab_size=config.vocabulary_size,
+                max_sentence_length=MAX_LINE_BYTES,  # longer lines it would leave out in silence
                 hard_vocab_limit=False,
                 byte_fallback=config.byte_fallback,
                 character_coverage=0.9999,

@@ -20,7 +20,7 @@ S = TypeVar("S", bound=State)
 
 
 class Stepwise(Protocol[S]):
-    """A `Transformer`, or an `Ensemble` of them."""
+    """A `FastDecoder`, an `Ensemble` of them, or the plain `Transformer`."""
 
     def start(self, source: Tensor) -> S:
         """Encode sources, (batch, source), for decoding: one row each."""

@@ -175,9 +175,13 @@ class Translator:
         sentences = _SENTENCE_END.split(text)
         if len(sentences) > 1 or pieces <= self._room:
             return sentences
-        words = self._pack(text.split(" "))
-        if len(words) > 1:
-            return words
+        words = text.split(" ")
+        packed = self._pack(words)
+        if len(packed) > 1:
+            return packed
+        if len(words) > 1:  # names, of which only so many can be hidden at once
+            middle = len(words) // 2
+            return [" ".join(words[:middle]), " ".join(words[middle:])]
         return [text[: len(text) // 2], text[len(text) // 2 :]]
 
     def _pack(self, words: list[str]) -> list[str]:

@@ -87,8 +87,8 @@ def rotate(x: Tensor, rotations: Tensor) -> Tensor:
     x: (batch, heads, length, d_key); rotations: (length or 1, d_key / 2), complex → the shape of x
     """
     exact = x.to(torch.promote_types(x.dtype, torch.float32))  # no complex numbers of 16 bits
-    if exact.stride(-2) % 2:  # a complex number takes two places of a row
-        exact = exact.contiguous()
+    if any(stride % 2 for stride in exact.stride()[:-1]):  # a complex number takes two places
+        exact = exact.clone(memory_format=torch.contiguous_format)
     pairs = torch.view_as_complex(exact.view(*x.shape[:-1], -1, 2))
     return torch.view_as_real(pairs * rotations).flatten(-2).type_as(x)
 

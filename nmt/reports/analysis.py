@@ -15,6 +15,7 @@ from nmt.evaluation import Tokenize, corpus_bleu
 
 _LONGEST = (5, 10, 20, 40)  # source words of the buckets; the last bucket has no end
 _WORST = 10
+_LONGEST_REPEATED = 10  # words
 
 
 @dataclass(frozen=True)
@@ -140,11 +141,11 @@ def _length_names() -> list[str]:
 
 
 def _repeated(text: str) -> set[tuple[str, ...]]:
-    """Return the runs of words that stand twice in a row, in lower case."""
+    """Return the runs of words, not too long, that stand twice in a row, in lower case."""
     words = text.lower().split()
     return {
         tuple(words[start : start + size])
-        for size in range(1, len(words) // 2 + 1)
+        for size in range(1, min(_LONGEST_REPEATED, len(words) // 2) + 1)
         for start in range(len(words) - 2 * size + 1)
         if words[start : start + size] == words[start + size : start + 2 * size]
     }

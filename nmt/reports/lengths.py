@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nmt.corpus.prepared import SIDES, PreparedData
+from nmt.corpus.report import Report
 from nmt.reports.figures import COLOURS, picture
 
 if TYPE_CHECKING:
@@ -31,16 +32,17 @@ def _draw_lengths(panel: "Axes", prepared: PreparedData, names: dict[str, str]) 
     # Beyond 99.5% lie a few long ones, which would press all others to the left.
     last = max(1, *(int(np.percentile(lengths, 99.5)) for lengths in found))
     beyond = sum(int((lengths > last).sum()) for lengths in found)
-    for side, lengths, colour, style in zip(SIDES, found, COLOURS, ("-", "--"), strict=False):
+    means = [prepared.report["lengths"][side]["mean"] for side in SIDES]
+    sides = zip(names.values(), means, found, COLOURS, ("-", "--"), strict=False)
+    for name, mean, lengths, colour, style in sides:
         counts = np.bincount(lengths, minlength=last + 1)[: last + 1]
-        mean = f"mean {prepared.report['lengths'][side]['mean']:.1f}"
         panel.stairs(
             counts,
             np.arange(last + 2) - 0.5,
             color=colour,
             linestyle=style,
             linewidth=1.8,
-            label=f"{names[side]}, {mean}",
+            label=f"{name}, mean {mean:.1f}",
         )
     rest = f"; {beyond:,} longer ones not shown" if beyond else ""
     panel.set(title="length of training sentences", xlabel=f"pieces{rest}", ylabel="sentences")
@@ -50,9 +52,10 @@ def _draw_lengths(panel: "Axes", prepared: PreparedData, names: dict[str, str]) 
     panel.legend(loc="upper right")
 
 
-def _draw_pairs(panel: "Axes", report: dict[str, Any]) -> None:
+def _draw_pairs(panel: "Axes", report: Report) -> None:
     dropped = {f"dropped: {why}": count for why, count in report["dropped"].items()}
-    counts = {"read for training": report["read"], **report["pairs"], **dropped}
+    kept: Any = report["pairs"]
+    counts: dict[str, int] = {"read for training": report["read"], **kept, **dropped}
     colours = ["#999999", *[COLOURS[1 if name in dropped else 0] for name in list(counts)[1:]]]
     bars = panel.barh(list(counts), list(counts.values()), color=colours)
     panel.bar_label(bars, [f"{count:,}" for count in counts.values()], padding=3)
@@ -63,7 +66,7 @@ def _draw_pairs(panel: "Axes", report: dict[str, Any]) -> None:
     panel.invert_yaxis()
 
 
-def _draw_coverage(panel: "Axes", report: dict[str, Any], names: dict[str, str]) -> None:
+def _draw_coverage(panel: "Axes", report: Report, names: dict[str, str]) -> None:
     shares = {
         f"{split}\n{names[side]}": 100 * sides[side]
         for split, sides in report["coverage"].items()

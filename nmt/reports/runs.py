@@ -16,7 +16,7 @@ from typing import Any, get_args
 from nmt.config import Config
 from nmt.config_files import load_config
 from nmt.errors import UserError, one_line
-from nmt.run_folder import RunFolder, Weights, last_change
+from nmt.run_folder import RunFolder, Validation, Weights, last_change
 from nmt.shipped import SHIPPED_CONFIGS
 
 NOTHING = "–"
@@ -210,7 +210,7 @@ def format_run(run: RunFolder) -> str:
     return "\n".join(lines)
 
 
-def _validations(metrics: list[dict[str, Any]]) -> list[str]:
+def _validations(metrics: Sequence[Mapping[str, Any]]) -> list[str]:
     heads = ["update", "epoch", "rate", "training loss", "loss", "perplexity", "accuracy", "BLEU"]
     formats = {
         "update": ",",
@@ -226,7 +226,7 @@ def _validations(metrics: list[dict[str, Any]]) -> list[str]:
     return _table(heads, rows, left=0)
 
 
-def _samples(line: dict[str, Any]) -> list[str]:
+def _samples(line: Validation) -> list[str]:
     return [f"{sample['source']}  →  {sample['translation']}" for sample in line["samples"]]
 
 

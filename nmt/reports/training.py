@@ -1,13 +1,13 @@
 """How trainings went: losses, BLEU and learning rate over their updates."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt.errors import UserError
 from nmt.reports.figures import COLOURS, picture
-from nmt.run_folder import RunFolder
+from nmt.run_folder import RunFolder, Validation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
         figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
 
 
-def _read(run: RunFolder) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _read(run: RunFolder) -> tuple[list[Validation], Validation]:
     """Return all validations, and the one of the best weights."""
     best = run.best_validation()
     if not best:
@@ -64,7 +64,7 @@ def _names(runs: Sequence[RunFolder]) -> list[str]:
 
 
 def _plot(
-    panel: "Axes", lines: list[dict[str, Any]], name: str, colour: str, style: str = "-"
+    panel: "Axes", lines: Sequence[Mapping[str, Any]], name: str, colour: str, style: str = "-"
 ) -> None:
     marker = "o" if len(lines) <= _FEW else ""
     updates, values = ([line[key] for line in lines] for key in ("update", name))

@@ -1,10 +1,12 @@
 """The whole state of a training, saved and restored so that nothing shows the interruption."""
 
+import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from pydantic import FiniteFloat, NonNegativeFloat, NonNegativeInt, PositiveInt, TypeAdapter
 from torch import Tensor
 
 from nmt.errors import UserError, one_line
@@ -13,7 +15,7 @@ from nmt.run_folder import replacing
 from nmt.training.optimization import WeightAverage
 from nmt.training.processes import Processes
 
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass
@@ -21,21 +23,21 @@ class Progress:
     """How far a training has come.
 
     epoch counts from 1, batch is how many of its batches are done; stale counts validations since
-    the best; validated is the update of the last validation; loss is the sum over the loss_tokens
-    trained on since then, without label smoothing
+    the best; validated is the update of the last validation; loss is this process's sum over the
+    loss_tokens that all have trained on since then, without label smoothing
     """
 
-    epoch: int = 1
-    batch: int = 0
-    updates: int = 0
-    tokens: int = 0
-    minutes: float = 0.0
-    best: float | None = None
-    best_update: int = 0
-    stale: int = 0
-    validated: int = 0
-    loss: float = 0.0
-    loss_tokens: int = 0
+    epoch: PositiveInt = 1
+    batch: NonNegativeInt = 0
+    updates: NonNegativeInt = 0
+    tokens: NonNegativeInt = 0
+    minutes: NonNegativeFloat = 0.0
+    best: FiniteFloat | None = None
+    best_update: NonNegativeInt = 0
+    stale: NonNegativeInt = 0
+    validated: NonNegativeInt = 0
+    loss: FiniteFloat = 0.0
+    loss_tokens: NonNegativeInt = 0
     finished: bool = False
 
 
@@ -51,7 +53,7 @@ def save_checkpoint(
 
     Of several processes the main one writes, and all have to call this.
     """
-    generators = processes.gather(_generator_states(processes.device))
+    own = processes.gather((progress.loss, _generator_states(processes.device)))
     if not processes.is_main:
         return
     state = {
@@ -60,7 +62,7 @@ def save_checkpoint(
         "optimizer": optimizer.state_dict(),
         "average": average.average if average else None,
         "progress": asdict(progress),
-        "generators": generators,
+        "of each process": own,
     }
     with replacing(path) as partial:
         try:
@@ -84,18 +86,20 @@ def load_checkpoint(
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         if state["format"] != FORMAT:
             raise UserError(f"{path}: checkpoint format {state['format']}, expected {FORMAT}")
-        generators = state["generators"]
-        if len(generators) != processes.size:
+        own = state["of each process"]
+        if len(own) != processes.size:
             raise UserError(
-                f"{path}: number of processes: {processes.size} is not the {len(generators)} of "
-                f"this run; resume it with torchrun --nproc-per-node={len(generators)} -m nmt -- …"
+                f"{path}: number of processes: {processes.size} is not the {len(own)} of "
+                f"this run; resume it with torchrun --nproc-per-node={len(own)} -m nmt -- …"
             )
         model.load_state_dict(state["model"])
-        optimizer.load_state_dict(state["optimizer"])
+        _restore_moments(optimizer, state["optimizer"]["state"])
         if average is not None:
             average.load(state["average"])
-        _restore_generators(generators[processes.rank], processes.device)
-        return Progress(**state["progress"])
+        loss, generators = own[processes.rank]
+        _restore_generators(generators, processes.device)
+        progress = json.dumps({**state["progress"], "loss": loss})
+        return TypeAdapter(Progress).validate_json(progress, strict=True)
     except UserError:
         raise
     except FileNotFoundError:
@@ -105,6 +109,25 @@ def load_checkpoint(
     except Exception as error:  # torch.load raises a dozen kinds for damaged files
         reason = one_line(error)[:200]
         raise UserError(f"{path}: checkpoint cannot be read: {reason}") from None
+
+
+def _restore_moments(optimizer: torch.optim.Optimizer, saved: dict[int, dict[str, Tensor]]) -> None:
+    """Let the optimizer have the moments that were saved; its settings stay its own.
+
+    Raises `ValueError` for any that do not fit: the fused optimizers would write beyond them.
+    """
+    shapes = [p.shape for group in optimizer.param_groups for p in group["params"]]
+    scalars = {"step", "mu_product"} if isinstance(optimizer, torch.optim.NAdam) else {"step"}
+    for number, moments in saved.items():
+        expected = dict.fromkeys(scalars, torch.Size())
+        expected |= dict.fromkeys(("exp_avg", "exp_avg_sq"), shapes[number])
+        if {name: moment.shape for name, moment in moments.items()} != expected:
+            raise ValueError("the optimizer's moments are not of the weights' shapes")
+        for name, moment in moments.items():
+            if not (moment.is_floating_point() and moment.isfinite().all()):
+                raise ValueError(f"the optimizer's {name} is not a finite number")
+            moments[name] = moment.clone(memory_format=torch.contiguous_format)
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": saved})
 
 
 def _generator_states(device: torch.device) -> dict[str, Tensor]:

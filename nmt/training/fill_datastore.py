@@ -9,7 +9,7 @@ from nmt.decoding.datastore import Datastore, digest
 from nmt.errors import UserError
 from nmt.model.weights import load_weights
 from nmt.progress import elapsed
-from nmt.run_folder import RunFolder, Weights, replacing
+from nmt.run_folder import RunFolder, Weights, replacing, require_same_data
 from nmt.training.batches import batches_of
 from nmt.training.loss import at_labels
 
@@ -21,8 +21,10 @@ def fill_datastore(
 ) -> Datastore:
     """Let a run's model read its training pairs, and keep what it makes of them in the run folder.
 
-    Raises `UserError` where that would be too much to keep.
+    Raises `UserError` where that would be too much to keep, or the data has been prepared anew from
+    another corpus since.
     """
+    require_same_data(run, prepared)
     config, tokenizers = run.config, prepared.tokenizers
     sizes = tokenizers.source.size, tokenizers.target.size
     require_room(prepared, config.model.d_model)

@@ -68,6 +68,8 @@ class WeightAverage:
 
     @torch.no_grad()
     def load(self, average: list[Tensor]) -> None:
-        """Take a saved average over."""
+        """Take a saved average over; raises `ValueError` for one of other weights."""
         for own, saved in zip(self.average, average, strict=True):
+            if own.shape != saved.shape:
+                raise ValueError("the average is not of the weights' shapes")
             own.copy_(saved)

@@ -3,11 +3,13 @@
 tensorboard --logdir runs
 """
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from nmt.errors import UserError
+from nmt.run_folder import Validation
 
 TAGS = {
     "train_loss": "loss/training",
@@ -34,7 +36,7 @@ class TensorBoard:
     In a new folder, they are written from `metrics`.
     """
 
-    def __init__(self, folder: Path, updates: int, metrics: list[dict[str, Any]]):
+    def __init__(self, folder: Path, updates: int, metrics: list[Validation]):
         from torch.utils.tensorboard import SummaryWriter
 
         is_new = not folder.exists()
@@ -43,11 +45,12 @@ class TensorBoard:
         for line in metrics if is_new else []:
             self.write(line)
 
-    def write(self, line: dict[str, Any]) -> None:
+    def write(self, line: Validation) -> None:
         """Add the numbers and sample translations of one validation."""
         update = line["update"]
+        numbers: Mapping[str, Any] = line
         for name, tag in TAGS.items():
-            self._writer.add_scalar(tag, line[name], update)
+            self._writer.add_scalar(tag, numbers[name], update)
         samples = [f"{sample['source']}  →  {sample['translation']}" for sample in line["samples"]]
         # As a block of code, in which Markdown leaves <unk> and * as they are.
         text = "\n".join(f"    {sample}" for sample in samples)

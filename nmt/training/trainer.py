@@ -16,7 +16,6 @@ from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import torch
 from torch import nn
@@ -33,6 +32,7 @@ from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import save_weights
 from nmt.run_folder import (
     RunFolder,
+    Validation,
     Weights,
     create_run,
     open_run,
@@ -165,8 +165,7 @@ class Trainer:
         self.updates_an_epoch = math.ceil(batches / self.settings.accumulate)
         self.last_update = self._last_update()
         # Summed where the model is: reading it at each update would make a GPU wait.
-        so_far = self.progress.loss if processes.is_main else 0.0  # that of all processes
-        self._loss = torch.tensor(so_far, device=self.device)
+        self._loss = torch.tensor(self.progress.loss, device=self.device)
         self._seconds = 60 * self.progress.minutes
         self._started = time.monotonic() - self._seconds
         self._saved = (self._seconds, self.progress.updates)
@@ -331,7 +330,7 @@ class Trainer:
         self._save()
         self._show(line)
 
-    def _scores(self) -> dict[str, Any]:
+    def _scores(self) -> Validation:
         loss, correct, tokens = self._score_batches()
         texts = self._translations()
         self._tick()
@@ -414,7 +413,7 @@ class Trainer:
     def _save(self) -> None:
         self.require_finite_weights()
         self.progress.minutes = self._minutes()
-        [self.progress.loss] = self.processes.sum(self._loss.item())
+        self.progress.loss = self._loss.item()
         save_checkpoint(
             self.folder.checkpoint,
             self.model,
@@ -527,7 +526,7 @@ class Trainer:
             )
         return value
 
-    def _show(self, line: dict[str, Any]) -> None:
+    def _show(self, line: Validation) -> None:
         best = " (best)" if self.progress.best_update == line["update"] else ""
         tqdm.write(
             f"update {line['update']:,}, epoch {line['epoch']}, {line['minutes']:.1f} min: "

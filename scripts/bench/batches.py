@@ -18,7 +18,7 @@ def write_batches(trainer: Trainer, order: Order, path: Path) -> None:
     for i, batch in enumerate(trainer.plan.load(order, 1)):
         arrays[f"source{i}"] = batch.source.numpy()
         arrays[f"target{i}"] = torch.cat([batch.target_in[:, :1], batch.target_out], 1).numpy()
-    np.savez(path, **arrays)
+    np.savez(path, **arrays)  # type: ignore[arg-type]
 
 
 def update(trainer: Trainer, order: Order) -> float:

@@ -57,7 +57,7 @@ def training(
     """Return the work that takes updates and tells target tokens a second."""
     model = model_of(d_model, vocabulary).train()
     optimizer = make_optimizer(model, TrainingConfig())
-    loss = BatchLoss(model, 0.1)
+    loss = BatchLoss(model, 0.1, 0.0)
 
     def learn(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         with autocast(torch.device("cpu"), TrainingConfig().precision):

@@ -10,6 +10,7 @@ import json
 import sys
 import time
 from types import SimpleNamespace
+from typing import Any
 
 import torch
 from joeynmt.batch import Batch
@@ -46,7 +47,7 @@ def as_batch(source: torch.Tensor, target: torch.Tensor | None) -> Batch:
     )
 
 
-def make_model(settings: dict) -> torch.nn.Module:
+def make_model(settings: dict[str, Any]) -> torch.nn.Module:
     side = {
         "type": "transformer",
         "num_layers": settings["layers"],

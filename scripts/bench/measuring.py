@@ -105,7 +105,7 @@ class Peer:
         for line in self._process.stdout:
             if line.startswith("measured "):
                 return float(line.split()[1])
-        raise SystemExit(f"{self._process.args} ended with {self._process.wait()}")
+        raise SystemExit(f"{self._process.args!r} ended with {self._process.wait()}")
 
 
 def serve(work: Callable[[], float]) -> None:

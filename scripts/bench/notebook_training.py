@@ -74,7 +74,8 @@ def main() -> None:
     torch.set_num_threads(settings["threads"])
     torch.manual_seed(1)
     batches = read_batches(path)
-    model = Notebook(*settings["sizes"], settings["cached"])
+    source_size, target_size = settings["sizes"]
+    model = Notebook(source_size, target_size, settings["cached"])
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
 
     def work() -> float:

@@ -61,6 +61,8 @@ class Layer(nn.Module):
 
 
 class Transformer(nn.Module):
+    positions: Tensor
+
     def __init__(self, size: int, d_model: int, heads: int, d_ff: int, layers: int, dropout: float):
         super().__init__()
         self.embedding = nn.Embedding(size, d_model, padding_idx=PAD)

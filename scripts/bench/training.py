@@ -9,6 +9,7 @@ d_model 512 and d_ff 2,048.
 import json
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -85,7 +86,7 @@ def main() -> None:
         write_batches(trainer, order, batches)
         size = trainer.prepared.tokenizers.source.size  # the whole vocabulary
         given = (str(batches), settings_of(config, size, arguments.threads))
-        works = {
+        works: dict[str, Callable[[], float]] = {
             "nmt": lambda: update(trainer, order),
             "plain": Peer(Path(sys.executable), "plain_training.py", *given),
         }

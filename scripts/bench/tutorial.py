@@ -6,6 +6,7 @@ python scripts/bench/tutorial.py --set data.path=english-german-both.pkl
 import json
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -43,7 +44,7 @@ def main() -> None:
             given = json.dumps(settings | {"cached": cached})
             return Peer(Path(sys.executable), "notebook_training.py", str(batches), given)
 
-        works = {
+        works: dict[str, Callable[[], float]] = {
             "nmt": lambda: update(trainer, order),
             "notebook": notebook(cached=False),
             "notebook, positions cached": notebook(cached=True),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sample import names, nouns, words
 from sample.clause import Nominal, clause, phrase
 from sample.dice import Dice, Draft, frame, say
@@ -118,7 +120,7 @@ Take care = Pass auf dich auf
 """)
 
 
-def kin_of_name(d: Dice, kin: list[str]) -> Nominal:
+def kin_of_name(d: Dice, kin: Sequence[str]) -> Nominal:
     """A relative of somebody named, or of the speaker."""
     noun = NOUNS[d.pick(kin)]
     if d.chance(0.75):

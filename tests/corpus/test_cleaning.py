@@ -88,6 +88,8 @@ def test_pairs_are_dropped_for_a_reason() -> None:
         ("a b c d", "a b c d"): "",
         ("a b c d e", "a b c d"): "too long",
         ("a b c d", "a b c d e"): "too long",
+        ("a", "b" * 200): "",
+        ("a", "b" * 201): "too long",
         ("a b", "a b c d"): "",
         ("a", "a b c"): "length ratio",
         ("a b c", "a"): "length ratio",

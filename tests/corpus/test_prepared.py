@@ -154,7 +154,14 @@ def test_a_folder_without_prepared_data(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [None, "{", "[" * 100_000, "[]", '{"pairs": {"train": 9}, "lengths": {"source": {}}}'],
+    [
+        None,
+        "{",
+        "[" * 100_000,
+        "[]",
+        '{"pairs": {"train": 9}, "lengths": {"source": {}}}',
+        '{"read": "9"}',
+    ],
 )
 def test_a_damaged_report_is_refused(
     make_config: Callable[..., Config], tmp_path: Path, content: str | None

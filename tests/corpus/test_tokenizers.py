@@ -289,6 +289,13 @@ def test_fewer_pieces_than_characters_are_refused(
     assert capfd.readouterr().err == ""
 
 
+def test_long_lines_are_learnt_from_as_well(tmp_path: Path) -> None:
+    text = tmp_path / "long.txt"
+    text.write_text("".join("Anna sings and Ben reads. " * 200 + f"{i}\n" for i in range(10)))
+    ids = trained((text, text), tmp_path, vocabulary_size=300).source.encode("Anna sings.")
+    assert len(ids) < len("Anna sings.") / 2
+
+
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])
 def test_a_small_text_gives_as_many_pieces_as_it_has(
     training_texts: Texts, tmp_path: Path, kind: str

@@ -23,6 +23,7 @@ MOVES = [
         {"norm": "post", "activation": "gelu", "final_norm": False},
         {"positions": "learned", "scale_embeddings": False, "d_key": 3, "d_value": 5},
         {"positions": "rotary"},
+        {"positions": "rotary", "d_model": 6, "heads": 3, "d_key": 4, "d_value": 5},
         {"attention_bias": False, "output_bias": True, "tie": "none", "score_scale": "d_model"},
     ],
 )

@@ -527,6 +527,25 @@ def test_long_lines_carry_words_over_in_each_part(carrying, random_model, monkey
     assert found.text == line
 
 
+def test_a_line_of_nothing_but_names_is_cut_between_them(carrying, random_model, monkeypatch):
+    """Each would be one placeholder, but only so many can be hidden at once."""
+
+    def echo(model, source, limits, alpha):
+        rows = [[i for i in row if i not in (EOS, PAD)] for row in source.tolist()]
+        return [Hypothesis(row, -1.0, -1.0, True) for row in rows]
+
+    monkeypatch.setattr("nmt.decoding.search.greedy_search", echo)
+    sizes = {"source_size": carrying.source.size, "target_size": carrying.target.size}
+    model = random_model(max_length=24, **sizes)
+    ready = Translator(model, carrying, DataConfig(), DecodingConfig(beam_size=1), 20)
+    line = " ".join(f"Zora{'x' * i}" for i in range(20))
+
+    [found] = ready.translate([line])
+
+    assert found.parts > 1
+    assert found.text == line
+
+
 # ------------------------------------------------------------------------------------------ traces
 
 

@@ -107,9 +107,10 @@ def test_every_pair_is_turned_by_its_own_angle(config):
     assert rotate(x, positions(3, 1)).flatten().tolist() == pytest.approx(expected, abs=1e-6)
 
 
-def test_columns_in_rows_of_an_odd_width_are_turned_alike(config):
-    wide = torch.randn(1, 2, 3, 5, generator=torch.Generator().manual_seed(1))
-    rotations = RotaryPositions(config(d_key=4))(0, 3)
+@pytest.mark.parametrize("shape", [(1, 2, 3, 5), (2, 3, 1, 5)])
+def test_columns_in_rows_of_an_odd_width_are_turned_alike(config, shape):
+    wide = torch.randn(shape, generator=torch.Generator().manual_seed(1))
+    rotations = RotaryPositions(config(d_key=4))(0, shape[2])
 
     assert torch.equal(
         rotate(wide[..., :4], rotations), rotate(wide[..., :4].contiguous(), rotations)

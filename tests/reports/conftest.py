@@ -19,7 +19,10 @@ REPORT = {
     "dropped": {"too long": 30, "duplicate": 4},
     "pairs": {"train": 1000, "validation": 100, "test": 100},
     "hidden_names": 0,
-    "lengths": {"source": {"mean": 4.5, "longest": 9}, "target": {"mean": 5.25, "longest": 12}},
+    "lengths": {
+        "source": {"mean": 4.5, "median": 4, "p95": 8, "longest": 9},
+        "target": {"mean": 5.25, "median": 5, "p95": 11, "longest": 12},
+    },
     "vocabulary_size": {"source": 50, "target": 50},
     "coverage": {split: {"source": 0.99, "target": 1.0} for split in ("validation", "test")},
     "source_in_train": {"validation": 0, "test": 3},

@@ -70,10 +70,13 @@ def test_a_damaged_run_is_a_line_beside_the_others(make_run: MakeRun) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("metrics.jsonl", r"metrics\.jsonl: damaged: a line has no update; delete its broken line"),
+        (
+            "metrics.jsonl",
+            r"metrics\.jsonl: damaged: update: Field required; delete its broken line",
+        ),
         (
             "data/report.json",
-            r"report\.json: cannot be read: pairs\.train is not there; copy the run",
+            r"report\.json: cannot be read: read: Field required; copy the run",
         ),
     ],
 )

@@ -1,9 +1,10 @@
-"""Checkpoints and weights on a disk that is full: what was there before stays whole."""
+"""Checkpoints that do not fit; checkpoints and weights on a disk that is full."""
 
 import resource
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -13,7 +14,7 @@ from nmt.corpus.prepare import prepare
 from nmt.errors import UserError
 from nmt.run_folder import create_run
 from nmt.training.processes import Processes
-from nmt.training.trainer import Trainer
+from nmt.training.trainer import Trainer, train
 
 
 @contextmanager
@@ -27,6 +28,91 @@ def _full_disk(most: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+def _trainer(config: Config) -> Trainer:
+    prepared = prepare(config)
+    run = create_run(Path("run"), config, prepared)
+    return Trainer(config, prepared, run, Processes(torch.device("cpu")))
+
+
+def _first_moments(state: dict[str, Any]) -> dict[str, Any]:
+    moments: dict[str, Any] = state["optimizer"]["state"][0]
+    return moments
+
+
+def _no_moment(state: dict[str, Any]) -> None:
+    del _first_moments(state)["exp_avg"]
+
+
+def _short_moment(state: dict[str, Any]) -> None:
+    _first_moments(state)["exp_avg"] = torch.zeros(1)
+
+
+def _endless_moment(state: dict[str, Any]) -> None:
+    _first_moments(state)["exp_avg_sq"].fill_(float("inf"))
+
+
+def _short_average(state: dict[str, Any]) -> None:
+    state["average"][0] = torch.zeros(1)
+
+
+def _text_for_a_number(state: dict[str, Any]) -> None:
+    state["progress"]["epoch"] = "x"
+
+
+def _half_an_update(state: dict[str, Any]) -> None:
+    state["progress"]["updates"] = 1.5
+
+
+def _no_number(state: dict[str, Any]) -> None:
+    state["progress"]["best"] = float("nan")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        _no_moment,
+        _short_moment,
+        _endless_moment,
+        _short_average,
+        _text_for_a_number,
+        _half_an_update,
+        _no_number,
+    ],
+)
+def test_a_checkpoint_that_does_not_fit_is_refused_in_one_line(
+    toy_config: Callable[..., Config],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    damage: Callable[[dict[str, Any]], None],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = toy_config(training={"max_updates": 2, "average_decay": 0.9})
+    train(config, Path("run"))
+    path = Path("run/checkpoint.pt")
+    state = torch.load(path, weights_only=True)
+    damage(state)
+    torch.save(state, path)
+
+    with pytest.raises(UserError, match=r"checkpoint\.pt: checkpoint cannot be read: ") as caught:
+        train(config, Path("run"), resume=True)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_optimizer_keeps_to_the_configuration_whatever_a_checkpoint_says(
+    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    learner = _trainer(toy_config())
+    learner.optimizer.param_groups[0]["maximize"] = True
+    learner._save()
+
+    resumed = Trainer(
+        learner.config, learner.prepared, learner.folder, learner.processes, resume=True
+    )
+
+    assert not resumed.optimizer.param_groups[0]["maximize"]
+
+
 @pytest.mark.parametrize("which", ["checkpoint.pt", "last.safetensors", "config.yaml"])
 def test_a_full_disk_leaves_the_old_file(
     toy_config: Callable[..., Config],
@@ -35,15 +121,13 @@ def test_a_full_disk_leaves_the_old_file(
     which: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    config = toy_config()
-    prepared = prepare(config)
-    run = create_run(Path("run"), config, prepared)
-    learner = Trainer(config, prepared, run, Processes(torch.device("cpu")))
+    learner = _trainer(toy_config())
+    run = learner.folder
     learner._save()
     write: dict[str, Callable[[], None]] = {
         "checkpoint.pt": learner._save,
         "last.safetensors": lambda: learner._save_weights("last"),
-        "config.yaml": lambda: run.write_config(config),
+        "config.yaml": lambda: run.write_config(learner.config),
     }
     before = {path: path.read_bytes() for path in run.path.iterdir() if path.is_file()}
     with torch.no_grad():

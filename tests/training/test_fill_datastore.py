@@ -80,6 +80,21 @@ def test_going_on_with_a_finished_run_leaves_the_datastore_of_other_weights(
     load_translator(run, device=CPU)
 
 
+def test_data_prepared_anew_from_another_corpus_meanwhile_is_refused(
+    toy_config: MakeConfig, toy_corpus: Path
+) -> None:
+    corpus = Path("corpus.tsv")
+    corpus.write_bytes(toy_corpus.read_bytes())
+    config = toy_config(data={"path": str(corpus)}, training={"max_updates": 1})
+    run = train(config, Path("run"))
+    prepared = prepare(config)
+    corpus.write_text("\n".join(corpus.read_text().splitlines()[:-1]) + "\n")
+    prepare(config)
+    with pytest.raises(UserError, match="the corpus, or the way nmt prepares it, has changed"):
+        fill_datastore(run, prepared, "best", CPU)
+    assert not run.datastore.exists()
+
+
 def test_a_corpus_too_large_is_refused_before_the_training(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,7 @@ EXACT: dict[str, object] = {
     "epochs": 50,
     "precision": "float32",  # that is, none but the one at hand
 }
+AVERAGED: dict[str, object] = {"average_decay": 0.9, "r_drop": 1.0}
 # Each config with the updates that it is trained to, one time after the other.
 JOBS: dict[str, tuple[dict[str, dict[str, object]], list[int]]] = {
     "accumulated": ({"model": {"dropout": 0}, "training": {**EXACT, "accumulate": 2}}, [20]),
@@ -44,8 +45,8 @@ JOBS: dict[str, tuple[dict[str, dict[str, object]], list[int]]] = {
         },
         [20],
     ),
-    "whole": ({"tokenizer": {"sampling": 0.2}, "training": {"average_decay": 0.9}}, [8]),
-    "halves": ({"tokenizer": {"sampling": 0.2}, "training": {"average_decay": 0.9}}, [4, 8]),
+    "whole": ({"tokenizer": {"sampling": 0.2}, "training": AVERAGED}, [8]),
+    "halves": ({"tokenizer": {"sampling": 0.2}, "training": AVERAGED}, [4, 8]),
     # Not the last: the other process asks the main one which of them was first.
     "mistaken": ({"model": {"max_length": 4}}, [1000]),
     "signalled": ({}, [1000]),
@@ -175,7 +176,7 @@ def test_resuming_equals_never_having_stopped(two: Path) -> None:
         assert torch.equal(halves["model"][name], weight)
     for one, other in zip(whole["average"], halves["average"], strict=True):
         assert torch.equal(one, other)
-    states = [[each["cpu"] for each in state["generators"]] for state in (whole, halves)]
+    states = [[own["cpu"] for _, own in state["of each process"]] for state in (whole, halves)]
     for one, other in zip(*states, strict=True):
         assert torch.equal(one, other)
     main, second = states[0]
@@ -219,7 +220,7 @@ def test_a_killed_process_ends_the_others_with_one_line_and_leaves_a_checkpoint(
         "torchrun --nproc-per-node=2 -m nmt -- train --resume --run runs/toy"
     ]
     assert "Traceback" not in out + err
-    assert len(checkpoint(tmp_path / "runs" / "toy")["generators"]) == 2
+    assert len(checkpoint(tmp_path / "runs" / "toy")["of each process"]) == 2
 
 
 def test_a_process_leaves_only_when_gloo_has_let_go_of_its_messages(

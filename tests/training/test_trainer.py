@@ -43,7 +43,7 @@ def saved(folder: str) -> dict[str, Tensor]:
     for number, moments in state["optimizer"]["state"].items():
         tensors |= {f"{number}.{name}": value for name, value in moments.items()}
     tensors |= {f"average.{i}": value for i, value in enumerate(state["average"] or [])}
-    [generators] = state["generators"]
+    [(_, generators)] = state["of each process"]
     return tensors | generators
 
 
@@ -104,6 +104,15 @@ def test_same_seed_same_weights_other_seed_others(toy_config: MakeConfig) -> Non
     assert not torch.equal(saved("a")["output.weight"], saved("c")["output.weight"])
 
 
+def test_r_drop_is_a_part_of_what_is_learnt(toy_config: MakeConfig) -> None:
+    """Also of two passes, a divergence that does not count and one that does."""
+    for folder, r_drop in (("a", 1e-9), ("b", 1.0)):
+        settings = {"max_updates": 3, "r_drop": r_drop, "precision": "float32"}
+        train(toy_config(model={"dropout": 0.3}, training=settings), Path(folder))
+    one, other = saved("a")["output.weight"], saved("b")["output.weight"]
+    assert not torch.allclose(one, other, atol=1e-4)
+
+
 def test_four_quarter_batches_give_the_gradient_of_the_whole(toy_config: MakeConfig) -> None:
     learner = trainer(toy_config(model={"dropout": 0.0}, training={"precision": "float32"}))
     source, target = learner.prepared.sequences("train")
@@ -136,6 +145,7 @@ def _gradient(learner: Trainer, batches: list[Batch]) -> list[Tensor]:
 RESUMABLE = {
     "plain": {},
     "average": {"training": {"average_decay": 0.9, "accumulate": 2}},
+    "r-drop": {"model": {"dropout": 0.3}, "training": {"r_drop": 1.0, "accumulate": 2}},
     "sampling": {"tokenizer": {"sampling": 0.2}},
     "cosine": {"training": {"schedule": "cosine", "optimizer": "adamw", "weight_decay": 0.01}},
     "nadam": {"training": {"optimizer": "nadam", "batch_tokens": None, "batch_sentences": 7}},
