@@ -345,8 +345,8 @@ class TrainingConfig(Section):
     r_drop: float = Field(
         0.0,
         ge=0,
-        description="α: how much two passes over each batch, under different dropout, are to "
-        "agree (Liang et al. 2021); twice the time",
+        description="R-Drop's α: how much two passes over each batch, under different dropout, are "
+        "to agree (Liang et al. 2021), for twice the time; 0: one pass",
     )
     optimizer: Literal["adam", "adamw", "nadam"] = Field("adam", description="optimizer")
     learning_rate: float = Field(1e-3, gt=0, description="peak learning rate")
