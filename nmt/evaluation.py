@@ -4,6 +4,7 @@ Hypotheses are what people read, references are raw: sacrebleu does the tokenizi
 signature says how, so that a score can be compared with others.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -90,7 +91,7 @@ def evaluate_texts(
             signature = signature.replace("tok:none", "tok:moses")
         scores[name], signatures[name] = float(score.score), signature
         if samples > 1 and len(hypotheses) > 1 and score._ci >= 0:
-            intervals[name] = _interval(score)
+            intervals[name] = _interval(score, math.inf if name == "ter" else 100.0)
     return Evaluation(
         scores["bleu"], scores["chrf"], scores["ter"], len(references), signatures, intervals
     )
@@ -293,6 +294,7 @@ def _score(
     return score
 
 
-def _interval(score: Score) -> tuple[float, float]:
+def _interval(score: Score, highest: float) -> tuple[float, float]:
+    """Return sacrebleu's interval within 0 to highest: of few sentences it may reach beyond."""
     mean, half = float(score._mean), float(score._ci)
-    return mean - half, mean + half
+    return max(mean - half, 0.0), min(mean + half, highest)

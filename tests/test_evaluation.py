@@ -135,6 +135,15 @@ def test_intervals_enclose_the_score_and_are_reproducible():
     assert "bs:200" in found.signatures["bleu"].split("|")
 
 
+def test_intervals_of_few_sentences_keep_to_possible_scores():
+    sentence = "Wo ist der Bahnhof von hier aus?"  # resamples of this score anything from 0 to 100
+
+    found = evaluate_texts([sentence, "", "x y z"], [sentence, "", sentence], bootstrap=100)
+
+    low, high = found.intervals["bleu"]
+    assert 0 <= low < high <= 100
+
+
 def test_the_bootstrap_does_not_change_the_scores():
     plain = evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=0)
     found = evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=50)
