@@ -1,6 +1,8 @@
 """The whole state of a training, saved and restored so that nothing shows the interruption."""
 
 import json
+import pickle
+import zipfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -83,6 +85,7 @@ def load_checkpoint(
     As for one that so many other processes wrote: each goes on with its own random numbers.
     """
     try:
+        _verify_checksums(path)
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         if state["format"] != FORMAT:
             raise UserError(f"{path}: checkpoint format {state['format']}, expected {FORMAT}")
@@ -108,7 +111,19 @@ def load_checkpoint(
         ) from None
     except Exception as error:  # torch.load raises a dozen kinds for damaged files
         reason = one_line(error)[:200]
-        raise UserError(f"{path}: checkpoint cannot be read: {reason}") from None
+        if isinstance(error, pickle.UnpicklingError):  # PyTorch would advise to trust the file
+            reason = "it holds other things than tensors and numbers"
+        raise UserError(
+            f"{path}: checkpoint cannot be read: {reason}; train anew with another --run"
+        ) from None
+
+
+def _verify_checksums(path: Path) -> None:
+    """Raise `BadZipFile` if bytes of the archive have changed: PyTorch does not look."""
+    with zipfile.ZipFile(path) as archive:
+        damaged = archive.testzip()
+    if damaged is not None:
+        raise zipfile.BadZipFile("its bytes have changed since it was written")
 
 
 def _restore_moments(optimizer: torch.optim.Optimizer, saved: dict[int, dict[str, Tensor]]) -> None:

@@ -1,5 +1,6 @@
 """Checkpoints that do not fit; checkpoints and weights on a disk that is full."""
 
+import pickle
 import resource
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -96,6 +97,57 @@ def test_a_checkpoint_that_does_not_fit_is_refused_in_one_line(
     with pytest.raises(UserError, match=r"checkpoint\.pt: checkpoint cannot be read: ") as caught:
         train(config, Path("run"), resume=True)
     assert "\n" not in str(caught.value)
+
+
+class _Code:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (Path("ran"),)
+
+
+def _changed_byte(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def _half(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def _pickle_with_code(path: Path) -> None:
+    path.write_bytes(pickle.dumps(_Code()))
+
+
+def _archive_with_code(path: Path) -> None:
+    torch.save({"format": _Code()}, path)
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (_changed_byte, "its bytes have changed since it was written"),
+        (_half, "not a zip file"),
+        (_pickle_with_code, "not a zip file"),
+        (_archive_with_code, "it holds other things than tensors and numbers"),
+    ],
+)
+def test_a_damaged_or_hostile_checkpoint_is_refused_in_one_line(
+    toy_config: Callable[..., Config],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    damage: Callable[[Path], None],
+    reason: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    learner = _trainer(toy_config())
+    learner._save()
+    damage(learner.folder.path / "checkpoint.pt")
+
+    with pytest.raises(UserError, match=f"checkpoint cannot be read: .*{reason}") as caught:
+        Trainer(learner.config, learner.prepared, learner.folder, learner.processes, resume=True)
+
+    assert "\n" not in str(caught.value)
+    assert not Path("ran").exists()
 
 
 def test_the_optimizer_keeps_to_the_configuration_whatever_a_checkpoint_says(
