@@ -158,8 +158,12 @@ class RunFolder:
 
 def require_free(path: Path) -> None:
     """Refuse a path that a new run would overwrite."""
-    if path.exists() and (not path.is_dir() or any(p.name != _LOCK for p in path.iterdir())):
+    if not _is_free(path):
         raise UserError(f"{path}: exists already; name another --run, or add --resume to go on")
+
+
+def _is_free(path: Path) -> bool:
+    return not path.exists() or (path.is_dir() and all(p.name == _LOCK for p in path.iterdir()))
 
 
 def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
@@ -177,9 +181,16 @@ def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
                 partial.write_bytes(file.read_bytes())
         run.write_config(config)
     except BaseException:
-        shutil.rmtree(run.data, ignore_errors=True)
+        discard_beginning(run)
         raise
     return run
+
+
+def discard_beginning(run: RunFolder) -> None:
+    """Delete a run that has no checkpoint and no weights, but for its lock: it is of no use."""
+    if not run.checkpoint.exists() and not any(run.path.glob("*.safetensors")):
+        shutil.rmtree(run.data, ignore_errors=True)
+        (run.path / "config.yaml").unlink(missing_ok=True)
 
 
 def open_run(path: Path) -> RunFolder:
@@ -219,7 +230,7 @@ def newest_run(file: str, name: str = "*", option: str = "--run FOLDER") -> RunF
 def new_run_path(name: str) -> Path:
     """Return ./runs/NAME, or NAME-2, NAME-3, … where that is taken."""
     number = 1
-    while (path := RUNS / (name if number == 1 else f"{name}-{number}")).exists():
+    while not _is_free(path := RUNS / (name if number == 1 else f"{name}-{number}")):
         number += 1
     return path
 

@@ -501,7 +501,7 @@ def test_evaluate_json_has_numbers_beside_signatures(trained_run: RunFolder) -> 
     assert {type(scores[name]) for name in ("bleu", "chrf", "ter")} == {float}
     assert "bs:1000" in scores["signatures"]["bleu"]
     low, high = scores["intervals"]["bleu"]
-    assert low <= scores["bleu"] <= high
+    assert low <= scores["bleu"] <= high + 1e-9  # a perfect score is rounded to a little over 100
     assert Path("hypotheses.txt").read_text().count("\n") == 16
 
 

@@ -229,6 +229,12 @@ def test_a_new_run_gets_the_first_free_number() -> None:
     assert new_run_path("base") == Path("runs/base-4")
 
 
+def test_a_name_whose_run_never_began_is_given_again() -> None:
+    with RunFolder(Path("runs/base")).held():
+        pass
+    assert new_run_path("base") == Path("runs/base")
+
+
 # ------------------------------------------------------------------------------------- whole files
 
 

@@ -32,7 +32,10 @@ def load_weights(
     try:
         load_model(model, path)
     except FileNotFoundError:
-        raise UserError(f"{path}: no such weights; the run has not got that far") from None
+        raise UserError(
+            f"{path}: no such weights; the run has not got that far: train on with --resume, or "
+            "see with nmt show what it has for --weights"
+        ) from None
     except (OSError, SafetensorError, RuntimeError) as error:
         reason = one_line(error)[:200]
         raise UserError(f"{path}: weights cannot be read: {reason}") from None

@@ -66,11 +66,13 @@ def save_checkpoint(
         "progress": asdict(progress),
         "of each process": own,
     }
-    with replacing(path) as partial:
+    with replacing(path) as partial, partial.open("wb") as file:
         try:
-            torch.save(state, partial)
-        except RuntimeError as error:  # PyTorch's word for a full disk or a folder that is gone
-            raise OSError(one_line(error)[:200]) from None
+            torch.save(state, file)
+        except RuntimeError as error:  # PyTorch's word for a full disk, and what the file said
+            if isinstance(error.__context__, OSError):
+                raise error.__context__ from None
+            raise
 
 
 def load_checkpoint(

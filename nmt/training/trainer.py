@@ -35,6 +35,7 @@ from nmt.run_folder import (
     Validation,
     Weights,
     create_run,
+    discard_beginning,
     open_run,
     replacing,
     require_free,
@@ -104,7 +105,12 @@ def train(
                 run.write_config(config)
         elif processes.is_main:
             create_run(folder, config, prepared)
-        went_on = trainer.run()
+        try:
+            went_on = trainer.run()
+        except BaseException:
+            if processes.is_main:
+                discard_beginning(run)
+            raise
         wanted = config.decoding.neighbours and (went_on or not run.datastore.exists())
         if wanted and processes.is_main:
             fill_datastore(run, prepared, "best", processes.device)
@@ -200,9 +206,9 @@ class Trainer:
             f"{self.processes.command} train --resume --run {shlex.quote(str(self.folder.path))}"
         )
         self.processes.when_lost = f"go on from the last checkpoint with {resume}"
+        if not self.progress.updates:
+            self._save()  # from now on there is something to go on from
         with self._catching_signals(), self._writing_tensorboard():
-            if not self.progress.updates:
-                self._save()  # from now on there is something to go on from
             with self._progress_bar() as bar:
                 self._train_until_stopped(bar)
             if not self._interrupted and self.progress.validated != self.progress.updates:

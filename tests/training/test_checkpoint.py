@@ -185,9 +185,23 @@ def test_a_full_disk_leaves_the_old_file(
     with torch.no_grad():
         learner.model.output.weight += 1
 
-    refused = pytest.raises(UserError, match="cannot be written")
+    refused = pytest.raises(UserError, match=r"cannot be written \(.*File too large")
     with _full_disk(len(before[run.path / which]) // 2), refused as caught:
         write[which]()
     assert which in str(caught.value)
     assert "\n" not in str(caught.value)
     assert {path: path.read_bytes() for path in run.path.iterdir() if path.is_file()} == before
+
+
+def test_a_run_whose_first_checkpoint_finds_no_room_leaves_nothing(
+    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = toy_config(training={"max_updates": 2})
+    prepare(config)
+
+    with _full_disk(100_000), pytest.raises(UserError, match=r"checkpoint\.pt: cannot be written"):
+        train(config, Path("run"))
+    assert [path.name for path in Path("run").iterdir()] == [".lock"]
+
+    train(config, Path("run"))
