@@ -157,19 +157,22 @@ def _pair_of(stem: Path, data: DataConfig) -> tuple[Path, Path]:
 def _side(stem: Path, language: str) -> Path:
     plain = _expanded(Path(f"{stem}.{language}"))
     packed = Path(f"{plain}.gz")
-    return packed if not _is_file(plain) and _is_file(packed) else _file(plain, " (nor as .gz)")
+    if _true(packed.is_file) and not _true(plain.is_file):
+        return packed
+    return _file(plain, " (nor as .gz)")
 
 
 def _file(path: Path, note: str = "") -> Path:
     path = _expanded(path)
-    if not _is_file(path):
-        raise UserError(f"{path}: no such file{note}; check the paths in the config's data section")
+    if not _true(path.is_file):
+        problem = "is a folder, not a file" if _true(path.is_dir) else f"no such file{note}"
+        raise UserError(f"{path}: {problem}; check the paths in the config's data section")
     return path
 
 
-def _is_file(path: Path) -> bool:
+def _true(test: Callable[[], bool]) -> bool:
     try:
-        return path.is_file()
+        return test()
     except OSError:  # a folder on the way may not be entered, a name be too long
         return False
 

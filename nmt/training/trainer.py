@@ -32,6 +32,7 @@ from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import save_weights
 from nmt.run_folder import (
     RunFolder,
+    Sample,
     Validation,
     Weights,
     create_run,
@@ -350,11 +351,17 @@ class Trainer:
             "perplexity": math.exp(min(loss / tokens, 100)),
             "accuracy": correct / tokens,
             "bleu": corpus_bleu(texts, [e.reference for e in self.examples]),
-            "samples": [
-                {"source": e.source, "reference": e.reference, "translation": text}
-                for e, text in list(zip(self.examples, texts, strict=True))[:_SAMPLES]
-            ],
+            "samples": self._samples(texts),
         }
+
+    def _samples(self, texts: list[str]) -> list[Sample]:
+        """Return the translations of the first few different sources."""
+        samples: dict[str, Sample] = {}
+        for e, text in zip(self.examples, texts, strict=True):
+            samples.setdefault(
+                e.source, {"source": e.source, "reference": e.reference, "translation": text}
+            )
+        return list(samples.values())[:_SAMPLES]
 
     def _score_batches(self) -> tuple[float, ...]:
         """Return loss, right guesses and tokens, each summed over all validation batches."""

@@ -176,10 +176,16 @@ def test_home_folders_are_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "home" in refusal("tsv", path="~nobody-of-this-name/a.en")
 
 
-@pytest.mark.parametrize("path", ["none.tsv", "", "x" * 5000, "nul\0", "/"])
+@pytest.mark.parametrize("path", ["none.tsv", "x" * 5000, "nul\0"])
 @pytest.mark.parametrize("source", ["pickle", "tsv", "parallel", "multi30k"])
 def test_missing_files(tmp_path: Path, source: str, path: str) -> None:
     assert "no such file" in refusal(source, path=tmp_path / path)
+
+
+@pytest.mark.parametrize("path", ["", "/"])
+@pytest.mark.parametrize("source", ["pickle", "tsv"])
+def test_a_folder_in_place_of_a_file(tmp_path: Path, source: str, path: str) -> None:
+    assert "is a folder, not a file" in refusal(source, path=tmp_path / path)
 
 
 def test_a_missing_half(tmp_path: Path) -> None:

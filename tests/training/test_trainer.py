@@ -67,6 +67,20 @@ def test_a_metrics_line_tells_everything(trained_run: RunFolder) -> None:
     assert line["samples"][0].keys() == {"source", "reference", "translation"}
 
 
+def test_the_translations_shown_are_of_different_sentences(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = trainer(toy_config(training={"max_updates": 1}))
+    first, *others = learner.examples
+    monkeypatch.setattr(learner, "examples", [first, first, first, *others[2:]])
+
+    samples = learner._samples(["one", "two", "three", *(e.source for e in others[2:])])
+
+    sources = [first.source, *(e.source for e in others[2:4])]
+    assert [sample["source"] for sample in samples] == sources
+    assert samples[0]["translation"] == "one"
+
+
 def test_training_loss_is_the_mean_over_all_tokens_since_the_last_validation(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
