@@ -115,6 +115,13 @@ class SubwordTokenizer(Tokenizer):
         """See `Tokenizer.encode_lines`."""
         return self._encode(list(map(_part_words, lines) if self.marks_end else lines))
 
+    def encode(self, text: str) -> list[int]:
+        """See `Tokenizer.encode`."""
+        # The library's call for many lines takes ten times as long for one.
+        line = _part_words(text) if self.marks_end else text
+        ids: list[int] = self.processor.encode(line, out_type=int)
+        return ids
+
     def _encode(self, lines: list[str]) -> list[list[int]]:
         ids: list[list[int]] = self.processor.encode(lines, out_type=int)
         return ids

@@ -3,13 +3,12 @@
 import torch
 from torch import Tensor
 
-from nmt.decoding.greedy import next_log_probabilities
 from nmt.decoding.hypothesis import Hypothesis, finish, length_penalty
+from nmt.decoding.next_pieces import BestPieces, best_pieces
 from nmt.decoding.stepwise import S, Stepwise
 from nmt.special_tokens import EOS, PAD, SOS
 
 _DEAD = float("-inf")
-_BLOCK = 128  # columns
 
 
 @torch.inference_mode()
@@ -21,50 +20,54 @@ def beam_search(
     alpha: float,
     n_best: int = 1,
     required: Tensor | None = None,
+    choose: BestPieces = best_pieces,
 ) -> list[list[Hypothesis]]:
     """Translate a batch; return each sentence's `n_best` hypotheses, best first.
 
     source: (batch, source) ids; limits: (batch,), most pieces of each output; required: (batch,
-    pieces), padded, what an output has to hold before it may end by itself.
+    pieces), padded, what an output has to hold before it may end by itself; choose: `best_pieces`,
+    or a twin of it.
 
     A hypothesis that ends leaves its place in the beam empty, so a beam of one is greedy search.
     A sentence is done when its beam is empty, or when no living hypothesis could still beat its
     `n_best` finished ones: log-probabilities only fall, so the best that a living one can reach is
     its present sum under the length penalty of the longest output.
     """
-    beams = [_Sentence(int(limit), beam_size, alpha, n_best) for limit in limits]
+    beams = [_Sentence(limit, beam_size, alpha, n_best) for limit in limits.tolist()]
     active = list(range(len(beams)))
+    first_limit = min(beam.limit for beam in beams)
     state = model.start(source)
     width = 1  # places a sentence
     sums = source.new_zeros((len(beams), 1), dtype=torch.float)  # (sentences, width)
     written = source.new_full((len(beams), 1), SOS)  # (sentences * width, length)
-    while active:
-        must_end = (state.length >= limits).repeat_interleave(width)
-        steps = next_log_probabilities(model, written[:, -1], state, must_end)
+    while True:
+        must_end = goes_on = None
+        if state.length >= first_limit:
+            must_end = (state.length >= limits).repeat_interleave(width)
         if required is not None:
-            goes_on = _lacks(written, required.repeat_interleave(width, 0)) & ~must_end
-            steps[:, EOS] = steps[:, EOS].masked_fill(goes_on, _DEAD)
-        best, places, tokens = _best_candidates(sums, steps, beam_size)
-        first_row = torch.arange(len(active), device=source.device)[:, None] * width
-        origins = first_row + places  # (sentences, candidates): rows of `written`
-        best = _take_finished(beams, active, best, tokens, origins, written)
-        # Living candidates move to the front; places that none needs are given up.
-        sums, order = best.sort(dim=1, descending=True, stable=True)
-        width = max(1, int((sums > _DEAD).sum(1).max()))
-        sums, order = sums[:, :width], order[:, :width]
+            goes_on = _lacks(written, required.repeat_interleave(width, 0))
+        next_ = choose(model.step(written[:, -1], state), beam_size, must_end, goes_on)
+        sums, places, tokens = _best_candidates(sums, *next_, beam_size)
+        first_rows = torch.arange(0, len(written), width, device=source.device)[:, None]
+        rows = first_rows + places  # (sentences, candidates): of `written`
+        sums, order = _take_finished([beams[i] for i in active], sums, tokens, rows, written)
+        if order is not None:
+            rows, tokens = rows.gather(1, order), tokens.gather(1, order)
         best_living = sums[:, 0].tolist()
         alive = [i for i, s in enumerate(active) if beams[s].goes_on(best_living[i])]
-        kept = torch.tensor(alive, dtype=torch.long, device=source.device)
-        sums, order = sums[kept], order[kept]
-        rows = origins[kept].gather(1, order)
-        last = tokens[kept].gather(1, order)
-        written = torch.cat([written[rows.flatten()], last.view(-1, 1)], dim=1)
-        if alive:
-            state.select(rows)
-        limits = limits[kept]
-        required = None if required is None else required[kept]
-        active = [active[i] for i in alive]
-    return [beam.best() for beam in beams]
+        if not alive:
+            return [beam.best() for beam in beams]
+        if len(alive) < len(active):
+            kept = torch.tensor(alive, device=source.device)
+            sums, rows, tokens, limits = sums[kept], rows[kept], tokens[kept], limits[kept]
+            required = None if required is None else required[kept]
+            active = [active[i] for i in alive]
+            first_limit = min(beams[i].limit for i in active)
+        # Places that no sentence needs any more are given up.
+        width = min(max(beams[i].free for i in active), sums.shape[1])
+        sums, rows, tokens = sums[:, :width], rows[:, :width], tokens[:, :width]
+        written = torch.cat([written[rows.flatten()], tokens.reshape(-1, 1)], dim=1)
+        state.select(rows)
 
 
 def _lacks(written: Tensor, required: Tensor) -> Tensor:
@@ -73,35 +76,18 @@ def _lacks(written: Tensor, required: Tensor) -> Tensor:
     return ~there.all(1)
 
 
-def _best_candidates(sums: Tensor, steps: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
+def _best_candidates(
+    sums: Tensor, log_probabilities: Tensor, pieces: Tensor, count: int
+) -> tuple[Tensor, Tensor, Tensor]:
     """Return the candidates with the highest sums, best first.
 
-    sums: (sentences, width); steps: (sentences * width, vocabulary) → their sums, the places of the
-    hypotheses that they continue, and their tokens: (sentences, candidates) each
+    sums: (sentences, width); log_probabilities, pieces: (sentences * width, best next pieces of
+    each hypothesis), among which those of its sentence are → the candidates' sums, the places of
+    the hypotheses that they continue, and their pieces: (sentences, count or all) each
     """
-    # Those of a sentence are among the best of each of its hypotheses.
-    log_probabilities, tokens = _largest(steps, min(count, steps.shape[1]))
-    totals = (sums.view(-1, 1) + log_probabilities).view(len(sums), -1)
+    totals = (sums[:, :, None] + log_probabilities.view(*sums.shape, -1)).flatten(1)
     best, choices = totals.topk(min(count, totals.shape[1]), dim=1)
-    places = choices // tokens.shape[1]
-    return best, places, tokens.view(len(sums), -1).gather(1, choices)
-
-
-def _largest(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return what `x.topk(count, dim=1)` does, on a CPU in less than half its time.
-
-    The largest of a row are in those of its blocks whose own largest are. x: (rows, columns) → the
-    largest and their columns, (rows, count) each; which of equals come first is left open
-    """
-    blocks = x[:, : x.shape[1] // _BLOCK * _BLOCK].view(len(x), -1, _BLOCK)
-    if blocks.shape[1] <= count:
-        return x.topk(count, dim=1)
-    chosen = blocks.amax(2).topk(count, dim=1).indices[:, :, None]  # (rows, count, 1)
-    columns = (chosen * _BLOCK + torch.arange(_BLOCK, device=x.device)).flatten(1)
-    rest = torch.arange(blocks.shape[1] * _BLOCK, x.shape[1], device=x.device)
-    columns = torch.cat([columns, rest.expand(len(x), -1)], dim=1)
-    largest, places = x.gather(1, columns).topk(count, dim=1)
-    return largest, columns.gather(1, places)
+    return best, choices // pieces.shape[1], pieces.view(len(sums), -1).gather(1, choices)
 
 
 class _Sentence:
@@ -128,31 +114,32 @@ class _Sentence:
         """Whether a living hypothesis, the best with this sum, could still enter the n best."""
         if best_living == _DEAD:
             return False
+        if len(self.finished) < self.n_best:
+            return True
         reachable = best_living / length_penalty(self.limit + 1, self.alpha)
-        best = self.best()
-        return len(best) < self.n_best or best[-1].score < reachable
+        return self.best()[-1].score < reachable
 
 
 def _take_finished(
-    beams: list[_Sentence],
-    active: list[int],
-    best: Tensor,
-    tokens: Tensor,
-    origins: Tensor,
-    written: Tensor,
-) -> Tensor:
-    """Collect candidates that end; return the sums with all but the living ones at -inf.
+    beams: list[_Sentence], sums: Tensor, tokens: Tensor, rows: Tensor, written: Tensor
+) -> tuple[Tensor, Tensor | None]:
+    """Collect candidates that end; return the sums of the others, and their order if it changes.
 
-    best, tokens, origins: (sentences, candidates), best first
+    beams: of the sentences; sums, tokens, rows: (sentences, candidates), best first; rows: which of
+    `written` each continues → sums, best first, -inf behind the living ones, and which candidates
+    they are
     """
-    free = torch.tensor([beams[i].free for i in active], device=best.device)
-    rank = torch.arange(best.shape[1], device=best.device)
-    valid = (rank < free[:, None]) & (best > _DEAD)
-    ends = valid & (tokens == EOS)
+    free = torch.tensor([[beam.free] for beam in beams], device=sums.device)
+    rank = torch.arange(sums.shape[1], device=sums.device)
+    sums = sums.masked_fill(rank >= free, _DEAD)
+    ends = (tokens == EOS) & (sums > _DEAD)
     sentences, candidates = ends.nonzero(as_tuple=True)
-    if len(sentences):  # seldom; fetched from the device at once
-        hypotheses = written[origins[sentences, candidates], 1:].tolist()
-        ended = best[sentences, candidates].tolist()
-        for i, ids, sum_ in zip(sentences.tolist(), hypotheses, ended, strict=True):
-            beams[active[i]].add(ids, sum_)
-    return best.masked_fill(~valid | ends, _DEAD)
+    if not len(sentences):
+        return sums, None
+    # Seldom; fetched from the device at once.
+    hypotheses = written[rows[sentences, candidates], 1:].tolist()
+    ended = sums[sentences, candidates].tolist()
+    for i, ids, sum_ in zip(sentences.tolist(), hypotheses, ended, strict=True):
+        beams[i].add(ids, sum_)
+    living, order = sums.masked_fill(ends, _DEAD).sort(dim=1, descending=True, stable=True)
+    return living, order

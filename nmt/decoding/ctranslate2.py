@@ -9,8 +9,8 @@ from typing import Any, Literal
 import torch
 
 from nmt.corpus.tokenizers import Tokenizers
-from nmt.decoding.greedy import NEVER_WRITTEN
 from nmt.decoding.hypothesis import Hypothesis, finish
+from nmt.decoding.next_pieces import NEVER_WRITTEN
 from nmt.errors import UserError, one_line
 from nmt.export import require_ctranslate2, write_ctranslate2
 from nmt.model.transformer import Transformer

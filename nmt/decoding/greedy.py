@@ -4,61 +4,47 @@ import torch
 from torch import Tensor
 
 from nmt.decoding.hypothesis import Hypothesis, finish
+from nmt.decoding.next_pieces import BestPieces, best_pieces
 from nmt.decoding.stepwise import S, Stepwise
-from nmt.special_tokens import EOS, PAD, SOS
-
-NEVER_WRITTEN = (PAD, SOS)
-
-
-def next_log_probabilities(
-    model: Stepwise[S], tokens: Tensor, state: S, must_end: Tensor
-) -> Tensor:
-    """Decode one step: (rows,) last tokens → (rows, target_size) log-probabilities.
-
-    <pad> and <sos> are never written; rows of `must_end`, (rows,) boolean, may write <eos> only.
-    """
-    logits = model.step(tokens, state).float()
-    log_probabilities = logits.log_softmax(-1)
-    for token in NEVER_WRITTEN:
-        log_probabilities[:, token] = float("-inf")
-    if must_end.any():  # seldom: a pass over the vocabulary less
-        ending = log_probabilities[:, EOS].clone()
-        log_probabilities.masked_fill_(must_end[:, None], float("-inf"))
-        log_probabilities[:, EOS] = ending
-    return log_probabilities
+from nmt.special_tokens import EOS, SOS
 
 
 @torch.inference_mode()
 def greedy_search(
-    model: Stepwise[S], source: Tensor, limits: Tensor, alpha: float = 0.0
+    model: Stepwise[S],
+    source: Tensor,
+    limits: Tensor,
+    alpha: float = 0.0,
+    choose: BestPieces = best_pieces,
 ) -> list[Hypothesis]:
     """Translate a batch.
 
     source: (batch, source) ids; limits: (batch,), most pieces of each output; alpha: the length
-    penalty, which changes the reported score alone. Rows leave the batch when they end.
+    penalty, which changes the reported score alone; choose: `best_pieces`, or a twin of it. Rows
+    leave the batch when they end.
     """
-    batch = source.shape[0]
     state = model.start(source)
-    rows = torch.arange(batch, device=source.device)
-    tokens = torch.full_like(rows, SOS)
-    sums = torch.zeros(batch, device=source.device)
-    written: list[list[int]] = [[] for _ in range(batch)]
+    most = limits.tolist()
+    first_limit = min(most)
+    active = list(range(len(most)))
+    tokens = source.new_full((len(most),), SOS)
+    sums = source.new_zeros(len(most), dtype=torch.float)
+    written: list[list[int]] = [[] for _ in most]
     found: dict[int, Hypothesis] = {}
-    while len(rows):
-        must_end = state.length >= limits
-        steps = next_log_probabilities(model, tokens, state, must_end)
-        best, tokens = steps.max(-1)
-        sums = sums + best
-        ended = tokens == EOS
-        for row, token, total, forced in zip(
-            rows.tolist(), tokens.tolist(), sums.tolist(), must_end.tolist(), strict=True
-        ):
+    while active:
+        must_end = state.length >= limits if state.length >= first_limit else None
+        best, pieces = choose(model.step(tokens, state), 1, must_end)
+        sums, tokens = sums + best[:, 0], pieces[:, 0]
+        alive = []
+        for i, token, total in zip(active, tokens.tolist(), sums.tolist(), strict=True):
             if token == EOS:
-                found[row] = finish(written[row], total, alpha, not forced)
+                found[i] = finish(written[i], total, alpha, len(written[i]) < most[i])
             else:
-                written[row].append(token)
-        if ended.any():
-            kept = (~ended).nonzero().squeeze(1)
+                written[i].append(token)
+                alive.append(i)
+        if len(alive) < len(active):
+            kept = (tokens != EOS).nonzero().squeeze(1)
             state.select(kept[:, None])
-            rows, tokens, sums, limits = rows[kept], tokens[kept], sums[kept], limits[kept]
-    return [found[row] for row in range(batch)]
+            tokens, sums, limits = tokens[kept], sums[kept], limits[kept]
+            active = alive
+    return [found[i] for i in range(len(most))]

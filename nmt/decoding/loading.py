@@ -31,12 +31,14 @@ def load_translator(
     device: torch.device | None = None,
     engine: Engine = "pytorch",
     compute_type: "ComputeType" = "float32",
+    compiled: bool = True,
 ) -> Translator:
     """Open a run for translation; `overrides` may change fields of its decoding section.
 
     `others` make an `Ensemble` with it, which decodes as the first run says; raises `UserError`
     where one of them reads text in another way. `engine` is what searches, `compute_type` the
-    numbers in which CTranslate2 does. With `decoding.neighbours`, each run needs its datastore.
+    numbers in which CTranslate2 does. `compiled`: see `ModelSearch`; for a single sentence, loading
+    the loops takes longer than they save. With `decoding.neighbours`, each run needs its datastore.
     """
     if others and engine == "ctranslate2":
         raise UserError("--engine ctranslate2 translates with one run; name one --run, not several")
@@ -76,7 +78,15 @@ def load_translator(
         search = CTranslate2Search(model, tokenizers, alpha, compute_type)
     neighbours = _neighbours(config.decoding, runs, models, weights)
     return Translator(
-        model, tokenizers, config.data, config.decoding, longest, more, search, neighbours
+        model,
+        tokenizers,
+        config.data,
+        config.decoding,
+        longest,
+        more,
+        search,
+        neighbours,
+        compiled,
     )
 
 

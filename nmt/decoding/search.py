@@ -1,6 +1,7 @@
 """What finds translations of a batch of ids: the models here, or an engine of somebody else's."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from itertools import zip_longest
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ from nmt.decoding.fast_decoder import FastDecoder
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.neighbours import Neighbours
+from nmt.decoding.next_pieces import BestPieces, best_pieces
 from nmt.decoding.stepwise import Stepwise
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
@@ -33,14 +35,26 @@ class Search(Protocol):
 class ModelSearch:
     """Greedy and beam search with one model, or with several as an `Ensemble`.
 
-    alpha: the length penalty; neighbours: each model's, or none
+    alpha: the length penalty; neighbours: each model's, or none; compiled: whether loops compiled
+    by Numba do the work, where `can_compile`: they keep a copy of the weights
     """
 
     def __init__(
-        self, models: Sequence[Transformer], alpha: float, neighbours: Sequence[Neighbours] = ()
+        self,
+        models: Sequence[Transformer],
+        alpha: float,
+        neighbours: Sequence[Neighbours] = (),
+        compiled: bool = False,
     ):
         self._models = models
-        decoders = [FastDecoder(*pair) for pair in zip_longest(models, neighbours)]
+        pairs = list(zip_longest(models, neighbours))
+        decoders: list[Stepwise[Any]] = [FastDecoder(*pair) for pair in pairs]
+        self._choose: BestPieces = best_pieces
+        if compiled and can_compile(models[0]):
+            from nmt.decoding import compiled as twins  # takes time, and Numba
+
+            decoders = [twins.CompiledDecoder(*pair) for pair in pairs]
+            self._choose = twins.best_pieces
         self._writer: Stepwise[Any] = Ensemble(decoders) if len(models) > 1 else decoders[0]
         self._device = next(models[0].parameters()).device
         self._alpha = alpha
@@ -57,10 +71,20 @@ class ModelSearch:
         source = pad(sources).to(self._device)
         most = torch.tensor(limits, device=self._device)
         for model in self._models:
-            model.eval()
-        if required:
-            pieces = pad(required).to(self._device)
-            return beam_search(self._writer, source, most, beam_size, self._alpha, n_best, pieces)
-        if beam_size == 1:
-            return [[h] for h in greedy_search(self._writer, source, most, self._alpha)]
-        return beam_search(self._writer, source, most, beam_size, self._alpha, n_best)
+            if (
+                model.training
+            ):  # asking first: telling every module takes a tenth of a short sentence
+                model.eval()
+        if beam_size == 1 and not required:
+            found = greedy_search(self._writer, source, most, self._alpha, self._choose)
+            return [[hypothesis] for hypothesis in found]
+        pieces = pad(required).to(self._device) if required else None
+        return beam_search(
+            self._writer, source, most, beam_size, self._alpha, n_best, pieces, self._choose
+        )
+
+
+def can_compile(model: Transformer) -> bool:
+    """Tell whether `nmt.decoding.compiled` can decode with a model: Numba is an extra."""
+    weight = model.target_embedding.tokens.weight
+    return weight.is_cpu and weight.dtype == torch.float32 and find_spec("numba") is not None

@@ -1,6 +1,7 @@
 """The one way from raw text to raw text: validation, `translate` and `evaluate` all take it."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -23,6 +24,7 @@ from nmt.threads import side_by_side
 _SENTENCE_END = re.compile(
     r"(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b[DdSs][rt]\.)(?<!\b\w\.) "
 )
+_WORTH_A_BATCH = 1000  # tokens; fewer are done as soon in one batch, whose steps they share
 _LINES_AT_A_TIME = 1024  # enough to sort by length for all threads, few enough to show progress
 
 
@@ -63,7 +65,7 @@ class Translator:
     sentence by sentence, since a model does badly at lengths it has never seen; others: models of
     the same vocabularies that write each translation together with `model`, as an `Ensemble`;
     search: what finds the translations in place of `ModelSearch`; neighbours: those of each model,
-    where their positions are looked up
+    where their positions are looked up; compiled: see `ModelSearch`
     """
 
     def __init__(
@@ -76,13 +78,14 @@ class Translator:
         others: Sequence[Transformer] = (),
         search: Search | None = None,
         neighbours: Sequence[Neighbours] = (),
+        compiled: bool = False,
     ):
         self.model = model
         self.models = [model, *others]
         self.tokenizers = tokenizers
         self.decoding = decoding
         self._cleaner = Cleaner(data)
-        self._own_search = ModelSearch(self.models, decoding.length_penalty, neighbours)
+        self._own_search = ModelSearch(self.models, decoding.length_penalty, neighbours, compiled)
         self._search_ids = search or self._own_search
         self._max_length = min(each.config.max_length for each in self.models)
         room = self._max_length - 1  # <eos>
@@ -227,12 +230,13 @@ class Translator:
     ) -> dict[int, list[Hypothesis]]:
         """Search the segments of these numbers, in this order, in batches of like length."""
         # The longest first, so that no thread is left with one while the others have finished.
-        batches = list(self._batches(order, segments, n))[::-1]
+        on_cpu = next(self.model.parameters()).device.type == "cpu"
+        threads = torch.get_num_threads() if on_cpu else 1
+        batches = self._batches(order, segments, n, threads)[::-1]
 
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
             return search([segments[i] for i in batch], n)
 
-        on_cpu = next(self.model.parameters()).device.type == "cpu"
         results = side_by_side(search_batch, batches) if on_cpu else map(search_batch, batches)
         pairs = zip(batches, results, strict=True)
         return {i: each for batch, found in pairs for i, each in zip(batch, found, strict=True)}
@@ -251,17 +255,21 @@ class Translator:
         """Return how many hypotheses are kept to find the best `n`."""
         return max(n, self.decoding.beam_size)
 
-    def _batches(self, order: list[int], segments: list["_Segment"], n: int) -> Iterator[list[int]]:
-        batch: list[int] = []
-        rows = self._beam_size(n)
-        for i in order:
-            tokens = len(segments[i].ids) * (len(batch) + 1) * rows
-            if batch and tokens > self.decoding.batch_tokens:
-                yield batch
-                batch = []
-            batch.append(i)
-        if batch:
-            yield batch
+    def _batches(
+        self, order: list[int], segments: list["_Segment"], n: int, threads: int
+    ) -> list[list[int]]:
+        """Share segments, sorted by length, out among batches, where it pays as many a thread."""
+        tokens = [len(segments[i].ids) * self._beam_size(n) for i in order]
+        most = self.decoding.batch_tokens
+        batches = _fill(order, tokens, most)
+        if sum(tokens) < _WORTH_A_BATCH * threads:
+            return batches
+        count = len(batches) + -len(batches) % threads
+        # The least limit that gives no more batches: they are then of like work.
+        least = bisect_left(
+            range(most), True, key=lambda limit: len(_fill(order, tokens, limit)) <= count
+        )
+        return _fill(order, tokens, least)
 
     def _search_batch(self, segments: list["_Segment"], n: int) -> list[list[Hypothesis]]:
         sources = [segment.ids for segment in segments]
@@ -287,6 +295,16 @@ class Translator:
         lengths = torch.tensor([len(ids) - 1 for ids in sources])  # <eos> is no piece of it
         limits = (lengths * config.max_length_factor).long() + config.max_length_extra
         return limits.clamp(max=self._max_length - 1).tolist()
+
+
+def _fill(order: list[int], tokens: list[int], limit: int) -> list[list[int]]:
+    """Put items into batches of at most so many tokens; tokens: of each item, ascending."""
+    batches: list[list[int]] = []
+    for i, more in zip(order, tokens, strict=True):
+        if not batches or more * (len(batches[-1]) + 1) > limit:
+            batches.append([])
+        batches[-1].append(i)
+    return batches
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from nmt.decoding.beam import _largest, beam_search
+from nmt.decoding.beam import beam_search
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.hypothesis import Hypothesis
 from nmt.model.padding import pad
@@ -218,19 +218,3 @@ def rescore(model: Transformer, source: list[int], found: Hypothesis, alpha: flo
     logits = model(torch.tensor([source]), torch.tensor([[SOS, *found.ids]]))[0]
     chosen = logits.log_softmax(-1)[range(len(found.ids) + 1), [*found.ids, EOS]]
     return float(chosen.sum()) / ((5 + len(found.ids) + 1) / 6) ** alpha
-
-
-@pytest.mark.parametrize("columns", [3, 128, 700, 1280, 1301])
-@pytest.mark.parametrize("count", [1, 5, 20])
-def test_the_largest_are_those_of_topk(columns, count):
-    count = min(count, columns)
-    x = torch.randperm(7 * columns, generator=torch.Generator().manual_seed(1)).view(7, columns)
-    x = x.float().masked_fill(x % 3 == 0, float("-inf"))
-    x[0] = float("-inf")
-    x[0, 1] = 0.0  # what must end
-
-    values, places = _largest(x, count)
-
-    assert torch.equal(values, x.topk(count, dim=1).values)
-    assert torch.equal(x.gather(1, places), values)
-    assert all(len(set(row)) == count for row in places.tolist())

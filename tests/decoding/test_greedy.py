@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from nmt.decoding.greedy import greedy_search, next_log_probabilities
+from nmt.decoding.greedy import greedy_search
 from nmt.model.padding import pad
 from nmt.special_tokens import EOS, PAD, SOS
 
@@ -79,18 +79,3 @@ def test_a_batch_gives_what_each_sentence_gives_alone(positions, random_model, r
         assert alone.ids == found.ids
         assert alone.complete == found.complete
         assert alone.score == pytest.approx(found.score, abs=1e-4)
-
-
-def test_the_step_leaves_the_probabilities_of_other_pieces_alone(random_model):
-    model = random_model()
-    state = model.start(torch.tensor([[A, EOS], [B, EOS]]))
-
-    steps = next_log_probabilities(
-        model, torch.tensor([SOS, SOS]), state, torch.tensor([False, True])
-    )
-
-    source, start = torch.tensor([[A, EOS], [B, EOS]]), torch.tensor([[SOS], [SOS]])
-    expected = model(source, start)[:, 0].log_softmax(-1)
-    expected[:, [PAD, SOS]] = -math.inf
-    expected[1, [i for i in range(11) if i != EOS]] = -math.inf
-    torch.testing.assert_close(steps, expected)

@@ -98,7 +98,9 @@ def echo(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Let greedy search return the source itself; the list holds the rows of each batch."""
     batches: list[int] = []
 
-    def search(model: object, source: Tensor, limits: Tensor, alpha: float) -> list[Hypothesis]:
+    def search(
+        model: object, source: Tensor, limits: Tensor, alpha: float, choose: object
+    ) -> list[Hypothesis]:
         batches.append(len(source))
         rows = [[i for i in row if i not in (PAD, EOS)] for row in source.tolist()]
         return [Hypothesis(ids, -1.0, -float(len(ids)), True) for ids in rows]
@@ -165,7 +167,7 @@ def test_lines_are_cleaned_as_the_training_text_was(translator, subwords, echo):
 def test_capitals_come_back_but_not_into_words_that_are_carried_over(
     carrying, random_model, monkeypatch
 ):
-    def search(model, source, limits, alpha):
+    def search(model, source, limits, alpha, choose):
         answer = carrying.target.encode(f"{PLACEHOLDERS[0]} liest ein buch. das buch.")
         return [Hypothesis(answer, -1.0, -1.0, True) for _ in source]
 
@@ -227,7 +229,7 @@ def test_n_best_hypotheses_count_in_the_size_of_a_batch(translator, words, monke
     ready = translator(words, beam_size=2, batch_tokens=24)
     seen = []
 
-    def search(model, source, limits, beam_size, alpha, n_best, required=None):
+    def search(model, source, limits, beam_size, alpha, n_best, required, choose):
         seen.append(source.numel() * beam_size)
         return [[Hypothesis([], -1.0, -1.0, True)] * n_best for _ in source]
 
@@ -417,7 +419,9 @@ def write(monkeypatch: pytest.MonkeyPatch, ids: list[int]) -> None:
     """Let greedy search find these ids for every source."""
     monkeypatch.setattr(
         "nmt.decoding.search.greedy_search",
-        lambda model, source, limits, alpha: [Hypothesis(ids, -1.0, -1.0, True) for _ in source],
+        lambda model, source, limits, alpha, choose: [
+            Hypothesis(ids, -1.0, -1.0, True) for _ in source
+        ],
     )
 
 
@@ -491,7 +495,7 @@ def test_words_that_training_never_saw_return_as_they_were_typed(
 ):
     seen = []
 
-    def search(model, source, limits, alpha):
+    def search(model, source, limits, alpha, choose):
         seen.extend(carrying.source.decode(row.tolist()) for row in source)
         answer = carrying.target.encode(f"{PLACEHOLDERS[1]} singt für {PLACEHOLDERS[0]}.")
         return [Hypothesis(answer, -1.0, -1.0, True) for _ in source]
@@ -512,7 +516,7 @@ def test_words_that_training_never_saw_return_as_they_were_typed(
 
 
 def test_long_lines_carry_words_over_in_each_part(carrying, random_model, monkeypatch):
-    def echo(model, source, limits, alpha):
+    def echo(model, source, limits, alpha, choose):
         rows = [[i for i in row if i not in (EOS, PAD)] for row in source.tolist()]
         return [Hypothesis(row, -1.0, -1.0, True) for row in rows]
 
@@ -530,7 +534,7 @@ def test_long_lines_carry_words_over_in_each_part(carrying, random_model, monkey
 def test_a_line_of_nothing_but_names_is_cut_between_them(carrying, random_model, monkeypatch):
     """Each would be one placeholder, but only so many can be hidden at once."""
 
-    def echo(model, source, limits, alpha):
+    def echo(model, source, limits, alpha, choose):
         rows = [[i for i in row if i not in (EOS, PAD)] for row in source.tolist()]
         return [Hypothesis(row, -1.0, -1.0, True) for row in rows]
 
@@ -573,7 +577,7 @@ def test_a_search_that_loses_a_hidden_word_is_made_again(carrying, random_model,
     first, second = PLACEHOLDERS[:2]
     asked = []
 
-    def search(model, source, limits, beam_size, alpha, n_best, required=None):
+    def search(model, source, limits, beam_size, alpha, n_best, required, choose):
         asked.append(None if required is None else required.tolist())
         text = "singt." if required is None else f"{second} singt {first}."
         return [[Hypothesis(carrying.target.encode(text), -1.0, -1.0, True)] for _ in source]
@@ -593,7 +597,7 @@ def test_a_hypothesis_that_places_all_hidden_words_comes_first(carrying, random_
     texts = ["singt.", f"{first} singt.", f"{second} singt {first}.", f"{first} {second}."]
     asked = []
 
-    def search(model, source, limits, beam_size, alpha, n_best, required=None):
+    def search(model, source, limits, beam_size, alpha, n_best, required, choose):
         assert required is None  # nothing is lost
         asked.append(n_best)
         found = [Hypothesis(carrying.target.encode(t), -1.0, -i, True) for i, t in enumerate(texts)]
@@ -609,3 +613,23 @@ def test_a_hypothesis_that_places_all_hidden_words_comes_first(carrying, random_
     ]
     assert sorted(asked) == [1, 4]
     assert [t.text for t in ready.n_best(["Zora sings"], 2)[0]] == ["Zora singt.", "singt Zora."]
+
+
+def test_threads_get_as_many_batches_of_like_work(translator, words, monkeypatch):
+    ready = translator(words, beam_size=2, batch_tokens=8000)
+    tokens = []
+
+    def search(model, source, limits, beam_size, alpha, n_best, required, choose):
+        tokens.append(source.numel() * beam_size)
+        return [[Hypothesis([], -1.0, -1.0, True)] * n_best for _ in source]
+
+    monkeypatch.setattr("nmt.decoding.search.beam_search", search)
+    monkeypatch.setattr("torch.get_num_threads", lambda: 2)
+    lines = [" ".join(["Ben"] * (1 + i % 9)) for i in range(1000)]
+
+    assert len(ready.n_best(lines, 1)) == len(lines)
+    assert len(tokens) == 4  # 12,000 tokens and the padding would be three
+    assert max(tokens) < 1.1 * min(tokens)
+    tokens.clear()
+    ready.n_best(lines[:50], 1)
+    assert len(tokens) == 1  # a few are not worth sharing out

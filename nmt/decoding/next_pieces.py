@@ -1,0 +1,64 @@
+"""What may come next: the best pieces of each row of logits."""
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from nmt.special_tokens import EOS, PAD, SOS
+
+NEVER_WRITTEN = (PAD, SOS)
+_DEAD = float("-inf")
+_BLOCK = 128  # columns
+
+
+class BestPieces(Protocol):
+    """`best_pieces`, or `nmt.decoding.compiled.best_pieces`."""
+
+    def __call__(
+        self,
+        logits: Tensor,
+        count: int,
+        must_end: Tensor | None = None,
+        goes_on: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """See `best_pieces`."""
+
+
+def best_pieces(
+    logits: Tensor, count: int, must_end: Tensor | None = None, goes_on: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Return each row's `count` best pieces with their log-probabilities, best first.
+
+    logits: (rows, target_size); must_end, goes_on: (rows,) boolean each, which rows may write <eos>
+    only, and which of the others may not write it; None: none. <pad> and <sos> are never written.
+    → (rows, count) log-probabilities, -inf where fewer pieces may come, and (rows, count) pieces
+    """
+    log_probabilities = logits.float().log_softmax(-1)
+    log_probabilities[:, NEVER_WRITTEN] = _DEAD
+    ending = log_probabilities[:, EOS].clone()
+    if goes_on is not None:
+        log_probabilities[:, EOS] = ending.masked_fill(goes_on, _DEAD)
+    if must_end is not None:
+        log_probabilities.masked_fill_(must_end[:, None], _DEAD)
+        log_probabilities[:, EOS] = ending.where(must_end, log_probabilities[:, EOS])
+    return _largest(log_probabilities, min(count, logits.shape[1]))
+
+
+def _largest(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return what `x.topk(count, dim=1)` does, on a CPU in less than half its time.
+
+    The largest of a row are in those of its blocks whose own largest are. x: (rows, columns) → the
+    largest and their columns, (rows, count) each; which of equals come first is left open
+    """
+    if count == 1:
+        return x.max(1, keepdim=True)
+    blocks = x[:, : x.shape[1] // _BLOCK * _BLOCK].view(len(x), -1, _BLOCK)
+    if blocks.shape[1] <= count:
+        return x.topk(count, dim=1)
+    chosen = blocks.amax(2).topk(count, dim=1).indices[:, :, None]  # (rows, count, 1)
+    columns = (chosen * _BLOCK + torch.arange(_BLOCK, device=x.device)).flatten(1)
+    rest = torch.arange(blocks.shape[1] * _BLOCK, x.shape[1], device=x.device)
+    columns = torch.cat([columns, rest.expand(len(x), -1)], dim=1)
+    largest, places = x.gather(1, columns).topk(count, dim=1)
+    return largest, columns.gather(1, places)

@@ -1,0 +1,103 @@
+"""The best pieces of each row are what the logits say, but for what may not come."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from nmt.decoding.next_pieces import _largest, best_pieces
+from nmt.special_tokens import EOS, PAD, SOS
+
+A = 4
+BEST_FIRST = torch.tensor([[PAD, SOS, EOS, A, 5, 1]])
+
+
+def logits(rows: int, columns: int = 6) -> Tensor:
+    """Random ones, but of few columns those that put the pieces in the order of `BEST_FIRST`."""
+    if columns > BEST_FIRST.numel():
+        generator = torch.Generator().manual_seed(rows)
+        return torch.randn(rows, columns, generator=generator) * 3
+    ordered = torch.empty(1, columns).scatter_(1, BEST_FIRST, torch.arange(columns, 0.0, -1)[None])
+    return ordered.expand(rows, columns)
+
+
+@pytest.fixture(params=["plain", "compiled"])
+def choose(request):
+    """Either of the twins."""
+    if request.param == "plain":
+        return best_pieces
+    pytest.importorskip("numba", reason="Numba, the extra `compiled`, is not installed")
+    from nmt.decoding import compiled
+
+    return compiled.best_pieces
+
+
+def test_pad_and_sos_never_come_but_count_in_the_probabilities(choose):
+    log_probabilities, pieces = choose(logits(1).clone(), 3)
+
+    assert pieces.tolist() == [[EOS, A, 5]]
+    expected = logits(1).log_softmax(1).gather(1, pieces)
+    torch.testing.assert_close(log_probabilities, expected)
+
+
+def test_a_row_that_must_end_has_one_candidate(choose):
+    log_probabilities, pieces = choose(logits(2).clone(), 2, torch.tensor([False, True]))
+
+    ending = logits(1).log_softmax(1)[0, EOS].item()
+    assert pieces[0].tolist() == [EOS, A]
+    assert pieces[1, 0] == EOS
+    assert log_probabilities[1].tolist() == [pytest.approx(ending), -math.inf]
+
+
+def test_a_row_that_goes_on_does_not_end_unless_it_must(choose):
+    must_end, goes_on = torch.tensor([False, False, True]), torch.tensor([False, True, True])
+
+    _, pieces = choose(logits(3).clone(), 1, must_end, goes_on)
+
+    assert pieces.tolist() == [[EOS], [A], [EOS]]
+
+
+def test_more_candidates_than_pieces_are_what_there_is(choose):
+    log_probabilities, pieces = choose(logits(1).clone(), 10)
+
+    assert pieces.shape == (1, 6)
+    assert pieces[0, :4].tolist() == [EOS, A, 5, 1]
+    assert log_probabilities[0, 4:].tolist() == [-math.inf, -math.inf]
+
+
+@pytest.mark.parametrize("columns", [7, 64, 65, 1301])
+@pytest.mark.parametrize("count", [1, 5, 20])
+def test_the_twins_agree(choose, columns, count):
+    given = logits(9, columns)
+    given[3] -= 500  # nothing is lost where all are small
+    given[4, 5] = 400  # or one is large
+    must_end, goes_on = torch.arange(9) == 1, torch.arange(9) < 3
+
+    expected, _ = best_pieces(given.double(), count, must_end, goes_on)
+    found, pieces = choose(given.clone(), count, must_end, goes_on)
+
+    torch.testing.assert_close(found, expected.float(), rtol=1e-5, atol=1e-5)
+    there = found > -math.inf
+    of_pieces = given.double().log_softmax(1).gather(1, pieces).float()
+    torch.testing.assert_close(found[there], of_pieces[there], rtol=1e-5, atol=1e-5)
+    assert all(
+        len(set(row[living].tolist())) == living.sum()
+        for row, living in zip(pieces, there, strict=True)
+    )
+
+
+@pytest.mark.parametrize("columns", [3, 128, 700, 1280, 1301])
+@pytest.mark.parametrize("count", [1, 5, 20])
+def test_the_largest_are_those_of_topk(columns, count):
+    count = min(count, columns)
+    x = torch.randperm(7 * columns, generator=torch.Generator().manual_seed(1)).view(7, columns)
+    x = x.float().masked_fill(x % 3 == 0, float("-inf"))
+    x[0] = float("-inf")
+    x[0, 1] = 0.0  # what must end
+
+    values, places = _largest(x, count)
+
+    assert torch.equal(values, x.topk(count, dim=1).values)
+    assert torch.equal(x.gather(1, places), values)
+    assert all(len(set(row)) == count for row in places.tolist())
