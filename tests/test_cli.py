@@ -3,6 +3,7 @@
 Most commands run within this process, which spares imports; signals and terminals get a real one.
 """
 
+import errno
 import io
 import json
 import os
@@ -214,6 +215,17 @@ def test_out_of_memory_is_one_line(trained_run: RunFolder, monkeypatch: pytest.M
     monkeypatch.setattr(Trainer, "update", lambda *_: torch.empty(1 << 50))  # a real refusal
     message = "lower training.batch_tokens"
     assert_refused("train", "--config", "mine.yaml", "--dry-run", message=message)
+
+
+def test_what_the_system_refuses_is_told_with_the_place_and_what_to_check(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "runs/mine/last.safetensors")
+
+    monkeypatch.setattr("nmt.export.export_run", refuse)
+    message = "runs/mine/last.safetensors: Permission denied; check the path, its permissions"
+    assert_refused("export", trained_run.path, message=message)
 
 
 def test_resume_without_a_run() -> None:

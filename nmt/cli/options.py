@@ -85,8 +85,9 @@ def open_translator(
     overrides: list[str] | None,
     engine: "Engine" = "pytorch",
     compute_type: "ComputeType | None" = None,
+    compiled: bool = True,
 ) -> "Translator":
-    """Open a run for translation, or several as an ensemble."""
+    """Open a run for translation, or several as an ensemble; compiled: see `load_translator`."""
     from nmt.decoding.loading import load_translator
     from nmt.device import choose_device
 
@@ -100,4 +101,5 @@ def open_translator(
         device=choose_device(device),
         engine=engine,
         compute_type=compute_type or "float32",
+        compiled=compiled,
     )

@@ -157,8 +157,9 @@ def translate(
         raise UserError("--output is not for the prompt; give text, --input or standard input")
     if output:
         require_file(output)
+    runs, compiled = find_runs(run, weights), not text  # for a sentence or two it does not pay
     translator = open_translator(
-        find_runs(run, weights), weights, beam_size, device, set_, engine, compute_type
+        runs, weights, beam_size, device, set_, engine, compute_type, compiled
     )
     if asked:
         _converse(translator, n_best)

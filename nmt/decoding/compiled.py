@@ -12,9 +12,10 @@ from nmt.decoding.neighbours import Neighbours
 from nmt.model.layers import DecoderLayer, EncoderLayer
 from nmt.model.linear import linear
 from nmt.model.transformer import Embedding, Transformer
-from nmt.special_tokens import PAD
+from nmt.progress import elapsed
+from nmt.special_tokens import EOS, PAD, SOS
 
-_FEW = 16  # rows; for so many a library's product is no slower than the loops here
+_FEW = 32  # rows; for so many a library's product is no slower than the loops here
 
 
 def best_pieces(
@@ -94,6 +95,9 @@ class CompiledDecoder:
         self._weight = model.output.rows.detach()
         bias = model.output.bias
         self._bias = self._weight.new_zeros(len(self._weight)) if bias is None else bias.detach()
+        with elapsed("compiling the loops of decoding, once on this machine"):
+            state = self.start(torch.tensor([[EOS]]))
+            best_pieces(self._logits(self._hidden(torch.tensor([SOS]), state)), 1)
 
     def start(self, source: Tensor) -> CompiledState:
         """Encode sources, (batch, source), for decoding: one row each."""
@@ -105,8 +109,15 @@ class CompiledDecoder:
 
     def step(self, tokens: Tensor, state: CompiledState) -> Tensor:
         """Decode one more position: (rows,) last tokens → logits (rows, target_size)."""
+        hidden = self._hidden(tokens, state)
+        logits = self._logits(hidden)
+        return self._neighbours.mix(hidden, logits) if self._neighbours else logits
+
+    def _hidden(self, tokens: Tensor, state: CompiledState) -> Tensor:
+        """Return the decoder's last layer: (rows, d_model)."""
         state.advance()
-        x = self._target.look_up(tokens.numpy(), np.arange(len(tokens) + 1), state.length - 1)
+        ids = tokens.contiguous().numpy()  # of another layout, another loop would be compiled
+        x = self._target.look_up(ids, np.arange(len(ids) + 1), state.length - 1)
         hidden = kernels.decode(
             x,
             state.places,
@@ -119,9 +130,7 @@ class CompiledDecoder:
             self._decoder,
             self._shape,
         )
-        logits = self._logits(torch.from_numpy(hidden))
-        neighbours = self._neighbours
-        return neighbours.mix(torch.from_numpy(hidden), logits) if neighbours else logits
+        return torch.from_numpy(hidden)
 
     def _logits(self, hidden: Tensor) -> Tensor:
         if len(hidden) >= _FEW:

@@ -207,9 +207,9 @@ class Trainer:
             f"{self.processes.command} train --resume --run {shlex.quote(str(self.folder.path))}"
         )
         self.processes.when_lost = f"go on from the last checkpoint with {resume}"
-        if not self.progress.updates:
-            self._save()  # from now on there is something to go on from
         with self._catching_signals(), self._writing_tensorboard():
+            if not self.progress.updates:
+                self._save()  # from now on there is something to go on from
             with self._progress_bar() as bar:
                 self._train_until_stopped(bar)
             if not self._interrupted and self.progress.validated != self.progress.updates:

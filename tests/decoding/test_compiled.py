@@ -12,6 +12,7 @@ from nmt.decoding.search import ModelSearch, can_compile
 from nmt.model.padding import pad
 
 pytest.importorskip("numba", reason="Numba, the extra `compiled`, is not installed")
+from nmt.decoding import kernels
 from nmt.decoding.compiled import CompiledDecoder
 
 SOURCES = pad([[5, 6, 7, 3], [8, 3], [9, 4, 3]])
@@ -118,6 +119,20 @@ def test_a_copy_of_the_weights_is_kept(random_model):
             layer.feed_forward.inner.weight.mul_(0.5)
 
     assert torch.equal(compiled.step(tokens, compiled.start(SOURCES)), before)
+
+
+def test_nothing_is_compiled_after_the_start(random_model, random_sources):
+    model, sources = random_model(), random_sources(60, 1)
+    search = ModelSearch([model], 0.6, compiled=True)
+    loops = [each for each in vars(kernels).values() if hasattr(each, "signatures")]
+    before = [len(loop.signatures) for loop in loops]
+
+    for beam_size in (1, 4):
+        search(sources, [9] * 60, beam_size, 1)
+        search(sources, [9] * 60, beam_size, 1, required=[[5]] * 60)
+
+    assert [len(loop.signatures) for loop in loops] == before
+    assert len(loops) > 10
 
 
 def test_other_numbers_than_float32_are_left_to_pytorch(random_model):

@@ -615,6 +615,7 @@ def test_a_hypothesis_that_places_all_hidden_words_comes_first(carrying, random_
     assert [t.text for t in ready.n_best(["Zora sings"], 2)[0]] == ["Zora singt.", "singt Zora."]
 
 
+@pytest.mark.usefixtures("two_threads")
 def test_threads_get_as_many_batches_of_like_work(translator, words, monkeypatch):
     ready = translator(words, beam_size=2, batch_tokens=8000)
     tokens = []
@@ -624,7 +625,6 @@ def test_threads_get_as_many_batches_of_like_work(translator, words, monkeypatch
         return [[Hypothesis([], -1.0, -1.0, True)] * n_best for _ in source]
 
     monkeypatch.setattr("nmt.decoding.search.beam_search", search)
-    monkeypatch.setattr("torch.get_num_threads", lambda: 2)
     lines = [" ".join(["Ben"] * (1 + i % 9)) for i in range(1000)]
 
     assert len(ready.n_best(lines, 1)) == len(lines)

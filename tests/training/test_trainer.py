@@ -226,6 +226,25 @@ def test_resuming_after_kill_9_equals_never_having_stopped(toy_config: MakeConfi
     assert _without_time("whole") == _without_time("killed")
 
 
+def test_ctrl_c_during_the_first_checkpoint_stops_after_the_first_update(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save = Trainer._save
+
+    def interrupted(self: Trainer) -> None:
+        if not self.progress.updates:
+            os.kill(os.getpid(), signal.SIGINT)
+        save(self)
+
+    config = toy_config(training={"max_updates": 3})
+    monkeypatch.setattr(Trainer, "_save", interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(config, Path("run"))
+
+    assert "interrupted after update 1; go on with" in capsys.readouterr().out
+
+
 def test_killed_before_its_first_update_a_run_goes_on(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
