@@ -37,19 +37,19 @@ def beam_search(
     active = list(range(len(beams)))
     first_limit = min(beam.limit for beam in beams)
     state = model.start(source)
-    width = 1  # places a sentence
-    sums = source.new_zeros((len(beams), 1), dtype=torch.float)  # (sentences, width)
-    written = source.new_full((len(beams), 1), SOS)  # (sentences * width, length)
+    sums = source.new_zeros((len(beams), 1), dtype=torch.float)  # (sentences, places)
+    written = source.new_full((len(beams), 1), SOS)  # (rows, length)
+    row_of = torch.arange(len(beams), device=source.device)[:, None]  # (sentences, places)
+    decoded = torch.ones_like(sums, dtype=torch.bool)  # (sentences, places): which have a row
     while True:
         must_end = goes_on = None
         if state.length >= first_limit:
-            must_end = (state.length >= limits).repeat_interleave(width)
+            must_end = _of_rows(state.length >= limits, decoded)
         if required is not None:
-            goes_on = _lacks(written, required.repeat_interleave(width, 0))
-        next_ = choose(model.step(written[:, -1], state), beam_size, must_end, goes_on)
-        sums, places, tokens = _best_candidates(sums, *next_, beam_size)
-        first_rows = torch.arange(0, len(written), width, device=source.device)[:, None]
-        rows = first_rows + places  # (sentences, candidates): of `written`
+            goes_on = _lacks(written, _of_rows(required, decoded))
+        found, pieces = choose(model.step(written[:, -1], state), beam_size, must_end, goes_on)
+        sums, places, tokens = _best_candidates(sums, found[row_of], pieces[row_of], beam_size)
+        rows = row_of.gather(1, places)  # (sentences, candidates): of `written`
         sums, order = _take_finished([beams[i] for i in active], sums, tokens, rows, written)
         if order is not None:
             rows, tokens = rows.gather(1, order), tokens.gather(1, order)
@@ -66,8 +66,16 @@ def beam_search(
         # Places that no sentence needs any more are given up.
         width = min(max(beams[i].free for i in active), sums.shape[1])
         sums, rows, tokens = sums[:, :width], rows[:, :width], tokens[:, :width]
-        written = torch.cat([written[rows.flatten()], tokens.reshape(-1, 1)], dim=1)
-        state.select(rows)
+        decoded = sums > _DEAD if state.ragged else torch.ones_like(sums, dtype=torch.bool)
+        row_of = (decoded.flatten().cumsum(0) - 1).view_as(rows)  # where there is none, any
+        chosen = rows[decoded]
+        written = torch.cat([written[chosen], tokens[decoded][:, None]], dim=1)
+        state.select(chosen if state.ragged else rows)
+
+
+def _of_rows(of_sentences: Tensor, decoded: Tensor) -> Tensor:
+    """Repeat what each sentence has for each of its rows: (sentences, …) → (rows, …)."""
+    return of_sentences.repeat_interleave(decoded.sum(1), 0)
 
 
 def _lacks(written: Tensor, required: Tensor) -> Tensor:
@@ -81,13 +89,13 @@ def _best_candidates(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the candidates with the highest sums, best first.
 
-    sums: (sentences, width); log_probabilities, pieces: (sentences * width, best next pieces of
+    sums: (sentences, places); log_probabilities, pieces: (sentences, places, best next pieces of
     each hypothesis), among which those of its sentence are → the candidates' sums, the places of
     the hypotheses that they continue, and their pieces: (sentences, count or all) each
     """
-    totals = (sums[:, :, None] + log_probabilities.view(*sums.shape, -1)).flatten(1)
+    totals = (sums[:, :, None] + log_probabilities).flatten(1)
     best, choices = totals.topk(min(count, totals.shape[1]), dim=1)
-    return best, choices // pieces.shape[1], pieces.view(len(sums), -1).gather(1, choices)
+    return best, choices // pieces.shape[2], pieces.flatten(1).gather(1, choices)
 
 
 class _Sentence:

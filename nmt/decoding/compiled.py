@@ -45,6 +45,8 @@ class CompiledState:
     what was written; places: (rows, room), where each row has its own; length: positions decoded
     """
 
+    ragged = True
+
     def __init__(self, source: Floats, spans: Ids):
         self.source = source
         self.spans = spans
@@ -71,7 +73,7 @@ class CompiledState:
         self.length += 1
 
     def select(self, rows: Tensor) -> None:
-        """Keep, repeat or reorder rows; rows: (new batch, hypotheses)."""
+        """Keep, repeat or reorder rows; rows: (new rows,), or as `DecoderState.select`."""
         chosen = rows.flatten().numpy()
         self.places = self.places[chosen]
         self.sentences = self.sentences[chosen]

@@ -12,8 +12,16 @@ class State(Protocol):
     def length(self) -> int:
         """Number of target positions decoded so far."""
 
+    @property
+    def ragged(self) -> bool:
+        """Whether sources may have different numbers of hypotheses."""
+
     def select(self, rows: Tensor) -> None:
-        """Keep, repeat or reorder rows; rows: (new batch, hypotheses), each line of one source."""
+        """Keep, repeat or reorder rows.
+
+        rows: (new batch, hypotheses), each line of one source; (new rows,) where ragged, those of
+        a source side by side
+        """
 
 
 S = TypeVar("S", bound=State)

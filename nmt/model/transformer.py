@@ -69,8 +69,11 @@ class DecoderState:
     source: each layer's projected keys and values of the source, computed once;
     source_mask: (batch, 1, 1, source); caches: each layer's past pieces of all hypotheses;
     past: (batch, 1, hypotheses, past pieces), which of them are a hypothesis's own; None: all;
-    length: number of target positions decoded so far
+    length: number of target positions decoded so far; ragged: whether sources may have different
+    numbers of hypotheses
     """
+
+    ragged = False
 
     def __init__(self, source: list[tuple[Tensor, Tensor]], source_mask: Tensor) -> None:
         self.source = source

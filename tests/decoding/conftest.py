@@ -15,6 +15,8 @@ Script = Callable[[list[int], tuple[int, ...]], Mapping[int, float]]
 class ScriptedState:
     """The sources, and the tokens read so far of each row: of a source's hypotheses in turn."""
 
+    ragged = False
+
     def __init__(self, sources: list[list[int]]):
         self.sources = sources
         self.prefixes: list[tuple[int, ...]] = [() for _ in sources]
