@@ -253,6 +253,20 @@ def test_translates_its_arguments(trained_run: RunFolder) -> None:
     assert text(done.stdout) == "Anna singt heute.\nBen schwimmt oft.\n"
 
 
+def test_loops_are_compiled_for_files_but_not_for_a_few_words(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    monkeypatch.setattr("nmt.decoding.search.compiled_loops", lambda model: asked.append(model))
+    Path("in.txt").write_text("Ben swims often.")
+
+    nmt("translate", "--run", trained_run.path, "Ben swims often.")
+    assert not asked
+    done = nmt("translate", "--run", trained_run.path, "--input", "in.txt")
+    assert text(done.stdout) == "Ben schwimmt oft.\n"
+    assert len(asked) == 1
+
+
 def test_lines_in_equal_lines_out_in_order(trained_run: RunFolder) -> None:
     lines = ["", "Ben swims often.", "  ", "Anna\u2028sings\x0btoday.", "Ben swims often.\r", ""]
     done = nmt("translate", "--run", trained_run.path, stdin="\n".join(lines).encode() + b"\n")

@@ -86,9 +86,10 @@ def main() -> None:
         if _is_out_of_memory(error):
             _fail(f"out of memory: {cause}; {_LESS_MEMORY}", 2)
         if isinstance(error, OSError):
-            place = f"{error.filename}: " if error.filename else ""
-            reason = error.strerror or cause
-            _fail(f"{place}{reason}; check the path, its permissions and the free space", 2)
+            if error.filename and error.strerror:
+                advice = "check the path, its permissions and the free space"
+                _fail(f"{error.filename}: {error.strerror}; {advice}", 2)
+            _fail(cause, 2)
         _fail(
             f"unexpected {type(error).__name__}: {cause}; --debug shows where, please report it", 1
         )

@@ -157,9 +157,9 @@ def translate(
         raise UserError("--output is not for the prompt; give text, --input or standard input")
     if output:
         require_file(output)
-    runs, compiled = find_runs(run, weights), not text  # for a sentence or two it does not pay
+    compiled = not text  # for the few sentences of a command it does not pay
     translator = open_translator(
-        runs, weights, beam_size, device, set_, engine, compute_type, compiled
+        find_runs(run, weights), weights, beam_size, device, set_, engine, compute_type, compiled
     )
     if asked:
         _converse(translator, n_best)

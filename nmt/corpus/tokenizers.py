@@ -113,14 +113,17 @@ class SubwordTokenizer(Tokenizer):
 
     def encode_lines(self, lines: Sequence[str]) -> list[list[int]]:
         """See `Tokenizer.encode_lines`."""
-        return self._encode(list(map(_part_words, lines) if self.marks_end else lines))
+        return self._encode(self._parted(lines))
 
     def encode(self, text: str) -> list[int]:
         """See `Tokenizer.encode`."""
         # The library's call for many lines takes ten times as long for one.
-        line = _part_words(text) if self.marks_end else text
+        [line] = self._parted([text])
         ids: list[int] = self.processor.encode(line, out_type=int)
         return ids
+
+    def _parted(self, lines: Sequence[str]) -> list[str]:
+        return list(map(_part_words, lines) if self.marks_end else lines)
 
     def _encode(self, lines: list[str]) -> list[list[int]]:
         ids: list[list[int]] = self.processor.encode(lines, out_type=int)
@@ -132,9 +135,8 @@ class SubwordTokenizer(Tokenizer):
         # SentencePiece's sign for a space, where text holds it, is not only a character.
         if self._kind != "bpe" or not lines or SPACE in text:
             return super().encode_flat(lines)
-        if self.marks_end:
-            lines = list(map(_part_words, lines))
-            text = " ".join(lines)
+        lines = self._parted(lines)
+        text = " ".join(lines)
         # No piece of BPE reaches over a space, and words recur: each is encoded once.
         different: defaultdict[str, int] = defaultdict(count().__next__)
         words = np.fromiter(map(different.__getitem__, text.split(" ")), np.int64)

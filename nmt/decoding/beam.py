@@ -66,11 +66,15 @@ def beam_search(
         # Places that no sentence needs any more are given up.
         width = min(max(beams[i].free for i in active), sums.shape[1])
         sums, rows, tokens = sums[:, :width], rows[:, :width], tokens[:, :width]
-        decoded = sums > _DEAD if state.ragged else torch.ones_like(sums, dtype=torch.bool)
-        row_of = (decoded.flatten().cumsum(0) - 1).view_as(rows)  # where there is none, any
-        chosen = rows[decoded]
-        written = torch.cat([written[chosen], tokens[decoded][:, None]], dim=1)
-        state.select(chosen if state.ragged else rows)
+        if state.ragged:
+            decoded = sums > _DEAD
+            row_of = (decoded.flatten().cumsum(0) - 1).view_as(rows)  # where there is none, any
+            rows, tokens = rows[decoded], tokens[decoded]
+        else:
+            decoded = torch.ones_like(sums, dtype=torch.bool)
+            row_of = torch.arange(rows.numel(), device=source.device).view_as(rows)
+        written = torch.cat([written[rows.flatten()], tokens.reshape(-1, 1)], dim=1)
+        state.select(rows)
 
 
 def _of_rows(of_sentences: Tensor, decoded: Tensor) -> Tensor:

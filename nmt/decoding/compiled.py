@@ -1,5 +1,6 @@
 """Decoding on a CPU in compiled loops: the twin of `FastDecoder`, several times as fast."""
 
+import pickle
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,13 +10,14 @@ from torch import Tensor, nn
 from nmt.decoding import kernels
 from nmt.decoding.kernels import Attentions, Floats, Ids, Layers, Norms, Products, Shape
 from nmt.decoding.neighbours import Neighbours
+from nmt.errors import UserError, one_line
 from nmt.model.layers import DecoderLayer, EncoderLayer
 from nmt.model.linear import linear
 from nmt.model.transformer import Embedding, Transformer
 from nmt.progress import elapsed
 from nmt.special_tokens import EOS, PAD, SOS
 
-_FEW = 32  # rows; for so many a library's product is no slower than the loops here
+_FEW = 32  # rows; from so many on a library's product is no slower than the loops here
 
 
 def best_pieces(
@@ -82,7 +84,7 @@ class CompiledState:
 class CompiledDecoder:
     """To a search, the model: decodes as it does, without dropout, on a CPU and in float32.
 
-    Takes a copy of the layers' weights. neighbours: what is mixed in, if anything
+    Takes a copy of the weights. neighbours: what is mixed in, if anything
     """
 
     def __init__(self, model: Transformer, neighbours: Neighbours | None = None):
@@ -94,19 +96,17 @@ class CompiledDecoder:
         readers = [layer.cross_attention for layer in model.decoder_layers()]
         self._keys_values = _products([reader.key_value for reader in readers])
         self._shape = _shape(model)
-        self._weight = model.output.rows.detach()
-        bias = model.output.bias
-        self._bias = self._weight.new_zeros(len(self._weight)) if bias is None else bias.detach()
-        with elapsed("compiling the loops of decoding, once on this machine"):
-            state = self.start(torch.tensor([[EOS]]))
-            best_pieces(self._logits(self._hidden(torch.tensor([SOS]), state)), 1)
+        self._weight, bias = model.output.rows.detach().clone(), model.output.bias
+        self._bias = torch.zeros(len(self._weight)) if bias is None else bias.detach().clone()
 
     def start(self, source: Tensor) -> CompiledState:
         """Encode sources, (batch, source), for decoding: one row each."""
-        inside = (source != PAD).numpy()
-        spans = np.concatenate([[0], inside.sum(1).cumsum()])
-        x = self._source.look_up(source.numpy()[inside], spans)
-        memory = kernels.encode(x, spans, self._source.rotations, self._encoder, self._shape)
+        inside = source != PAD
+        lengths = inside.sum(1).numpy()
+        spans = np.concatenate([[0], lengths.cumsum()])
+        positions = np.arange(spans[-1]) - spans[:-1].repeat(lengths)
+        x, rotations = self._source.look_up(source[inside].numpy(), positions)
+        memory = kernels.encode(x, spans, rotations, self._encoder, self._shape)
         return CompiledState(kernels.project(memory, self._keys_values), spans)
 
     def step(self, tokens: Tensor, state: CompiledState) -> Tensor:
@@ -117,9 +117,8 @@ class CompiledDecoder:
 
     def _hidden(self, tokens: Tensor, state: CompiledState) -> Tensor:
         """Return the decoder's last layer: (rows, d_model)."""
+        x, rotations = self._target.look_up(tokens.numpy(), np.array([state.length]))
         state.advance()
-        ids = tokens.contiguous().numpy()  # of another layout, another loop would be compiled
-        x = self._target.look_up(ids, np.arange(len(ids) + 1), state.length - 1)
         hidden = kernels.decode(
             x,
             state.places,
@@ -128,7 +127,7 @@ class CompiledDecoder:
             state.source,
             state.spans,
             state.sentences,
-            self._target.rotations,
+            rotations,
             self._decoder,
             self._shape,
         )
@@ -142,24 +141,44 @@ class CompiledDecoder:
         kernels.product(*arrays)
         return logits
 
+    def warm_up(self) -> None:
+        """Compile the loops, or load those that were compiled before.
+
+        Raises `UserError` where Numba cannot read or write the files in which it keeps them.
+        """
+        try:
+            with elapsed("making ready the loops of decoding"):
+                state = self.start(torch.tensor([[EOS]]))
+                best_pieces(self._logits(self._hidden(torch.tensor([SOS]), state)), 1)
+        except (OSError, EOFError, pickle.UnpicklingError) as error:
+            folder = kernels.decode.stats.cache_path  # type: ignore[attr-defined]
+            raise UserError(
+                f"{folder}: Numba cannot keep machine code there, or read it: {one_line(error)}; "
+                "delete the folder's *.nbi and *.nbc, make room on the disk, or name another "
+                "folder: NUMBA_CACHE_DIR=FOLDER"
+            ) from None
+
 
 class _Embedding:
-    """See `Embedding`; rotations: (max_length, d_key / 2, 2), or none."""
+    """See `Embedding`."""
 
     def __init__(self, embedding: Embedding, max_length: int):
-        self._tokens = embedding.tokens.weight.detach().numpy()
-        self._scale = np.float32(embedding.scale)
-        self._positions = np.empty((0, 0), np.float32)
-        self.rotations = np.empty((0, 0, 0), np.float32)
+        self._tokens = embedding.tokens.weight.detach().numpy() * np.float32(embedding.scale)
         rotations = embedding.rotations(0, max_length)
-        if rotations is None:
-            self._positions = embedding.positions(0, max_length).detach().numpy()
-        else:
-            self.rotations = torch.view_as_real(rotations).numpy()
+        self._rotary = rotations is not None
+        table = embedding.positions(0, max_length) if rotations is None else rotations
+        self._table = (torch.view_as_real(table) if self._rotary else table.detach()).numpy().copy()
 
-    def look_up(self, ids: Ids, spans: Ids, start: int = 0) -> Floats:
-        """See `kernels.embed`; start: the number of each sentence's first position."""
-        return kernels.embed(ids, spans, self._tokens, self._scale, self._positions[start:])
+    def look_up(self, ids: Ids, positions: Ids) -> tuple[Floats, Floats]:
+        """Return the embeddings of tokens, and what their queries and keys are rotated by.
+
+        ids: (tokens,); positions: (tokens,), or (1,) of all → (tokens, d_model), and (as many as
+        positions, d_key / 2, 2), or none
+        """
+        x, of_positions = self._tokens[ids], self._table[positions]
+        if self._rotary:
+            return x, of_positions
+        return x + of_positions, np.empty((0, 0, 0), np.float32)
 
 
 # ------------------------------------------------------------------------- weights, layer by layer

@@ -2,18 +2,18 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from nmt.decoding.stepwise import Stepwise
-from nmt.model.transformer import DecoderState
+from nmt.decoding.stepwise import State, Stepwise
 
 
 class EnsembleState:
     """What each member remembers of a batch between steps."""
 
-    def __init__(self, members: list[DecoderState]):
+    def __init__(self, members: Sequence[State]):
         self.members = members
 
     @property
@@ -41,7 +41,7 @@ class Ensemble:
     models: with the same vocabularies, on one device; their sizes may differ
     """
 
-    def __init__(self, models: Sequence[Stepwise[DecoderState]]):
+    def __init__(self, models: Sequence[Stepwise[Any]]):
         self.models = models
 
     def start(self, source: Tensor) -> EnsembleState:

@@ -37,7 +37,7 @@ def load_translator(
 
     `others` make an `Ensemble` with it, which decodes as the first run says; raises `UserError`
     where one of them reads text in another way. `engine` is what searches, `compute_type` the
-    numbers in which CTranslate2 does. `compiled`: see `ModelSearch`; for a single sentence, loading
+    numbers in which CTranslate2 does. `compiled`: see `ModelSearch`; for a few sentences, loading
     the loops takes longer than they save. With `decoding.neighbours`, each run needs its datastore.
     """
     if others and engine == "ctranslate2":
@@ -82,11 +82,11 @@ def load_translator(
         tokenizers,
         config.data,
         config.decoding,
-        longest,
-        more,
-        search,
-        neighbours,
-        compiled,
+        longest_source=longest,
+        others=more,
+        search=search,
+        neighbours=neighbours,
+        compiled=compiled,
     )
 
 

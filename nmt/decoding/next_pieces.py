@@ -35,7 +35,8 @@ def best_pieces(
     → (rows, count) log-probabilities, -inf where fewer pieces may come, and (rows, count) pieces
     """
     log_probabilities = logits.float().log_softmax(-1)
-    log_probabilities[:, NEVER_WRITTEN] = _DEAD
+    for token in NEVER_WRITTEN:
+        log_probabilities[:, token] = _DEAD
     ending = log_probabilities[:, EOS].clone()
     if goes_on is not None:
         log_probabilities[:, EOS] = ending.masked_fill(goes_on, _DEAD)

@@ -1,8 +1,8 @@
 """What finds translations of a batch of ids: the models here, or an engine of somebody else's."""
 
-from collections.abc import Sequence
-from importlib.util import find_spec
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
+from types import ModuleType
 from typing import Any, Protocol
 
 import torch
@@ -35,8 +35,8 @@ class Search(Protocol):
 class ModelSearch:
     """Greedy and beam search with one model, or with several as an `Ensemble`.
 
-    alpha: the length penalty; neighbours: each model's, or none; compiled: whether loops compiled
-    by Numba do the work, where `can_compile`: they keep a copy of the weights
+    alpha: the length penalty; neighbours: each model's, or none; compiled: whether
+    `compiled_loops` do the work, where there are any: they keep a copy of the weights
     """
 
     def __init__(
@@ -47,14 +47,12 @@ class ModelSearch:
         compiled: bool = False,
     ):
         self._models = models
-        pairs = list(zip_longest(models, neighbours))
-        decoders: list[Stepwise[Any]] = [FastDecoder(*pair) for pair in pairs]
-        self._choose: BestPieces = best_pieces
-        if compiled and can_compile(models[0]):
-            from nmt.decoding import compiled as twins  # takes time, and Numba
-
-            decoders = [twins.CompiledDecoder(*pair) for pair in pairs]
-            self._choose = twins.best_pieces
+        loops = compiled_loops(models[0]) if compiled else None
+        make: Callable[..., Any] = loops.CompiledDecoder if loops else FastDecoder
+        self._choose: BestPieces = loops.best_pieces if loops else best_pieces
+        decoders = [make(*pair) for pair in zip_longest(models, neighbours)]
+        if loops:
+            decoders[0].warm_up()
         self._writer: Stepwise[Any] = Ensemble(decoders) if len(models) > 1 else decoders[0]
         self._device = next(models[0].parameters()).device
         self._alpha = alpha
@@ -84,7 +82,16 @@ class ModelSearch:
         )
 
 
-def can_compile(model: Transformer) -> bool:
-    """Tell whether `nmt.decoding.compiled` can decode with a model: Numba is an extra."""
+def compiled_loops(model: Transformer) -> ModuleType | None:
+    """Return `nmt.decoding.compiled` where it can decode with a model: on a CPU, in float32.
+
+    None, too, where Numba, an extra, is missing, or does not go with the NumPy that is installed.
+    """
     weight = model.target_embedding.tokens.weight
-    return weight.is_cpu and weight.dtype == torch.float32 and find_spec("numba") is not None
+    if not weight.is_cpu or weight.dtype != torch.float32:
+        return None
+    try:
+        from nmt.decoding import compiled
+    except ImportError:
+        return None
+    return compiled

@@ -28,7 +28,7 @@ S = TypeVar("S", bound=State)
 
 
 class Stepwise(Protocol[S]):
-    """A `FastDecoder`, an `Ensemble` of them, or the plain `Transformer`."""
+    """A `FastDecoder`, a `CompiledDecoder`, an `Ensemble` of such, or the plain `Transformer`."""
 
     def start(self, source: Tensor) -> S:
         """Encode sources, (batch, source), for decoding: one row each."""

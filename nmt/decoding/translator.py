@@ -85,7 +85,9 @@ class Translator:
         self.tokenizers = tokenizers
         self.decoding = decoding
         self._cleaner = Cleaner(data)
-        self._own_search = ModelSearch(self.models, decoding.length_penalty, neighbours, compiled)
+        self._own_search = ModelSearch(
+            self.models, decoding.length_penalty, neighbours, compiled and not search
+        )
         self._search_ids = search or self._own_search
         self._max_length = min(each.config.max_length for each in self.models)
         room = self._max_length - 1  # <eos>
@@ -258,13 +260,15 @@ class Translator:
     def _batches(
         self, order: list[int], segments: list["_Segment"], n: int, threads: int
     ) -> list[list[int]]:
-        """Share segments, sorted by length, out among batches, where it pays as many a thread."""
+        """Share segments, sorted by length, out among batches, as many for each thread.
+
+        Fewer threads have one where it would not be worth it.
+        """
         tokens = [len(segments[i].ids) * self._beam_size(n) for i in order]
         most = self.decoding.batch_tokens
-        batches = _fill(order, tokens, most)
-        if sum(tokens) < _WORTH_A_BATCH * threads:
-            return batches
-        count = len(batches) + -len(batches) % threads
+        at_once = max(1, min(threads, sum(tokens) // _WORTH_A_BATCH))
+        count = len(_fill(order, tokens, most))
+        count += -count % at_once
         # The least limit that gives no more batches: they are then of like work.
         least = bisect_left(
             range(most), True, key=lambda limit: len(_fill(order, tokens, limit)) <= count

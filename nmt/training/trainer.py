@@ -207,13 +207,14 @@ class Trainer:
             f"{self.processes.command} train --resume --run {shlex.quote(str(self.folder.path))}"
         )
         self.processes.when_lost = f"go on from the last checkpoint with {resume}"
-        with self._catching_signals(), self._writing_tensorboard():
+        with self._catching_signals():
             if not self.progress.updates:
                 self._save()  # from now on there is something to go on from
-            with self._progress_bar() as bar:
-                self._train_until_stopped(bar)
-            if not self._interrupted and self.progress.validated != self.progress.updates:
-                self._validate()
+            with self._writing_tensorboard():
+                with self._progress_bar() as bar:
+                    self._train_until_stopped(bar)
+                if not self._interrupted and self.progress.validated != self.progress.updates:
+                    self._validate()
             self.progress.finished = not self._interrupted
             self._save()
         if self._interrupted:

@@ -13,18 +13,16 @@ Script = Callable[[list[int], tuple[int, ...]], Mapping[int, float]]
 
 
 class ScriptedState:
-    """The sources, and the tokens read so far of each row: of a source's hypotheses in turn."""
+    """Of each row the source, and the tokens read so far; rows may be ragged or not."""
 
-    ragged = False
-
-    def __init__(self, sources: list[list[int]]):
+    def __init__(self, sources: list[list[int]], ragged: bool):
+        self.ragged = ragged
         self.sources = sources
         self.prefixes: list[tuple[int, ...]] = [() for _ in sources]
         self.length = 0
 
     def select(self, rows: Tensor) -> None:
-        width = len(self.prefixes) // len(self.sources)
-        self.sources = [self.sources[first // width] for first in rows[:, 0].tolist()]
+        self.sources = [self.sources[i] for i in rows.flatten().tolist()]
         self.prefixes = [self.prefixes[i] for i in rows.flatten().tolist()]
 
 
@@ -32,16 +30,17 @@ class ScriptedModel:
     """Looks to a search like a Transformer; `script` gives the next token's probabilities.
 
     script: (source ids, target tokens without <sos>) → {token: probability}, the rest being 0
-    rows: how many rows each step had
+    ragged: see `State.ragged`; rows: how many rows each step had
     """
 
-    def __init__(self, script: Script, size: int = 6):
+    def __init__(self, script: Script, size: int = 6, ragged: bool = False):
         self.script = script
         self.size = size
+        self.ragged = ragged
         self.rows: list[int] = []
 
     def start(self, source: Tensor) -> ScriptedState:
-        return ScriptedState(source.tolist())
+        return ScriptedState(source.tolist(), self.ragged)
 
     def step(self, tokens: Tensor, state: ScriptedState) -> Tensor:
         assert len(tokens) == len(state.prefixes)
@@ -51,9 +50,7 @@ class ScriptedModel:
             (*prefix, token) for prefix, token in zip(state.prefixes, tokens.tolist(), strict=True)
         ]
         probabilities = torch.zeros(len(tokens), self.size)
-        width = len(tokens) // len(state.sources)
-        for row, prefix in enumerate(state.prefixes):
-            source = state.sources[row // width]
+        for row, (source, prefix) in enumerate(zip(state.sources, state.prefixes, strict=True)):
             for token, probability in self.script(source, prefix[1:]).items():
                 probabilities[row, token] = probability
         return probabilities.log()

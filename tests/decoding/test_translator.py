@@ -633,3 +633,11 @@ def test_threads_get_as_many_batches_of_like_work(translator, words, monkeypatch
     tokens.clear()
     ready.n_best(lines[:50], 1)
     assert len(tokens) == 1  # a few are not worth sharing out
+
+    monkeypatch.setattr("torch.get_num_threads", lambda: 64)
+    monkeypatch.setattr(
+        "nmt.decoding.translator.side_by_side", lambda work, items: map(work, items)
+    )
+    tokens.clear()
+    ready.n_best(lines, 1)
+    assert len(tokens) == 11  # of a thousand tokens, fewer than there are threads

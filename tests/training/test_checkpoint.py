@@ -193,11 +193,17 @@ def test_a_full_disk_leaves_the_old_file(
     assert {path: path.read_bytes() for path in run.path.iterdir() if path.is_file()} == before
 
 
+@pytest.mark.parametrize("tensorboard", [False, True])
 def test_a_run_whose_first_checkpoint_finds_no_room_leaves_nothing(
-    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tensorboard: bool,
+    toy_config: Callable[..., Config],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    if tensorboard:
+        pytest.importorskip("tensorboard", reason="the extra `tensorboard` is not installed")
     monkeypatch.chdir(tmp_path)
-    config = toy_config(training={"max_updates": 2})
+    config = toy_config(training={"max_updates": 2, "tensorboard": tensorboard})
     prepare(config)
 
     with _full_disk(100_000), pytest.raises(UserError, match=r"checkpoint\.pt: cannot be written"):
