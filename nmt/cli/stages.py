@@ -157,6 +157,8 @@ def translate(
         raise UserError("--output is not for the prompt; give text, --input or standard input")
     if output:
         require_file(output)
+    if input_ and not input_.exists():
+        raise UserError(f"{input_}: cannot be read: no such file")
     compiled = not text  # for the few sentences of a command it does not pay
     translator = open_translator(
         find_runs(run, weights), weights, beam_size, device, set_, engine, compute_type, compiled

@@ -31,9 +31,10 @@ _BLOCK = 64  # pieces that are looked through only if their best is among the be
 
 
 def compiled(function: F) -> F:
-    """Compile for arguments' types when first called, and keep the result on disk where one can.
+    """Compile for arguments' types when first called, and keep the result on disk.
 
-    Sums may be taken in any order, so that the processor adds sixteen numbers at once.
+    Sums may be taken in any order, so that the processor adds sixteen numbers at once. Raises
+    `RuntimeError` where there is no folder that can be written to.
     """
     options: dict[str, Any] = {
         "nogil": True,  # other threads go on meanwhile
@@ -41,11 +42,7 @@ def compiled(function: F) -> F:
         "forceinline": True,  # else the copy that runs, and its sums, is that of the first caller
         "fastmath": {"nnan", "nsz", "arcp", "contract", "reassoc"},
     }
-    try:
-        made = njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder that can be written to
-        made = njit(**options)(function)
-    return made  # type: ignore[no-any-return]
+    return njit(cache=True, **options)(function)  # type: ignore[no-any-return]
 
 
 class Products(NamedTuple):

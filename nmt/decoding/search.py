@@ -1,11 +1,14 @@
 """What finds translations of a batch of ids: the models here, or an engine of somebody else's."""
 
+import sys
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
+from pickle import UnpicklingError
 from types import ModuleType
 from typing import Any, Protocol
 
 import torch
+from tqdm import tqdm
 
 from nmt.decoding.beam import beam_search
 from nmt.decoding.ensemble import Ensemble
@@ -15,6 +18,7 @@ from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.neighbours import Neighbours
 from nmt.decoding.next_pieces import BestPieces, best_pieces
 from nmt.decoding.stepwise import Stepwise
+from nmt.errors import one_line
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
 
@@ -51,8 +55,6 @@ class ModelSearch:
         make: Callable[..., Any] = loops.CompiledDecoder if loops else FastDecoder
         self._choose: BestPieces = loops.best_pieces if loops else best_pieces
         decoders = [make(*pair) for pair in zip_longest(models, neighbours)]
-        if loops:
-            decoders[0].warm_up()
         self._writer: Stepwise[Any] = Ensemble(decoders) if len(models) > 1 else decoders[0]
         self._device = next(models[0].parameters()).device
         self._alpha = alpha
@@ -85,13 +87,24 @@ class ModelSearch:
 def compiled_loops(model: Transformer) -> ModuleType | None:
     """Return `nmt.decoding.compiled` where it can decode with a model: on a CPU, in float32.
 
-    None, too, where Numba, an extra, is missing, or does not go with the NumPy that is installed.
+    None, too, where Numba, an extra, is missing, does not go with the NumPy that is installed, has
+    no folder to keep machine code in, or, with a warning, finds there what it cannot use.
     """
     weight = model.target_embedding.tokens.weight
     if not weight.is_cpu or weight.dtype != torch.float32:
         return None
     try:
-        from nmt.decoding import compiled
-    except ImportError:
+        from nmt.decoding import compiled, kernels
+    except (ImportError, RuntimeError):
+        return None
+    try:
+        compiled.CompiledDecoder(model).warm_up()
+    except (OSError, EOFError, UnpicklingError, RuntimeError) as error:
+        folder = kernels.decode.stats.cache_path  # type: ignore[attr-defined]
+        tqdm.write(
+            f"nmt: decoding without compiled loops, which is slower: {one_line(error)[:200]}; make "
+            f"room for Numba in {folder}, or delete its *.nbi and *.nbc there",
+            file=sys.stderr,
+        )
         return None
     return compiled

@@ -256,6 +256,11 @@ class Trainer:
             self.progress.epoch += 1
             self.progress.batch = 0
 
+    @property
+    def _epoch(self) -> int:
+        """The number of the present epoch, or of the last when all are over."""
+        return min(self.progress.epoch, self.settings.epochs)
+
     def _tick(self) -> None:
         """Let the processes agree on the time and on signals, so that all decide alike."""
         seconds, signalled = self.processes.largest(
@@ -344,7 +349,7 @@ class Trainer:
         self._tick()
         return {
             "update": self.progress.updates,
-            "epoch": self.progress.epoch,
+            "epoch": self._epoch,
             "minutes": round(self._minutes(), 3),
             "learning_rate": self._learning_rate(),
             "train_loss": self._train_loss(),
@@ -522,7 +527,7 @@ class Trainer:
         value = self._require_finite(*self.processes.sum(loss.item()))
         speed = (self.progress.tokens - tokens) / max(self._seconds - then, 1e-9)
         bar.set_postfix_str(
-            f"epoch {self.progress.epoch}, loss {value:.3f}, {speed:,.0f} tokens/s", refresh=False
+            f"epoch {self._epoch}, loss {value:.3f}, {speed:,.0f} tokens/s", refresh=False
         )
         self._reported = (self._seconds, self.progress.tokens)
 

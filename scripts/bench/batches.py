@@ -1,4 +1,4 @@
-"""The same batches for nmt and its peers."""
+"""The same batches for nmt and its peers, and what they cost."""
 
 import time
 from pathlib import Path
@@ -28,3 +28,21 @@ def update(trainer: Trainer, order: Order) -> float:
     for batch in trainer.plan.load(order, 1):
         trainer.update([batch])
     return (trainer.progress.tokens - tokens) / (time.perf_counter() - start)
+
+
+def flops(trainer: Trainer, order: Order) -> float:
+    """Return the matrix products' floating-point operations for each target token of these batches.
+
+    Six for each weight and token that meets it: two forward, four backward; attention's own
+    products are left out.
+    """
+    model, batches = trainer.model, list(trainer.plan.load(order, 1))
+    per_source = sum(p.numel() for p in model.encoder.parameters() if p.dim() > 1)
+    per_target = sum(p.numel() for p in model.decoder.parameters() if p.dim() > 1)
+    for layer in model.decoder_layers():  # keys and values are made of the source
+        per_source += layer.cross_attention.key_value.weight.numel()
+        per_target -= layer.cross_attention.key_value.weight.numel()
+    sources = sum(int((b.source != 0).sum()) for b in batches)
+    targets = sum(b.tokens for b in batches)
+    output = model.output.rows.numel()
+    return 6 * (per_source * sources / targets + per_target + output)

@@ -12,16 +12,14 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import peers
 import torch
-from batches import update, write_batches
+from batches import flops, update, write_batches
 from measuring import Peer, ceiling, in_turn, more, options, report
 
 from nmt.config import Config
 from nmt.config_files import load_config
 from nmt.corpus.prepare import prepare
-from nmt.model.transformer import Transformer
 from nmt.run_folder import RunFolder
 from nmt.training.processes import Processes
 from nmt.training.trainer import Trainer
@@ -34,24 +32,6 @@ BIG = (
     "model.encoder_layers=6",
     "model.decoder_layers=6",
 )
-
-
-def flops(model: Transformer, trainer: Trainer, order: list[np.ndarray]) -> float:
-    """Return the matrix products' floating-point operations for each target token of these batches.
-
-    Six for each weight and token that meets it: two forward, four backward; attention's own
-    products are left out.
-    """
-    batches = list(trainer.plan.load(order, 1))
-    per_source = sum(p.numel() for p in model.encoder.parameters() if p.dim() > 1)
-    per_target = sum(p.numel() for p in model.decoder.parameters() if p.dim() > 1)
-    for layer in model.decoder_layers():  # keys and values are made of the source
-        per_source += layer.cross_attention.key_value.weight.numel()
-        per_target -= layer.cross_attention.key_value.weight.numel()
-    sources = sum(int((b.source != 0).sum()) for b in batches)
-    targets = sum(b.tokens for b in batches)
-    output = model.output.rows.numel()
-    return 6 * (per_source * sources / targets + per_target + output)
 
 
 def settings_of(config: Config, size: int, threads: int) -> str:
@@ -98,7 +78,7 @@ def main() -> None:
             "float32 ceiling": ceiling(4096, width, 4 * width),
             "bfloat16 ceiling": ceiling(4096, width, 4 * width, torch.bfloat16),
         }
-        used = found["nmt"] * flops(trainer.model, trainer, order) / 1e9
+        used = found["nmt"] * flops(trainer, order) / 1e9
     name = f"training, d_model {width}"
     rows = [more(name, "plain PyTorch loop", "tokens/s", found["nmt"], found["plain"], 1.7)]
     if not arguments.big:

@@ -13,7 +13,6 @@ from nmt.decoding.datastore import Datastore
 from nmt.decoding.fast_decoder import FastDecoder
 from nmt.decoding.neighbours import Neighbours
 from nmt.decoding.search import ModelSearch, compiled_loops
-from nmt.errors import UserError
 from nmt.model.padding import pad
 
 pytest.importorskip("numba", reason="Numba, the extra `compiled`, is not installed")
@@ -216,12 +215,17 @@ def test_without_numba_pytorch_decodes(random_model, monkeypatch):
     assert not compiled_loops(model)
 
 
-def test_machine_code_that_cannot_be_read_is_told(random_model, monkeypatch):
+def test_machine_code_that_cannot_be_used_is_told_and_done_without(
+    random_model, monkeypatch, capsys
+):
     def damaged(*_):
         raise EOFError("Ran out of input")
 
-    compiled = CompiledDecoder(random_model())
-    monkeypatch.setattr(compiled, "start", damaged)
+    monkeypatch.setattr(CompiledDecoder, "warm_up", damaged)
 
-    with pytest.raises(UserError, match=r"Ran out of input; delete the folder's \*.nbi"):
-        compiled.warm_up()
+    [[found]] = ModelSearch([random_model()], 0.6, compiled=True)([[5, 6, 3]], [9], 1, 1)
+
+    assert found.ids
+    assert re.search(
+        r"Ran out of input; make room .*, or delete its \*.nbi", capsys.readouterr().err
+    )

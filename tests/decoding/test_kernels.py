@@ -63,16 +63,3 @@ def test_attend_is_attention_to_the_places_named(count):
     q = torch.from_numpy(query).view(heads, 1, d_key)
     expected = functional.scaled_dot_product_attention(q, key, value, scale=scale)
     np.testing.assert_allclose(out, expected.flatten(), rtol=1e-5, atol=1e-5)
-
-
-def test_without_a_folder_for_it_machine_code_is_not_kept(monkeypatch):
-    made = kernels.njit
-
-    def refuse(cache=False, **options):
-        if cache:
-            raise RuntimeError("cannot cache function: no locator available")
-        return made(**options)
-
-    monkeypatch.setattr(kernels, "njit", refuse)
-
-    assert kernels.compiled(lambda x: x + 1)(2) == 3
