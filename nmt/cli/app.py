@@ -81,7 +81,9 @@ def main() -> None:
             error.show()  # type: ignore[attr-defined]
             sys.exit(2)
         if hasattr(error, "format_message"):
-            _fail(f"{error.format_message().rstrip('.')}; see nmt --help", 2)
+            context = getattr(error, "ctx", None)  # of the command that was not understood
+            command = context.command_path if context else "nmt"
+            _fail(f"{error.format_message().rstrip('.')}; see {command} --help", 2)
         cause = one_line(error)[:300] or type(error).__name__
         if _is_out_of_memory(error):
             _fail(f"out of memory: {cause}; {_LESS_MEMORY}", 2)

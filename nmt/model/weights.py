@@ -7,7 +7,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_model, save_file
 
 from nmt.config import ModelConfig
-from nmt.errors import UserError, one_line
+from nmt.errors import UserError, one_line, unreadable_weights
 from nmt.model.transformer import Transformer
 
 
@@ -37,8 +37,7 @@ def load_weights(
             "see with nmt show what it has for --weights"
         ) from None
     except (OSError, SafetensorError, RuntimeError) as error:
-        reason = one_line(error)[:200]
-        raise UserError(f"{path}: weights cannot be read: {reason}") from None
+        raise unreadable_weights(path, error) from None
     if not all(parameter.isfinite().all() for parameter in model.parameters()):
         raise UserError(
             f"{path}: holds numbers that are not finite; take --weights of another kind"

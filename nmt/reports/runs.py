@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from nmt.config import Config
 from nmt.config_files import load_config
-from nmt.errors import UserError, one_line
+from nmt.errors import UserError, one_line, unreadable_weights
 from nmt.run_folder import RunFolder, Validation, Weights, last_change
 from nmt.shipped import SHIPPED_CONFIGS
 
@@ -134,8 +134,7 @@ def count_stored(run: RunFolder) -> int | None:
         with safe_open(path, framework="numpy") as file:
             shapes: list[list[int]] = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118
     except (OSError, SafetensorError) as error:
-        reason = one_line(error)[:200]
-        raise UserError(f"{path}: weights cannot be read: {reason}") from None
+        raise unreadable_weights(path, error) from None
     return sum(math.prod(shape) for shape in shapes)
 
 
