@@ -6,13 +6,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nmt.decoding import kernels
-from nmt.decoding.kernels import Attentions, Floats, Ids, Layers, Norms, Products, Shape
+from nmt import kernels
 from nmt.decoding.neighbours import Neighbours
+from nmt.kernels import Attentions, Floats, Ids, Layers, Norms, Products, Shape
 from nmt.model.layers import DecoderLayer, EncoderLayer
 from nmt.model.linear import linear
 from nmt.model.transformer import Embedding, Transformer
-from nmt.progress import elapsed
 from nmt.special_tokens import EOS, PAD, SOS
 
 _FEW = 32  # rows; from so many on a library's product is no slower than the loops here
@@ -141,9 +140,8 @@ class CompiledDecoder:
 
     def warm_up(self) -> None:
         """Compile the loops, or load those that were compiled before."""
-        with elapsed("making ready the loops of decoding"):
-            state = self.start(torch.tensor([[EOS]]))
-            best_pieces(self._logits(self._hidden(torch.tensor([SOS]), state)), 1)
+        state = self.start(torch.tensor([[EOS]]))
+        best_pieces(self._logits(self._hidden(torch.tensor([SOS]), state)), 1)
 
 
 class _Embedding:

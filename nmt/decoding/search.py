@@ -1,15 +1,13 @@
 """What finds translations of a batch of ids: the models here, or an engine of somebody else's."""
 
-import sys
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
-from pickle import UnpicklingError
 from types import ModuleType
 from typing import Any, Protocol
 
 import torch
-from tqdm import tqdm
 
+from nmt.compiling import with_loops
 from nmt.decoding.beam import beam_search
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.fast_decoder import FastDecoder
@@ -18,7 +16,6 @@ from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.neighbours import Neighbours
 from nmt.decoding.next_pieces import BestPieces, best_pieces
 from nmt.decoding.stepwise import Stepwise
-from nmt.errors import one_line
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
 
@@ -87,24 +84,16 @@ class ModelSearch:
 def compiled_loops(model: Transformer) -> ModuleType | None:
     """Return `nmt.decoding.compiled` where it can decode with a model: on a CPU, in float32.
 
-    None, too, where Numba, an extra, is missing, does not go with the NumPy that is installed, has
-    no folder to keep machine code in, or, with a warning, finds there what it cannot use.
+    None, too, where the loops cannot be compiled, see `with_loops`.
     """
     weight = model.target_embedding.tokens.weight
     if not weight.is_cpu or weight.dtype != torch.float32:
         return None
-    try:
-        from nmt.decoding import compiled, kernels
-    except (ImportError, RuntimeError):
-        return None
-    try:
+
+    def make_ready() -> ModuleType:
+        from nmt.decoding import compiled  # needs Numba
+
         compiled.CompiledDecoder(model).warm_up()
-    except (OSError, EOFError, UnpicklingError, RuntimeError) as error:
-        folder = kernels.decode.stats.cache_path  # type: ignore[attr-defined]
-        tqdm.write(
-            f"nmt: decoding without compiled loops, which is slower: {one_line(error)[:200]}; make "
-            f"room for Numba in {folder}, or delete its *.nbi and *.nbc there",
-            file=sys.stderr,
-        )
-        return None
-    return compiled
+        return compiled
+
+    return with_loops("decoding", make_ready)

@@ -1,11 +1,14 @@
 """The output layer and the cross-entropy in one: the dearest part of a small model's update.
 
 `linear_cross_entropy` is what training calls. On a CPU it never holds the logits of a whole batch:
-it takes some rows at a time, small enough to stay in the processor's cache, and makes their
-gradient while they are there. Under autocast its products are of bfloat16, all else of float32.
-`plain_linear_cross_entropy` says the same in three lines.
+it takes some rows at a time and puts their gradient in their place, row by row in a compiled loop
+where there is Numba, else by PyTorch. Under autocast its products are of bfloat16, all else of
+float32. `plain_linear_cross_entropy` says the same in three lines.
 """
 
+from collections.abc import Callable
+from functools import cache
+from threading import Lock
 from typing import Any
 
 import torch
@@ -13,8 +16,14 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-_LOGITS_AT_A_TIME = 2**20  # 4 MiB of float32: fewer waste the matrix product, more the cache
-_STEPS_A_BLOCK = 8  # whose gradient is kept for one product, which is faster than many small ones
+from nmt.compiling import with_loops
+
+# Logits, bias, labels, label smoothing, R-Drop's weight, the bias's gradient, sums.
+Differentiate = Callable[[Tensor, Tensor, Tensor, float, float, Tensor, Tensor], None]
+
+_one_compiles = Lock()
+_LOGITS_AT_A_TIME = 2**23  # 16 MiB of bfloat16: fewer waste the matrix products, more the memory
+_LOGITS_IN_CACHE = 2**20  # 4 MiB of float32, all of which PyTorch's every operation passes through
 
 
 def linear_cross_entropy(
@@ -63,7 +72,7 @@ def plain_linear_cross_entropy(
 
 
 class _InRows(torch.autograd.Function):
-    """Loss and gradient together: blocks of steps of rows."""
+    """Loss and gradient together, some rows at a time."""
 
     @staticmethod
     def forward(
@@ -77,45 +86,25 @@ class _InRows(torch.autograd.Function):
         dtype: torch.dtype,
     ) -> tuple[Tensor, Tensor]:
         d_hidden, d_weight = torch.empty_like(hidden), torch.zeros_like(weight)
-        d_bias = None if bias is None else torch.zeros_like(bias)
-        plain, spread, divergence = hidden.new_zeros(3)
-        step = max(64, _LOGITS_AT_A_TIME // len(weight) // 2 * 2)  # pairs stay together
-        block = step * _STEPS_A_BLOCK
+        added = weight.new_zeros(len(weight)) if bias is None else bias.detach()
+        d_bias, sums = torch.zeros_like(added), torch.zeros(3, dtype=torch.float64)
+        some = _pairs(_LOGITS_AT_A_TIME, weight)
         factor, weight_factor = hidden.to(dtype), weight.to(dtype)
-        # Allocating takes time, so all steps share these.
-        logits_buffer, p_buffer = hidden.new_empty(2, min(step, len(hidden)), len(weight))
-        products = factor.new_empty(min(block, len(hidden)), len(weight))
+        with _one_compiles:
+            compiled = _compiled(dtype) if weight.dtype == torch.float32 else None
+        differentiate: Differentiate = compiled or _differentiate
+        # Allocating takes time, so all rows share these.
+        products = factor.new_empty(min(some, len(hidden)), len(weight))
         d_product, d_exact = torch.empty_like(weight_factor), torch.empty_like(weight)
-        for first in range(0, len(hidden), block):
-            rows, block_labels = factor[first : first + block], labels[first : first + block, None]
-            for start in range(0, len(rows), step):
-                some, label = (x[start : start + step] for x in (rows, block_labels))
-                product = products[start : start + len(some)]
-                torch.mm(some, weight_factor.T, out=product)
-                logits = logits_buffer[: len(some)].copy_(product)  # (rows, vocabulary)
-                if bias is not None:
-                    logits += bias
-                # -log p(v) = log Σ exp(logits) - logits(v)
-                of_label, mean = logits.gather(1, label), logits.mean(1, keepdim=True)
-                p, log_total = _softmax(logits, p_buffer[: len(some)])
-                plain += (log_total - of_label).sum()
-                spread += (log_total - mean).sum()
-                d_divergence = None
-                if r_drop:
-                    of_step, d_divergence = _divergence(p, logits.sub_(log_total))
-                    divergence += of_step
-                # d loss / d logits = p - ε / V, less 1 - ε at the label
-                d_logits = p.sub_(label_smoothing / len(weight))
-                d_logits.scatter_add_(1, label, torch.full_like(of_label, label_smoothing - 1))
-                if d_divergence is not None:
-                    d_logits.add_(d_divergence, alpha=r_drop / 2)
-                if d_bias is not None:
-                    d_bias += d_logits.sum(0)
-                product.copy_(d_logits)  # in the place of the logits, which are done with
-            factors = products[: len(rows)]
-            d_hidden[first : first + block] = factors @ weight_factor
-            d_weight += d_exact.copy_(torch.mm(factors.T, rows, out=d_product))
-        ctx.save_for_backward(d_hidden, d_weight, d_bias)
+        for start in range(0, len(hidden), some):
+            rows, label = (x[start : start + some] for x in (factor, labels))
+            logits = torch.mm(rows, weight_factor.T, out=products[: len(rows)])
+            differentiate(logits, added, label, float(label_smoothing), float(r_drop), d_bias, sums)
+            d_logits = logits  # now
+            d_hidden[start : start + some] = d_logits @ weight_factor
+            d_weight += d_exact.copy_(torch.mm(d_logits.T, rows, out=d_product))
+        ctx.save_for_backward(d_hidden, d_weight, None if bias is None else d_bias)
+        plain, spread, divergence = sums.to(hidden.dtype)
         ctx.mark_non_differentiable(plain)
         loss = (1 - label_smoothing) * plain + label_smoothing * spread + r_drop / 2 * divergence
         return loss, plain
@@ -131,6 +120,79 @@ class _InRows(torch.autograd.Function):
 def _product_dtype(hidden: Tensor) -> torch.dtype:
     """Return what autocast multiplies in, or without it the type that is there."""
     return torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else hidden.dtype
+
+
+@cache
+def _compiled(dtype: torch.dtype) -> Differentiate | None:
+    """Return `nmt.kernels.cross_entropy` for logits of `dtype`, where it can be compiled."""
+    if dtype not in (torch.float32, torch.bfloat16):
+        return None
+
+    def make_ready() -> Differentiate:
+        from nmt import kernels  # needs Numba
+
+        def differentiate(
+            logits: Tensor,
+            bias: Tensor,
+            labels: Tensor,
+            label_smoothing: float,
+            r_drop: float,
+            d_bias: Tensor,
+            sums: Tensor,
+        ) -> None:
+            stored = logits.view(torch.int16) if dtype == torch.bfloat16 else logits
+            inputs = stored.numpy(), bias.numpy(), labels.numpy()
+            kernels.cross_entropy(*inputs, label_smoothing, r_drop, d_bias.numpy(), sums.numpy())
+
+        logits, labels = torch.zeros(2, 2, dtype=dtype), torch.zeros(2, dtype=torch.int64)
+        bias, sums = torch.zeros(2), torch.zeros(3, dtype=torch.float64)
+        differentiate(logits, bias, labels, 0.0, 0.0, bias.clone(), sums)
+        return differentiate
+
+    return with_loops("training", make_ready)
+
+
+def _differentiate(
+    logits: Tensor,
+    bias: Tensor,
+    labels: Tensor,
+    label_smoothing: float,
+    r_drop: float,
+    d_bias: Tensor,
+    sums: Tensor,
+) -> None:
+    """Put the loss's gradient in the place of the logits: the twin of `nmt.kernels.cross_entropy`.
+
+    Arguments as there.
+    """
+    columns = logits.shape[1]
+    step = _pairs(_LOGITS_IN_CACHE, bias)
+    buffer, p_buffer = bias.new_empty(2, min(step, len(logits)), columns)
+    steps = zip(torch.split(logits, step), torch.split(labels[:, None], step), strict=True)
+    for some, label in steps:
+        x = buffer[: len(some)].copy_(some)
+        x += bias
+        # -log p(v) = log Σ exp(x) - x(v)
+        of_label, mean = x.gather(1, label), x.mean(1, keepdim=True)
+        p, log_total = _softmax(x, p_buffer[: len(some)])
+        sums[0] += (log_total - of_label).sum()
+        sums[1] += (log_total - mean).sum()
+        d_divergence = None
+        if r_drop:
+            divergence, d_divergence = _divergence(p, x.sub_(log_total))
+            sums[2] += divergence
+        # d loss / dx = p - ε / V, less 1 - ε at the label
+        d_x = p.sub_(label_smoothing / columns)
+        d_x.scatter_add_(1, label, torch.full_like(of_label, label_smoothing - 1))
+        if d_divergence is not None:
+            d_x.add_(d_divergence, alpha=r_drop / 2)
+        d_bias += d_x.sum(0)
+        some.copy_(d_x)
+
+
+def _pairs(logits: int, vocabulary: Tensor) -> int:
+    """Return how many rows have so many logits: 64 at least, and even, for `r_drop`'s pairs."""
+    return max(64, logits // len(vocabulary) // 2 * 2)
 
 
 def _softmax(logits: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:

@@ -16,7 +16,7 @@ from nmt.decoding.search import ModelSearch, compiled_loops
 from nmt.model.padding import pad
 
 pytest.importorskip("numba", reason="Numba, the extra `compiled`, is not installed")
-from nmt.decoding import kernels
+from nmt import kernels
 from nmt.decoding.compiled import CompiledDecoder
 
 SOURCES = pad([[5, 6, 7, 3], [8, 3], [9, 4, 3]])
@@ -157,7 +157,7 @@ def test_loops_are_compiled_for_one_layout_of_arrays_only(random_model, random_s
 
 BYTES = """
 import sys, numpy as np
-from nmt.decoding import kernels
+from nmt import kernels
 x = np.random.default_rng(1).standard_normal((3, 48), np.float32)
 if "first" in sys.argv:
     kernels.normalise(x, x[0], x[1], np.float32(1e-5), np.empty_like(x))
@@ -206,7 +206,7 @@ def test_other_numbers_than_float32_are_left_to_pytorch(change, random_model):
 def test_without_numba_pytorch_decodes(random_model, monkeypatch):
     monkeypatch.delitem(sys.modules, "nmt.decoding.compiled")
     monkeypatch.delattr("nmt.decoding.compiled")
-    monkeypatch.setitem(sys.modules, "nmt.decoding.kernels", None)  # as where it fails to import
+    monkeypatch.setitem(sys.modules, "nmt.kernels", None)  # as where it fails to import
     model = random_model()
 
     [[found]] = ModelSearch([model], 0.6, compiled=True)([[5, 6, 3]], [9], 1, 1)

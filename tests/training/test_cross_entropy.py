@@ -1,5 +1,7 @@
 """The output layer with its loss: in rows as in one piece."""
 
+from importlib.util import find_spec
+
 import pytest
 import torch
 from torch import Tensor
@@ -9,6 +11,22 @@ from nmt.training.cross_entropy import (
     linear_cross_entropy,
     plain_linear_cross_entropy,
 )
+
+WAYS = [
+    pytest.param(True, marks=pytest.mark.skipif(not find_spec("numba"), reason="needs Numba")),
+    False,
+]
+
+
+@pytest.fixture(params=WAYS, ids=["compiled", "PyTorch"], autouse=True)
+def small_steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let both twins take some rows at a time, PyTorch's fewer in each of its steps."""
+    monkeypatch.setattr(module, "_LOGITS_AT_A_TIME", 6400)
+    monkeypatch.setattr(module, "_LOGITS_IN_CACHE", 1)
+    if request.param:
+        assert module._compiled(torch.float32)
+    else:
+        monkeypatch.setattr(module, "_compiled", lambda dtype: None)
 
 
 def inputs(rows: int, vocabulary: int, bias: bool) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
@@ -26,15 +44,8 @@ def inputs(rows: int, vocabulary: int, bias: bool) -> tuple[Tensor, Tensor, Tens
     [(1, 5, 0.0), (64, 50, 0.0), (200, 50, 0.0), (129, 3, 0.0), (2, 5, 1.0), (202, 50, 3.0)],
 )
 def test_rows_give_the_loss_and_gradients_of_the_whole(
-    monkeypatch: pytest.MonkeyPatch,
-    rows: int,
-    vocabulary: int,
-    r_drop: float,
-    smoothing: float,
-    bias: bool,
+    rows: int, vocabulary: int, r_drop: float, smoothing: float, bias: bool
 ) -> None:
-    monkeypatch.setattr(module, "_LOGITS_AT_A_TIME", 1)  # the smallest step: 64 rows
-    monkeypatch.setattr(module, "_STEPS_A_BLOCK", 2)
     found = []
     for function in (linear_cross_entropy, plain_linear_cross_entropy):
         hidden, weight, added, labels = inputs(rows, vocabulary, bias)
@@ -78,11 +89,7 @@ def test_without_gradients_the_loss_is_the_same(r_drop: float) -> None:
 
 
 @pytest.mark.parametrize("bias", [False, True])
-def test_under_autocast_products_are_rounded_and_sums_are_not(
-    monkeypatch: pytest.MonkeyPatch, bias: bool
-) -> None:
-    monkeypatch.setattr(module, "_LOGITS_AT_A_TIME", 1)
-    monkeypatch.setattr(module, "_STEPS_A_BLOCK", 2)
+def test_under_autocast_products_are_rounded_and_sums_are_not(bias: bool) -> None:
     found = []
     for function, autocast in ((linear_cross_entropy, True), (plain_linear_cross_entropy, False)):
         hidden, weight, added, labels = inputs(200, 50, bias)

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 pytest.importorskip("numba", reason="Numba, the extra `compiled`, is not installed")
-from nmt.decoding import kernels
+from nmt import kernels
 
 
 def random(*shape: int) -> np.ndarray:
@@ -63,3 +63,15 @@ def test_attend_is_attention_to_the_places_named(count):
     q = torch.from_numpy(query).view(heads, 1, d_key)
     expected = functional.scaled_dot_product_attention(q, key, value, scale=scale)
     np.testing.assert_allclose(out, expected.flatten(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("r_drop", [0.0, 3.0])
+def test_the_gradient_of_bfloat16_logits_is_rounded_as_pytorch_rounds(r_drop):
+    rounded = torch.from_numpy(random(4, 70) * 5).bfloat16()
+    bias, labels, exact = random(70), np.array([0, 69, 3, 3]), rounded.float()
+    for logits in (exact.numpy(), rounded.view(torch.int16).numpy()):
+        sums, d_bias = np.zeros(3), np.zeros(70, np.float32)
+        kernels.cross_entropy(logits, bias, labels, 0.1, r_drop, d_bias, sums)
+
+    torch.testing.assert_close(rounded, exact.bfloat16(), rtol=0, atol=0)
+    np.testing.assert_allclose(d_bias, exact.sum(0), rtol=1e-5, atol=1e-5)
