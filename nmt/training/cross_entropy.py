@@ -85,25 +85,25 @@ class _InRows(torch.autograd.Function):
         r_drop: float,
         dtype: torch.dtype,
     ) -> tuple[Tensor, Tensor]:
-        d_hidden, d_weight = torch.empty_like(hidden), torch.zeros_like(weight)
-        added = weight.new_zeros(len(weight)) if bias is None else bias.detach()
-        d_bias, sums = torch.zeros_like(added), torch.zeros(3, dtype=torch.float64)
         some = _pairs(_LOGITS_AT_A_TIME, weight)
         factor, weight_factor = hidden.to(dtype), weight.to(dtype)
+        added = weight.new_zeros(len(weight)) if bias is None else bias.detach()
+        d_bias, sums = torch.zeros_like(added), torch.zeros(3, dtype=torch.float64)
         with _one_compiles:
             compiled = _compiled(dtype) if weight.dtype == torch.float32 else None
         differentiate: Differentiate = compiled or _differentiate
-        # Allocating takes time, so all rows share these.
+        d_hidden, d_weight = [], None
+        # Allocating takes time, so all rows share this.
         products = factor.new_empty(min(some, len(hidden)), len(weight))
-        d_product, d_exact = torch.empty_like(weight_factor), torch.empty_like(weight)
-        for start in range(0, len(hidden), some):
-            rows, label = (x[start : start + some] for x in (factor, labels))
+        for rows, label in zip(torch.split(factor, some), torch.split(labels, some), strict=True):
             logits = torch.mm(rows, weight_factor.T, out=products[: len(rows)])
             differentiate(logits, added, label, float(label_smoothing), float(r_drop), d_bias, sums)
             d_logits = logits  # now
-            d_hidden[start : start + some] = d_logits @ weight_factor
-            d_weight += d_exact.copy_(torch.mm(d_logits.T, rows, out=d_product))
-        ctx.save_for_backward(d_hidden, d_weight, None if bias is None else d_bias)
+            d_hidden.append(d_logits @ weight_factor)
+            d_product = torch.mm(d_logits.T, rows).to(weight.dtype)
+            d_weight = d_product if d_weight is None else d_weight.add_(d_product)
+        d_rows = torch.cat(d_hidden).to(hidden.dtype)
+        ctx.save_for_backward(d_rows, d_weight, None if bias is None else d_bias)
         plain, spread, divergence = sums.to(hidden.dtype)
         ctx.mark_non_differentiable(plain)
         loss = (1 - label_smoothing) * plain + label_smoothing * spread + r_drop / 2 * divergence
@@ -114,7 +114,8 @@ class _InRows(torch.autograd.Function):
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         d_hidden, d_weight, d_bias = ctx.saved_tensors
         d_bias = None if d_bias is None else d_bias * d_loss
-        return d_hidden * d_loss, d_weight * d_loss, d_bias, None, None, None, None
+        # In place, since allocating takes time; PyTorch refuses to go back through it again.
+        return d_hidden * d_loss, d_weight.mul_(d_loss), d_bias, None, None, None, None
 
 
 def _product_dtype(hidden: Tensor) -> torch.dtype:

@@ -28,6 +28,7 @@ from nmt.decoding.translator import Translator
 from nmt.device import autocast, choose_device
 from nmt.errors import UserError
 from nmt.evaluation import corpus_bleu
+from nmt.memory import keep_memory
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import save_weights
 from nmt.run_folder import (
@@ -141,6 +142,8 @@ class Trainer:
         self.config, self.settings = config, config.training
         self.prepared, self.folder = prepared, folder
         self.processes, self.device = processes, processes.device
+        if self.device.type == "cpu":
+            keep_memory()
         torch.manual_seed(self.settings.seed)
         sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
         self.model = Transformer(config.model, *sizes).to(self.device)
