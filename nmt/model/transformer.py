@@ -52,6 +52,8 @@ class OutputLayer(Linear):
     @property
     def rows(self) -> Tensor:
         """The pieces' weights: those of a joint vocabulary that are the source's own come last."""
+        if len(self.weight) == self.out_features:
+            return self.weight  # a slice's gradient is a copy
         return self.weight[: self.out_features]
 
     def forward(self, x: Tensor) -> Tensor:

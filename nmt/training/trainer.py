@@ -278,7 +278,8 @@ class Trainer:
         the gradient of the whole. So it does for several processes, where `batches` are the shares
         of this one, and the sum of what they return is the loss.
         """
-        self.model.train()
+        if not self.model.training:  # asking first: telling every module takes 0.2 ms
+            self.model.train()
         tokens = int(*self.processes.sum(sum(batch.tokens for batch in batches)))
         mean_tokens = tokens / self.processes.size  # since gradients are averaged over processes
         total = torch.zeros((), device=self.device)
