@@ -39,7 +39,7 @@ docs: $(READY)  ## print the values of docs/how-it-works.md anew
 MULTI30K_FIELD = $(if $(MULTI30K),--set data.path=$(MULTI30K))
 PICKLE_FIELD = $(if $(PICKLE),--set data.path=$(PICKLE))
 
-bench: $(READY)  ## measure speed beside peers, which it installs apart; about an hour
+bench: $(READY)  ## measure speed beside peers, which it installs apart; about 20 minutes
 	$(BIN)/python scripts/bench/training.py $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/training.py --big $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/profiling.py $(MULTI30K_FIELD)
