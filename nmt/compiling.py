@@ -31,8 +31,9 @@ def with_loops(work: str, make_ready: Callable[[], T]) -> T | None:
     except (OSError, EOFError, UnpicklingError, RuntimeError) as error:
         folder = kernels.decode.stats.cache_path
         tqdm.write(
-            f"nmt: {work} without compiled loops, which is slower: {one_line(error)[:200]}; make "
-            f"room for Numba in {folder}, or delete its *.nbi and *.nbc there",
+            f"nmt: {work} without compiled loops, which is slower and rounds otherwise: "
+            f"{one_line(error)[:200]}; make room for Numba in {folder}, or delete its *.nbi and "
+            "*.nbc there",
             file=sys.stderr,
         )
         return None

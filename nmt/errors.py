@@ -18,6 +18,6 @@ def one_line(error: object) -> str:
 def unreadable_weights(path: Path, error: Exception) -> UserError:
     """Return the error for weights that a library could not read."""
     return UserError(
-        f"{path}: weights cannot be read: {one_line(error)[:200]}; copy the run again, take "
-        "--weights of another kind, or train anew with another --run"
+        f"{path}: weights cannot be read: {one_line(error)[:200]}; copy the run folder "
+        "again, or train it anew"
     )

@@ -6,8 +6,8 @@ it may attend to. A step of decoding is then one call, where PyTorch is called s
 The last is the loss of training.
 
 All loops are in this one file, since Numba keeps what it has compiled beside the file, and makes it
-anew when the file changes (but not when a constant that it imports does). Numbers are float32. A
-first call takes seconds.
+anew when the file changes (but not when a constant that it imports does). Numbers are float32
+where nothing else is said. A first call takes seconds.
 """
 
 import math
@@ -523,10 +523,16 @@ def cross_entropy(
 
     logits: (rows, vocabulary), float32, or the bits of bfloat16 as int16; bias: (vocabulary,);
     labels: (rows,). Added to: d_bias, (vocabulary,), the gradient by the bias; and sums, the
-    loss's three parts: Σ -log p(label), Σ -Σ_v log p(v) / V, Σ (p₁ - p₂)(log p₁ - log p₂)
+    loss's three parts: Σ -log p(label), Σ -Σ_v log p(v) / V, Σ (p₁ - p₂)(log p₁ - log p₂).
+    Raises `IndexError` for a label beyond the vocabulary, `ValueError` for rows that are no pairs.
     """
     columns = logits.shape[1]
     together = 2 if r_drop else 1
+    if len(logits) % together:
+        raise ValueError("R-Drop compares pairs of rows")
+    for label in labels:
+        if not 0 <= label < columns:
+            raise IndexError("a label is beyond the vocabulary")
     x, p = np.empty((2, columns), np.float32), np.empty((2, columns), np.float32)
     log_totals = np.empty(2, np.float32)
     share, rest = np.float32(label_smoothing / columns), np.float32(1 - label_smoothing)

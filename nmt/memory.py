@@ -4,7 +4,7 @@ import ctypes
 import sys
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as malloc.h has them
-_LARGEST = 32 * 2**20  # bytes; glibc takes no more
+_LARGEST = 2**30, 2**25  # bytes a piece; the manual says that glibc takes no more than the second
 
 
 def keep_memory() -> None:
@@ -19,5 +19,5 @@ def keep_memory() -> None:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):  # another C library
         return
-    mallopt(_M_MMAP_THRESHOLD, _LARGEST)
+    any(mallopt(_M_MMAP_THRESHOLD, largest) for largest in _LARGEST)  # the first that it takes
     mallopt(_M_TRIM_THRESHOLD, -1)

@@ -65,6 +65,32 @@ def test_attend_is_attention_to_the_places_named(count):
     np.testing.assert_allclose(out, expected.flatten(), rtol=1e-5, atol=1e-5)
 
 
+def test_rows_are_rounded_to_bfloat16_as_pytorch_rounds():
+    upper = np.array([0, 1, 2, 0x3F80, 0x3F81, 0x7F80, 0xBF80, 0xFF80], np.uint32)  # ±inf too
+    lower = np.array([0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF], np.uint32)  # 0x8000: as near to both
+    row = ((upper[:, None] << 16) + lower).flatten().view(np.float32)
+    row = row[~np.isnan(row)]
+    stored = np.empty(len(row), np.int16)
+
+    kernels._write(row, stored)
+
+    expected = torch.from_numpy(row).bfloat16().view(torch.int16).numpy()
+    np.testing.assert_array_equal(stored, expected)
+
+
+@pytest.mark.parametrize("labels", [[0, 5], [-1, 0], [4_000_000, 0]])
+def test_labels_beyond_the_vocabulary_are_refused(labels):
+    arrays = random(2, 5), random(5), np.array(labels)
+    with pytest.raises(IndexError, match="beyond the vocabulary"):
+        kernels.cross_entropy(*arrays, 0.1, 0.0, np.zeros(5, np.float32), np.zeros(3))
+
+
+def test_rows_that_are_no_pairs_are_refused_with_r_drop():
+    arrays = random(3, 5), random(5), np.zeros(3, np.int64)
+    with pytest.raises(ValueError, match="pairs"):
+        kernels.cross_entropy(*arrays, 0.1, 1.0, np.zeros(5, np.float32), np.zeros(3))
+
+
 @pytest.mark.parametrize("r_drop", [0.0, 3.0])
 def test_the_gradient_of_bfloat16_logits_is_rounded_as_pytorch_rounds(r_drop):
     rounded = torch.from_numpy(random(4, 70) * 5).bfloat16()

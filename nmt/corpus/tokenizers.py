@@ -24,7 +24,6 @@ from tqdm import tqdm
 
 from nmt.config import DataConfig, TokenizerConfig, WordKind
 from nmt.corpus.casing import CASING, Casing
-from nmt.corpus.json_files import unreadable
 from nmt.corpus.placeholders import KnownWords
 from nmt.corpus.readers import MAX_LINE_BYTES
 from nmt.corpus.vocabulary import Vocabulary
@@ -100,7 +99,10 @@ class SubwordTokenizer(Tokenizer):
             self.processor = sentencepiece.SentencePieceProcessor(model_proto=model.read_bytes())
         except (OSError, RuntimeError) as error:
             reason = getattr(error, "strerror", None) or "damaged"
-            raise unreadable(model, reason) from None
+            raise UserError(
+                f"{model}: cannot be read: {reason}; copy its folder again, or prepare, or train, "
+                "anew"
+            ) from None
         self._size: int = self.processor.get_piece_size()
         while self._size and self.processor.is_unused(self._size - 1):
             self._size -= 1  # the other side's pieces of a joint vocabulary

@@ -2,7 +2,7 @@
 
 `linear_cross_entropy` is what training calls. On a CPU it never holds the logits of a whole batch:
 it takes some rows at a time and puts their gradient in their place, row by row in a compiled loop
-where there is Numba, else by PyTorch. Under autocast its products are of bfloat16, all else of
+where there is Numba, else by PyTorch. Under autocast its products are of 16 bits, all else of
 float32. `plain_linear_cross_entropy` says the same in three lines.
 """
 
@@ -22,6 +22,7 @@ from nmt.compiling import with_loops
 Differentiate = Callable[[Tensor, Tensor, Tensor, float, float, Tensor, Tensor], None]
 
 _one_compiles = Lock()
+_MOST_THREADS = 4  # more are faster together in PyTorch's passes than one in the compiled loop
 _LOGITS_AT_A_TIME = 2**23  # 16 MiB of bfloat16: fewer waste the matrix products, more the memory
 _LOGITS_IN_CACHE = 2**20  # 4 MiB of float32, all of which PyTorch's every operation passes through
 
@@ -85,12 +86,14 @@ class _InRows(torch.autograd.Function):
         r_drop: float,
         dtype: torch.dtype,
     ) -> tuple[Tensor, Tensor]:
-        some = _pairs(_LOGITS_AT_A_TIME, weight)
+        some = _rows_of(_LOGITS_AT_A_TIME, len(weight))
         factor, weight_factor = hidden.to(dtype), weight.to(dtype)
         added = weight.new_zeros(len(weight)) if bias is None else bias.detach()
         d_bias, sums = torch.zeros_like(added), torch.zeros(3, dtype=torch.float64)
-        with _one_compiles:
-            compiled = _compiled(dtype) if weight.dtype == torch.float32 else None
+        compiled = None
+        if weight.dtype == torch.float32 and torch.get_num_threads() <= _MOST_THREADS:
+            with _one_compiles:
+                compiled = _compiled(dtype)
         differentiate: Differentiate = compiled or _differentiate
         d_hidden, d_weight = [], None
         # Allocating takes time, so all rows share this.
@@ -167,7 +170,7 @@ def _differentiate(
     Arguments as there.
     """
     columns = logits.shape[1]
-    step = _pairs(_LOGITS_IN_CACHE, bias)
+    step = _rows_of(_LOGITS_IN_CACHE, columns)
     buffer, p_buffer = bias.new_empty(2, min(step, len(logits)), columns)
     steps = zip(torch.split(logits, step), torch.split(labels[:, None], step), strict=True)
     for some, label in steps:
@@ -191,9 +194,9 @@ def _differentiate(
         some.copy_(d_x)
 
 
-def _pairs(logits: int, vocabulary: Tensor) -> int:
+def _rows_of(logits: int, vocabulary: int) -> int:
     """Return how many rows have so many logits: 64 at least, and even, for `r_drop`'s pairs."""
-    return max(64, logits // len(vocabulary) // 2 * 2)
+    return max(64, logits // vocabulary // 2 * 2)
 
 
 def _softmax(logits: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:

@@ -104,7 +104,9 @@ def test_a_file_cut_short_is_refused(random_model, tmp_path):
     save_weights(model, path)
     path.write_bytes(path.read_bytes()[:-100])
 
-    assert "weights cannot be read" in refusal(path, model.config)
+    message = refusal(path, model.config)
+    assert "weights cannot be read" in message
+    assert "copy the run folder again, or train it anew" in message
 
 
 @pytest.mark.parametrize(

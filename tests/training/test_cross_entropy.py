@@ -19,12 +19,12 @@ WAYS = [
 
 
 @pytest.fixture(params=WAYS, ids=["compiled", "PyTorch"], autouse=True)
-def small_steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let both twins take some rows at a time, PyTorch's fewer in each of its steps."""
-    monkeypatch.setattr(module, "_LOGITS_AT_A_TIME", 6400)
+def by_one_twin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let one of both twins work alone, on some rows at a time, PyTorch's in two steps."""
+    monkeypatch.setattr(module, "_LOGITS_AT_A_TIME", 129 * 50)  # an odd number of rows
     monkeypatch.setattr(module, "_LOGITS_IN_CACHE", 1)
     if request.param:
-        assert module._compiled(torch.float32)
+        monkeypatch.setattr(module, "_differentiate", lambda *_: pytest.fail("not compiled"))
     else:
         monkeypatch.setattr(module, "_compiled", lambda dtype: None)
 
@@ -108,3 +108,25 @@ def test_under_autocast_products_are_rounded_and_sums_are_not(bias: bool) -> Non
         assert exact is not None
         assert gradient.dtype == torch.float32
         assert 0 < (gradient - exact).norm() < 0.01 * exact.norm()
+
+
+def test_going_back_twice_is_refused() -> None:
+    hidden, weight, _, labels = inputs(3, 5, False)
+    loss, _ = linear_cross_entropy(hidden, weight, None, labels, 0.1)
+    loss.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+def test_many_threads_and_other_numbers_are_left_to_pytorch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    used = []
+    monkeypatch.setattr(module, "_compiled", lambda dtype: pytest.fail("compiled"))
+    monkeypatch.setattr(module, "_differentiate", lambda *_: used.append(True))
+    hidden, weight, _, labels = inputs(3, 5, False)
+    with torch.autocast("cpu", torch.bfloat16):
+        linear_cross_entropy(hidden.double(), weight.double(), None, labels, 0.1)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 5)
+    linear_cross_entropy(hidden, weight, None, labels, 0.1)
+    assert used == [True, True]

@@ -53,6 +53,15 @@ def assert_same(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
     assert different == []
 
 
+def test_a_training_on_a_cpu_keeps_its_memory(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[bool] = []
+    monkeypatch.setattr("nmt.training.trainer.keep_memory", lambda: kept.append(True))
+    trainer(toy_config())
+    assert kept == [True]
+
+
 def test_learns_the_toy_corpus(trained_run: RunFolder) -> None:
     metrics = trained_run.read_metrics()
     assert metrics[-1]["bleu"] > 60
