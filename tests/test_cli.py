@@ -257,7 +257,7 @@ def test_loops_are_compiled_for_files_but_not_for_a_few_words(
     trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
-    monkeypatch.setattr("nmt.decoding.search.compiled_loops", lambda model: asked.append(model))
+    monkeypatch.setattr("nmt.decoding.search.compiled_decoders", lambda pairs: asked.append(pairs))
     Path("in.txt").write_text("Ben swims often.")
 
     nmt("translate", "--run", trained_run.path, "Ben swims often.")

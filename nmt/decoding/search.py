@@ -1,8 +1,7 @@
 """What finds translations of a batch of ids: the models here, or an engine of somebody else's."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
-from types import ModuleType
 from typing import Any, Protocol
 
 import torch
@@ -37,7 +36,7 @@ class ModelSearch:
     """Greedy and beam search with one model, or with several as an `Ensemble`.
 
     alpha: the length penalty; neighbours: each model's, or none; compiled: whether
-    `compiled_loops` do the work, where there are any: they keep a copy of the weights
+    `compiled_decoders` do the work, where there are any: they keep a copy of the weights
     """
 
     def __init__(
@@ -48,10 +47,9 @@ class ModelSearch:
         compiled: bool = False,
     ):
         self._models = models
-        loops = compiled_loops(models[0]) if compiled else None
-        make: Callable[..., Any] = loops.CompiledDecoder if loops else FastDecoder
-        self._choose: BestPieces = loops.best_pieces if loops else best_pieces
-        decoders = [make(*pair) for pair in zip_longest(models, neighbours)]
+        pairs = list(zip_longest(models, neighbours))
+        found = compiled_decoders(pairs) if compiled else None
+        decoders, self._choose = found or ([FastDecoder(*pair) for pair in pairs], best_pieces)
         self._writer: Stepwise[Any] = Ensemble(decoders) if len(models) > 1 else decoders[0]
         self._device = next(models[0].parameters()).device
         self._alpha = alpha
@@ -81,19 +79,23 @@ class ModelSearch:
         )
 
 
-def compiled_loops(model: Transformer) -> ModuleType | None:
-    """Return `nmt.decoding.compiled` where it can decode with a model: on a CPU, in float32.
+def compiled_decoders(
+    pairs: Sequence[tuple[Transformer, Neighbours | None]],
+) -> tuple[Sequence[Stepwise[Any]], BestPieces] | None:
+    """Return models' `CompiledDecoder`s and their `best_pieces`: on a CPU, in float32.
 
-    None, too, where the loops cannot be compiled, see `with_loops`.
+    pairs: each model, and the neighbours that are mixed in, if any. None for other models, and
+    where the loops cannot be compiled, see `with_loops`.
     """
-    weight = model.target_embedding.tokens.weight
+    weight = pairs[0][0].target_embedding.tokens.weight
     if not weight.is_cpu or weight.dtype != torch.float32:
         return None
 
-    def make_ready() -> ModuleType:
+    def make_ready() -> tuple[Sequence[Stepwise[Any]], BestPieces]:
         from nmt.decoding import compiled  # needs Numba
 
-        compiled.CompiledDecoder(model).warm_up()
-        return compiled
+        decoders = [compiled.CompiledDecoder(*pair) for pair in pairs]
+        decoders[0].warm_up()
+        return decoders, compiled.best_pieces
 
     return with_loops("decoding", make_ready)

@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
@@ -135,18 +136,10 @@ def _compiled(dtype: torch.dtype) -> Differentiate | None:
     def make_ready() -> Differentiate:
         from nmt import kernels  # needs Numba
 
-        def differentiate(
-            logits: Tensor,
-            bias: Tensor,
-            labels: Tensor,
-            label_smoothing: float,
-            r_drop: float,
-            d_bias: Tensor,
-            sums: Tensor,
-        ) -> None:
-            stored = logits.view(torch.int16) if dtype == torch.bfloat16 else logits
-            inputs = stored.numpy(), bias.numpy(), labels.numpy()
-            kernels.cross_entropy(*inputs, label_smoothing, r_drop, d_bias.numpy(), sums.numpy())
+        kernel: Callable[..., None] = kernels.cross_entropy
+
+        def differentiate(*arguments: Tensor | float) -> None:
+            kernel(*map(_array, arguments))
 
         logits, labels = torch.zeros(2, 2, dtype=dtype), torch.zeros(2, dtype=torch.int64)
         bias, sums = torch.zeros(2), torch.zeros(3, dtype=torch.float64)
@@ -154,6 +147,14 @@ def _compiled(dtype: torch.dtype) -> Differentiate | None:
         return differentiate
 
     return with_loops("training", make_ready)
+
+
+def _array(argument: Tensor | float) -> NDArray[Any] | float:
+    """Return a tensor as an array; bfloat16, which NumPy has not, as the int16 of the same bits."""
+    if not isinstance(argument, Tensor):
+        return argument
+    stored = argument.view(torch.int16) if argument.dtype == torch.bfloat16 else argument
+    return stored.numpy()
 
 
 def _differentiate(

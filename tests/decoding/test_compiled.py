@@ -12,7 +12,7 @@ import torch
 from nmt.decoding.datastore import Datastore
 from nmt.decoding.fast_decoder import FastDecoder
 from nmt.decoding.neighbours import Neighbours
-from nmt.decoding.search import ModelSearch, compiled_loops
+from nmt.decoding.search import ModelSearch, compiled_decoders
 from nmt.model.padding import pad
 
 pytest.importorskip("numba", reason="Numba, the extra `compiled`, is not installed")
@@ -193,14 +193,14 @@ def test_the_bytes_do_not_depend_on_what_was_compiled_or_called_before(tmp_path)
 @pytest.mark.parametrize("change", [lambda model: model.double(), lambda model: model.bfloat16()])
 def test_other_numbers_than_float32_are_left_to_pytorch(change, random_model):
     model = random_model()
-    assert compiled_loops(model)
+    assert compiled_decoders([(model, None)])
     changed = change(copy.deepcopy(model))
 
     [[found]] = ModelSearch([changed], 0.6, compiled=True)([[5, 6, 3]], [9], 1, 1)
 
-    assert not compiled_loops(changed)
+    assert not compiled_decoders([(changed, None)])
     assert found.ids
-    assert not compiled_loops(model.to("meta"))
+    assert not compiled_decoders([(model.to("meta"), None)])
 
 
 def test_without_numba_pytorch_decodes(random_model, monkeypatch):
@@ -212,7 +212,7 @@ def test_without_numba_pytorch_decodes(random_model, monkeypatch):
     [[found]] = ModelSearch([model], 0.6, compiled=True)([[5, 6, 3]], [9], 1, 1)
 
     assert found.ids
-    assert not compiled_loops(model)
+    assert not compiled_decoders([(model, None)])
 
 
 def test_machine_code_that_cannot_be_used_is_told_and_done_without(
