@@ -32,14 +32,8 @@ from typing_extensions import TypedDict
 from nmt.config import Config
 from nmt.config_files import dump_config, load_config
 from nmt.corpus.json_files import first_problem
-from nmt.corpus.prepared import (
-    Example,
-    PreparedData,
-    read_examples,
-    read_manifest,
-    read_report,
-    run_files,
-)
+from nmt.corpus.manifest import read_manifest, run_files
+from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report
 from nmt.corpus.report import Report
 from nmt.corpus.seen import Seen, read_seen
 from nmt.errors import UserError

@@ -35,18 +35,18 @@ class Cleaner:
 
     def sources(self, texts: Sequence[str]) -> list[str]:
         """Return what `source` does of each text, in less time."""
-        return self.source_case(self._tidy_all(texts)).split("\n")
+        return self.source_case(self.tidy_lines(texts)).split("\n")
 
     def targets(self, texts: Sequence[str]) -> list[str]:
         """Return what `target` does of each text, in less time."""
-        return self.target_case(self._tidy_all(texts)).split("\n")
+        return self.target_case(self.tidy_lines(texts)).split("\n")
 
     def tidy(self, text: str) -> str:
         """Return the text in one line of visible, normalised characters; its case is kept."""
         return " ".join(self._normalise(text).split())
 
-    def _tidy_all(self, texts: Sequence[str]) -> str:
-        """Return each text in a line of its own.
+    def tidy_lines(self, texts: Sequence[str]) -> str:
+        """Return what `tidy` makes of each text, one a line, in less time.
 
         A line end stays what it is, whatever stands around it, so all go through at once.
         """

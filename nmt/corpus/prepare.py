@@ -11,12 +11,12 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,9 @@ from tqdm import tqdm
 from nmt.config import CORPUS_PATHS, Config, DataConfig
 from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.cleaning import Cleaner
+from nmt.corpus.manifest import FORMAT, read_manifest, write_manifest
 from nmt.corpus.placeholders import KnownWords, NameHider, words_of
 from nmt.corpus.prepared import (
-    FORMAT,
     SIDES,
     Example,
     PreparedData,
@@ -35,9 +35,7 @@ from nmt.corpus.prepared import (
     SequenceWriter,
     open_prepared,
     read_examples,
-    read_manifest,
     write_examples,
-    write_manifest,
 )
 from nmt.corpus.readers import Pair
 from nmt.corpus.report import length_summary
@@ -65,6 +63,7 @@ from nmt.errors import UserError
 from nmt.locks import locked
 from nmt.special_tokens import UNK
 
+Given: TypeAlias = Mapping[Split, list[Pair]]  # validation and test pairs that need no choosing
 _PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
 _NO_KEYS = np.empty(0, np.int64)
 _RENUMBERED = 2**22  # ids at once
@@ -87,8 +86,9 @@ def prepare(config: Config, folder: Path | None = None) -> PreparedData:
         if manifest is None or manifest.fingerprint != fingerprint or not manifest.is_whole():
             _require_own(folder)
             partial.mkdir()
-            _write(config, corpus, partial, fingerprint)
+            tokenizers = _write(config, corpus, partial, fingerprint)
             _replace_folder(folder.resolve(), partial)
+            return open_prepared(folder, config.data, config.tokenizer, tokenizers)
         return open_prepared(folder, config.data, config.tokenizer)
 
 
@@ -139,16 +139,20 @@ def _replace_folder(folder: Path, new: Path) -> None:
 
 def default_folder(config: Config) -> Path:
     """Return ./data/prepared/SOURCE-HASH, one folder for each data and tokenizer section."""
-    sections = config.data.model_dump_json() + config.tokenizer.model_dump_json()
-    digest = hashlib.sha256(sections.encode()).hexdigest()[:10]
+    digest = hashlib.sha256(_sections(config).encode()).hexdigest()[:10]
     return Path("data", "prepared", f"{config.data.source}-{digest}")
+
+
+def _sections(config: Config, exclude: set[str] | None = None) -> str:
+    """Return what the data and tokenizer sections set; a field added later changes nothing."""
+    data = config.data.model_dump_json(exclude=exclude, exclude_defaults=True)
+    return data + config.tokenizer.model_dump_json(exclude_defaults=True)
 
 
 def _fingerprint(config: Config, corpus: Corpus) -> str:
     """Return a hash of everything that the prepared data is made from."""
     digest = hashlib.sha256(f"format {FORMAT}\n".encode())
-    data = config.data.model_dump_json(exclude={*CORPUS_PATHS})  # the files may have moved
-    digest.update((data + config.tokenizer.model_dump_json()).encode())
+    digest.update(_sections(config, {*CORPUS_PATHS}).encode())  # the files may have moved
     files = [(split, path) for split, paths in sorted(corpus.files.items()) for path in paths]
     size = sum(path.stat().st_size for _, path in files)
     with tqdm(desc="checking corpus", total=size, unit="B", unit_scale=True, delay=2) as bar:
@@ -161,12 +165,20 @@ def _fingerprint(config: Config, corpus: Corpus) -> str:
     return digest.hexdigest()
 
 
-def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> None:
+def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> Tokenizers:
     texts = (folder / "train.source.txt", folder / "train.target.txt")
-    plan = _plan_splits(config.data, corpus, texts)
-    pairs = _write_splits(config.data, corpus, plan, texts, folder)
-    if config.data.restore_case:
-        _learn_casing(config.data, corpus, plan, folder)
+    cased = folder / "train.cased.txt" if config.data.restore_case else None
+    given = {
+        split: list(_progress(corpus.pairs(split), f"reading {split}"))
+        for split in _PARTS
+        if split in corpus.files
+    }
+    plan = _plan_splits(config.data, corpus, given, texts, cased)
+    for text in filter(None, (*texts, cased)):
+        _keep_lines(text, plan.in_train)
+    pairs = _write_splits(config.data, given, corpus, plan, folder)
+    if cased:
+        _learn_casing(cased, folder)
     write_seen(texts, plan.target_keys[plan.in_train], folder)
     hidden = 0 if config.data.carry_over == "none" else _hide_names(config.data, texts, folder)
     train_tokenizers(config.data, config.tokenizer, texts, folder)
@@ -192,6 +204,7 @@ def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> No
         json.dumps(report, indent=2, ensure_ascii=False), encoding="utf-8"
     )
     write_manifest(folder, config.data, config.tokenizer, fingerprint)
+    return tokenizers
 
 
 # ----------------------------------------------------------------------------- cleaning, splitting
@@ -212,9 +225,15 @@ class _Plan:
         return np.equal(self.parts, Part.TRAIN)
 
 
-def _plan_splits(data: DataConfig, corpus: Corpus, texts: tuple[Path, Path]) -> _Plan:
-    """Read the corpus once: write all pairs cleaned, and decide where each of them goes."""
-    kept, source_keys, target_keys, dropped = _clean(data, corpus, texts)
+def _plan_splits(
+    data: DataConfig,
+    corpus: Corpus,
+    given: Given,
+    texts: tuple[Path, Path],
+    cased: Path | None,
+) -> _Plan:
+    """Read the training source: write all pairs cleaned, and decide where each of them goes."""
+    kept, source_keys, target_keys, dropped = _clean(data, corpus, texts, cased)
     if data.drop_duplicates:
         first = first_occurrences(source_keys, target_keys, kept)
         dropped["duplicate"] = int((kept & ~first).sum())
@@ -223,17 +242,17 @@ def _plan_splits(data: DataConfig, corpus: Corpus, texts: tuple[Path, Path]) -> 
         raise UserError(
             "no training pair is left after cleaning; check the corpus and data.max_words"
         )
-    given = [_source_keys(data, corpus, split) for split in _PARTS if split in corpus.files]
     sizes: dict[Split, int] = {"test": data.test_size, "validation": data.validation_size}
-    wanted = {_PARTS[split]: size for split, size in sizes.items() if split not in corpus.files}
-    parts = assign_parts(source_keys, kept, wanted, np.concatenate([_NO_KEYS, *given]))
+    wanted = {_PARTS[split]: size for split, size in sizes.items() if split not in given}
+    reserved = [_source_keys(data, pairs) for pairs in given.values()]
+    parts = assign_parts(source_keys, kept, wanted, np.concatenate([_NO_KEYS, *reserved]))
     return _Plan(parts, source_keys, target_keys, Counter({k: n for k, n in dropped.items() if n}))
 
 
 def _clean(
-    data: DataConfig, corpus: Corpus, texts: tuple[Path, Path]
+    data: DataConfig, corpus: Corpus, texts: tuple[Path, Path], cased: Path | None
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64], Counter[str]]:
-    """Write the training source cleaned, a pair a line.
+    """Write the training source cleaned, a pair a line; to `cased` the target before lowercasing.
 
     Return which pairs may stay, the hashes of their sources and targets, and why others may not.
     """
@@ -242,10 +261,15 @@ def _clean(
     keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
     dropped: Counter[str] = Counter()
     pairs = iter(_progress(corpus.pairs("train"), "reading"))
-    with _text_writer(texts[0]) as source_file, _text_writer(texts[1]) as target_file:
+    with ExitStack() as stack:
+        source_file, target_file = (stack.enter_context(_text_writer(text)) for text in texts)
+        cased_file = stack.enter_context(_text_writer(cased)) if cased else None
         while chunk := list(islice(pairs, CHUNK)):
             sources = cleaner.sources([source for source, _ in chunk])
-            targets = cleaner.targets([target for _, target in chunk])
+            tidied = cleaner.tidy_lines([target for _, target in chunk])
+            targets = cleaner.target_case(tidied).split("\n")
+            if cased_file:
+                cased_file.write(tidied + "\n")
             reasons = cleaner.reasons_to_drop(sources, targets)
             kept.append(reasons == "")
             dropped.update(reasons[reasons != ""].tolist())
@@ -257,25 +281,21 @@ def _clean(
     return np.concatenate(kept), np.concatenate(keys[0]), np.concatenate(keys[1]), dropped
 
 
-def _source_keys(data: DataConfig, corpus: Corpus, split: Split) -> NDArray[np.int64]:
+def _source_keys(data: DataConfig, pairs: list[Pair]) -> NDArray[np.int64]:
     cleaner = Cleaner(data)
-    pairs = _progress(corpus.pairs(split), f"reading {split}")
     return sentence_keys((cleaner.source(source) for source, _ in pairs), data.seed)
 
 
 def _write_splits(
-    data: DataConfig, corpus: Corpus, plan: _Plan, texts: tuple[Path, Path], folder: Path
+    data: DataConfig, given: Given, corpus: Corpus, plan: _Plan, folder: Path
 ) -> Counter[str]:
-    """Leave the training pairs alone in the cleaned text; write raw validation and test pairs."""
-    for text in texts:
-        _keep_lines(text, plan.in_train)
+    """Write the raw validation and test pairs; return how many each split has."""
     cleaner = Cleaner(data)
     train_keys = np.unique(plan.source_keys[plan.in_train])
     counts = Counter(train=int(plan.in_train.sum()))
     held_out = _held_out(corpus, plan)
     for split, part in _PARTS.items():
-        given = corpus.pairs(split) if split in corpus.files else iter(held_out[part])
-        pairs = _progress(given, f"writing {split}")
+        pairs = given.get(split, held_out[part])
         examples = [_example(pair, cleaner, train_keys) for pair in pairs]
         write_examples(folder / f"{split}.jsonl", examples)
         counts[split] = len(examples)
@@ -311,15 +331,14 @@ def _example(pair: tuple[str, str], cleaner: Cleaner, train_keys: NDArray[np.int
     return Example(source, reference, has_key(train_keys, key))
 
 
-def _learn_casing(data: DataConfig, corpus: Corpus, plan: _Plan, folder: Path) -> None:
-    """Write how the training targets are capitalised, read again from the corpus."""
-    cleaner = Cleaner(data)
+def _learn_casing(cased: Path, folder: Path) -> None:
+    """Write how the training targets are capitalised."""
 
-    def targets() -> Iterator[str]:
-        pairs = _progress(corpus.pairs("train"), "learning capitals", len(plan.parts))
-        return (cleaner.tidy(target) for _, target in compress(pairs, plan.in_train.tolist()))
+    def lines() -> Iterator[str]:
+        return chain.from_iterable(_progress(read_chunks(cased), "learning capitals"))
 
-    Casing.learn(targets).save(folder / CASING)
+    Casing.learn(lines).save(folder / CASING)
+    cased.unlink()
 
 
 def _hide_names(data: DataConfig, texts: tuple[Path, Path], folder: Path) -> int:

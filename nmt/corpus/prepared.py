@@ -10,7 +10,7 @@ casing.json           how the training target writes its words, where data.resto
 frequent_words.json   each side's words that training saw at least 5 times
 train.target.keys     int64, sorted, a hash of each training target
 report.json           what was read, dropped, covered
-prepared.json         format version, fingerprint, sizes of files, the data and tokenizer sections
+prepared.json         the manifest (nmt/corpus/manifest.py)
 """
 
 import json
@@ -26,11 +26,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from nmt.config import DataConfig, TokenizerConfig
 from nmt.corpus.json_files import first_problem
+from nmt.corpus.manifest import read_manifest
 from nmt.corpus.report import Report
 from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
 from nmt.errors import UserError
 
-FORMAT = 4
 SIDES: tuple[Literal["source"], Literal["target"]] = ("source", "target")
 _REMEDY = "delete the folder and run `nmt prepare` again"
 _ID = np.dtype("<i4")
@@ -161,51 +161,6 @@ class PreparedData:
         return read_examples(self.folder / f"{split}.jsonl")
 
 
-def run_files(folder: Path) -> list[Path]:
-    """Return the files of prepared data that a run folder needs: all but the sentences' ids."""
-    endings = (".json", ".jsonl", ".model", ".keys")
-    return sorted(p for p in folder.iterdir() if p.suffix in endings)
-
-
-def write_manifest(
-    folder: Path, data: DataConfig, tokenizer: TokenizerConfig, fingerprint: str
-) -> None:
-    """Write `prepared.json`, which marks the folder as complete."""
-    manifest = {
-        "format": FORMAT,
-        "fingerprint": fingerprint,
-        "files": {path.name: path.stat().st_size for path in sorted(folder.iterdir())},
-        "data": data.model_dump(mode="json"),
-        "tokenizer": tokenizer.model_dump(mode="json"),
-    }
-    (folder / "prepared.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """What `prepared.json` says of the folder it stands in."""
-
-    folder: Path
-    fingerprint: str
-    files: dict[str, int]
-
-    def is_whole(self) -> bool:
-        """Tell whether all files that the folder was written with are there, at full size."""
-        try:
-            return all((self.folder / n).stat().st_size == size for n, size in self.files.items())
-        except OSError:
-            return False
-
-
-def read_manifest(folder: Path) -> Manifest | None:
-    """Read what `write_manifest` wrote; None if there is none, or a damaged one."""
-    try:
-        stored = json.loads((folder / "prepared.json").read_text(encoding="utf-8"))
-        return Manifest(folder, str(stored["fingerprint"]), dict(stored["files"]))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
-
-
 def read_report(folder: Path, remedy: str = _REMEDY) -> Report:
     """Read the preparation's report; `remedy` is what an error tells the user to do."""
     path = folder / "report.json"
@@ -217,11 +172,16 @@ def read_report(folder: Path, remedy: str = _REMEDY) -> Report:
         raise _damaged(path, first_problem(error), remedy) from None
 
 
-def open_prepared(folder: Path, data: DataConfig, tokenizer: TokenizerConfig) -> PreparedData:
-    """Open a folder that `prepare` wrote from these sections."""
+def open_prepared(
+    folder: Path,
+    data: DataConfig,
+    tokenizer: TokenizerConfig,
+    tokenizers: Tokenizers | None = None,
+) -> PreparedData:
+    """Open a folder that `prepare` wrote from these sections; `tokenizers` if already loaded."""
     manifest = read_manifest(folder)
     if manifest is None:
         raise UserError(f"{folder}: no prepared data here; run `nmt prepare`")
     report = read_report(folder)
-    tokenizers = load_tokenizers(data, tokenizer, folder)
+    tokenizers = tokenizers or load_tokenizers(data, tokenizer, folder)
     return PreparedData(folder, data, tokenizer, tokenizers, manifest.fingerprint, report)

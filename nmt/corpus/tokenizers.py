@@ -24,6 +24,7 @@ from tqdm import tqdm
 
 from nmt.config import DataConfig, TokenizerConfig, WordKind
 from nmt.corpus.casing import CASING, Casing
+from nmt.corpus.manifest import require_undamaged
 from nmt.corpus.placeholders import KnownWords
 from nmt.corpus.readers import MAX_LINE_BYTES
 from nmt.corpus.vocabulary import Vocabulary
@@ -287,6 +288,7 @@ def vocabulary_files(config: TokenizerConfig) -> list[str]:
 def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> Tokenizers:
     """Read the tokenizers, and what goes with them, that `prepare` wrote."""
     paths = [folder / name for name in vocabulary_files(config)]
+    require_undamaged([*paths, folder / CASING, folder / KNOWN_WORDS])
     casing = Casing.load(folder / CASING) if data.restore_case else None
     languages = (data.source_language, data.target_language)
     if config.kind == "bpe" or config.kind == "unigram":

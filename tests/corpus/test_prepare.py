@@ -7,19 +7,21 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nmt.config import Config
+from nmt.config import Config, DataConfig, TokenizerConfig
 from nmt.config_files import dump_config, parse_config
 from nmt.corpus import prepare as module
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.prepare import default_folder, prepare
 from nmt.corpus.prepared import PreparedData, Sequences
+from nmt.corpus.readers import read_tsv
+from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
 from nmt.errors import UserError
 from nmt.special_tokens import PLACEHOLDERS, UNK
 
@@ -329,6 +331,45 @@ def test_vocabularies_come_from_training_alone(make_config: Make, tmp_path: Path
     assert UNK not in encoded[:3]
     assert prepared.tokenizers.target.encode("Luftschiff") == [UNK]
     assert prepared.report["coverage"]["test"] == {"source": 0.75, "target": 0.75}
+
+
+# ----------------------------------------------------------------------------------------- reading
+
+
+@pytest.mark.parametrize("all_given", [True, False])
+def test_each_split_is_read_once_and_training_again_for_what_is_taken_out_of_it(
+    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, all_given: bool
+) -> None:
+    read: list[str] = []
+
+    def read_and_count(path: Path) -> Iterator[tuple[str, str]]:
+        read.append(path.stem)
+        yield from read_tsv(path)
+
+    monkeypatch.setattr("nmt.corpus.sources.read_tsv", read_and_count)
+    fields = {} if all_given else {"validation_path": None}
+    config = given(tmp_path, make_config, lowercase="both", restore_case=True, **fields)
+    prepare(config, tmp_path / "out")
+    assert sorted(read) == (
+        ["test", "train", "validation"] if all_given else ["test", "train", "train"]
+    )
+
+
+@pytest.mark.parametrize(("joint", "loads"), [(True, 2), (False, 1)])
+def test_tokenizers_are_loaded_once_and_again_when_renumbered(
+    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, joint: bool, loads: int
+) -> None:
+    loaded: list[Path] = []
+
+    def load_and_count(data: DataConfig, config: TokenizerConfig, folder: Path) -> Tokenizers:
+        loaded.append(folder)
+        return load_tokenizers(data, config, folder)
+
+    for name in ("prepare", "prepared"):
+        monkeypatch.setattr(f"nmt.corpus.{name}.load_tokenizers", load_and_count)
+    config = make_config(tokenizer={"joint": joint}, model={"tie": "none"})
+    prepare(config, tmp_path / "out")
+    assert len(loaded) == loads
 
 
 # ------------------------------------------------------------------------------------- done or not

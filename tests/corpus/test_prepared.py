@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from nmt.config import Config, DataConfig, TokenizerConfig
+from nmt.corpus.manifest import read_manifest
 from nmt.corpus.prepare import prepare
 from nmt.corpus.prepared import (
     Example,
@@ -15,8 +16,6 @@ from nmt.corpus.prepared import (
     SequenceWriter,
     open_prepared,
     read_examples,
-    read_manifest,
-    run_files,
     write_examples,
 )
 from nmt.errors import UserError
@@ -191,12 +190,3 @@ def test_opening_gives_what_was_prepared(
     example = opened.examples("validation")[0]
     assert opened.tokenizers.source.decode(source[0].tolist()) == example.source
     assert opened.tokenizers.target.decode(target[0].tolist()) == example.reference
-
-
-def test_a_run_needs_all_files_but_the_ids(
-    make_config: Callable[..., Config], tmp_path: Path
-) -> None:
-    folder = prepare(make_config(), tmp_path / "prepared").folder
-    names = ["frequent_words.json", "joint.model", "prepared.json", "report.json", "target.model"]
-    names += ["test.jsonl", "train.target.keys", "validation.jsonl"]
-    assert [path.name for path in run_files(folder)] == names

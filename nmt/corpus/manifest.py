@@ -1,0 +1,80 @@
+"""The manifest of prepared data, `prepared.json`: what its folder was written from and holds.
+
+It is written last, so it marks the folder as complete. It travels into run folders with the small
+files, whose checksums tell damage that a parser would read as something else.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nmt.config import DataConfig, TokenizerConfig
+from nmt.corpus.json_files import unreadable
+
+FORMAT = 5
+MANIFEST = "prepared.json"
+_SMALL = (".json", ".jsonl", ".model", ".keys")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What `prepared.json` says of the folder it stands in.
+
+    files: sizes in bytes; checksums: SHA-256 of the files that run folders get, in hexadecimal
+    """
+
+    folder: Path
+    fingerprint: str
+    files: dict[str, int]
+    checksums: dict[str, str] = field(default_factory=dict)
+
+    def is_whole(self) -> bool:
+        """Tell whether all files that the folder was written with are there, at full size."""
+        try:
+            return all((self.folder / n).stat().st_size == size for n, size in self.files.items())
+        except OSError:
+            return False
+
+
+def run_files(folder: Path) -> list[Path]:
+    """Return the files of prepared data that a run folder needs: all but the sentences' ids."""
+    return sorted(path for path in folder.iterdir() if path.suffix in _SMALL)
+
+
+def write_manifest(
+    folder: Path, data: DataConfig, tokenizer: TokenizerConfig, fingerprint: str
+) -> None:
+    """Write the manifest of a folder that is complete."""
+    manifest = {
+        "format": FORMAT,
+        "fingerprint": fingerprint,
+        "files": {path.name: path.stat().st_size for path in sorted(folder.iterdir())},
+        "checksums": {path.name: _checksum(path) for path in run_files(folder)},
+        "data": data.model_dump(mode="json"),
+        "tokenizer": tokenizer.model_dump(mode="json"),
+    }
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """Read what `write_manifest` wrote; None if there is none, or a damaged one."""
+    try:
+        stored = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        checksums = dict(stored.get("checksums", {}))  # format 4 had none
+        return Manifest(folder, str(stored["fingerprint"]), dict(stored["files"]), checksums)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def require_undamaged(paths: list[Path]) -> None:
+    """Raise `UserError` if a file of prepared data is not what the manifest beside it promises."""
+    manifest = read_manifest(paths[0].parent)
+    for path in paths if manifest else []:
+        promised = manifest.checksums.get(path.name) if manifest else None
+        if promised and path.is_file() and _checksum(path) != promised:
+            raise unreadable(path, "damaged (its checksum is wrong)")
+
+
+def _checksum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
