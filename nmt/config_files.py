@@ -56,6 +56,10 @@ class _Dumper(yaml.SafeDumper):
     """PyYAML's safe dumper; text that `_Loader` would take for a number gets quotes."""
 
 
+# Fields that configurations and runs of an earlier nmt may have: their present name, or None where
+# the field is gone and what it was set to no longer matters.
+FORMER_FIELDS: dict[str, str | None] = {"data.name_copies": None}
+
 # YAML 1.1 wants a dot in a float's mantissa and a sign in its exponent; people write 5e-4 and 1e3.
 for _class in (_Loader, _Dumper):
     _class.add_implicit_resolver(
@@ -165,7 +169,22 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     if not isinstance(tree, dict):
         raise UserError(f"{path}: expected sections such as `training:`, got {_shorten(tree)}")
     # A section that is named but left empty keeps its defaults.
-    return {key: {} if value is None else value for key, value in tree.items()}
+    return _renamed({key: {} if value is None else value for key, value in tree.items()})
+
+
+def _renamed(tree: dict[str, Any]) -> dict[str, Any]:
+    """Give the fields of an earlier nmt their present names, as `FORMER_FIELDS` says."""
+    for former, present in FORMER_FIELDS.items():
+        section, name = former.split(".")
+        content = tree.get(section)
+        if not isinstance(content, dict) or name not in content:
+            continue
+        value = content.pop(name)
+        if present:
+            section, name = present.split(".")
+            if isinstance(content := tree.setdefault(section, {}), dict):
+                content.setdefault(name, value)
+    return tree
 
 
 # PyYAML raises the last two for values that do not fit an explicit tag, as in `!!bool 3`.

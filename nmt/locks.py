@@ -1,43 +1,42 @@
 """One process at a time: a lock on a file, which ends with the process however that ends."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import TYPE_CHECKING
 
 from nmt.errors import UserError
 from nmt.progress import elapsed
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 
 @contextmanager
 def locked(path: Path, message: str, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock on the file `path` while the context lasts; yield False if there are no locks.
+    """Hold the lock on the file `path` while the context lasts; yield False if it cannot be locked.
 
     Where another process holds it, `message` is shown while this one waits, or is the `UserError`
-    that is raised without `wait`. The file stays: were it deleted, another process might be waiting
-    for a lock on it that a third one would no longer see.
+    that is raised without `wait`.
     """
-    with ExitStack() as stack:
-        try:
-            _lock(stack.enter_context(path.open("w")), message, wait)
-            alone = fcntl is not None
-        except OSError:  # some network file systems; a folder that may only be read
-            alone = False
-        yield alone
+    from filelock import FileLock  # not at the top: most translations need no lock
 
-
-def _lock(file: IO[str], message: str, wait: bool) -> None:
-    if fcntl is None:
-        return
+    lock = FileLock(path)
+    with suppress(OSError):  # some network file systems; a folder that may only be read
+        _acquire(lock, message, wait)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        yield lock.is_locked
+    finally:
+        lock.release()
+
+
+def _acquire(lock: "BaseFileLock", message: str, wait: bool) -> None:
+    from filelock import Timeout
+
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
         if not wait:
             raise UserError(message) from None
         with elapsed(message):
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock.acquire()

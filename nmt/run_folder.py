@@ -1,5 +1,6 @@
 """The run folder: all that a translation needs, in one place.
 
+run.json                 the version of this folder's format, and of the nmt that made it
 config.yaml              the resolved configuration
 data/                    tokenizers, raw validation and test pairs, the preparation's report, what
                          training saw
@@ -16,6 +17,7 @@ ctranslate2/             the model for CTranslate2, where `nmt export` has writt
 
 import glob
 import json
+import math
 import os
 import re
 import shutil
@@ -24,11 +26,21 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import FiniteFloat, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    PositiveInt,
+    TypeAdapter,
+    ValidationError,
+    with_config,
+)
 from typing_extensions import TypedDict
 
+from nmt import __version__
 from nmt.config import Config
 from nmt.config_files import dump_config, load_config
 from nmt.corpus.json_files import first_problem
@@ -39,9 +51,11 @@ from nmt.corpus.seen import Seen, read_seen
 from nmt.errors import UserError
 from nmt.locks import locked
 
+FORMAT = 2  # of the run folder; 1 had no run.json
 Weights = Literal["best", "last", "averaged"]
 RUNS = Path("runs")
 _LOCK = ".lock"
+_FORMAT_FILE = "run.json"
 _REMEDY = "copy the run folder again, or train it anew"
 _A_DAY = 24 * 60 * 60.0  # seconds
 
@@ -54,23 +68,34 @@ class Sample(TypedDict):
     translation: str
 
 
-class Validation(TypedDict):
-    """A line of the metrics.
+_Number = Annotated[FiniteFloat, Field(default=math.nan)]
 
-    minutes: of training; train_loss: since the last, with dropout; loss, perplexity, accuracy: a
-    token of validation; bleu: of greedy translations
+
+@with_config(ConfigDict(extra="allow"))
+class Validation(TypedDict):
+    """A line of the metrics; what another version of nmt did not write of it is NaN, or no samples.
+
+    minutes: of training; train_loss: since the last validation, with dropout; loss, perplexity,
+    accuracy: per token of the validation split; bleu: of greedy translations
     """
 
     update: int
-    epoch: int
-    minutes: FiniteFloat
-    learning_rate: FiniteFloat
-    train_loss: FiniteFloat
-    loss: FiniteFloat
-    perplexity: FiniteFloat
-    accuracy: FiniteFloat
-    bleu: FiniteFloat
-    samples: list[Sample]
+    epoch: Annotated[int, Field(default=0)]
+    minutes: _Number
+    learning_rate: _Number
+    train_loss: _Number
+    loss: _Number
+    perplexity: _Number
+    accuracy: _Number
+    bleu: _Number
+    samples: Annotated[list[Sample], Field(default_factory=list)]
+
+
+class _Format(BaseModel):
+    """What `run.json` says."""
+
+    format: PositiveInt = FORMAT
+    nmt: str = __version__
 
 
 class RunFolder:
@@ -82,6 +107,11 @@ class RunFolder:
         self.metrics = path / "metrics.jsonl"
         self.checkpoint = path / "checkpoint.pt"
         self.datastore = path / "datastore.safetensors"
+
+    def write_format(self) -> None:
+        """Write which version of the folder's format the rest follows."""
+        with replacing(self.path / _FORMAT_FILE) as partial:
+            partial.write_text(_Format().model_dump_json() + "\n", encoding="utf-8")
 
     @property
     def config(self) -> Config:
@@ -139,13 +169,15 @@ class RunFolder:
 
     def best_validation(self) -> Validation | None:
         """Return the validation of the best weights, as `training.best` says; None before any."""
-        lines = self.read_metrics()
-        by_bleu = self.config.training.best == "bleu"
-        return max(lines, key=lambda x: x["bleu"] if by_bleu else -x["loss"], default=None)
+        measure: Literal["bleu", "loss"] = self.config.training.best
+        sign = 1 if measure == "bleu" else -1
+        lines = [line for line in self.read_metrics() if not math.isnan(line[measure])]
+        return max(lines, key=lambda line: sign * line[measure], default=None)
 
     def write_metrics(self, lines: list[Validation]) -> None:
         """Replace the metrics, whole or not at all."""
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        known = [{k: v for k, v in line.items() if v == v} for line in lines]  # without NaN
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in known)
         with replacing(self.metrics) as partial:
             partial.write_text(text, encoding="utf-8")
 
@@ -173,6 +205,7 @@ def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
         for file in run_files(prepared.folder):
             with replacing(run.data / file.name) as partial:
                 partial.write_bytes(file.read_bytes())
+        run.write_format()
         run.write_config(config)
     except BaseException:
         discard_beginning(run)
@@ -184,14 +217,31 @@ def discard_beginning(run: RunFolder) -> None:
     """Delete a run that has no checkpoint and no weights, but for its lock: it is of no use."""
     if not run.checkpoint.exists() and not any(run.path.glob("*.safetensors")):
         shutil.rmtree(run.data, ignore_errors=True)
-        (run.path / "config.yaml").unlink(missing_ok=True)
+        for name in ("config.yaml", _FORMAT_FILE):
+            (run.path / name).unlink(missing_ok=True)
 
 
 def open_run(path: Path) -> RunFolder:
     """Open the run at `path`; raises `UserError` if there is none."""
     if not (path / "config.yaml").is_file():
         raise UserError(f"{path}: not a run folder (it has no config.yaml)")
+    _require_known_format(path / _FORMAT_FILE)
     return RunFolder(path)
+
+
+def _require_known_format(file: Path) -> None:
+    """Refuse a run of a later format than this; an earlier one is read, see `FORMER_FIELDS`."""
+    if not file.exists():
+        return
+    try:
+        stored = _Format.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        raise UserError(f"{file}: damaged: {first_problem(error)}; {_REMEDY}") from None
+    if stored.format > FORMAT:
+        raise UserError(
+            f"{file.parent}: written by nmt {stored.nmt} in format {stored.format}, but this is "
+            f"nmt {__version__}, which reads up to format {FORMAT}; update nmt to use this run"
+        )
 
 
 def require_same_data(run: RunFolder, prepared: PreparedData) -> None:
@@ -218,7 +268,7 @@ def newest_run(file: str, name: str = "*", option: str = "--run FOLDER") -> RunF
             f"no run {RUNS / name} with {file} here; train one with `nmt train`, or name it: "
             f"{option}"
         )
-    return RunFolder(max(runs, key=last_change))
+    return open_run(max(runs, key=last_change))
 
 
 def new_run_path(name: str) -> Path:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from nmt.config import Config, DataConfig, ModelConfig, TokenizerConfig
 from nmt.config_files import (
+    FORMER_FIELDS,
     describe_fields,
     dump_config,
     find_config,
@@ -50,6 +51,21 @@ def test_an_unknown_section_gets_a_suggestion(path: Path) -> None:
     assert refusal(path, "trainig: {epochs: 3}") == (
         "PATH: trainig: unknown section; did you mean training?"
     )
+
+
+@pytest.mark.parametrize("text", ["training: {rate: 0.5}", "training: {rate: 0.5, old: 3}"])
+def test_fields_of_an_earlier_version_get_their_present_names(
+    path: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former = {"training.rate": "training.learning_rate", "training.old": None}
+    monkeypatch.setattr("nmt.config_files.FORMER_FIELDS", former)
+    assert load(path, text) == load(path, "training: {learning_rate: 0.5}")
+
+
+def test_former_fields_are_gone_and_their_present_names_known() -> None:
+    known = {field for field, *_ in describe_fields()}
+    assert known.isdisjoint(FORMER_FIELDS)
+    assert known.issuperset(filter(None, FORMER_FIELDS.values()))
 
 
 def test_a_name_like_no_other_gets_the_known_ones(path: Path) -> None:

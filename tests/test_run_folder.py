@@ -1,6 +1,7 @@
 """Run folders: named, numbered, found again, and never half written."""
 
 import json
+import math
 import os
 import time
 from collections.abc import Callable
@@ -70,6 +71,7 @@ def test_a_new_run_holds_config_and_text_but_no_ids(config: Config, prepared: Pr
         "data/test.jsonl",
         "data/train.target.keys",
         "data/validation.jsonl",
+        "run.json",
     ]
     assert run.config == config
     assert run.examples("test") == prepared.examples("test")
@@ -111,6 +113,35 @@ def test_opening_what_is_no_run_is_refused() -> None:
     for path in (Path("a"), Path("nowhere")):
         with pytest.raises(UserError, match=r"not a run folder \(it has no config\.yaml\)"):
             open_run(path)
+
+
+def test_a_run_of_a_later_format_is_refused_with_what_to_do(
+    config: Config, prepared: PreparedData
+) -> None:
+    create_run(Path("runs/a"), config, prepared)
+    Path("runs/a/run.json").write_text('{"format": 99, "nmt": "7.1", "more": []}')
+    message = r"runs/a: written by nmt 7\.1 in format 99, .* up to format \d; update nmt"
+    for open_it in (lambda: open_run(Path("runs/a")), lambda: newest_run("config.yaml")):
+        with pytest.raises(UserError, match=message):
+            open_it()
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"format": "new"}', '{"format": 0}'])
+def test_a_damaged_version_is_told(config: Config, prepared: PreparedData, content: str) -> None:
+    create_run(Path("a"), config, prepared)
+    Path("a/run.json").write_text(content)
+    with pytest.raises(UserError, match=r"a/run\.json: damaged: "):
+        open_run(Path("a"))
+
+
+def test_a_run_from_before_there_were_versions_opens(
+    config: Config, prepared: PreparedData
+) -> None:
+    path = create_run(Path("a"), config, prepared).path
+    (path / "run.json").unlink()
+    text = (path / "config.yaml").read_text()
+    (path / "config.yaml").write_text(text.replace("data:\n", "data:\n  name_copies: 0.5\n"))
+    assert open_run(path).config == config
 
 
 def test_a_damaged_config_is_refused(config: Config, prepared: PreparedData) -> None:
@@ -290,6 +321,23 @@ def test_metrics_are_read_as_they_were_written() -> None:
     assert run.read_metrics() == LINES[:1]
     run.write_metrics([])
     assert run.read_metrics() == []
+
+
+def test_metrics_of_another_version_are_no_damage() -> None:
+    run = RunFolder(Path())
+    run.write_config(Config())
+    stored = [{"update": 3, "chrf": [1, "new"]}, {"update": 4, "bleu": 9.5}, {"update": 5}]
+    text = "".join(json.dumps(line) + "\n" for line in stored)
+    run.metrics.write_text(text)
+    lines = run.read_metrics()
+    assert [(line["epoch"], line["samples"]) for line in lines] == [(0, [])] * 3
+    assert math.isnan(lines[0]["loss"])
+    best = run.best_validation()
+    assert best
+    assert best["update"] == 4
+    run.write_metrics(lines)
+    written = [json.loads(line) for line in run.metrics.read_text().splitlines()]
+    assert written == [{"epoch": 0, "samples": []} | line for line in stored]
 
 
 @pytest.mark.parametrize(
