@@ -9,6 +9,8 @@ import contextlib
 import io
 import os
 import re
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -21,6 +23,7 @@ PICTURE = "how-it-works.svg"  # the code draws it into the folder that it runs i
 _CODE = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(\n```text\n(?P<output>.*?)^```\n)?", re.M | re.S
 )
+_END = "-- end of block --"
 
 
 def blocks(document: str) -> list[tuple[str, str]]:
@@ -29,7 +32,27 @@ def blocks(document: str) -> list[tuple[str, str]]:
 
 
 def outputs(document: str) -> list[str]:
-    """Run the blocks one after another in one namespace; return what each prints."""
+    """Run the blocks in Python's interactive prompt, as a reader pastes them; return their outputs.
+
+    A pasted block ends with the Enter that the reader presses after it. Raises `RuntimeError` with
+    the trace if a block fails.
+    """
+    typed = "\n".join(f"{code}\nprint({_END!r})\n" for code, _ in blocks(document))
+    done = subprocess.run(
+        [sys.executable, "-i", "-q"],
+        input=typed,
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONSTARTUP": ""},
+        check=False,
+    )
+    if "Traceback (most recent" in done.stderr or "SyntaxError" in done.stderr:
+        raise RuntimeError(done.stderr)
+    return done.stdout.split(f"{_END}\n")[:-1]
+
+
+def outputs_of_script(document: str) -> list[str]:
+    """Run the blocks as one program and return what each prints."""
     namespace: dict[str, object] = {}
     printed = []
     before = torch.get_default_dtype()

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,6 +16,7 @@ from how_it_works import (
     PICTURE,
     blocks,
     outputs,
+    outputs_of_script,
     with_outputs,
 )
 
@@ -24,15 +26,16 @@ def texts(svg: Path) -> list[str]:
     return [element.text or "" for element in elements if element.tag.endswith("}text")]
 
 
+@pytest.mark.parametrize("run", [outputs, outputs_of_script])
 def test_every_value_is_what_the_code_prints(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Callable[[str], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     document = DOCUMENT.read_text(encoding="utf-8")
     claimed = blocks(document)
     assert len(claimed) > 10
     assert document.count("```") == 2 * sum(1 + bool(output) for _, output in claimed)
-    for (code, output), printed in zip(claimed, outputs(document), strict=True):
+    for (code, output), printed in zip(claimed, run(document), strict=True):
         assert printed == output, f"python scripts/how_it_works.py prints it anew:\n{code}"
     # Other versions of matplotlib draw other lines, but not other words and numbers.
     assert texts(Path(PICTURE)) == texts(FOLDER / PICTURE)
@@ -42,8 +45,16 @@ def test_every_value_is_what_the_code_prints(
 def test_a_changed_value_would_be_found() -> None:
     document = "Text.\n\n```python\nx = 2\nprint(x)\n```\n\n```text\n3\n```\n\nMore.\n"
     assert blocks(document) == [("x = 2\nprint(x)\n", "3\n")]
-    assert outputs(document) == ["2\n"]
+    assert outputs(document) == outputs_of_script(document) == ["2\n"]
     assert with_outputs(document, ["2\n"]) == document.replace("3", "2")
+
+
+def test_a_block_that_breaks_at_the_prompt_is_found() -> None:
+    """A statement right after a loop is fine in a script, and a syntax error at the prompt."""
+    document = "```python\nfor x in (1, 2):\n    y = x\nprint(y)\n```\n"
+    assert outputs_of_script(document) == ["2\n"]
+    with pytest.raises(RuntimeError, match="SyntaxError"):
+        outputs(document)
 
 
 def test_links_lead_somewhere() -> None:
