@@ -1,9 +1,8 @@
 """Loops for a CPU, compiled to machine code by Numba (https://numba.pydata.org).
 
-Most are those of decoding: the same sums as those of `nmt.model`, for arrays without padding. Each
+The same sums as those of `nmt.model`, for arrays without padding. Each
 row of `x` is one position of one sentence or hypothesis, and is told where the positions lie that
 it may attend to. A step of decoding is then one call, where PyTorch is called some hundred times.
-The last is the loss of training.
 
 All loops are in this one file, since Numba keeps what it has compiled beside the file, and makes it
 anew when the file changes (but not when a constant that it imports does). Numbers are float32
@@ -504,113 +503,3 @@ def _insert(values: Floats, pieces: Ids, value: np.float32, piece: int) -> None:
         values[i], pieces[i] = values[i - 1], pieces[i - 1]
         i -= 1
     values[i], pieces[i] = value, piece
-
-
-# ---------------------------------------------------------------------------------------- training
-
-
-@compiled
-def cross_entropy(
-    logits: NDArray[Any],
-    bias: Floats,
-    labels: Ids,
-    label_smoothing: float,
-    r_drop: float,
-    d_bias: Floats,
-    sums: NDArray[np.float64],
-) -> None:
-    """Put the loss's gradient in the place of the logits; see `nmt.training.cross_entropy`.
-
-    logits: (rows, vocabulary), float32, or the bits of bfloat16 as int16; bias: (vocabulary,);
-    labels: (rows,). Added to: d_bias, (vocabulary,), the gradient by the bias; and sums, the
-    loss's three parts: Σ -log p(label), Σ -Σ_v log p(v) / V, Σ (p₁ - p₂)(log p₁ - log p₂).
-    Raises `IndexError` for a label beyond the vocabulary, `ValueError` for rows that are no pairs.
-    """
-    columns = logits.shape[1]
-    together = 2 if r_drop else 1
-    if len(logits) % together:
-        raise ValueError("R-Drop compares pairs of rows")
-    for label in labels:
-        if not 0 <= label < columns:
-            raise IndexError("a label is beyond the vocabulary")
-    x, p = np.empty((2, columns), np.float32), np.empty((2, columns), np.float32)
-    log_totals = np.empty(2, np.float32)
-    share, rest = np.float32(label_smoothing / columns), np.float32(1 - label_smoothing)
-    for first in range(0, len(logits), together):
-        for i in range(together):
-            _read(logits[first + i], x[i])
-            total = _ZERO
-            for j in range(columns):
-                x[i, j] += bias[j]
-                total += x[i, j]
-            log_totals[i] = _softmax_of(x[i], p[i])
-            sums[0] += log_totals[i] - x[i, labels[first + i]]
-            sums[1] += log_totals[i] - total / np.float32(columns)
-        if r_drop:
-            sums[2] += _add_divergence(x, p, log_totals, np.float32(r_drop / 2))
-        for i in range(together):
-            p[i, labels[first + i]] -= rest
-            for j in range(columns):
-                p[i, j] -= share
-                d_bias[j] += p[i, j]
-            _write(p[i], logits[first + i])
-
-
-@compiled
-def _softmax_of(x: Floats, p: Floats) -> np.float32:
-    """Fill in the probabilities of a row of logits; return log Σ exp(x)."""
-    bits = x.view(np.int32)
-    most = _ordered(bits[0])
-    for j in range(len(x)):
-        most = max(most, _ordered(bits[j]))
-    largest = np.int32(_ordered(most)).view(np.float32)
-    total = _ZERO
-    for j in range(len(x)):
-        p[j] = exponential(x[j] - largest)
-        total += p[j]
-    scale = _ONE / total
-    for j in range(len(x)):
-        p[j] *= scale
-    log_total: np.float32 = largest + np.float32(math.log(total))
-    return log_total
-
-
-@compiled
-def _add_divergence(x: Floats, p: Floats, log_totals: Floats, weight: np.float32) -> np.float32:
-    """Return the divergence of two rows in both directions; add `weight` × its gradient to p."""
-    difference = log_totals[1] - log_totals[0]
-    first, second = _ZERO, _ZERO  # what each expects of log p₁ - log p₂
-    for j in range(p.shape[1]):
-        ratio = x[0, j] - x[1, j] + difference
-        first += p[0, j] * ratio
-        second += p[1, j] * ratio
-    for j in range(p.shape[1]):
-        ratio = x[0, j] - x[1, j] + difference
-        apart = p[0, j] - p[1, j]
-        p[0, j] += weight * (p[0, j] * (ratio - first) + apart)
-        p[1, j] += weight * (p[1, j] * (second - ratio) - apart)
-    divergence: np.float32 = first - second
-    return divergence
-
-
-@compiled
-def _read(stored: NDArray[Any], row: Floats) -> None:
-    """Take over a row of float32, or of bfloat16, which is the upper half of a float32."""
-    if stored.itemsize == 4:
-        row[:] = stored
-        return
-    bits = row.view(np.int32)
-    for j in range(len(row)):
-        bits[j] = np.int32(stored[j]) << np.int32(16)
-
-
-@compiled
-def _write(row: Floats, stored: NDArray[Any]) -> None:
-    """Store a row, rounded to bfloat16 where there is no more room: of two as near, the even."""
-    if stored.itemsize == 4:
-        stored[:] = row
-        return
-    bits = row.view(np.int32)
-    for j in range(len(row)):
-        odd = (bits[j] >> np.int32(16)) & np.int32(1)
-        stored[j] = np.int16((bits[j] + np.int32(0x7FFF) + odd) >> np.int32(16))

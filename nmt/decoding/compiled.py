@@ -10,8 +10,8 @@ from nmt import kernels
 from nmt.decoding.neighbours import Neighbours
 from nmt.kernels import Attentions, Floats, Ids, Layers, Norms, Products, Shape
 from nmt.model.layers import DecoderLayer, EncoderLayer
-from nmt.model.linear import linear
 from nmt.model.transformer import Embedding, Transformer
+from nmt.ops.linear import linear
 from nmt.special_tokens import EOS, PAD, SOS
 
 _FEW = 32  # rows; from so many on a library's product is no slower than the loops here

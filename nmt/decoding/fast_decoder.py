@@ -12,10 +12,10 @@ from torch.nn import functional
 from nmt.decoding.neighbours import Neighbours
 from nmt.model.attention import CrossAttention, KeyValueCache, SelfAttention, scaled_dot_product
 from nmt.model.layers import DecoderLayer, FeedForward, PreNorm
-from nmt.model.linear import linear
 from nmt.model.masks import added_to_scores
 from nmt.model.positions import rotate
 from nmt.model.transformer import DecoderState, Transformer
+from nmt.ops.linear import linear
 
 _Map = Callable[[Tensor], Tensor]
 

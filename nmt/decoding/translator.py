@@ -17,8 +17,8 @@ from nmt.decoding.neighbours import Neighbours
 from nmt.decoding.search import ModelSearch, Search
 from nmt.decoding.unknown import replace_unknown
 from nmt.model.transformer import Transformer
+from nmt.ops.threads import side_by_side
 from nmt.special_tokens import EOS, PLACEHOLDERS, SPECIALS, UNK
-from nmt.threads import side_by_side
 
 # Between sentences, but not after a title or an initial.
 _SENTENCE_END = re.compile(

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nmt.config import ModelConfig
-from nmt.model.dropout import Dropout
-from nmt.model.linear import Linear
 from nmt.model.positions import rotate
+from nmt.ops.dropout import Dropout
+from nmt.ops.linear import Linear
 
 _VECTOR = 16  # numbers of 32 bits
 

@@ -4,8 +4,8 @@ from torch import Tensor, nn
 
 from nmt.config import ModelConfig
 from nmt.model.attention import CrossAttention, KeyValueCache, SelfAttention
-from nmt.model.dropout import Dropout
-from nmt.model.linear import Linear
+from nmt.ops.dropout import Dropout
+from nmt.ops.linear import Linear
 
 
 class FeedForward(nn.Module):

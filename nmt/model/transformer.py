@@ -9,11 +9,11 @@ from torch import Tensor, nn
 
 from nmt.config import ModelConfig
 from nmt.model.attention import KeyValueCache
-from nmt.model.dropout import Dropout
 from nmt.model.layers import DecoderLayer, EncoderLayer
-from nmt.model.linear import Linear, linear
 from nmt.model.masks import padding_mask, target_mask
 from nmt.model.positions import POSITIONS, LearnedPositions
+from nmt.ops.dropout import Dropout
+from nmt.ops.linear import Linear, linear
 from nmt.special_tokens import PAD
 
 # Glorot & Bengio 2010, equation 16, and the normal distribution of the same variance.

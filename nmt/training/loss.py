@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nmt.model.transformer import Transformer
+from nmt.ops.cross_entropy import linear_cross_entropy
 from nmt.training.batches import Batch
-from nmt.training.cross_entropy import linear_cross_entropy
 
 _LOGITS_AT_A_TIME = 2**24  # 64 MiB of float32: validation should not need more than an update
 

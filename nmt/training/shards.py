@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nmt.model.dropout import drawing_from
-from nmt.threads import side_by_side
+from nmt.ops.dropout import drawing_from
+from nmt.ops.threads import side_by_side
 from nmt.training.batches import Batch
 
 _LEAST_TOKENS = 256  # a shard with fewer costs more in overhead than its thread gains

@@ -28,9 +28,9 @@ from nmt.decoding.translator import Translator
 from nmt.device import autocast, choose_device
 from nmt.errors import UserError
 from nmt.evaluation import corpus_bleu
-from nmt.memory import keep_memory
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import save_weights
+from nmt.ops.memory import keep_memory
 from nmt.run_folder import (
     RunFolder,
     Sample,

@@ -128,13 +128,13 @@ def ceiling(rows: int, inner: int, columns: int, dtype: torch.dtype = torch.floa
 
     By the library that PyTorch takes, or in float32 by oneDNN where that is faster.
     """
-    from nmt.model.linear import by_onednn, has_onednn  # peers import this file without nmt
+    from nmt.ops.linear import has_onednn, linear_by_onednn  # peers import this file without nmt
 
     a, b = torch.randn(rows, inner).to(dtype), torch.randn(columns, inner).to(dtype)
     out = torch.empty(rows, columns, dtype=dtype)
     ways = [lambda: torch.mm(a, b.T, out=out)]
     if dtype == torch.float32 and has_onednn():
-        ways.append(lambda: by_onednn(a, b, None))
+        ways.append(lambda: linear_by_onednn(a, b, None))
     with torch.inference_mode():
         best = min(seconds(way) for way in ways for _ in range(20))
     return 2 * rows * inner * columns / best / 1e9

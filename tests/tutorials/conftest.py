@@ -14,9 +14,9 @@ from nmt.config import Config
 from nmt.config_files import load_config
 from nmt.decoding.beam import beam_search
 from nmt.decoding.greedy import greedy_search
-from nmt.model.dropout import Dropout
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer, count_parameters
+from nmt.ops.dropout import Dropout
 from nmt.special_tokens import SPECIALS
 from nmt.training.batches import Batch
 from nmt.training.loss import batch_loss

@@ -12,11 +12,11 @@ R = TypeVar("R")
 
 
 def side_by_side(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-    """Return what `work` makes of each item, on as many threads as PyTorch may use.
+    """Return [work(item) for item in items], on as many threads as PyTorch may use.
 
-    PyTorch shares every single operation out among the processor's cores, and waits for all of them
-    after each. The operations of a small model, and of a step of decoding, are too small for that:
-    whole batches share out better, and PyTorch lets other threads go on while it computes.
+    PyTorch splits every single operation among its threads and waits for all of them after each.
+    The operations of a small model, and of a decoding step, are too small for that: whole batches
+    split better, and PyTorch lets other Python threads run while it computes.
     """
     threads = torch.get_num_threads()
     at_once = min(threads, len(items))
@@ -24,7 +24,7 @@ def side_by_side(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
         return [work(item) for item in items]
 
     def work_apart(item: T) -> R:
-        torch.set_num_threads(threads // at_once)  # of the thread that calls it
+        torch.set_num_threads(threads // at_once)  # of the calling thread
         return work(item)
 
     futures = [_pool(threads).submit(work_apart, item) for item in items]
@@ -39,5 +39,5 @@ def side_by_side(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return the threads, always the same: what one frees, the system keeps for it."""
+    """Return the same threads each time: glibc keeps freed memory for the thread that freed it."""
     return ThreadPoolExecutor(threads, "side by side")

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from nmt.model import linear as module
-from nmt.model.linear import Linear, by_onednn, has_onednn, linear
+from nmt.ops import linear as module
+from nmt.ops.linear import Linear, has_onednn, linear, linear_by_onednn
 
 needs_onednn = pytest.mark.skipif(not has_onednn(), reason="this PyTorch comes without oneDNN")
 
@@ -14,7 +14,7 @@ needs_onednn = pytest.mark.skipif(not has_onednn(), reason="this PyTorch comes w
 def onednn_pays(monkeypatch):
     """As on a processor where oneDNN is faster, for products however small."""
     monkeypatch.setattr(module, "_onednn_is_faster", lambda: True)
-    monkeypatch.setattr(module, "_FEWEST", 1)
+    monkeypatch.setattr(module, "_LEAST_WORK", 1)
 
 
 @needs_onednn
@@ -25,7 +25,7 @@ def test_onednn_gives_what_pytorch_gives(shape, with_bias):
     x, weight = torch.randn(*shape, 48), torch.randn(90, 48)[:70]
     bias = torch.randn(70) if with_bias else None
 
-    found = by_onednn(x, weight, bias)
+    found = linear_by_onednn(x, weight, bias)
 
     torch.testing.assert_close(found, functional.linear(x, weight, bias), rtol=1e-4, atol=1e-4)
 
@@ -35,7 +35,7 @@ def test_onednn_gives_what_pytorch_gives(shape, with_bias):
 def test_a_part_of_a_tensor_is_multiplied_too():
     x, weight = torch.randn(3, 50, 40)[:, ::2, 8:], torch.randn(20, 32)
 
-    found = by_onednn(x, weight, None)
+    found = linear_by_onednn(x, weight, None)
 
     torch.testing.assert_close(found, functional.linear(x, weight), rtol=1e-4, atol=1e-4)
 

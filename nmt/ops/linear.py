@@ -1,6 +1,6 @@
-"""The matrix products of the model's layers: x Wᵀ + b, by whichever library is faster here.
+"""The matrix products of the model's layers, x Wᵀ + b, by whichever library is faster here.
 
-PyTorch leaves products of float32 to MKL, which makes no use of AVX-512 on processors that are not
+PyTorch leaves float32 products to MKL, which makes no use of AVX-512 on processors that are not
 Intel's. oneDNN, which comes with PyTorch as well, does: there it takes about half the time.
 """
 
@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from nmt.device import cpu_capabilities
 
-_FEWEST = 2**20  # multiplications; below, calling oneDNN costs more than it saves
+_LEAST_WORK = 2**20  # multiplications; below, calling oneDNN costs more than it saves
 _STEP = 32  # rows
 
 
@@ -25,19 +25,19 @@ class Linear(nn.Linear):
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Return `functional.linear(x, weight, bias)`, faster where no gradient is wanted.
+    """Return x Wᵀ + b, faster than PyTorch's own where oneDNN is and no gradient is needed.
 
     x: (…, in); weight: (out, in); bias: (out,) → (…, out)
     """
-    if _pays(x, weight):
-        return by_onednn(x, weight, bias)
-    return functional.linear(x, weight, bias)
+    if not _onednn_pays(x, weight):
+        return functional.linear(x, weight, bias)
+    return linear_by_onednn(x, weight, bias)
 
 
-def by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+def linear_by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Return what `linear` does, without a gradient, on a CPU and in float32."""
     rows = x.reshape(-1, x.shape[-1])
-    # For each number of rows oneDNN writes machine code of its own: let there be few.
+    # oneDNN generates code for each number of rows: pad them to one of few.
     missing = -len(rows) % _step(len(rows))
     if missing:
         rows = functional.pad(rows, (0, 0, 0, missing))
@@ -46,14 +46,14 @@ def by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _step(rows: int) -> int:
-    """Return what the rows are filled up to a multiple of: an eighth of them at most."""
+    """Return the number whose multiple the rows are padded to: at most an eighth of them."""
     return max(_STEP, 1 << rows.bit_length() - 4) if rows >= _STEP else 1
 
 
-def _pays(x: Tensor, weight: Tensor) -> bool:
+def _onednn_pays(x: Tensor, weight: Tensor) -> bool:
     return (
         not torch.is_grad_enabled()
-        and x.numel() * len(weight) >= _FEWEST
+        and x.numel() * len(weight) >= _LEAST_WORK
         and x.dtype == weight.dtype == torch.float32
         and x.is_cpu
         and not torch.is_autocast_enabled("cpu")
@@ -62,7 +62,7 @@ def _pays(x: Tensor, weight: Tensor) -> bool:
 
 
 def has_onednn() -> bool:
-    """Tell whether `by_onednn` can be called: not every PyTorch comes with it."""
+    """Tell whether `linear_by_onednn` can be called: not every PyTorch comes with oneDNN."""
     return hasattr(torch.ops.mkldnn, "_linear_pointwise")
 
 

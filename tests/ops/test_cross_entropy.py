@@ -1,32 +1,21 @@
 """The output layer with its loss: in rows as in one piece."""
 
-from importlib.util import find_spec
-
 import pytest
 import torch
 from torch import Tensor
 
-from nmt.training import cross_entropy as module
-from nmt.training.cross_entropy import (
+from nmt.ops import cross_entropy as module
+from nmt.ops.cross_entropy import (
     linear_cross_entropy,
     plain_linear_cross_entropy,
 )
 
-WAYS = [
-    pytest.param(True, marks=pytest.mark.skipif(not find_spec("numba"), reason="needs Numba")),
-    False,
-]
 
-
-@pytest.fixture(params=WAYS, ids=["compiled", "PyTorch"], autouse=True)
-def by_one_twin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let one of both twins work alone, on some rows at a time, PyTorch's in two steps."""
-    monkeypatch.setattr(module, "_LOGITS_AT_A_TIME", 129 * 50)  # an odd number of rows
-    monkeypatch.setattr(module, "_LOGITS_IN_CACHE", 1)
-    if request.param:
-        monkeypatch.setattr(module, "_differentiate", lambda *_: pytest.fail("not compiled"))
-    else:
-        monkeypatch.setattr(module, "_compiled", lambda dtype: None)
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several products of several blocks each, the last of both smaller than the others."""
+    monkeypatch.setattr(module, "_PRODUCT_SIZE", 64 * 50)
+    monkeypatch.setattr(module, "_BLOCK_SIZE", 30 * 50)
 
 
 def inputs(rows: int, vocabulary: int, bias: bool) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
@@ -118,15 +107,8 @@ def test_going_back_twice_is_refused() -> None:
         loss.backward()
 
 
-def test_many_threads_and_other_numbers_are_left_to_pytorch(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    used = []
-    monkeypatch.setattr(module, "_compiled", lambda dtype: pytest.fail("compiled"))
-    monkeypatch.setattr(module, "_differentiate", lambda *_: used.append(True))
-    hidden, weight, _, labels = inputs(3, 5, False)
-    with torch.autocast("cpu", torch.bfloat16):
-        linear_cross_entropy(hidden.double(), weight.double(), None, labels, 0.1)
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 5)
-    linear_cross_entropy(hidden, weight, None, labels, 0.1)
-    assert used == [True, True]
+@pytest.mark.parametrize("label", [5, -1])
+def test_labels_outside_the_vocabulary_are_refused(label: int) -> None:
+    hidden, weight, _, _ = inputs(2, 5, False)
+    with pytest.raises((IndexError, RuntimeError), match="out of bounds"):
+        linear_cross_entropy(hidden, weight, None, torch.tensor([0, label]), 0.1)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from nmt.model.dropout import Dropout
+from nmt.ops.dropout import Dropout
 
 
 def dropped(rate: float, *shape: int, seed: int = 3) -> torch.Tensor:

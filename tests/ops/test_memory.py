@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from nmt.memory import keep_memory
+from nmt.ops.memory import keep_memory
 
 KEPT = """
 import sys
 from pathlib import Path
 import torch
-from nmt.memory import keep_memory
+from nmt.ops.memory import keep_memory
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1])
 if "keep" in sys.argv:

@@ -6,7 +6,7 @@ import time
 import pytest
 import torch
 
-from nmt.threads import side_by_side
+from nmt.ops.threads import side_by_side
 
 
 @pytest.mark.usefixtures("two_threads")

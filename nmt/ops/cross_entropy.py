@@ -1,0 +1,166 @@
+"""The output layer and its cross-entropy in one operation: the costliest part of a small model.
+
+`plain_linear_cross_entropy` is the definition. `linear_cross_entropy` is what training calls: on a
+CPU it computes the same loss without ever holding the logits of a whole batch.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+_PRODUCT_SIZE = 2**23  # logits a matrix product: with fewer it is slower, more take memory
+_BLOCK_SIZE = 2**18  # logits (1 MiB of float32) that every operation of the loss finds in the cache
+
+
+def plain_linear_cross_entropy(
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    labels: Tensor,
+    label_smoothing: float,
+    r_drop: float = 0.0,
+) -> tuple[Tensor, Tensor]:
+    """Return the training loss and the cross-entropy, each summed over the rows.
+
+    hidden: (rows, d_model); weight: (vocabulary, d_model); bias: (vocabulary,); labels: (rows,).
+    The cross-entropy is for reports and carries no gradient.
+
+    With label smoothing ε the label keeps 1 - ε, and ε is spread evenly over the whole vocabulary
+    (Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4).
+
+    With `r_drop` α, rows 2i and 2i + 1 are two passes over the same position, and α / 2 of their
+    Kullback-Leibler divergence in both directions is added: Σ (p₁ - p₂)(log p₁ - log p₂) (Liang et
+    al. 2021, equations 2 to 4).
+    """
+    log_p = functional.linear(hidden, weight, bias).float().log_softmax(-1)
+    cross_entropy = functional.nll_loss(log_p, labels, reduction="sum")  # Σ -log p(label)
+    uniform = -log_p.sum() / len(weight)  # Σ -Σ_v log p(v) / V
+    loss = (1 - label_smoothing) * cross_entropy + label_smoothing * uniform
+    if r_drop:
+        first, second = log_p[0::2], log_p[1::2]
+        loss = loss + r_drop / 2 * ((first.exp() - second.exp()) * (first - second)).sum()
+    return loss, cross_entropy.detach()
+
+
+def linear_cross_entropy(
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    labels: Tensor,
+    label_smoothing: float,
+    r_drop: float = 0.0,
+) -> tuple[Tensor, Tensor]:
+    """Return what `plain_linear_cross_entropy` does, on a CPU in less time and memory.
+
+    Under autocast the matrix products are in 16 bits, everything else in the weights' type.
+    """
+    arguments = hidden, weight, bias, labels, float(label_smoothing), float(r_drop)
+    if hidden.device.type == "cpu" and torch.is_grad_enabled():
+        return _InBlocks.apply(*arguments, _product_dtype(hidden))  # type: ignore[no-untyped-call,no-any-return]
+    return plain_linear_cross_entropy(*arguments)
+
+
+class _InBlocks(torch.autograd.Function):
+    """Computes the loss and its gradients together, in the forward pass, some rows at a time."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        labels: Tensor,
+        label_smoothing: float,
+        r_drop: float,
+        dtype: torch.dtype,
+    ) -> tuple[Tensor, Tensor]:
+        rows, matrix = hidden.to(dtype), weight.to(dtype)
+        size = _rows_of(_PRODUCT_SIZE, len(weight))
+        # One buffer for all products, since allocating takes time.
+        buffer = rows.new_empty(min(size, len(rows)), len(weight))
+        d_hidden, d_weight = torch.empty_like(rows), torch.zeros_like(weight)
+        d_bias = None if bias is None else torch.zeros_like(bias)
+        sums = torch.zeros(3, dtype=torch.float64)
+        parts = (tensor.split(size) for tensor in (rows, labels, d_hidden))
+        for some, label, d_some in zip(*parts, strict=True):
+            logits = torch.mm(some, matrix.T, out=buffer[: len(some)])
+            sums += _differentiate(logits, bias, label, label_smoothing, r_drop, d_bias)
+            d_logits = logits  # by now
+            torch.mm(d_logits, matrix, out=d_some)
+            d_weight += torch.mm(d_logits.T, some)
+        ctx.save_for_backward(d_hidden.to(hidden.dtype), d_weight, d_bias)
+        cross_entropy, uniform, divergence = sums.to(hidden.dtype)
+        ctx.mark_non_differentiable(cross_entropy)
+        loss = (1 - label_smoothing) * cross_entropy + label_smoothing * uniform
+        return loss + r_drop / 2 * divergence, cross_entropy
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        d_hidden, d_weight, d_bias = ctx.saved_tensors
+        d_bias = None if d_bias is None else d_bias * d_loss
+        # In place, since allocating takes time; PyTorch then refuses a second backward pass.
+        return d_hidden * d_loss, d_weight.mul_(d_loss), d_bias, None, None, None, None
+
+
+def _differentiate(
+    logits: Tensor,
+    bias: Tensor | None,
+    labels: Tensor,
+    label_smoothing: float,
+    r_drop: float,
+    d_bias: Tensor | None,
+) -> Tensor:
+    """Overwrite the logits with their gradient; return the loss's three sums.
+
+    logits: (rows, vocabulary), without the bias, whose gradient is added to `d_bias`
+    → cross-entropy, cross-entropy with the uniform distribution, R-Drop's divergence
+    """
+    vocabulary = logits.shape[1]
+    exact = torch.promote_types(logits.dtype, torch.float32)
+    sums = torch.zeros(3, dtype=torch.float64)
+    size = _rows_of(_BLOCK_SIZE, vocabulary)
+    for block, label in zip(logits.split(size), labels[:, None].split(size), strict=True):
+        x = block.to(exact) if bias is None else block + bias
+        p = x.softmax(1)
+        # -log p(v) = log Σ exp(x) - x(v), computed where p is largest and therefore most exact
+        log_total = x.amax(1, keepdim=True) - p.amax(1, keepdim=True).log()
+        sums[0] += (log_total - x.gather(1, label)).sum()
+        sums[1] += (log_total - x.mean(1, keepdim=True)).sum()
+        d_divergence = None
+        if r_drop:
+            divergence, d_divergence = _divergence(p, x - log_total)
+            sums[2] += divergence
+        # d loss / dx = p - ε / V, less 1 - ε at the label
+        d_x = p.sub_(label_smoothing / vocabulary)
+        d_x.scatter_add_(1, label, d_x.new_full(label.shape, label_smoothing - 1))
+        if d_divergence is not None:
+            d_x.add_(d_divergence, alpha=r_drop / 2)
+        if d_bias is not None:
+            d_bias += d_x.sum(0)
+        block.copy_(d_x)
+    return sums
+
+
+def _divergence(p: Tensor, log_p: Tensor) -> tuple[Tensor, Tensor]:
+    """Return KL(p₁ ‖ p₂) + KL(p₂ ‖ p₁) of all pairs of rows, and its gradient by the logits."""
+    d_logits = torch.empty_like(p)
+    first, second = p[0::2], p[1::2]
+    difference, ratio = first - second, log_p[0::2] - log_p[1::2]
+    mean_first, mean_second = ((x * ratio).sum(1, keepdim=True) for x in (first, second))
+    d_logits[0::2] = first * (ratio - mean_first) + difference
+    d_logits[1::2] = second * (mean_second - ratio) - difference
+    return (mean_first - mean_second).sum(), d_logits
+
+
+def _rows_of(logits: int, vocabulary: int) -> int:
+    """Return how many rows have about so many logits: an even number, for R-Drop's pairs."""
+    return max(2, logits // vocabulary // 2 * 2)
+
+
+def _product_dtype(hidden: Tensor) -> torch.dtype:
+    """Return the type that autocast multiplies in, or without it the type that is there."""
+    return torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else hidden.dtype
