@@ -59,7 +59,7 @@ def linear_cross_entropy(
     """
     arguments = hidden, weight, bias, labels, float(label_smoothing), float(r_drop)
     if hidden.device.type == "cpu" and torch.is_grad_enabled():
-        return _InBlocks.apply(*arguments, _product_dtype(hidden))  # type: ignore[no-untyped-call,no-any-return]
+        return _InBlocks.apply(*arguments, _product_dtype(hidden))  # type: ignore[no-untyped-call]
     return plain_linear_cross_entropy(*arguments)
 
 
@@ -84,7 +84,7 @@ class _InBlocks(torch.autograd.Function):
         d_hidden, d_weight = torch.empty_like(rows), torch.zeros_like(weight)
         d_bias = None if bias is None else torch.zeros_like(bias)
         sums = torch.zeros(3, dtype=torch.float64)
-        parts = (tensor.split(size) for tensor in (rows, labels, d_hidden))
+        parts = (torch.split(tensor, size) for tensor in (rows, labels, d_hidden))
         for some, label, d_some in zip(*parts, strict=True):
             logits = torch.mm(some, matrix.T, out=buffer[: len(some)])
             sums += _differentiate(logits, bias, label, label_smoothing, r_drop, d_bias)
@@ -123,7 +123,8 @@ def _differentiate(
     exact = torch.promote_types(logits.dtype, torch.float32)
     sums = torch.zeros(3, dtype=torch.float64)
     size = _rows_of(_BLOCK_SIZE, vocabulary)
-    for block, label in zip(logits.split(size), labels[:, None].split(size), strict=True):
+    blocks = (torch.split(tensor, size) for tensor in (logits, labels[:, None]))
+    for block, label in zip(*blocks, strict=True):
         x = block.to(exact) if bias is None else block + bias
         p = x.softmax(1)
         # -log p(v) = log Σ exp(x) - x(v), computed where p is largest and therefore most exact
