@@ -1,0 +1,171 @@
+"""What the tests of this folder do on the CPU and on the pretended device, to be compared.
+
+Each takes the device first. Here, and not in the tests, so that the other process can import it.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from unittest.mock import patch
+
+import torch
+from pretend_cuda.device import CUDA, Pretending, waits
+from torch import Tensor, nn
+
+from nmt.config import Config
+from nmt.corpus.prepare import prepare
+from nmt.decoding.beam import beam_search
+from nmt.decoding.datastore import Datastore
+from nmt.decoding.greedy import greedy_search
+from nmt.model import transformer
+from nmt.model.masks import padding_mask
+from nmt.model.padding import pad
+from nmt.model.transformer import DecoderState
+from nmt.model.weights import load_weights
+from nmt.ops.dropout import Dropout
+from nmt.run_folder import RunFolder, Validation
+from nmt.special_tokens import EOS
+from nmt.training.processes import Processes
+from nmt.training.trainer import Trainer, train
+
+R = TypeVar("R")
+
+
+def on_pretended_device(folder: Path, function: Callable[..., R], *arguments: object) -> R:
+    """Call the function with a CUDA device, which is pretended, in another working folder."""
+    os.chdir(folder)
+    torch.set_num_threads(1)
+    with Pretending():
+        return function(CUDA, *arguments)
+
+
+# ------------------------------------------------------------------------------------- training
+
+
+@dataclass
+class Updates:
+    """The losses of some updates, the sum of the weights after them, and the host's waits."""
+
+    losses: list[float]
+    weights: float
+    waits: Counter[str]
+
+
+def updates(
+    device: torch.device, config: Config, count: int, same_dropout: bool = False
+) -> Updates:
+    """Take updates; with `same_dropout`, all devices drop the same numbers."""
+    trainer = Trainer(config, prepare(config), RunFolder(Path("none")), Processes(device))
+    size = config.training.accumulate
+    batches = list(trainer.plan.load(trainer.plan.order(1)[: count * size], 1))
+    with same_dropouts() if same_dropout else nullcontext():
+        waits.clear()
+        losses = [trainer.update(batches[i * size :][:size]) for i in range(count)]
+        found = Counter(waits)
+    weights = sum(p.detach().double().abs().sum().item() for p in trainer.model.parameters())
+    return Updates([loss.item() for loss in losses], weights, found)
+
+
+def same_dropouts() -> Any:
+    """Let dropout draw its numbers in a way that does not depend on the device."""
+    generator = torch.Generator().manual_seed(1)
+
+    def forward(self: Dropout, x: Tensor) -> Tensor:
+        if not self.training or not self.rate:
+            return x
+        kept = torch.rand(x.shape, generator=generator) >= self.rate
+        return x * kept.to(x.device, non_blocking=True) / (1 - self.rate)
+
+    return patch.object(Dropout, "forward", forward)
+
+
+def training(device: torch.device, config: Config, *limits: int) -> list[Validation]:
+    """Train up to the first limit of updates, then resume up to each other; return all metrics."""
+    folder = Path(f"{device.type}-{'-'.join(map(str, limits))}")
+    for number, limit in enumerate(limits):
+        settings = config.training.model_copy(update={"max_updates": limit})
+        limited = config.model_copy(update={"training": settings})
+        run = train(limited, folder, resume=number > 0, processes=Processes(device))
+    return [{**line, "minutes": 0.0} for line in run.read_metrics()]
+
+
+# ------------------------------------------------------------------------------------- decoding
+
+
+@dataclass
+class Decoded:
+    """Each sentence's best hypotheses, the steps it took to find them, and the host's waits."""
+
+    ids: list[list[list[int]]]
+    scores: list[float]
+    steps: int
+    waits: Counter[str]
+
+
+def decoding(device: torch.device, run: Path, beam_size: int) -> Decoded:
+    """Decode the validation sources, greedily with a beam of one."""
+    folder = RunFolder(run)
+    prepared = prepare(folder.config)
+    tokenizers = prepared.tokenizers
+    sizes = tokenizers.source.size, tokenizers.target.size
+    model = load_weights(folder.weights("best"), folder.config.model, *sizes, device)
+    lines = [example.source for example in prepared.examples("validation")]
+    source = pad([[*tokenizers.source.encode(line), EOS] for line in lines]).to(device)
+    limits = (torch.arange(len(source)) % 5 + 8).to(device)  # some are cut
+    model.eval()
+    steps = Steps(model)
+    waits.clear()
+    if beam_size == 1:
+        found = [[best] for best in greedy_search(steps, source, limits)]
+    else:
+        found = beam_search(steps, source, limits, beam_size, 0.6, n_best=2)
+    ids = [[hypothesis.ids for hypothesis in each] for each in found]
+    scores = [hypothesis.score for each in found for hypothesis in each]
+    return Decoded(ids, scores, steps.count, Counter(waits))
+
+
+class Steps:
+    """Counts the steps of a model."""
+
+    def __init__(self, model: transformer.Transformer):
+        self.start, self.count, self._step = model.start, 0, model.step
+
+    def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
+        self.count += 1
+        return self._step(tokens, state)
+
+
+def nearest(device: torch.device, keys: Tensor, tokens: Tensor, queries: Tensor) -> list[Tensor]:
+    """Look queries up in a datastore of these keys."""
+    with torch.inference_mode():
+        datastore = Datastore.of(keys.to(device), tokens.to(device))
+        return [x.cpu() for x in datastore.nearest(queries.to(device), 8)]
+
+
+# ----------------------------------------------------------------- faults that have to be found
+
+
+def faulty_updates(device: torch.device, config: Config, fault: Callable[[], Any]) -> Updates:
+    """Take updates with a fault put in."""
+    with fault():
+        return updates(device, config, 2)
+
+
+def mask_on_the_cpu() -> Any:
+    """Leave a mask on the CPU."""
+    return patch.object(transformer, "padding_mask", lambda ids: padding_mask(ids).cpu())
+
+
+def loss_that_is_read() -> Any:
+    """Read each batch's loss."""
+    forward = nn.LayerNorm.forward
+
+    def reading(self: nn.LayerNorm, x: Tensor) -> Tensor:
+        x.sum().item()
+        return forward(self, x)
+
+    return patch.object(nn.LayerNorm, "forward", reading)

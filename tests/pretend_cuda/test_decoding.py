@@ -1,0 +1,45 @@
+"""Decoding on the pretended device: as on the CPU, and seldom waiting."""
+
+from collections.abc import Callable
+
+import pytest
+import scenarios
+import torch
+
+from nmt.run_folder import RunFolder
+
+Pretending = Callable[..., object]
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(autouse=True)
+def _beside_the_run(trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(trained_run.path.parents[1])
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_searches_find_what_they_find_on_the_cpu(
+    trained_run: RunFolder, pretending: Pretending, beam_size: int
+) -> None:
+    expected = scenarios.decoding(CPU, trained_run.path, beam_size)
+    found = pretending(scenarios.decoding, trained_run.path, beam_size)
+    assert found.ids == expected.ids
+    assert found.scores == pytest.approx(expected.scores, abs=1e-4)
+    assert found.steps == expected.steps
+
+
+@pytest.mark.xfail(strict=True, reason="greedy and beam search read several results in each step")
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_a_step_waits_once(trained_run: RunFolder, pretending: Pretending, beam_size: int) -> None:
+    found = pretending(scenarios.decoding, trained_run.path, beam_size)
+    assert found.waits.total() <= found.steps, found.waits
+
+
+def test_the_datastore_finds_the_same_neighbours(pretending: Pretending) -> None:
+    generator = torch.Generator().manual_seed(1)
+    keys, queries = (torch.randn(n, 8, generator=generator) for n in (2000, 20))
+    tokens = torch.arange(len(keys))
+    expected = scenarios.nearest(CPU, keys, tokens, queries)
+    found = pretending(scenarios.nearest, keys, tokens, queries)
+    torch.testing.assert_close(found[0], expected[0])
+    assert torch.equal(found[1], expected[1])

@@ -1,0 +1,94 @@
+"""Training on the pretended device: as on the CPU, without mixed devices, without waiting."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import scenarios
+import torch
+
+from nmt.config import Config
+
+MakeConfig = Callable[..., Config]
+Pretending = Callable[..., object]
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def configured(toy_config: MakeConfig, **fields: object) -> Config:
+    """Return the toy configuration; fields: of the training section."""
+    training = {"precision": "float32", "clip_norm": 1.0, "accumulate": 2, **fields}
+    return toy_config(training=training)
+
+
+@pytest.mark.parametrize("r_drop", [0.0, 5.0])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary"])
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_updates_are_those_of_the_cpu(
+    toy_config: MakeConfig, pretending: Pretending, norm: str, positions: str, r_drop: float
+) -> None:
+    config = configured(toy_config, r_drop=r_drop).model_copy(
+        update={"model": toy_config(model={"norm": norm, "positions": positions}).model}
+    )
+    expected = scenarios.updates(CPU, config, 3, True)
+    found = pretending(scenarios.updates, config, 3, True)
+    assert found.losses == pytest.approx(expected.losses, abs=1e-5)
+    assert found.weights == pytest.approx(expected.weights, rel=1e-5)
+    assert not found.waits
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("optimizer", ["adam", "nadam"])
+def test_no_update_waits_for_the_device(
+    toy_config: MakeConfig, pretending: Pretending, precision: str, optimizer: str
+) -> None:
+    training = {"precision": precision, "optimizer": optimizer, "average_decay": 0.99}
+    config = toy_config(
+        model={"attention_dropout": 0.1, "feed_forward_dropout": 0.1}, training=training
+    )
+    assert not pretending(scenarios.updates, config, 3, False).waits
+
+
+def test_training_validates_saves_and_resumes_as_on_the_cpu(
+    toy_config: MakeConfig, pretending: Pretending
+) -> None:
+    training = {
+        "precision": "float32",
+        "learning_rate": 2e-3,
+        "validate_updates": 2,
+        "average_decay": 0.9,
+    }
+    decoding = {"max_length_factor": 0.0, "max_length_extra": 4}
+    config = toy_config(model={"dropout": 0.0}, training=training, decoding=decoding)
+    expected = scenarios.training(CPU, config, 4)
+    found = pretending(scenarios.training, config, 4)
+    assert [line["samples"] for line in found] == [line["samples"] for line in expected]
+    assert any(sample["translation"] for sample in found[-1]["samples"])
+    for name in ("train_loss", "loss"):
+        values = [[line[name] for line in lines] for lines in (found, expected)]
+        assert values[0] == pytest.approx(values[1], abs=1e-4)
+    *_, resumed = pretending(scenarios.training, config, 3, 4)
+    assert resumed == {**found[-1], "train_loss": resumed["train_loss"]}  # since update 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (scenarios.mask_on_the_cpu, "same device, but found cuda:0 and cpu"),
+        (scenarios.loss_that_is_read, ""),
+    ],
+)
+def test_faults_are_found(
+    toy_config: MakeConfig, pretending: Pretending, fault: Callable[[], object], message: str
+) -> None:
+    if message:
+        with pytest.raises(RuntimeError, match=message):
+            pretending(scenarios.faulty_updates, toy_config(), fault)
+    else:
+        [wait] = pretending(scenarios.faulty_updates, toy_config(), fault).waits
+        assert re.fullmatch(r"aten\._local_scalar_dense at scenarios\.py:\d+", wait)
