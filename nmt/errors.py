@@ -1,10 +1,18 @@
-"""What is meant for the person at the keyboard: one exception, and its texts in one line."""
+"""Errors meant for the person at the keyboard: one exception, and its messages in one line."""
 
+import errno
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+# What libraries that write files make of the same.
+_FULL_WORDS = ("No space left", "quota exceeded", "File too large", " requested and ")
 
 
 class UserError(Exception):
-    """Something the user can mend: the command line prints it in one line and exits with code 2.
+    """Something the user can fix: the command line prints it in one line and exits with code 2.
 
     The message names the cause and the remedy, without a trailing traceback.
     """
@@ -21,3 +29,33 @@ def unreadable_weights(path: Path, error: Exception) -> UserError:
         f"{path}: weights cannot be read: {one_line(error)[:200]}; copy the run folder "
         "again, or train it anew"
     )
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Raise `UserError` for `path` where the disk does not take what the block writes."""
+    try:
+        yield
+    except OSError as error:
+        raise unwritable(path, error) from None
+
+
+def unwritable(path: Path, error: OSError) -> UserError:
+    """Return the error for a file or folder that could not be written."""
+    reason = error.strerror or one_line(error)[:200]
+    if not is_full_disk(error):
+        return UserError(f"{path}: cannot be written ({reason}); check its folder's permissions")
+    return UserError(
+        f"{path}: cannot be written ({reason}; {_free(path)} free on its disk); free some space, "
+        "or write to another disk"
+    )
+
+
+def is_full_disk(error: OSError) -> bool:
+    """Tell whether there was no room, on the disk or in the user's quota."""
+    return error.errno in _FULL or any(words in str(error) for words in _FULL_WORDS)
+
+
+def _free(path: Path) -> str:
+    place = next(folder for folder in path.absolute().parents if folder.exists())
+    return f"{shutil.disk_usage(place).free / 1e6:,.1f} MB"

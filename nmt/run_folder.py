@@ -48,7 +48,7 @@ from nmt.corpus.manifest import read_manifest, run_files
 from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report
 from nmt.corpus.report import Report
 from nmt.corpus.seen import Seen, read_seen
-from nmt.errors import UserError
+from nmt.errors import UserError, writing
 from nmt.locks import locked
 
 FORMAT = 2  # of the run folder; 1 had no run.json
@@ -319,19 +319,15 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")  # others may be at work
     try:
-        _remove_remains(path)
-        partial.touch()
-        mode = partial.stat().st_mode
-        yield partial
-        partial.chmod(mode)  # safetensors writes files that others may not read
-        with partial.open("rb+") as file:
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        raise UserError(
-            f"{path}: cannot be written ({error.strerror or error}); free the disk or mend the "
-            "folder's permissions"
-        ) from None
+        with writing(path):
+            _remove_remains(path)
+            partial.touch()
+            mode = partial.stat().st_mode
+            yield partial
+            partial.chmod(mode)  # safetensors writes files that others may not read
+            with partial.open("rb+") as file:
+                os.fsync(file.fileno())
+            partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
 

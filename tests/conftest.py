@@ -1,7 +1,9 @@
 """What all tests share: a corpus of 200 pairs, and a tiny configuration that learns from it."""
 
 import os
+import resource
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -111,6 +113,22 @@ def trained_run(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> R
         return RunFolder(train(parse_config(tree, "toy"), root / "runs" / "toy").path)
     finally:
         os.chdir(before)
+
+
+@contextmanager
+def _full_disk(largest: int) -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.fixture
+def full_disk() -> Callable[[int], AbstractContextManager[None]]:
+    """A context in which no file can grow beyond so many bytes."""
+    return _full_disk
 
 
 @pytest.fixture

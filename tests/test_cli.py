@@ -289,6 +289,28 @@ def test_a_device_is_written_to_and_not_replaced(trained_run: RunFolder) -> None
     assert Path("pipe").is_fifo()
 
 
+def test_a_translation_that_is_terminated_leaves_no_half_file(trained_run: RunFolder) -> None:
+    command = [sys.executable, "-m", "nmt", "translate", "--run", trained_run.path, "-o", "out.txt"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 60
+        while not list(Path().glob(".out.txt.*.partial")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.terminate()
+        assert process.wait(60) == 128 + signal.SIGTERM
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_standard_output_on_a_full_disk_is_told() -> None:
+    command = [sys.executable, "-m", "nmt", "config", "fields"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert text(done.stderr) == (
+        "nmt: standard output: cannot be written (No space left on device); free some space\n"
+    )
+
+
 def test_a_line_too_long_for_the_model_is_never_dropped(trained_run: RunFolder) -> None:
     longest = "Anna sings today. " * 60
     done = nmt("translate", "--run", trained_run.path, longest, "Ben swims often.")

@@ -2,15 +2,17 @@
 
 import io
 import os
+import signal
 import sys
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
 
 from nmt import __version__
 from nmt.cli import configs, plots, runs, stages
-from nmt.errors import UserError, one_line
+from nmt.errors import UserError, is_full_disk, one_line
 
 app = typer.Typer(
     name="nmt",
@@ -56,6 +58,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; what the user can mend becomes one line and exit code 2."""
+    signal.signal(signal.SIGTERM, _terminate)
     debug = "--debug" in sys.argv
     if debug:
         sys.argv.remove("--debug")
@@ -88,6 +91,8 @@ def main() -> None:
         if _is_out_of_memory(error):
             _fail(f"out of memory: {cause}; {_LESS_MEMORY}", 2)
         if isinstance(error, OSError):
+            if is_full_disk(error) and not error.filename:  # all writers of files name them
+                _fail(f"standard output: cannot be written ({error.strerror}); free some space", 2)
             if error.filename and error.strerror:
                 advice = "check the path, its permissions and the free space"
                 _fail(f"{error.filename}: {error.strerror}; {advice}", 2)
@@ -95,6 +100,11 @@ def main() -> None:
         _fail(
             f"unexpected {type(error).__name__}: {cause}; --debug shows where, please report it", 1
         )
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """Leave in good order, so that nothing half-written stays."""
+    sys.exit(128 + number)
 
 
 _LESS_MEMORY = (

@@ -59,7 +59,7 @@ from nmt.corpus.tokenizers import (
     read_chunks,
     train_tokenizers,
 )
-from nmt.errors import UserError
+from nmt.errors import UserError, writing
 from nmt.locks import locked
 from nmt.special_tokens import UNK
 
@@ -85,9 +85,10 @@ def prepare(config: Config, folder: Path | None = None) -> PreparedData:
         manifest = read_manifest(folder)
         if manifest is None or manifest.fingerprint != fingerprint or not manifest.is_whole():
             _require_own(folder)
-            partial.mkdir()
-            tokenizers = _write(config, corpus, partial, fingerprint)
-            _replace_folder(folder.resolve(), partial)
+            with writing(folder):
+                partial.mkdir()
+                tokenizers = _write(config, corpus, partial, fingerprint)
+                _replace_folder(folder.resolve(), partial)
             return open_prepared(folder, config.data, config.tokenizer, tokenizers)
         return open_prepared(folder, config.data, config.tokenizer)
 
@@ -96,7 +97,8 @@ def prepare(config: Config, folder: Path | None = None) -> PreparedData:
 def _claim(folder: Path) -> Iterator[Path]:
     """Yield the place to write a new `folder` at, while no other process writes or replaces it."""
     place = folder.resolve()
-    place.parent.mkdir(parents=True, exist_ok=True)
+    with writing(folder):
+        place.parent.mkdir(parents=True, exist_ok=True)
     # Where there are no locks, each process has a place of its own.
     partial = place.with_name(f".{place.name}.partial-{os.getpid()}")
     lock = place.with_name(f".{place.name}.lock")

@@ -85,13 +85,14 @@ class SequenceWriter:
         self._ids = Path(f"{stem}.ids").open("wb")  # noqa: SIM115 closed by __exit__
         self._offsets = Path(f"{stem}.offsets").open("wb")  # noqa: SIM115
         self._end = 0
-        np.zeros(1, _OFFSET).tofile(self._offsets)
+        self._offsets.write(np.zeros(1, _OFFSET).data)
 
     def extend(self, ids: NDArray[np.int32], lengths: NDArray[np.int64]) -> None:
         """Append sentences: the ids of all one after another, and how many each of them has."""
-        (self._end + np.cumsum(lengths)).astype(_OFFSET).tofile(self._offsets)
+        # Not by `tofile`, which overlooks some errors of a full disk.
+        self._offsets.write((self._end + np.cumsum(lengths)).astype(_OFFSET).data)
         self._end += len(ids)
-        ids.astype(_ID).tofile(self._ids)
+        self._ids.write(ids.astype(_ID).data)
 
     def __enter__(self) -> "SequenceWriter":
         return self

@@ -37,7 +37,7 @@ def write_seen(texts: tuple[Path, Path], target_keys: NDArray[np.int64], folder:
     """
     source, target = map(_frequent_words, texts)
     write_json(folder / FREQUENT_WORDS, asdict(_FrequentWords(source, target)))
-    np.unique(target_keys).astype(_KEY).tofile(folder / TARGET_KEYS)
+    (folder / TARGET_KEYS).write_bytes(np.unique(target_keys).astype(_KEY).data)
 
 
 def _frequent_words(text: Path) -> list[str]:

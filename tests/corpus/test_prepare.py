@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -482,7 +483,7 @@ def test_a_failed_move_brings_the_old_result_back(
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", fail_for_new)
-    with pytest.raises(OSError, match="no space left"):
+    with pytest.raises(UserError, match=r"cannot be written .*no space left"):
         prepare(make_config(data={"seed": 9}), tmp_path / "old")
     assert state(old) == before
     assert names(tmp_path) == ["corpus.tsv", "old"]
@@ -586,6 +587,19 @@ def test_an_empty_folder_and_the_current_one_may_be_used(
     with pytest.raises(UserError, match="not empty and not prepared data"):
         prepare(make_config(), Path())
     assert names(tmp_path) == ["corpus.tsv", "empty"]
+
+
+@pytest.mark.parametrize("room", [10, 1000, 3000])
+def test_a_full_disk_leaves_nothing_and_is_told(
+    make_config: Make,
+    tmp_path: Path,
+    full_disk: Callable[[int], AbstractContextManager[None]],
+    room: int,
+) -> None:
+    config = make_config()
+    with full_disk(room), pytest.raises(UserError, match=r"out: cannot be written \(.* free on"):
+        prepare(config, tmp_path / "out")
+    assert names(tmp_path) == ["corpus.tsv"]
 
 
 @pytest.mark.parametrize("also_prepared", [True, False])

@@ -1,9 +1,8 @@
 """Checkpoints that do not fit; checkpoints and weights on a disk that is full."""
 
 import pickle
-import resource
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +16,7 @@ from nmt.run_folder import create_run
 from nmt.training.processes import Processes
 from nmt.training.trainer import Trainer, train
 
-
-@contextmanager
-def _full_disk(most: int) -> Iterator[None]:
-    """Let no file grow beyond `most` bytes while the context lasts."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+FullDisk = Callable[[int], AbstractContextManager[None]]
 
 
 def _trainer(config: Config) -> Trainer:
@@ -170,6 +160,7 @@ def test_a_full_disk_leaves_the_old_file(
     toy_config: Callable[..., Config],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    full_disk: FullDisk,
     which: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -186,7 +177,7 @@ def test_a_full_disk_leaves_the_old_file(
         learner.model.output.weight += 1
 
     refused = pytest.raises(UserError, match=r"cannot be written \(.*File too large")
-    with _full_disk(len(before[run.path / which]) // 2), refused as caught:
+    with full_disk(len(before[run.path / which]) // 2), refused as caught:
         write[which]()
     assert which in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -199,6 +190,7 @@ def test_a_run_whose_first_checkpoint_finds_no_room_leaves_nothing(
     toy_config: Callable[..., Config],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    full_disk: FullDisk,
 ) -> None:
     if tensorboard:
         pytest.importorskip("tensorboard", reason="the extra `tensorboard` is not installed")
@@ -206,7 +198,7 @@ def test_a_run_whose_first_checkpoint_finds_no_room_leaves_nothing(
     config = toy_config(training={"max_updates": 2, "tensorboard": tensorboard})
     prepare(config)
 
-    with _full_disk(100_000), pytest.raises(UserError, match=r"checkpoint\.pt: cannot be written"):
+    with full_disk(100_000), pytest.raises(UserError, match=r"checkpoint\.pt: cannot be written"):
         train(config, Path("run"))
     assert [path.name for path in Path("run").iterdir()] == [".lock"]
 

@@ -1,0 +1,36 @@
+"""What people are told of disks that take nothing."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from nmt.errors import UserError, writing
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+        OSError("I/O error: No space left on device (os error 28)"),  # safetensors'
+        OSError("6914 requested and 5120 written"),  # numpy's
+    ],
+)
+def test_of_a_full_disk_the_file_what_is_free_and_the_remedy_are_told(
+    tmp_path: Path, error: OSError
+) -> None:
+    path = tmp_path / "not made yet" / "file"
+    with pytest.raises(UserError, match=r"MB free on its disk\); free some space") as caught:
+        _write(path, error)
+    assert str(caught.value).startswith(f"{path}: cannot be written (")
+
+
+def test_other_refusals_are_not_for_lack_of_room(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"\(Permission denied\); check its folder's permissions"):
+        _write(tmp_path, OSError(errno.EACCES, os.strerror(errno.EACCES)))
+
+
+def _write(path: Path, error: OSError) -> None:
+    with writing(path):
+        raise error
