@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 def prepare(
     config: ConfigOption = "base.yaml",
     set_: SetOption = None,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Download the corpus again, even if it is here.")
+    ] = False,
 ) -> None:
     """Download or read the corpus, clean, split, tokenize it, and build vocabularies.
 
@@ -42,7 +45,7 @@ def prepare(
     from nmt.corpus.prepare import prepare
     from nmt.corpus.report import format_report
 
-    prepared = prepare(load(config, set_))
+    prepared = prepare(load(config, set_), refresh=refresh)
     typer.echo(format_report(prepared.report))
     typer.echo(f"prepared data    {prepared.folder}")
 

@@ -1,10 +1,13 @@
 """Downloading a file: resumed where it was cut off, verified, and put in place whole."""
 
+import gzip
 import hashlib
 import os
 import re
 import time
 import uuid
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +16,11 @@ from urllib.parse import urlsplit
 
 import platformdirs
 import requests
+import urllib3
 from tqdm import tqdm
 
+from nmt import __version__
+from nmt.corpus.readers import MAX_UNPACKED_BYTES
 from nmt.errors import UserError
 from nmt.locks import locked
 from nmt.progress import elapsed
@@ -22,7 +28,11 @@ from nmt.progress import elapsed
 MAX_BYTES = 2 * 2**30
 ATTEMPTS = 3
 TIMEOUTS = (10.0, 60.0)  # seconds to connect, seconds without a byte
+MAX_SECONDS = 6 * 3600.0  # for all attempts
+MIN_SPEED, SPEED_SECONDS = 1000, 60.0  # bytes per second, measured over so many seconds
 CHUNK = 2**16  # bytes
+# Some servers refuse the names of libraries.
+USER_AGENT = f"Mozilla/5.0 (compatible; nmt/{__version__})"
 
 _pause = time.sleep
 
@@ -33,21 +43,27 @@ def cache_folder() -> Path:
 
 
 def download(
-    url: str, destination: Path, *, git_blob: str | None = None, max_bytes: int = MAX_BYTES
+    url: str,
+    destination: Path,
+    *,
+    git_blob: str | None = None,
+    refresh: bool = False,
+    max_bytes: int = MAX_BYTES,
 ) -> Path:
     """Download `url` to `destination` and return it; what is there and right is not fetched again.
 
     `git_blob` is the id that git gives to the right content. Without it any file in place counts
-    as right. Raises `UserError` if there is no network, the content is wrong or longer than
-    `max_bytes`, or the disk refuses; then `destination` is as it was before.
+    as right, unless `refresh` asks for a new one; a new .gz or .zip file is unpacked as a check.
+    Raises `UserError` if there is no network, the content is wrong or longer than `max_bytes`, the
+    server is too slow, or the disk refuses; then `destination` is as it was before.
     """
     try:
-        if _is_right(destination, git_blob):
+        if _is_right(destination, git_blob) and (git_blob or not refresh):
             return destination
         destination.parent.mkdir(parents=True, exist_ok=True)
         with _claim(destination) as partial:
             # Another process may have fetched it while this one waited for its turn.
-            if not _is_right(destination, git_blob):
+            if refresh or not _is_right(destination, git_blob):
                 _fetch(url, partial, git_blob, max_bytes)
                 partial.replace(destination)
     except OSError as error:
@@ -97,54 +113,87 @@ def _fetch(url: str, partial: Path, git_blob: str | None, max_bytes: int) -> Non
         # Remains of an earlier run may be of an older file, and nothing could tell.
         partial.unlink(missing_ok=True)
     cause = ""
+    deadline = time.monotonic() + MAX_SECONDS
     for attempt in range(ATTEMPTS):
         if attempt:
             _pause(0.5 * 2 ** (attempt - 1))
         try:
-            resumed = _transfer(url, partial, max_bytes)
+            resumed = _transfer(url, partial, max_bytes, deadline)
+            _verify(url, partial, git_blob, resumed)
+            return
         except _CutOffError as error:
             cause = str(error)
-            continue
-        if _verified(url, partial, git_blob, resumed):
-            return
-        cause = "what was left of an earlier download does not fit"
     raise UserError(
         f"{url}: download failed {ATTEMPTS} times ({cause}); if there is no network, download it "
         "by hand and point data.path at it"
     )
 
 
-def _require_gzip(url: str, partial: Path) -> None:
-    """Refuse, and delete, what a log-in page of a network sends in the place of a .gz file."""
-    with partial.open("rb") as file:
-        sound = not url.endswith(".gz") or file.read(2) == b"\x1f\x8b"
-    if not sound:
-        partial.unlink()
-        raise UserError(
-            f"{url}: what came is no gzip file; check your network, or download it by hand and "
-            "point data.path at its folder"
-        )
-
-
-def _verified(url: str, partial: Path, git_blob: str | None, resumed: bool) -> bool:
-    """Tell whether `partial` is right; if not, it is deleted, for only a fresh start can help."""
+def _verify(url: str, partial: Path, git_blob: str | None, resumed: bool) -> None:
+    """Refuse, and delete, wrong content; raise `_CutOffError` where a fresh start may help."""
     if git_blob is None:
-        _require_gzip(url, partial)
-        return True
+        _unpack(url, partial)
+        return
     found = git_blob_id(partial)
     if found == git_blob:
-        return True
+        return
     size = partial.stat().st_size
     partial.unlink()
     if resumed:
-        return False
+        raise _CutOffError("what was left of an earlier download does not fit")
     raise UserError(
         f"{url}: wrong content, expected git blob {git_blob}, got {found} ({size} bytes); try "
         "again later, or get the file elsewhere and point data.path at it"
     )
 
 
-def _transfer(url: str, partial: Path, max_bytes: int) -> bool:
+# How packed files begin; something else is the log-in page of a network.
+_SIGNATURES = {".gz": ("gzip", b"\x1f\x8b"), ".zip": ("zip", b"PK")}
+
+
+def _unpack(url: str, partial: Path) -> None:
+    """Unpack a .gz or .zip file to nowhere: it may be damaged, and a length can be missing."""
+    kind = Path(urlsplit(url).path).suffix
+    if kind not in _SIGNATURES:
+        return
+    name, signature = _SIGNATURES[kind]
+    try:
+        with partial.open("rb") as file:
+            if file.read(2) != signature:
+                raise UserError(
+                    f"{url}: what came is no {name} file; check your network, or download it "
+                    "by hand and point data.path at it"
+                )
+        size = _unpacked_size(partial, kind)
+    except (EOFError, OSError, RuntimeError, ValueError, zlib.error, zipfile.BadZipFile):
+        partial.unlink()
+        raise _CutOffError("the file is cut off or damaged") from None
+    except UserError:
+        partial.unlink()
+        raise
+    if size > MAX_UNPACKED_BYTES:
+        partial.unlink()
+        raise UserError(
+            f"{url}: unpacks to more than {MAX_UNPACKED_BYTES} bytes; unpack it by hand"
+        )
+
+
+def _unpacked_size(partial: Path, kind: str) -> int:
+    """Return the size in bytes; reading stops above `MAX_UNPACKED_BYTES`."""
+    size = 0
+    if kind == ".gz":
+        with gzip.open(partial) as unpacked:
+            while size <= MAX_UNPACKED_BYTES and (block := unpacked.read(CHUNK)):
+                size += len(block)
+        return size
+    with zipfile.ZipFile(partial) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+        if size <= MAX_UNPACKED_BYTES and archive.testzip():
+            raise zipfile.BadZipFile
+    return size
+
+
+def _transfer(url: str, partial: Path, max_bytes: int, deadline: float) -> bool:
     """Try once to complete `partial`; return whether bytes of earlier tries are part of it."""
     start = partial.stat().st_size if partial.exists() else 0
     try:
@@ -154,8 +203,8 @@ def _transfer(url: str, partial: Path, max_bytes: int) -> bool:
                 raise _CutOffError("the server cannot continue an earlier download")
             # Status 200 is the whole file, whatever was asked for.
             start = start if response.status_code == 206 else 0
-            _save(response, partial, start, max_bytes)
-    except requests.exceptions.ChunkedEncodingError:
+            _save(response, partial, start, max_bytes, deadline)
+    except urllib3.exceptions.HTTPError:
         raise _CutOffError("the connection was cut off") from None
     except (requests.ConnectionError, requests.Timeout) as error:
         raise _CutOffError(f"no connection, {type(error).__name__}") from None
@@ -167,7 +216,7 @@ def _transfer(url: str, partial: Path, max_bytes: int) -> bool:
 
 def _request(url: str, start: int) -> requests.Response:
     # Compression on the way would make lengths and positions those of the compressed bytes.
-    headers = {"Accept-Encoding": "identity"}
+    headers = {"Accept-Encoding": "identity", "User-Agent": USER_AGENT}
     if start:
         headers["Range"] = f"bytes={start}-"
     with elapsed(f"connecting to {urlsplit(url).hostname}"):
@@ -196,12 +245,14 @@ def _is_packed(response: requests.Response) -> bool:
     return response.headers.get("Content-Encoding", "identity") != "identity"
 
 
-def _save(response: requests.Response, partial: Path, start: int, max_bytes: int) -> None:
+def _save(
+    response: requests.Response, partial: Path, start: int, max_bytes: int, deadline: float
+) -> None:
     """Write the body into `partial` from byte `start` on, and down to the disk."""
     total = _total(response, start)
     size = start
     with partial.open("ab" if start else "wb") as file, _bar(partial.stem, start, total) as bar:
-        for chunk in response.iter_content(CHUNK):
+        for chunk in _chunks(response, deadline):
             size += len(chunk)
             if size > max_bytes:
                 break
@@ -217,6 +268,24 @@ def _save(response: requests.Response, partial: Path, start: int, max_bytes: int
             # Where the surplus begins is unknown, so there is nothing to continue.
             partial.unlink()
         raise _CutOffError(f"got {size} of {total} bytes")
+
+
+def _chunks(response: requests.Response, deadline: float) -> Iterator[bytes]:
+    """Yield the body as it arrives; raise an error where it arrives too slowly."""
+    since, size = time.monotonic(), 0
+    while chunk := response.raw.read1(CHUNK, decode_content=True):
+        yield chunk
+        size += len(chunk)
+        now = time.monotonic()
+        if now > deadline:
+            raise UserError(
+                f"{response.url}: not complete after {MAX_SECONDS / 3600:.0f} hours; try again, or "
+                "download it by hand and point data.path at it"
+            )
+        if now - since > SPEED_SECONDS:
+            if size < MIN_SPEED * (now - since):
+                raise _CutOffError(f"slower than {MIN_SPEED} bytes per second")
+            since, size = now, 0
 
 
 def _total(response: requests.Response, start: int) -> int | None:

@@ -71,14 +71,15 @@ _ENCODED = 50_000  # lines at once: the more, the more often their words recur
 _ENDINGS = {".ids", ".offsets", ".keys", ".jsonl", ".json", ".model"}
 
 
-def prepare(config: Config, folder: Path | None = None) -> PreparedData:
+def prepare(config: Config, folder: Path | None = None, refresh: bool = False) -> PreparedData:
     """Read, clean, split and tokenize the corpus; write the result to `folder`.
 
     Nothing is done when the folder holds the result of the same corpus and configuration already.
     The folder is complete or not there at all: it is written beside its place and moved into it.
     Of several processes that prepare one folder, one works and the others wait for its result.
+    `refresh` downloads the corpus again.
     """
-    corpus = open_corpus(config.data)
+    corpus = open_corpus(config.data, refresh)
     folder = folder or default_folder(config)
     fingerprint = _fingerprint(config, corpus)
     with _claim(folder) as partial:

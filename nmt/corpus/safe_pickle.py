@@ -23,8 +23,12 @@ from numpy.typing import NDArray
 from nmt.errors import UserError
 
 MAX_FILE_BYTES = 2**30
-MAX_OPERATIONS = 10_000_000  # one byte of pickle can make an object of 100 bytes
+# One byte of pickle can make an object of 100 bytes; an honest operation has 10 bytes on average.
+MAX_OPERATIONS = 10_000_000
+FREE_OPERATIONS, BYTES_PER_OPERATION = 500_000, 6
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NO_UNICODE = "holds text that is not Unicode"
 _REMEDY = "use a numpy array of strings, shape (pairs, 2), or a tsv file"
 _NAMES = {
     ("numpy", "ndarray"): "ndarray",
@@ -38,16 +42,17 @@ _NAMES = {
 }
 
 
-def load_string_array(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> NDArray[np.str_]:
+def load_string_array(
+    path: Path, *, max_bytes: int = MAX_FILE_BYTES
+) -> NDArray[np.str_] | NDArray[np.object_]:
     """Return the pickled array of strings in `path`, of shape (n, 2) with n ≥ 1; it is read-only.
 
-    Raises `UserError` if the file cannot be read, is larger than `max_bytes`, or holds anything
-    else.
+    Memory stays within 20 times the file's size and 300 MB, whether it is refused or not. Raises
+    `UserError` if the file cannot be read, is larger than `max_bytes`, or holds anything else.
     """
     data = _read(path, max_bytes)
     try:
         array = _make_array(_run(data))
-        _check_characters(array)
     except _RefusedError as error:
         raise UserError(f"{path}: {error}; {_REMEDY}") from None
     except Exception as error:
@@ -82,14 +87,14 @@ def _printable(value: object) -> str:
 # ------------------------------------------------------------------------------------ operations
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Name:
     """An admitted global, not resolved."""
 
     name: str
 
 
-@dataclass
+@dataclass(slots=True)
 class _Call:
     """A call that the pickle asks for, not made; `state` is what it would be updated with."""
 
@@ -190,9 +195,10 @@ _OPERATIONS: dict[str, _Operation] = {
 def _run(data: bytes) -> object:
     """Return what the pickle leaves on its stack: numbers, text, tuples, lists and records."""
     machine = _Machine()
+    most = min(MAX_OPERATIONS, FREE_OPERATIONS + len(data) // BYTES_PER_OPERATION)
     for count, (opcode, argument) in enumerate(_operations(data)):
-        if count >= MAX_OPERATIONS:
-            raise _RefusedError(f"more than {MAX_OPERATIONS} pickle operations")
+        if count >= most:
+            raise _RefusedError(f"more than {most} pickle operations in {len(data)} bytes")
         if opcode == "STOP":
             break
         if opcode not in _OPERATIONS:
@@ -210,7 +216,7 @@ def _operations(data: bytes) -> Iterator[tuple[str, Any]]:
 # ----------------------------------------------------------------------------------------- arrays
 
 
-def _make_array(result: object) -> NDArray[np.str_]:
+def _make_array(result: object) -> NDArray[np.str_] | NDArray[np.object_]:
     """Make the array that the records describe, as numpy's own functions would."""
     if not isinstance(result, _Call) or result.name not in ("reconstruct", "frombuffer"):
         found = result.name if isinstance(result, _Call) else type(result).__name__
@@ -228,7 +234,9 @@ def _make_array(result: object) -> NDArray[np.str_]:
     if kind is None:
         # Objects are written row by row, whatever the order in memory was.
         return _from_objects(content, pairs).reshape((pairs, 2))
-    return _from_bytes(content, kind, pairs).reshape((pairs, 2), order=order)
+    array = _from_bytes(content, kind, pairs)
+    _check_characters(array)
+    return array.reshape((pairs, 2), order=order)
 
 
 def _count_pairs(shape: object) -> int:
@@ -270,23 +278,23 @@ def _from_bytes(content: object, kind: "np.dtype[np.str_]", pairs: int) -> NDArr
     return np.frombuffer(content, kind)
 
 
-def _from_objects(content: object, pairs: int) -> NDArray[np.str_]:
+def _from_objects(content: object, pairs: int) -> NDArray[np.object_]:
+    """Keep strings as objects: at a fixed width one long string would widen all the others."""
     if not isinstance(content, list) or len(content) != 2 * pairs:
         raise _RefusedError(f"does not hold the {_printable(2 * pairs)} strings of its shape")
-    odd = next((type(item).__name__ for item in content if not isinstance(item, str)), "")
-    if odd:
-        raise _RefusedError(f"holds an array of objects, not of strings: one is of type {odd}")
-    # One long string would widen all the others.
-    if 8 * pairs * max(map(len, content)) > 4 * MAX_FILE_BYTES:
-        raise _RefusedError("holds strings too long for an array")
-    array = np.array(content, dtype=np.str_)
+    for item in content:
+        if not isinstance(item, str):
+            kind = type(item).__name__
+            raise _RefusedError(f"holds an array of objects, not of strings: one is of type {kind}")
+        if not item.isascii() and _SURROGATE.search(item):
+            raise _RefusedError(_NO_UNICODE)
+    array = np.array(content, dtype=np.object_)
     array.flags.writeable = False
     return array
 
 
 def _check_characters(array: NDArray[np.str_]) -> None:
     """Refuse numbers that are no characters: they would fail later, far from their cause."""
-    flat = array.ravel(order="K")
-    codes = flat.view(np.dtype("u4").newbyteorder(array.dtype.byteorder))
+    codes = array.view(np.dtype("u4").newbyteorder(array.dtype.byteorder))
     if codes.max(initial=0) > 0x10FFFF or ((codes >= 0xD800) & (codes < 0xE000)).any():
-        raise _RefusedError("holds text that is not Unicode")
+        raise _RefusedError(_NO_UNICODE)

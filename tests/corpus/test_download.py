@@ -1,12 +1,16 @@
 """Downloads end whole and verified, or leave nothing; a server in a thread plays the tricks."""
 
+import gzip
 import hashlib
 import http.server
+import io
 import multiprocessing
 import os
 import re
 import socket
 import threading
+import time
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import Mock
@@ -268,6 +272,98 @@ def test_a_log_in_page_is_not_kept_as_a_gzip_file(server: Server, target: Path) 
     with pytest.raises(UserError, match="no gzip file"):
         download(address, target)
     assert left(target) == []
+
+
+def packed(kind: str) -> bytes:
+    if kind == "gz":
+        return gzip.compress(CONTENT)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("deu.txt", CONTENT)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["gz", "zip"])
+def test_a_packed_file_cut_off_without_a_length_is_fetched_again(
+    server: Server, target: Path, kind: str
+) -> None:
+    content = packed(kind)
+    server.answers = [
+        lambda handler: handler.reply(200, content[:-100]),
+        lambda handler: handler.reply(200, content),
+    ]
+    download(f"{server.url}.{kind}", target)
+    assert target.read_bytes() == content
+    assert server.ranges == [None, None]
+
+
+@pytest.mark.parametrize("kind", ["gz", "zip"])
+def test_a_damaged_packed_file_is_not_kept(server: Server, target: Path, kind: str) -> None:
+    content = bytearray(packed(kind))
+    content[len(content) // 2] ^= 1
+    server.answers = [lambda handler: handler.reply(200, bytes(content))]
+    assert "cut off or damaged" in refusal(f"{server.url}.{kind}", target)
+    assert left(target) == []
+
+
+@pytest.mark.parametrize("kind", ["gz", "zip"])
+def test_what_unpacks_to_too_much_is_not_kept(
+    server: Server, target: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.corpus.download.MAX_UNPACKED_BYTES", 1000)
+    server.answers = [lambda handler: handler.reply(200, packed(kind))]
+    assert "unpacks to more than 1000 bytes" in refusal(f"{server.url}.{kind}", target)
+    assert left(target) == []
+
+
+def trickle(handler: Handler) -> None:
+    handler.reply(200, Content_Length=len(CONTENT))
+    for byte in range(100):
+        handler.wfile.write(bytes([byte]))
+        time.sleep(0.02)
+
+
+def test_a_server_that_is_too_slow_is_given_up(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.corpus.download.SPEED_SECONDS", 0.1)
+    server.answers = [trickle]
+    assert "slower than 1000 bytes per second" in refusal(server.url, target, git_blob=BLOB)
+    assert "corpus.pkl" not in left(target)
+
+
+def test_a_download_has_its_time(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.corpus.download.MAX_SECONDS", 0.1)
+    server.answers = [trickle]
+    assert "not complete after" in refusal(server.url, target, git_blob=BLOB)
+    assert len(server.ranges) == 1
+
+
+def test_refreshing_fetches_again_what_has_no_known_hash(server: Server, target: Path) -> None:
+    server.answers = [well]
+    target.parent.mkdir()
+    target.write_bytes(b"old")
+    download(server.url, target)
+    assert target.read_bytes() == b"old"
+    download(server.url, target, refresh=True)
+    assert target.read_bytes() == CONTENT
+    download(server.url, target, git_blob=BLOB, refresh=True)
+    assert len(server.ranges) == 1
+
+
+def test_a_user_agent_of_its_own_is_sent(server: Server, target: Path) -> None:
+    agents: list[str] = []
+
+    def note(handler: Handler) -> None:
+        agents.append(handler.headers["User-Agent"])
+        well(handler)
+
+    server.answers = [note]
+    download(server.url, target)
+    assert "nmt/" in agents[0]
+    assert "requests" not in agents[0]
 
 
 @pytest.mark.parametrize("length", [{}, {"Content_Length": len(CONTENT)}])

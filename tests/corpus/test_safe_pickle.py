@@ -6,6 +6,7 @@ import os
 import pickle
 import re
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -252,14 +253,57 @@ def test_whatever_is_no_array_of_pairs_is_one_line(
 
 
 def test_too_many_operations_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nmt.corpus.safe_pickle.MAX_OPERATIONS", 1000)
-    assert "1000 pickle operations" in refusal(tmp_path, b"\x80\x02" + b"]" * 2000 + b".")
+    content = b"\x80\x02" + b"]" * 2000 + b"."
+    assert "holds list" in refusal(tmp_path, content)
+    monkeypatch.setattr("nmt.corpus.safe_pickle.FREE_OPERATIONS", 1000)
+    assert "more than 1333 pickle operations in 2003 bytes" in refusal(tmp_path, content)
+    monkeypatch.setattr("nmt.corpus.safe_pickle.MAX_OPERATIONS", 700)
+    assert "more than 700 pickle operations" in refusal(tmp_path, content)
 
 
-def test_one_long_string_cannot_widen_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    array = np.array([["a" * 1000, "b"]] * 100, dtype=object)
-    monkeypatch.setattr("nmt.corpus.safe_pickle.MAX_FILE_BYTES", 100_000)
-    assert "too long" in refusal(tmp_path, pickle.dumps(array))
+PEAK = """
+import resource, sys
+from pathlib import Path
+from nmt.corpus.safe_pickle import load_string_array
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+before = peak()
+try:
+    load_string_array(Path("corpus.pkl"))
+    print("loaded")
+except Exception as error:
+    print(type(error).__name__)
+print(peak() - before)
+"""
+CALLS = b"\x80\x04cnumpy\ndtype\n\x94" + b"h\0)R" * 1_250_000
+ONE_LONG = np.array([["a" * 20_000, "b"], *[[f"word {i}", "Wort"] for i in range(20_000)]], object)
+MANY_SHORT = np.array([[f"i {i}", f"ich {i}"] for i in range(100_000)], object)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measures as Linux does")
+@pytest.mark.parametrize(
+    ("content", "outcome"),
+    [
+        pytest.param(b"\x80\x04" + b"]" * 5_000_000, "UserError", marks=pytest.mark.slow),
+        pytest.param(b"\x80\x04" + b"]\x94" * 2_500_000, "UserError", marks=pytest.mark.slow),
+        pytest.param(b"\x80\x04" + b"(" * 5_000_000, "UserError", marks=pytest.mark.slow),
+        pytest.param(CALLS, "UserError", marks=pytest.mark.slow),
+        (pickle.dumps(ONE_LONG, 4), "loaded"),
+        (pickle.dumps(MANY_SHORT, 4), "loaded"),
+    ],
+    ids=["lists", "remembered lists", "marks", "calls", "one long string", "many short strings"],
+)
+def test_memory_is_bounded_by_the_size_of_the_file(
+    tmp_path: Path, content: bytes, outcome: str
+) -> None:
+    (tmp_path / "corpus.pkl").write_bytes(content)
+    command = [sys.executable, "-c", PEAK]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    found, peak = run.stdout.split()
+    assert found == outcome
+    assert int(peak) < 20 * len(content) + 300_000_000
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # pickletools, of odd escapes

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from nmt.config import DataConfig
+from nmt.corpus.download import git_blob_id
 from nmt.corpus.sources import (
+    MULTI30K_BLOBS,
     MULTI30K_URL,
     TUTORIAL_BLOB,
     TUTORIAL_URL,
@@ -58,7 +60,9 @@ def downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str
     """Instead of downloading, note what was asked for and write a small corpus."""
     asked: list[tuple[str, Path, object]] = []
 
-    def download(url: str, destination: Path, *, git_blob: str | None = None) -> Path:
+    def download(
+        url: str, destination: Path, *, git_blob: str | None = None, refresh: bool = False
+    ) -> Path:
         asked.append((url, destination, git_blob))
         destination.parent.mkdir(parents=True, exist_ok=True)
         if destination.suffix == ".pkl":
@@ -133,9 +137,10 @@ def test_parallel_by_stem_or_by_names(tmp_path: Path, ending: str) -> None:
 def test_multi30k_is_downloaded(tmp_path: Path, downloads: list[tuple[str, Path, object]]) -> None:
     corpus = opened("multi30k", **TO_ENGLISH)
     assert len(downloads) == 6
-    assert downloads[0][:2] == (
+    assert downloads[0] == (
         MULTI30K_URL + "train.de.gz",
         tmp_path / "cache" / "multi30k" / "train.de.gz",
+        MULTI30K_BLOBS["train.de"],
     )
     assert [list(corpus.pairs(split)) for split in SPLITS] == [
         [(f"{name}.de.gz", f"{name}.en.gz")] for name in ("train", "val", "test_2016_flickr")
@@ -234,3 +239,8 @@ def test_the_real_multi30k() -> None:
     corpus = opened("multi30k", path=corpora() / "multi30k")
     counts = [sum(1 for _ in corpus.pairs(split)) for split in SPLITS]
     assert counts == [29_000, 1_014, 1_000]
+
+
+@pytest.mark.parametrize("name", MULTI30K_BLOBS)
+def test_the_hashes_of_the_real_multi30k(name: str) -> None:
+    assert git_blob_id(corpora() / "multi30k" / f"{name}.gz") == MULTI30K_BLOBS[name]
