@@ -1,0 +1,141 @@
+"""`nmt serve`: trained runs over HTTP."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nmt.cli.options import (
+    BeamOption,
+    ComputeTypeOption,
+    DeviceOption,
+    EngineOption,
+    SetDecodingOption,
+    WeightsOption,
+    find_runs,
+    open_translator,
+)
+from nmt.errors import UserError
+
+if TYPE_CHECKING:
+    from nmt.serve.service import Access
+
+RunsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--run",
+        help="Run folder; several times: several runs, each by itself; default: the one under "
+        "./runs trained last.",
+    ),
+]
+
+
+def serve(
+    run: RunsOption = None,
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen at; 0.0.0.0 is all of them.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port; 0 is any free one.")
+    ] = 5000,
+    api_key: Annotated[
+        list[str] | None, typer.Option("--api-key", help="A key that clients have to send.")
+    ] = None,
+    api_keys: Annotated[
+        Path | None, typer.Option("--api-keys", help="File of keys, one a line.")
+    ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Let everyone who reaches the address translate.")
+    ] = False,
+    requests_per_minute: Annotated[
+        int, typer.Option("--requests-per-minute", min=0, help="Of one client; 0: no limit.")
+    ] = 0,
+    max_characters: Annotated[
+        int, typer.Option("--max-characters", min=1, help="Of a request's text.")
+    ] = 100_000,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.1, help="Seconds for one request.")
+    ] = 60.0,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option("--allow-origin", help="Site whose pages may call, https://…; * is all."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", help="Another name of this server, behind a proxy."),
+    ] = None,
+    export_openapi: Annotated[
+        bool, typer.Option("--export-openapi", help="Print the OpenAPI document and end.")
+    ] = False,
+    beam_size: BeamOption = None,
+    weights: WeightsOption = "best",
+    device: DeviceOption = None,
+    engine: EngineOption = "pytorch",
+    compute_type: ComputeTypeOption = None,
+    set_: SetDecodingOption = None,
+) -> None:
+    """Serve runs to browsers and programs: a page, LibreTranslate's interface, and our own."""
+    try:
+        import selectolax  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError:
+        raise UserError("nmt serve needs the extra `serve`: pip install 'nmt[serve]'") from None
+    if export_openapi:
+        _print_openapi()
+        return
+
+    from nmt.run_folder import RUNS
+    from nmt.serve.app import make_app
+    from nmt.serve.limits import Limits
+    from nmt.serve.served_run import ServedRun, name_runs
+    from nmt.serve.server import LOOPBACK, bind, run_server
+    from nmt.serve.service import Service
+
+    access = _access(host, public, api_key, api_keys, allow_origin, allow_host)
+    listener = bind(host, port)
+    folders = find_runs(run, weights)
+    runs = []
+    for folder, name in zip(folders, name_runs([each.path for each in folders]), strict=True):
+        translator = open_translator(
+            [folder], weights, beam_size, device, set_, engine, compute_type, compiled=False
+        )
+        runs.append(ServedRun(name, folder, translator, engine))
+    limits = Limits(characters=max_characters, seconds=timeout, per_minute=requests_per_minute)
+    service = Service(runs, limits, access, RUNS if host in LOOPBACK else None)
+    for each in runs:
+        typer.echo(f"serving          {each.name}, {each.source} → {each.target}", err=True)
+    shown = f"[{host}]" if ":" in host else host
+    typer.echo(f"open             http://{shown}:{listener.getsockname()[1]}", err=True)
+    run_server(make_app(service), listener)
+
+
+def _access(
+    host: str,
+    public: bool,
+    api_key: list[str] | None,
+    api_keys: Path | None,
+    allow_origin: list[str] | None,
+    allow_host: list[str] | None,
+) -> "Access":
+    from nmt.serve.server import LOOPBACK, hosts_of, read_keys
+    from nmt.serve.service import Access
+
+    keys = [*(api_key or []), *(read_keys(api_keys) if api_keys else [])]
+    if not all(key.strip() for key in keys):
+        raise UserError("--api-key: is empty; give a long random text")
+    if host not in LOOPBACK and not keys and not public:
+        raise UserError(
+            f"--host {host}: others could reach it; add --api-key or --api-keys, or --public to "
+            "let everyone translate"
+        )
+    return Access(keys, hosts_of(host, allow_host or []), allow_origin or [])
+
+
+def _print_openapi() -> None:
+    import json
+
+    from nmt.serve.app import OPERATIONS
+    from nmt.serve.openapi import describe
+
+    typer.echo(json.dumps(describe(OPERATIONS), indent=2, ensure_ascii=False))

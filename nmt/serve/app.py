@@ -1,0 +1,139 @@
+"""The application: routes, errors, the page."""
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+from pydantic import TypeAdapter
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from nmt.serve import libretranslate, v1
+from nmt.serve.errors import ApiError
+from nmt.serve.gate import Gate
+from nmt.serve.openapi import describe
+from nmt.serve.operations import Operation, read_body
+from nmt.serve.service import Service
+
+OPERATIONS: tuple[Operation, ...] = (*libretranslate.OPERATIONS, *v1.OPERATIONS)
+_PAGE = Path(__file__).parent / "page"
+_log = logging.getLogger(__name__)
+
+
+def make_app(service: Service) -> Starlette:
+    """Return the application that answers with a service."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as group:
+            group.start_soon(service.batcher.run)
+            yield
+            group.cancel_scope.cancel()
+
+    return Starlette(
+        routes=_routes(service),
+        middleware=_middleware(service),
+        exception_handlers={
+            ApiError: _refuse,
+            HTTPException: _refuse_http,
+            Exception: _fail,
+        },
+        lifespan=lifespan,
+    )
+
+
+def _routes(service: Service) -> list[BaseRoute]:
+    document = describe(OPERATIONS)
+
+    async def openapi(request: Request) -> Response:
+        return JSONResponse(document)
+
+    async def page(request: Request) -> Response:
+        return FileResponse(_PAGE / "index.html", headers={"Cache-Control": "no-cache"})
+
+    async def docs(request: Request) -> Response:
+        return FileResponse(_PAGE / "docs.html", headers={"Cache-Control": "no-cache"})
+
+    return [
+        *(Route(each.path, _endpoint(service, each), methods=[each.method]) for each in OPERATIONS),
+        Route("/openapi.json", openapi),
+        Route("/docs", docs),
+        Route("/", page),
+        Mount("/page", StaticFiles(directory=_PAGE)),
+    ]
+
+
+def _middleware(service: Service) -> list[Middleware]:
+    access = service.access
+    found = [Middleware(Gate, service.limits, access.hosts, access.origins)]
+    if access.origins:
+        cors = Middleware(
+            CORSMiddleware,
+            allow_origins=access.origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type"],
+        )
+        found.append(cors)
+    return found
+
+
+def _endpoint(service: Service, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
+    """Return the function that reads, admits and answers requests of an operation."""
+    result: TypeAdapter[Any] = TypeAdapter(operation.result)
+
+    async def answer(request: Request) -> Response:
+        body = await read_body(request, operation.body) if operation.body else None
+        _admit(service, operation, request, getattr(body, "api_key", None))
+        try:
+            with anyio.fail_after(service.limits.seconds):
+                found = await operation.answer(service, request, body)
+        except TimeoutError:
+            message = f"The answer takes longer than {service.limits.seconds:g} seconds"
+            raise ApiError(503, message, {"Retry-After": "5"}) from None
+        if isinstance(found, Response):
+            return found
+        return Response(result.dump_json(found), media_type="application/json")
+
+    return answer
+
+
+def _admit(service: Service, operation: Operation, request: Request, key: str | None) -> None:
+    """Count the request, and check its key where one is needed."""
+    scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        key = credentials.strip()
+    caller = f"address {request.client.host}" if request.client else "?"
+    if operation.needs_key and service.key_required:
+        try:
+            service.check_key(key)
+        except ApiError:
+            service.rates.count(caller)
+            raise
+        caller = f"key {key}"
+    if operation.path != "/health":
+        service.rates.count(caller)
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    return JSONResponse({"error": error.message}, error.status, error.headers)
+
+
+async def _refuse_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+
+
+async def _fail(request: Request, error: Exception) -> Response:
+    with suppress(Exception):
+        _log.error("%s %s", request.method, request.url.path, exc_info=error)
+    return JSONResponse({"error": "Internal error"}, 500)

@@ -1,0 +1,151 @@
+"""Sentences of all requests, translated together on one thread.
+
+While the model works, what arrives waits in a queue and becomes the next batch. Requests take
+turns, one sentence each, so that a page of text does not hold up a single sentence.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from nmt.serve.errors import ApiError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Model(Protocol[T]):
+    """What translates: a `ServedRun`."""
+
+    def translate(self, lines: Sequence[str], n: int) -> list[list[T]]:
+        """Return up to `n` translations of each line, best first."""
+
+
+@dataclass(eq=False)
+class _Line(Generic[T]):
+    text: str
+    result: "asyncio.Future[list[T]]"
+
+
+@dataclass(eq=False)
+class _Job(Generic[T]):
+    """The lines of one request that nobody has begun yet."""
+
+    model: Model[T]
+    n: int
+    lines: deque[_Line[T]] = field(default_factory=deque)
+
+
+class Batcher(Generic[T]):
+    """Collects lines into batches; `run` must be running while it is used.
+
+    waiting: most lines in the queue; at_once: most lines of a batch; pause: seconds that a batch
+    waits for company, only where the batch before it had some
+    """
+
+    def __init__(self, waiting: int, at_once: int = 64, pause: float = 0.003):
+        self._most_waiting = waiting
+        self._at_once = at_once
+        self._pause = pause
+        self._jobs: deque[_Job[T]] = deque()
+        self._arrived = asyncio.Event()
+        self._thread = ThreadPoolExecutor(1, "model")
+
+    @property
+    def waiting(self) -> int:
+        """How many lines are in the queue."""
+        return sum(len(job.lines) for job in self._jobs)
+
+    async def translate(self, model: Model[T], lines: Sequence[str], n: int) -> list[list[T]]:
+        """Return up to `n` translations of each line."""
+        return [options async for options in self.stream(model, lines, n)]
+
+    async def stream(self, model: Model[T], lines: Sequence[str], n: int) -> AsyncIterator[list[T]]:
+        """Yield the translations of each line in order, as they are ready.
+
+        Raises `ApiError` 503 where the queue is full. Cancelled, lines not yet begun are dropped.
+        """
+        waiting = self.waiting
+        if waiting and waiting + len(lines) > self._most_waiting:
+            raise busy()
+        loop = asyncio.get_running_loop()
+        job = _Job(model, n, deque(_Line(line, loop.create_future()) for line in lines))
+        results = [line.result for line in job.lines]
+        if job.lines:
+            self._jobs.append(job)
+            self._arrived.set()
+        try:
+            for result in results:
+                yield await result
+        finally:
+            job.lines.clear()
+            for result in results:
+                result.cancel()
+
+    async def alone(self, work: Callable[[], R]) -> R:
+        """Call `work` on the model's thread, between two batches."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    async def run(self) -> None:
+        """Translate what arrives, until cancelled."""
+        last = 1
+        while True:
+            await self._arrived.wait()
+            if last > 1:
+                await self._gather(last)
+            model, n, batch = self._take()
+            if not model:
+                self._arrived.clear()
+                continue
+            last = len(batch)
+            await self._translate(model, n, batch)
+
+    async def _gather(self, wanted: int) -> None:
+        """Wait, but briefly, for as many lines as the last batch had."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._pause
+        while self.waiting < wanted and loop.time() < until:
+            await asyncio.sleep(self._pause / 6)
+
+    def _take(self) -> tuple[Model[T] | None, int, list[_Line[T]]]:
+        """Take a batch from the queue, of lines that the same model translates alike."""
+        while self._jobs and not self._jobs[0].lines:
+            self._jobs.popleft()
+        if not self._jobs:
+            return None, 0, []
+        first = self._jobs[0]
+        alike = [job for job in self._jobs if (job.model, job.n) == (first.model, first.n)]
+        batch: list[_Line[T]] = []
+        while len(batch) < self._at_once and (alike := [job for job in alike if job.lines]):
+            batch += [job.lines.popleft() for job in alike[: self._at_once - len(batch)]]
+        self._jobs.rotate(-1)  # another model's, or another `n`, has its turn next
+        return first.model, first.n, batch
+
+    async def _translate(self, model: Model[T], n: int, batch: list[_Line[T]]) -> None:
+        texts = [line.text for line in batch]
+        loop = asyncio.get_running_loop()
+        try:
+            found = await loop.run_in_executor(self._thread, model.translate, texts, n)
+        except Exception as error:
+            if len(batch) == 1:
+                _settle(batch[0], error)
+                return
+            for line in batch:  # so that one bad line spoils no other
+                await self._translate(model, n, [line])
+            return
+        for line, options in zip(batch, found, strict=True):
+            if not line.result.done():
+                line.result.set_result(options)
+
+
+def _settle(line: _Line[T], error: Exception) -> None:
+    if not line.result.done():
+        line.result.set_exception(error)
+
+
+def busy() -> ApiError:
+    """Return the answer where the queue is full."""
+    return ApiError(503, "Too many requests are waiting; try again", {"Retry-After": "1"})

@@ -1,0 +1,47 @@
+"""Translated documents, kept in memory for a while until they are fetched."""
+
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nmt.serve.errors import ApiError
+
+_SECONDS = 600.0
+_MOST_BYTES = 64_000_000
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file to be fetched."""
+
+    name: str
+    content: bytes
+    expires: float
+
+
+class Downloads:
+    """Keeps files under names that cannot be guessed; the oldest go when there are too many."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
+        self._clock = clock
+        self._files: OrderedDict[str, Download] = OrderedDict()
+
+    def add(self, name: str, content: bytes) -> str:
+        """Keep a file; return the secret that it is fetched by."""
+        secret = secrets.token_urlsafe(24)
+        self._files[secret] = Download(name, content, self._clock() + _SECONDS)
+        while self._files and (
+            sum(len(file.content) for file in self._files.values()) > _MOST_BYTES
+            or next(iter(self._files.values())).expires < self._clock()
+        ):
+            self._files.popitem(last=False)
+        return secret
+
+    def get(self, secret: str) -> Download:
+        """Return a file; raises `ApiError` 404 where it is not there, or no more."""
+        file = self._files.get(secret)
+        if file is None or file.expires < self._clock():
+            raise ApiError(404, "No such file; it is kept for ten minutes")
+        return file

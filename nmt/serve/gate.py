@@ -1,0 +1,138 @@
+"""What every request passes first: the Host and Origin headers, the size and the time of its body.
+
+And what every answer carries: headers that keep a browser from doing more than the page needs.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from nmt.serve.errors import ApiError
+from nmt.serve.limits import Limits
+
+_SECURITY = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class Gate:
+    """Middleware around the whole application.
+
+    hosts: that are answered, none for any; origins: other sites whose pages may call. A request
+    whose client has gone is cancelled.
+    """
+
+    def __init__(self, app: ASGIApp, limits: Limits, hosts: Sequence[str], origins: Sequence[str]):
+        self._app = app
+        self._limits = limits
+        self._hosts = {host.lower() for host in hosts}
+        self._origins = origins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        send = _with_headers(send)
+        headers = Headers(scope=scope)
+        if refusal := self._refusal(headers):
+            await JSONResponse({"error": refusal}, 400)(scope, receive, send)
+            return
+        body = _Body(receive, headers, self._limits)
+        answering = asyncio.ensure_future(self._app(scope, body.receive, send))
+        leaving = asyncio.ensure_future(body.wait_for_disconnect())
+        try:
+            await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():  # the client has gone
+                answering.cancel()
+                await asyncio.wait({answering})
+            if not answering.cancelled():
+                answering.result()
+        finally:
+            for task in (answering, leaving):
+                task.cancel()
+
+    def _refusal(self, headers: Headers) -> str | None:
+        """Return what is wrong with the headers, if anything.
+
+        A page of another site may reach this server by a name of its own (DNS rebinding), or post a
+        form to it: both are told by these headers, which no page can change.
+        """
+        host = headers.get("host", "")
+        if self._hosts and _without_port(host) not in self._hosts:
+            return "Invalid Host header"
+        origin = headers.get("origin")
+        own = not origin or urlsplit(origin).netloc.lower() == host.lower()
+        if own or "*" in self._origins or origin in self._origins:
+            return None
+        return "Invalid Origin header"
+
+
+class _Body:
+    """A request's body as it arrives, no larger than allowed and no slower."""
+
+    def __init__(self, receive: Receive, headers: Headers, limits: Limits):
+        self._receive = receive
+        self._limits = limits
+        self._read = 0
+        self._complete = asyncio.Event()
+        self._gone = asyncio.Event()
+        self._until = asyncio.get_running_loop().time() + limits.seconds
+        declared = headers.get("content-length", "")
+        self._declared = int(declared) if declared.isdecimal() and len(declared) < 20 else 0
+
+    async def receive(self) -> Message:
+        """Return the next message; raises `ApiError` 413 or 408."""
+        if self._complete.is_set():
+            await self._gone.wait()
+            return {"type": "http.disconnect"}
+        if self._declared > self._limits.body:
+            raise self._too_large()
+        left = self._until - asyncio.get_running_loop().time()
+        try:
+            message = await asyncio.wait_for(self._receive(), left)
+        except asyncio.TimeoutError:
+            raise ApiError(408, "The request took too long to arrive") from None
+        self._read += len(message.get("body", b""))
+        if self._read > self._limits.body:
+            raise self._too_large()
+        if message["type"] == "http.disconnect" or not message.get("more_body", False):
+            self._complete.set()
+        return message
+
+    def _too_large(self) -> ApiError:
+        message = f"Invalid request: larger than {self._limits.body} bytes"
+        return ApiError(413, message, {"Connection": "close"})
+
+    async def wait_for_disconnect(self) -> None:
+        """Return when the client has gone, after its request was read."""
+        await self._complete.wait()
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._gone.set()
+
+
+def _without_port(host: str) -> str:
+    host = host.lower()
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdecimal() else host
+
+
+def _with_headers(send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _SECURITY.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return send_with_headers

@@ -1,0 +1,230 @@
+"""What a model saw while it wrote: attention, probabilities and the steps of its beam search.
+
+The best translation's pieces go through the model once more, in PyTorch; all of it is for one
+sentence at a time.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from nmt.config import DecodingConfig
+from nmt.decoding.beam import beam_search
+from nmt.decoding.hypothesis import Hypothesis
+from nmt.decoding.translator import Trace, Translator
+from nmt.model.transformer import Transformer
+from nmt.reports.attention import AttentionMap, read_attention
+from nmt.special_tokens import EOS, SOS, SPECIALS
+
+Span = tuple[int, int]  # characters of a text, from and to
+_WORD = re.compile(r"\w+|[^\w\s]+")
+_MARKS = ("▁", "</w>", *SPECIALS)  # of pieces, not of the text that they spell
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """A sentence and its translation, with what lies between them.
+
+    source_pieces, target_pieces: both end in <eos>; source_spans, target_spans: which characters
+    each piece spells, None where that is not known; cross: the cross-attention, (layers, heads,
+    target pieces, source pieces); log_probabilities: of each target piece
+    """
+
+    source: str
+    translation: str
+    source_pieces: list[str]
+    target_pieces: list[str]
+    source_spans: list[Span] | None
+    target_spans: list[Span] | None
+    cross: AttentionMap
+    log_probabilities: list[float]
+
+
+def inspect(translator: Translator, model: Transformer, sentence: str) -> Inspection:
+    """Translate one sentence and look inside; raises `UserError` as `read_attention` does."""
+    attention = read_attention(translator, sentence)
+    [trace] = translator.trace(sentence)
+    cross = attention["cross"]
+    return Inspection(
+        sentence,
+        trace.text,
+        cross.keys,
+        cross.queries,
+        spell(cross.keys, sentence),
+        spell(cross.queries, trace.text),
+        cross,
+        _log_probabilities(model, trace),
+    )
+
+
+@torch.inference_mode()
+def _log_probabilities(model: Transformer, trace: Trace) -> list[float]:
+    """Return the log-probability of each piece written, and of <eos> after them."""
+    device = model.output.weight.device
+    source = torch.tensor([trace.source_ids], device=device)
+    written = [*trace.hypothesis.ids, EOS]
+    logits = model(source, torch.tensor([[SOS, *written[:-1]]], device=device))
+    found = logits[0].float().log_softmax(-1)
+    picked: list[float] = found[range(len(written)), written].tolist()
+    return picked
+
+
+def spell(pieces: Sequence[str], text: str) -> list[Span] | None:
+    """Return which characters of a text each piece spells; None where they do not match it.
+
+    Case does not matter, and white space belongs to no piece.
+    """
+    spans, place = [], 0
+    for piece in pieces:
+        for mark in _MARKS:
+            piece = piece.replace(mark, "")
+        start = place
+        for number, character in enumerate(piece.replace(" ", "")):
+            while place < len(text) and text[place].isspace():
+                place += 1
+            if number == 0:
+                start = place
+            if place == len(text) or text[place].casefold() != character.casefold():
+                return None
+            place += 1
+        spans.append((start, place) if place > start else (place, place))
+    return spans if not text[place:].strip() else None
+
+
+@dataclass(frozen=True)
+class Link:
+    """A word of the translation, and the source word that the model looked at most to write it."""
+
+    target: Span
+    source: Span
+
+
+def link_words(found: Inspection) -> list[Link] | None:
+    """Return a link for each word of the translation; None where pieces do not match the texts."""
+    if found.source_spans is None or found.target_spans is None:
+        return None
+    sources, targets = words(found.source), words(found.translation)
+    columns = [_pieces_of(word, found.source_spans) for word in sources]
+    rows = [_pieces_of(word, found.target_spans) for word in targets]
+    if not all(columns) or not all(rows):
+        return None
+    average = found.cross.average
+    links = []
+    for word, row in zip(targets, rows, strict=True):
+        weights = [float(average[row][:, column].sum()) for column in columns]
+        links.append(Link(word, sources[weights.index(max(weights))]))
+    return links
+
+
+def words(text: str) -> list[Span]:
+    """Return where the words of a text are, and the punctuation between them."""
+    return [match.span() for match in _WORD.finditer(text)]
+
+
+def _pieces_of(word: Span, spans: Sequence[Span]) -> list[int]:
+    return [i for i, (start, end) in enumerate(spans) if start < word[1] and word[0] < end]
+
+
+# ----------------------------------------------------------------------------------- beam search
+
+
+@dataclass
+class Step:
+    """A hypothesis at one step of the search.
+
+    parent: its number in the step before; log_probability: of all its pieces so far; fate: lives,
+    ends (it has written <eos>) or dies (none of its continuations was kept)
+    """
+
+    piece: str
+    parent: int
+    log_probability: float
+    fate: Literal["lives", "ends", "dies"] = "dies"
+    score: float | None = None
+
+
+@dataclass
+class _Recorder:
+    """To a beam search, the model; keeps what the search asks of it, for one sentence."""
+
+    model: Transformer
+    tokens: list[list[int]] = field(default_factory=list)
+    parents: list[list[int]] = field(default_factory=list)
+    sums: list[list[float]] = field(default_factory=list)
+    _logs: Tensor = field(default_factory=lambda: torch.zeros(1, 1))
+
+    def start(self, source: Tensor) -> "_RecordedState":
+        return _RecordedState(self.model.start(source), self)
+
+    def step(self, tokens: Tensor, state: "_RecordedState") -> Tensor:
+        if self.tokens:  # the first token is <sos>
+            before, rows = self.sums[-1], self.parents[-1]
+            logs = self._logs[rows, tokens.tolist()].tolist()
+            self.sums.append([before[row] + log for row, log in zip(rows, logs, strict=True)])
+        else:
+            self.sums.append([0.0])
+        self.tokens.append(tokens.tolist())
+        logits = self.model.step(tokens, state.inner)
+        self._logs = logits.float().log_softmax(-1)
+        return logits
+
+
+class _RecordedState:
+    """A decoder's state that tells its recorder which rows go on."""
+
+    def __init__(self, inner: Any, recorder: _Recorder):
+        self.inner, self._recorder = inner, recorder
+        self.ragged = False
+
+    @property
+    def length(self) -> int:
+        return int(self.inner.length)
+
+    def select(self, rows: Tensor) -> None:
+        self._recorder.parents.append(rows.flatten().tolist())
+        self.inner.select(rows)
+
+
+@torch.inference_mode()
+def record_beam(
+    model: Transformer, source_ids: list[int], limit: int, decoding: DecodingConfig
+) -> tuple[list[list[tuple[int, Step]]], list[Hypothesis]]:
+    """Search one sentence; return the hypotheses of each step with their last pieces' ids.
+
+    The finished ones are returned too, best first: all that the beam has room for.
+    """
+    recorder = _Recorder(model)
+    device = model.output.weight.device
+    beam = decoding.beam_size
+    found = beam_search(
+        recorder,
+        torch.tensor([source_ids], device=device),
+        torch.tensor([limit], device=device),
+        beam,
+        decoding.length_penalty,
+        beam,
+    )[0]
+    steps: list[list[tuple[int, Step]]] = []
+    paths: list[list[list[int]]] = [[[]]]
+    for number in range(1, len(recorder.tokens)):
+        tokens, parents = recorder.tokens[number], recorder.parents[number - 1]
+        sums = recorder.sums[number]
+        steps.append([(t, Step("", p, s)) for t, p, s in zip(tokens, parents, sums, strict=True)])
+        paths.append([[*paths[-1][p], t] for t, p in zip(tokens, parents, strict=True)])
+        if number > 1:
+            for parent in parents:
+                steps[-2][parent][1].fate = "lives"
+    for hypothesis in found:
+        before = len(hypothesis.ids)
+        while len(steps) <= before:
+            steps.append([])
+        parent = paths[before].index(hypothesis.ids) if before < len(paths) else 0
+        end = Step("", parent, hypothesis.log_probability, "ends", hypothesis.score)
+        steps[before].append((EOS, end))
+        if before:
+            steps[before - 1][parent][1].fate = "lives"
+    return steps, found

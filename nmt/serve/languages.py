@@ -1,0 +1,60 @@
+"""Names of languages, and which of a server's languages a text is in."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nmt.serve.served_run import ServedRun
+
+_NAMES = {
+    **{"ar": "Arabic", "bg": "Bulgarian", "cs": "Czech", "da": "Danish", "de": "German"},
+    **{"el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian", "fa": "Persian"},
+    **{"fi": "Finnish", "fr": "French", "ga": "Irish", "he": "Hebrew", "hi": "Hindi"},
+    **{"hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "is": "Icelandic"},
+    **{"it": "Italian", "ko": "Korean", "lt": "Lithuanian", "lv": "Latvian", "nl": "Dutch"},
+    **{"no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian"},
+    **{"ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "sr": "Serbian", "sv": "Swedish"},
+    **{"tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese"},
+}
+_WORD = re.compile(r"[^\W\d_]+")
+_MOST_CHARACTERS = 5_000  # of a text; more tell nothing new
+
+
+def language_name(code: str) -> str:
+    """Return a language's English name, or its code."""
+    return _NAMES.get(code, code)
+
+
+@dataclass(frozen=True)
+class Detected:
+    """A language that a text may be in; confidence: percent of its words that are known."""
+
+    language: str
+    confidence: float
+
+
+class Detector:
+    """Knows each language's words from the validation and test sentences of the runs."""
+
+    def __init__(self, runs: Iterable[ServedRun]):
+        self._words: dict[str, set[str]] = {}
+        for run in runs:
+            source = self._words.setdefault(run.source, set())
+            target = self._words.setdefault(run.target, set())
+            for split in ("validation", "test"):
+                for example in run.folder.examples(split):
+                    source.update(_WORD.findall(example.source.lower()))
+                    target.update(_WORD.findall(example.reference.lower()))
+
+    def detect(self, text: str, among: Iterable[str] | None = None) -> list[Detected]:
+        """Return the languages, or those `among` them, the likeliest first."""
+        words = _WORD.findall(text[:_MOST_CHARACTERS].lower())
+        found = [
+            Detected(
+                language,
+                round(100 * sum(word in known for word in words) / max(1, len(words)), 1),
+            )
+            for language, known in self._words.items()
+            if among is None or language in among
+        ]
+        return sorted(found, key=lambda each: -each.confidence)

@@ -1,0 +1,241 @@
+"""LibreTranslate's interface (https://docs.libretranslate.com), for the clients that speak it."""
+
+from typing import Annotated, Literal
+from urllib.parse import quote
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import Response
+from typing_extensions import NotRequired, TypedDict
+
+from nmt.serve.documents import KINDS, translate_document
+from nmt.serve.languages import language_name
+from nmt.serve.limits import MOST_OPTIONS
+from nmt.serve.operations import Operation
+from nmt.serve.service import Service
+
+_AUTO = "auto"
+
+
+class _Body(BaseModel):
+    api_key: str | None = Field(None, description="needed where the server has keys")
+
+
+class TranslateBody(_Body):
+    """What is to be translated."""
+
+    q: str | list[str] = Field(description="a text, or several")
+    source: str = Field(description="language code, or auto")
+    target: str = Field(description="language code")
+    format: Literal["text", "html"] = "text"
+    alternatives: int = Field(0, ge=0, lt=MOST_OPTIONS, description="more translations of each")
+
+
+class DetectBody(_Body):
+    """A text whose language is in question."""
+
+    q: str
+
+
+class FileBody(_Body):
+    """A document."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    file: Annotated[UploadFile, BeforeValidator(lambda value: value)]
+    source: str
+    target: str
+
+
+class Detection(TypedDict):
+    """A language, and the percentage of words known in it."""
+
+    confidence: float
+    language: str
+
+
+class Translated(TypedDict):
+    """Lists where `q` is a list."""
+
+    translatedText: str | list[str]
+    alternatives: NotRequired[list[str] | list[list[str]]]
+    detectedLanguage: NotRequired[Detection | list[Detection]]
+
+
+class Language(TypedDict):
+    """A language, and those that it is translated into."""
+
+    code: str
+    name: str
+    targets: list[str]
+
+
+class Health(TypedDict):
+    """How the server is."""
+
+    status: Literal["ok"]
+
+
+class NamedLanguage(TypedDict):
+    """A language."""
+
+    code: str
+    name: str
+
+
+class BothLanguages(TypedDict):
+    """The languages that a page begins with."""
+
+    source: NamedLanguage
+    target: NamedLanguage
+
+
+class Settings(TypedDict):
+    """What a page that calls this server needs to know."""
+
+    apiKeys: bool
+    charLimit: int
+    filesTranslation: bool
+    frontendTimeout: int
+    keyRequired: bool
+    language: BothLanguages
+    suggestions: bool
+    supportedFilesFormat: list[str]
+
+
+class TranslatedFile(TypedDict):
+    """Where a translated document can be fetched."""
+
+    translatedFileUrl: str
+
+
+async def translate(service: Service, request: Request, body: TranslateBody) -> Translated:
+    """Translate a text, or several."""
+    texts = [body.q] if isinstance(body.q, str) else body.q
+    detected = [_detect(service, body.source, text) for text in texts]
+    found: list[list[str]] = [[] for _ in texts]
+    for source in dict.fromkeys(each["language"] for each in detected):
+        run = service.run_between(source, body.target)
+        rows = [i for i, each in enumerate(detected) if each["language"] == source]
+        if body.format == "html":
+            options = [[await service.translator.translate_html(run, texts[i])] for i in rows]
+        else:
+            options = await service.translator.translate(
+                run, [texts[i] for i in rows], body.alternatives + 1
+            )
+        for i, each in zip(rows, options, strict=True):
+            found[i] = each
+    if not texts:
+        service.run_between(*_first_pair(service, body))
+    one = isinstance(body.q, str)
+    best, others = [each[0] for each in found], [each[1:] for each in found]
+    answer: Translated = {"translatedText": best[0] if one else best}
+    if body.alternatives:
+        answer["alternatives"] = others[0] if one else others
+    if body.source == _AUTO:
+        answer["detectedLanguage"] = detected[0] if one else detected
+    return answer
+
+
+def _first_pair(service: Service, body: TranslateBody) -> tuple[str, str]:
+    source = body.source
+    if source == _AUTO:
+        source = next(iter(service.runs.values())).source
+    return source, body.target
+
+
+def _detect(service: Service, source: str, text: str) -> Detection:
+    """Return the source language, or for `auto` the likeliest that is translated from."""
+    if source != _AUTO:
+        return {"confidence": 100.0, "language": source}
+    sources = {run.source for run in service.runs.values()}
+    best = service.detector.detect(text, sources)[0]
+    return {"confidence": best.confidence, "language": best.language}
+
+
+async def detect(service: Service, request: Request, body: DetectBody) -> list[Detection]:
+    """Tell which of the server's languages a text is in."""
+    service.translator.cut([body.q])
+    return [
+        {"confidence": each.confidence, "language": each.language}
+        for each in service.detector.detect(body.q)
+    ]
+
+
+async def languages(service: Service, request: Request, body: None) -> list[Language]:
+    """List the languages of the runs."""
+    targets: dict[str, list[str]] = {}
+    for run in service.runs.values():
+        targets.setdefault(run.source, [])
+        targets.setdefault(run.target, [])
+        if run.target not in targets[run.source]:
+            targets[run.source].append(run.target)
+    return [
+        {"code": code, "name": language_name(code), "targets": others}
+        for code, others in targets.items()
+    ]
+
+
+async def health(service: Service, request: Request, body: None) -> Health:
+    """Tell that the server is there."""
+    return {"status": "ok"}
+
+
+async def settings(service: Service, request: Request, body: object) -> Settings:
+    """Tell what a page needs to know."""
+    run = next(iter(service.runs.values()))
+    return {
+        "apiKeys": service.key_required,
+        "charLimit": service.limits.characters,
+        "filesTranslation": True,
+        "frontendTimeout": 500,
+        "keyRequired": service.key_required,
+        "language": {
+            "source": {"code": run.source, "name": language_name(run.source)},
+            "target": {"code": run.target, "name": language_name(run.target)},
+        },
+        "suggestions": False,
+        "supportedFilesFormat": list(KINDS),
+    }
+
+
+async def translate_file(service: Service, request: Request, body: FileBody) -> TranslatedFile:
+    """Translate a document; the answer says where the translation is."""
+    name = (body.file.filename or "").replace("\\", "/").rpartition("/")[2]
+    content = await body.file.read()
+    source = body.source
+    if source == _AUTO:
+        source = _detect(service, source, content[:5000].decode("utf-8", "replace"))["language"]
+    run = service.run_between(source, body.target)
+    translated = await translate_document(service.translator, run, name, content)
+    stem, _, ending = name.rpartition(".")
+    new_name = f"{stem}_{run.target}.{ending}"
+    secret = service.downloads.add(new_name, translated)
+    path = f"/download_file/{secret}/{quote(new_name, safe='')}"
+    return {"translatedFileUrl": str(request.base_url).rstrip("/") + path}
+
+
+async def download_file(service: Service, request: Request, body: None) -> Response:
+    """Return a translated document, to be saved and never shown."""
+    file = service.downloads.get(request.path_params["secret"])
+    disposition = f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"
+    return Response(
+        file.content,
+        media_type="application/octet-stream",
+        headers={"Content-Disposition": disposition},
+    )
+
+
+OPERATIONS = (
+    Operation("POST", "/translate", "Translate text", translate, Translated, TranslateBody),
+    Operation("POST", "/detect", "Detect a language", detect, list[Detection], DetectBody),
+    Operation("GET", "/languages", "List languages", languages, list[Language], needs_key=False),
+    Operation("GET", "/health", "Tell that the server is there", health, Health, needs_key=False),
+    Operation("GET", "/frontend/settings", "Settings for a page", settings, Settings,
+              needs_key=False),
+    Operation("POST", "/translate_file", "Translate a document", translate_file, TranslatedFile,
+              FileBody, file=True),
+    Operation("GET", "/download_file/{secret}/{name}", "Fetch a translated document",
+              download_file, bytes, needs_key=False),
+)  # fmt: skip

@@ -1,0 +1,54 @@
+"""How much one request, and all of them together, may ask of the server."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nmt.serve.errors import ApiError
+
+MOST_OPTIONS = 10  # translations of a sentence; a beam is as wide
+_MOST_CALLERS = 10_000  # remembered at once; the longest silent are forgotten
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of a request, and of the queue.
+
+    body: bytes; characters, sentences: of a request's text; seconds: to read a request, and to
+    answer it; waiting: sentences in the queue; per_minute: requests of one caller, 0 for no limit
+    """
+
+    body: int = 4_000_000
+    characters: int = 100_000
+    sentences: int = 2_000
+    seconds: float = 60.0
+    waiting: int = 4_000
+    per_minute: int = 0
+
+
+class RateLimiter:
+    """Lets each caller make so many requests a minute; unused ones add up to a minute's worth."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic):
+        self._per_minute = per_minute
+        self._clock = clock
+        self._callers: OrderedDict[str, tuple[float, float]] = OrderedDict()  # requests left, when
+
+    def count(self, caller: str) -> None:
+        """Count a request of this caller; raises `ApiError` 429 where it is one too many."""
+        if not self._per_minute:
+            return
+        now = self._clock()
+        left, before = self._callers.pop(caller, (float(self._per_minute), now))
+        left = min(self._per_minute, left + (now - before) * self._per_minute / 60)
+        self._callers[caller] = (max(0.0, left - 1) if left >= 1 else left, now)
+        if len(self._callers) > _MOST_CALLERS:
+            self._callers.popitem(last=False)
+        if left < 1:
+            seconds = int((1 - left) * 60 / self._per_minute) + 1
+            raise ApiError(
+                429,
+                f"Slowdown: {self._per_minute} per 1 minute",
+                headers={"Retry-After": str(seconds)},
+            )

@@ -1,0 +1,154 @@
+"""HTML: its text is translated, its tags stay with the words that they belong to.
+
+A stretch of text and inline tags, such as the inside of a paragraph, is translated as one text.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from nmt.serve.errors import ApiError
+
+_INLINE = frozenset(
+    (
+        *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "del", "dfn", "em"),
+        *("font", "i", "ins", "label", "mark", "q", "s", "small", "span", "strike", "strong"),
+        *("sub", "sup", "time", "tt", "u"),
+    )
+)
+_NO_TEXT = frozenset(
+    (
+        *("code", "iframe", "kbd", "math", "noscript", "pre", "samp", "script", "style", "svg"),
+        *("template", "textarea", "var"),
+    )
+)
+# The parser's time grows with the square of the depth.
+_MOST_TAGS = 20_000
+_MOST_OPEN = 5_000
+
+
+@dataclass
+class Stretch:
+    """Neighbouring pieces of text that are translated together.
+
+    leaves: the nodes of the texts; chains: of each, the inline elements around it, outermost first
+    """
+
+    leaves: list[LexborNode]
+    chains: list[list[LexborNode]]
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each leaf."""
+        return [leaf.text_content or "" for leaf in self.leaves]
+
+
+class Markup:
+    """An HTML document, or a fragment of one; raises `ApiError` where it is nested too deeply."""
+
+    def __init__(self, html: str):
+        closing = html.count("</")
+        if html.count("<") > _MOST_TAGS or html.count("<") - 2 * closing > _MOST_OPEN:
+            raise ApiError(413, f"Invalid request: HTML with more than {_MOST_TAGS} tags")
+        beginning = html.lstrip()[:20].lower()
+        whole = beginning.startswith(("<!doctype", "<html"))
+        self._tree = LexborHTMLParser(html, is_fragment=not whole)
+        self.stretches = list(_find_stretches(self._tree.root))
+
+    def __str__(self) -> str:
+        return str(self._tree.html or "")
+
+    def replace(self, stretch: Stretch, parts: list[tuple[str, int]]) -> None:
+        """Put a translation in the place of a stretch.
+
+        parts: pieces of text, in order, each with the number of the leaf whose tags it wears
+        """
+        if len(stretch.leaves) == 1:
+            stretch.leaves[0].replace_with("".join(text for text, _ in parts))
+            return
+        place = _outermost(stretch, 0)
+        worn: list[tuple[int, LexborNode]] = []  # of the tags now open: the original, and its copy
+        for text, number in parts:
+            chain = stretch.chains[number]
+            same = 0
+            while same < min(len(worn), len(chain)) and worn[same][0] == chain[same].mem_id:
+                same += 1
+            del worn[same:]
+            for element in chain[same:]:
+                copy = self._tree.create_node(element.tag or "span")
+                for name, value in element.attributes.items():
+                    copy.attrs[name] = value
+                worn[-1][1].insert_child(copy) if worn else place.insert_before(copy)
+                worn.append((element.mem_id, copy))
+            worn[-1][1].insert_child(text) if worn else place.insert_before(text)
+        outermost = {_outermost(stretch, i).mem_id: _outermost(stretch, i)
+                     for i in range(len(stretch.leaves))}  # fmt: skip
+        for node in outermost.values():
+            node.remove()
+
+
+def _outermost(stretch: Stretch, number: int) -> LexborNode:
+    return (stretch.chains[number] or [stretch.leaves[number]])[0]
+
+
+def _find_stretches(first: LexborNode | None) -> Iterator[Stretch]:
+    """Yield the stretches among a node, its siblings, and all below them."""
+    waiting = [first]
+    while waiting:
+        node = waiting.pop()
+        stretch = Stretch([], [])
+        while node is not None:
+            leaves = _inline_leaves(node)
+            if leaves is None:
+                yield from _with_text(stretch)
+                stretch = Stretch([], [])
+                if _is_translated(node) and node.first_child is not None:
+                    waiting.append(node.first_child)
+            else:
+                for leaf, chain in leaves:
+                    stretch.leaves.append(leaf)
+                    stretch.chains.append(chain)
+            node = node.next
+        yield from _with_text(stretch)
+
+
+def _with_text(stretch: Stretch) -> Iterator[Stretch]:
+    if "".join(stretch.texts).strip():
+        yield stretch
+
+
+def _is_translated(node: LexborNode) -> bool:
+    if not node.is_element_node:
+        return False
+    attributes = node.attributes
+    kept = attributes.get("translate") == "no" or "notranslate" in (attributes.get("class") or "")
+    return node.tag not in _NO_TEXT and not kept
+
+
+def _inline_leaves(node: LexborNode) -> list[tuple[LexborNode, list[LexborNode]]] | None:
+    """Return the texts in a node with the inline elements around each.
+
+    None where something in it cannot move with the words: a block, a picture, a line break.
+    """
+    found: list[tuple[LexborNode, list[LexborNode]]] = []
+    waiting: list[tuple[LexborNode, list[LexborNode]]] = [(node, [])]
+    while waiting:
+        each, chain = waiting.pop()
+        if each.is_text_node:
+            found.append((each, chain))
+            continue
+        if each.tag not in _INLINE or not _is_translated(each) or each.first_child is None:
+            return None
+        children = list(each.iter(include_text=True))
+        if len(children) != _count_children(each):  # comments
+            return None
+        waiting += [(child, [*chain, each]) for child in reversed(children)]
+    return found
+
+
+def _count_children(node: LexborNode) -> int:
+    count, child = 0, node.first_child
+    while child is not None:
+        count, child = count + 1, child.next
+    return count

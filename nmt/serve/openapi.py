@@ -1,0 +1,106 @@
+"""The OpenAPI document, made of the operations."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
+from nmt import __version__
+from nmt.serve.operations import Operation
+
+_PARAMETER = re.compile(r"{(\w+)}")
+_DEFINITIONS = "#/components/schemas/{model}"
+_STATUSES = {
+    "400": "what is wrong with the request",
+    "403": "the key is missing or wrong",
+    "404": "there is no such thing here",
+    "408": "the request took too long to arrive",
+    "413": "the request is too large",
+    "415": "the body is neither JSON nor a form",
+    "429": "too many requests a minute",
+    "503": "too many requests are waiting, or this one takes too long",
+}
+
+
+class Error(TypedDict):
+    """What was wrong."""
+
+    error: str
+
+
+def describe(operations: Sequence[Operation]) -> dict[str, Any]:
+    """Return the document."""
+    schemas: dict[str, Any] = {}
+    paths: dict[str, dict[str, Any]] = {}
+    for each in operations:
+        paths.setdefault(each.path, {})[each.method.lower()] = _describe(each, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "nmt serve",
+            "version": __version__,
+            "description": "Translations by trained runs: LibreTranslate's interface, and v1.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _describe(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    kind = "application/octet-stream" if operation.result is bytes else "application/json"
+    success = {"description": "the answer"} | {
+        "content": {kind: {"schema": _schema(operation.result, schemas, "serialization")}}
+    }
+    error = {"application/json": {"schema": _schema(Error, schemas, "serialization")}}
+    responses: dict[str, Any] = {"200": success}
+    for status, meaning in _STATUSES.items():
+        responses[status] = {"description": meaning, "content": error}
+    described: dict[str, Any] = {
+        "summary": operation.summary,
+        "operationId": f"{operation.method.lower()}{operation.path}",
+        "responses": responses,
+    }
+    names = _PARAMETER.findall(operation.path)
+    if names:
+        described["parameters"] = [
+            {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+            for name in names
+        ]
+    if operation.needs_key:
+        described["security"] = [{"key": []}, {}]
+    if operation.body:
+        described["requestBody"] = {"required": True, "content": _body(operation, schemas)}
+    return described
+
+
+def _body(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    if operation.file:
+        fields = {name: {"type": "string"} for name in ("source", "target", "api_key")}
+        fields["file"] = {"type": "string", "contentMediaType": "application/octet-stream"}
+        schema = {
+            "type": "object",
+            "properties": fields,
+            "required": ["file", "source", "target"],
+        }
+        return {"multipart/form-data": {"schema": schema}}
+    schema = _schema(operation.body, schemas, "validation")
+    kinds = ("application/json", "application/x-www-form-urlencoded")
+    return {kind: {"schema": schema} for kind in kinds}
+
+
+def _schema(shape: Any, schemas: dict[str, Any], mode: Any) -> dict[str, Any]:
+    """Return a type's schema; what it refers to is added to `schemas`."""
+    found = TypeAdapter(shape).json_schema(ref_template=_DEFINITIONS, mode=mode)
+    named = found.pop("$defs", {})
+    title = found.get("title")
+    if title:
+        named[title] = found
+    for name, schema in named.items():
+        if schemas.setdefault(name, schema) != schema:
+            raise ValueError(f"two schemas are called {name}")
+    return {"$ref": _DEFINITIONS.format(model=title)} if title else found

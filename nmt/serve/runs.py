@@ -1,0 +1,128 @@
+"""Runs as the page lists them; nothing here tells where they are on this machine."""
+
+import time
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import TypedDict
+
+from nmt.config import CORPUS_PATHS
+from nmt.config_files import describe_fields
+from nmt.corpus.report import Report
+from nmt.errors import UserError
+from nmt.reports.runs import known_configs, summarize
+from nmt.run_folder import RunFolder, Validation, last_change
+from nmt.serve.errors import ApiError
+
+if TYPE_CHECKING:
+    from nmt.serve.service import Service
+
+
+class RunRow(TypedDict):
+    """A run in brief; null where it has not got that far. seconds: since it last changed."""
+
+    name: str
+    served: bool
+    source: str
+    target: str
+    config: str
+    data: str
+    parameters: int | None
+    updates: int | None
+    bleu: float | None
+    seconds: float
+
+
+class ConfigField(TypedDict):
+    """A field of the configuration."""
+
+    name: str
+    type: str
+    value: str
+    default: str
+    description: str
+
+
+class RunDetails(TypedDict):
+    """A run in full."""
+
+    name: str
+    served: bool
+    seconds: float
+    metrics: list[Validation]
+    report: Report
+    config: list[ConfigField]
+
+
+def list_runs(service: "Service") -> list[RunRow]:
+    """Return the runs, trained last first; those that cannot be read are left out."""
+    configs = known_configs()
+    rows: list[RunRow] = []
+    for name, run in _named_folders(service):
+        try:
+            found, data = summarize(run, configs), run.config.data
+        except (UserError, OSError):
+            continue
+        rows.append(
+            {
+                "name": name,
+                "served": name in service.runs,
+                "source": data.source_language,
+                "target": data.target_language,
+                "config": found.config,
+                "data": found.data,
+                "parameters": found.parameters,
+                "updates": found.updates,
+                "bleu": found.bleu,
+                "seconds": found.seconds,
+            }
+        )
+    return sorted(rows, key=lambda row: row["seconds"])
+
+
+def describe_run(service: "Service", name: str) -> RunDetails:
+    """Return everything about a run; raises `ApiError` 404 where there is none of that name."""
+    run = dict(_named_folders(service)).get(name)
+    if run is None:
+        raise ApiError(404, f"There is no run {name[:100]}")
+    try:
+        return {
+            "name": name,
+            "served": name in service.runs,
+            "seconds": time.time() - last_change(run.path),
+            "metrics": run.read_metrics(),
+            "report": run.report,
+            "config": list(_config_fields(run)),
+        }
+    except (UserError, OSError):
+        raise ApiError(404, f"The run {name[:100]} cannot be read") from None
+
+
+def _named_folders(service: "Service") -> Iterator[tuple[str, RunFolder]]:
+    """Yield the served runs, and the others in their folder where it may be listed."""
+    served = {run.folder.path.resolve() for run in service.runs.values()}
+    for name, run in service.runs.items():
+        yield name, run.folder
+    if service.runs_folder is not None:
+        for path in sorted(service.runs_folder.glob("*/config.yaml")):
+            folder = path.parent
+            if folder.resolve() not in served and folder.name not in service.runs:
+                yield folder.name, RunFolder(folder)
+
+
+def _config_fields(run: RunFolder) -> Iterator[ConfigField]:
+    values = run.config.model_dump(mode="json")
+    for name, type_, default, description in describe_fields():
+        section, _, field = name.partition(".")
+        value: Any = values[section][field]
+        if field in CORPUS_PATHS and value is not None:
+            paths = [value] if isinstance(value, str) else value
+            value = ", ".join(PurePath(path).name for path in paths)
+        yield {
+            "name": name,
+            "type": type_,
+            "value": str(value),
+            "default": default,
+            "description": description,
+        }

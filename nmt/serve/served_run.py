@@ -1,0 +1,76 @@
+"""A run as the server uses it: the one place that knows the translator's interface."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nmt.errors import UserError
+from nmt.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from nmt.decoding.translator import Translation, Translator
+    from nmt.serve.inspection import Inspection, Step
+
+
+@dataclass(eq=False)
+class ServedRun:
+    """A run with its translator.
+
+    name: what clients call it, never a path; source, target: language codes; engine: what searches
+    """
+
+    name: str
+    folder: RunFolder
+    translator: "Translator"
+    engine: str
+
+    def __post_init__(self) -> None:
+        data = self.folder.config.data
+        self.source, self.target = data.source_language, data.target_language
+
+    def translate(self, lines: Sequence[str], n: int) -> "list[list[Translation]]":
+        """Return up to `n` translations of each line, best first, no text twice."""
+        return [_distinct(options) for options in self.translator.n_best(lines, n)]
+
+    def inspect(self, sentence: str) -> "Inspection":
+        """Translate one sentence and look inside; raises `UserError` where that cannot be."""
+        from nmt.serve.inspection import inspect
+
+        return inspect(self.translator, self.translator.model, sentence)
+
+    def record_beam(self, sentence: str) -> "list[list[Step]]":
+        """Return the hypotheses at each step of the search for one sentence."""
+        from nmt.serve.inspection import record_beam
+
+        traces = self.translator.trace(sentence)
+        if len(traces) != 1:
+            raise UserError("the steps of a search are those of one sentence")
+        decoding = self.translator.decoding
+        source_ids = traces[0].source_ids
+        limit = int((len(source_ids) - 1) * decoding.max_length_factor) + decoding.max_length_extra
+        limit = min(limit, self.translator.model.config.max_length - 1)
+        steps, _ = record_beam(self.translator.model, source_ids, limit, decoding)
+        target = self.translator.tokenizers.target
+        for step in steps:
+            pieces = target.pieces([token for token, _ in step])
+            for piece, (_, hypothesis) in zip(pieces, step, strict=True):
+                hypothesis.piece = piece
+        return [[hypothesis for _, hypothesis in step] for step in steps]
+
+
+def _distinct(options: "list[Translation]") -> "list[Translation]":
+    return list({option.text: option for option in reversed(options)}.values())[::-1]
+
+
+def name_runs(paths: Sequence[Path]) -> list[str]:
+    """Return a distinct name for each run folder: its own, with a number where it is taken."""
+    names: list[str] = []
+    for path in paths:
+        name = stem = path.resolve().name or "run"
+        number = 1
+        while name in names:
+            number += 1
+            name = f"{stem}-{number}"
+        names.append(name)
+    return names

@@ -1,0 +1,110 @@
+"""What the endpoints share: the runs, the queue, the keys and the limits."""
+
+import hashlib
+import hmac
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import anyio.to_thread
+
+from nmt.serve.batching import Batcher
+from nmt.serve.downloads import Downloads
+from nmt.serve.errors import ApiError
+from nmt.serve.languages import Detector
+from nmt.serve.limits import Limits, RateLimiter
+from nmt.serve.served_run import ServedRun
+from nmt.serve.translating import TextTranslator
+
+if TYPE_CHECKING:
+    from nmt.decoding.translator import Translation
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Access:
+    """Who may call the server.
+
+    keys: API keys, none where no key is needed; hosts: the Host headers that are answered, without
+    ports, none for any; origins: of pages on other hosts that may call, "*" for all
+    """
+
+    keys: Sequence[str] = ()
+    hosts: Sequence[str] = ("localhost", "127.0.0.1", "[::1]")
+    origins: Sequence[str] = ()
+
+
+class Service:
+    """The server's state; to be made where an event loop runs, or before.
+
+    runs_folder: where other runs are that the page lists; None: it lists those that are served
+    """
+
+    def __init__(
+        self,
+        runs: Sequence[ServedRun],
+        limits: Limits | None = None,
+        access: Access | None = None,
+        runs_folder: Path | None = None,
+    ):
+        self.runs = {run.name: run for run in runs}
+        self.limits = limits or Limits()
+        self.access = access or Access()
+        self.runs_folder = runs_folder
+        self.batcher: Batcher[Translation] = Batcher(self.limits.waiting)
+        self.translator = TextTranslator(self.batcher, self.limits)
+        self.rates = RateLimiter(self.limits.per_minute)
+        self.downloads = Downloads()
+        self._keys = [_digest(key) for key in self.access.keys]
+
+    @cached_property
+    def detector(self) -> Detector:
+        """Tells languages apart; made when it is first asked for."""
+        return Detector(self.runs.values())
+
+    @property
+    def key_required(self) -> bool:
+        """Whether clients need a key."""
+        return bool(self._keys)
+
+    def check_key(self, key: str | None) -> None:
+        """Raise `ApiError` 403 unless this is one of the keys; takes as long for all that are not.
+
+        Digests are compared, all of them, so that time tells nothing about a key.
+        """
+        if not self._keys:
+            return
+        if not key:
+            raise ApiError(403, "Please contact the server operator to get an API key")
+        given = _digest(key)
+        if not sum(hmac.compare_digest(given, known) for known in self._keys):
+            raise ApiError(403, "Invalid API key")
+
+    async def in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call what reads files or computes without the model, beside the event loop."""
+        return await anyio.to_thread.run_sync(partial(work, *args, **kwargs))
+
+    def run_named(self, name: str) -> ServedRun:
+        """Return a run by its name; raises `ApiError` 400."""
+        if name not in self.runs:
+            raise ApiError(400, f"{name[:100]} is no run here; there are {', '.join(self.runs)}")
+        return self.runs[name]
+
+    def run_between(self, source: str, target: str) -> ServedRun:
+        """Return the first run that translates between two languages; raises `ApiError` 400."""
+        known = {code for run in self.runs.values() for code in (run.source, run.target)}
+        for code in (source, target):
+            if code not in known:
+                raise ApiError(400, f"{code[:100]} is not supported")
+        for run in self.runs.values():
+            if (run.source, run.target) == (source, target):
+                return run
+        raise ApiError(400, f"{target} is not available as a target language from {source}")
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "replace")).digest()

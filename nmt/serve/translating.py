@@ -1,0 +1,141 @@
+"""Whole texts, HTML and formatted text, translated sentence by sentence."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import anyio.to_thread
+
+from nmt.errors import UserError
+from nmt.serve.batching import Batcher
+from nmt.serve.errors import ApiError
+from nmt.serve.limits import Limits
+from nmt.serve.served_run import ServedRun
+from nmt.serve.text import CutText, cut
+
+if TYPE_CHECKING:
+    from nmt.decoding.translator import Translation
+
+Part = tuple[str, int]  # text, and the number of the formatted piece that it comes from
+
+
+class TextTranslator:
+    """Translates texts of any length with a run, together with those of other requests."""
+
+    def __init__(self, batcher: "Batcher[Translation]", limits: Limits):
+        self._batcher = batcher
+        self._limits = limits
+
+    def cut(self, texts: Sequence[str]) -> list[CutText]:
+        """Cut texts into sentences; raises `ApiError` where they are too long."""
+        characters = sum(map(len, texts))
+        if characters > self._limits.characters:
+            raise ApiError(
+                400,
+                f"Invalid request: request ({characters}) exceeds text limit "
+                f"({self._limits.characters})",
+            )
+        found = [cut(text) for text in texts]
+        sentences = sum(len(each.sentences) for each in found)
+        if sentences > self._limits.sentences:
+            raise ApiError(
+                400,
+                f"Invalid request: {sentences} sentences exceed the limit "
+                f"({self._limits.sentences})",
+            )
+        return found
+
+    async def translate(self, run: ServedRun, texts: Sequence[str], n: int = 1) -> list[list[str]]:
+        """Return up to `n` translations of each text, best first, their white space as it was.
+
+        The second of a text consists of the second best of each sentence, and so on.
+        """
+        pieces = self.cut(texts)
+        sentences = [sentence for each in pieces for sentence in each.sentences]
+        found = iter(await self._batcher.translate(run, sentences, n))
+        results = []
+        for each in pieces:
+            options = [[o.text for o in next(found)] for _ in each.sentences]
+            count = max(map(len, options), default=1)
+            results.append(
+                [each.join([o[min(rank, len(o) - 1)] for o in options]) for rank in range(count)]
+            )
+        return results
+
+    async def translate_html(self, run: ServedRun, html: str) -> str:
+        """Translate the text of an HTML document or fragment."""
+        from nmt.serve.markup import Markup
+
+        markup = await anyio.to_thread.run_sync(Markup, html)
+        groups = [stretch.texts for stretch in markup.stretches]
+        for stretch, parts in zip(
+            markup.stretches, await self.translate_formatted(run, groups), strict=True
+        ):
+            markup.replace(stretch, parts)
+        return str(markup)
+
+    async def translate_formatted(
+        self, run: ServedRun, groups: Sequence[Sequence[str]]
+    ) -> list[list[Part]]:
+        """Translate texts that consist of pieces with different formats.
+
+        Each word takes the format of the source word that the model looked at most to write it.
+        """
+        pieces = self.cut(["".join(group) for group in groups])
+        sentences = [sentence for each in pieces for sentence in each.sentences]
+        found = iter(await self._batcher.translate(run, sentences, 1))
+        results = []
+        for group, each in zip(groups, pieces, strict=True):
+            owners = [number for number, text in enumerate(group) for _ in text]
+            parts = [(each.gaps[0], owners[0] if owners else 0)]
+            place = len(each.gaps[0])
+            for sentence, gap in zip(each.sentences, each.gaps[1:], strict=True):
+                own = owners[place : place + len(sentence)]
+                [best] = next(found)
+                parts += await self._formatted(run, sentence, best.text, own, group)
+                place += len(sentence)
+                parts += [(gap, owners[place])] if gap else []
+                place += len(gap)
+            results.append(_merge(parts))
+        return results
+
+    async def _formatted(
+        self,
+        run: ServedRun,
+        sentence: str,
+        translation: str,
+        owners: list[int],
+        group: Sequence[str],
+    ) -> list[Part]:
+        """Give each word of a translation the format of the source word that it comes from.
+
+        owners: of each character of the sentence, the number of its piece in the group
+        """
+        from nmt.serve.inspection import link_words
+
+        links = None
+        if len(set(owners)) > 1:
+            with suppress(UserError):  # no attention: too long, or several models
+                links = await self._batcher.alone(lambda: link_words(run.inspect(sentence)))
+        if not links:
+            return [(translation, max(owners, key=owners.count))]
+        parts: list[Part] = []
+        end = 0
+        for link in links:
+            owner = owners[link.source[0]]
+            if link.target[0] > end:
+                before = parts[-1][1] if parts and not group[owner][:1].isspace() else owner
+                parts.append((translation[end : link.target[0]], before))
+            parts.append((translation[slice(*link.target)], owner))
+            end = link.target[1]
+        return parts
+
+
+def _merge(parts: Sequence[Part]) -> list[Part]:
+    merged: list[Part] = []
+    for text, owner in parts:
+        if merged and merged[-1][1] == owner:
+            merged[-1] = (merged[-1][0] + text, owner)
+        elif text:
+            merged.append((text, owner))
+    return merged

@@ -1,0 +1,245 @@
+"""The interface of nmt itself: translations with all that is known about them."""
+
+import json
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from typing_extensions import NotRequired, TypedDict
+
+from nmt.errors import UserError
+from nmt.serve.comparing import Comparison, compare
+from nmt.serve.errors import ApiError
+from nmt.serve.limits import MOST_OPTIONS
+from nmt.serve.operations import Operation
+from nmt.serve.runs import RunDetails, RunRow, describe_run, list_runs
+from nmt.serve.service import Service
+
+if TYPE_CHECKING:
+    from nmt.decoding.translator import Translation
+    from nmt.serve.inspection import Inspection, Step
+    from nmt.serve.served_run import ServedRun
+
+_MOST_INSPECTED = 20  # sentences of a request
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    api_key: str | None = Field(None, description="needed where the server has keys")
+
+
+class InspectBody(_Body):
+    """What is to be translated, and what to tell about it."""
+
+    text: str | list[str] = Field(description="a text, or several")
+    run: str | None = Field(None, description="which run; default: the first that fits")
+    source: str | None = Field(None, description="language code")
+    target: str | None = Field(None, description="language code")
+    n_best: int = Field(1, ge=1, le=MOST_OPTIONS, description="translations of each sentence")
+    attention: bool = Field(False, description="pieces, their probabilities, cross-attention")
+    beam: bool = Field(False, description="the hypotheses at each step of the search")
+    stream: bool = Field(False, description="one line of JSON for each sentence, when it is ready")
+
+
+class CompareBody(_Body):
+    """Which runs to compare, on how many sentences of which set."""
+
+    runs: list[str] = Field(min_length=2, max_length=2)
+    split: Literal["validation", "test"] = "test"
+    sentences: int = Field(100, ge=1, le=500)
+
+
+class Option(TypedDict):
+    """A translation; complete: False where the length limit cut it."""
+
+    text: str
+    score: float
+    complete: bool
+    parts: int
+
+
+class Attention(TypedDict):
+    """How the best translation was written.
+
+    spans: which characters each piece spells, null where unknown; cross: weights by layer, head,
+    target piece and source piece; average: over layers and heads; log_probabilities: of the target
+    pieces
+    """
+
+    source_pieces: list[str]
+    target_pieces: list[str]
+    source_spans: list[tuple[int, int]] | None
+    target_spans: list[tuple[int, int]] | None
+    cross: list[list[list[list[float]]]]
+    average: list[list[float]]
+    log_probabilities: list[float]
+
+
+class BeamStep(TypedDict):
+    """A hypothesis; parent: its number in the step before; score: of those that end."""
+
+    piece: str
+    parent: int
+    log_probability: float
+    fate: Literal["lives", "ends", "dies"]
+    score: float | None
+
+
+class Sentence(TypedDict):
+    """A sentence; gap: the white space behind it; problem: why it could not be inspected."""
+
+    source: str
+    gap: str
+    translations: list[Option]
+    attention: NotRequired[Attention]
+    beam: NotRequired[list[list[BeamStep]]]
+    problem: NotRequired[str]
+
+
+class Text(TypedDict):
+    """A text; gap: the white space before its first sentence."""
+
+    translation: str
+    gap: str
+    sentences: list[Sentence]
+
+
+class Inspected(TypedDict):
+    """Translations, and what made them."""
+
+    run: str
+    engine: str
+    source: str
+    target: str
+    texts: list[Text]
+
+
+async def translate(service: Service, request: Request, body: InspectBody) -> Inspected | Response:
+    """Translate, and tell all that is known."""
+    run = _choose_run(service, body)
+    texts = [body.text] if isinstance(body.text, str) else body.text
+    pieces = service.translator.cut(texts)
+    sentences = [sentence for each in pieces for sentence in each.sentences]
+    if (body.attention or body.beam) and len(sentences) > _MOST_INSPECTED:
+        raise ApiError(400, f"Invalid request: more than {_MOST_INSPECTED} sentences to inspect")
+    found = service.batcher.stream(run, sentences, body.n_best)
+    if body.stream:
+        places = [(i, gap) for i, each in enumerate(pieces) for gap in each.gaps[1:]]
+        described = _describe_all(service, run, body, sentences, [gap for _, gap in places], found)
+        lines = _as_lines(described, [i for i, _ in places])
+        return StreamingResponse(lines, media_type="application/x-ndjson")
+    gaps = [gap for each in pieces for gap in each.gaps[1:]]
+    results = [x async for x in _describe_all(service, run, body, sentences, gaps, found)]
+    rest = iter(results)
+    answer: list[Text] = []
+    for each in pieces:
+        own = [next(rest) for _ in each.sentences]
+        translation = each.join([sentence["translations"][0]["text"] for sentence in own])
+        answer.append({"translation": translation, "gap": each.gaps[0], "sentences": own})
+    return {
+        "run": run.name,
+        "engine": run.engine,
+        "source": run.source,
+        "target": run.target,
+        "texts": answer,
+    }
+
+
+def _choose_run(service: Service, body: InspectBody) -> "ServedRun":
+    if body.run is not None:
+        return service.run_named(body.run)
+    first = next(iter(service.runs.values()))
+    if body.source is None and body.target is None:
+        return first
+    return service.run_between(body.source or first.source, body.target or first.target)
+
+
+async def _describe_all(
+    service: Service,
+    run: "ServedRun",
+    body: InspectBody,
+    sentences: list[str],
+    gaps: list[str],
+    found: "AsyncIterator[list[Translation]]",
+) -> AsyncIterator[Sentence]:
+    number = 0
+    async for options in found:
+        source = sentences[number]
+        sentence: Sentence = {
+            "source": source,
+            "gap": gaps[number],
+            "translations": [
+                {"text": o.text, "score": o.score, "complete": o.complete, "parts": o.parts}
+                for o in options
+            ],
+        }
+        try:
+            if body.attention:
+                inspected = await service.batcher.alone(partial(run.inspect, source))
+                sentence["attention"] = _attention(inspected)
+            if body.beam:
+                steps = await service.batcher.alone(partial(run.record_beam, source))
+                sentence["beam"] = [[_beam_step(step) for step in each] for each in steps]
+        except UserError as error:
+            sentence["problem"] = str(error)
+        yield sentence
+        number += 1
+
+
+def _attention(found: "Inspection") -> Attention:
+    return {
+        "source_pieces": found.source_pieces,
+        "target_pieces": found.target_pieces,
+        "source_spans": found.source_spans,
+        "target_spans": found.target_spans,
+        "cross": found.cross.weights.round(4).tolist(),
+        "average": found.cross.average.round(4).tolist(),
+        "log_probabilities": found.log_probabilities,
+    }
+
+
+def _beam_step(step: "Step") -> BeamStep:
+    return {
+        "piece": step.piece,
+        "parent": step.parent,
+        "log_probability": step.log_probability,
+        "fate": step.fate,
+        "score": step.score,
+    }
+
+
+async def _as_lines(described: AsyncIterator[Sentence], texts: list[int]) -> AsyncIterator[str]:
+    number = 0
+    async for sentence in described:
+        yield json.dumps({"text": texts[number], **sentence}, ensure_ascii=False) + "\n"
+        number += 1
+
+
+async def runs(service: Service, request: Request, body: None) -> list[RunRow]:
+    """List the runs."""
+    return await service.in_thread(list_runs, service)
+
+
+async def run_details(service: Service, request: Request, body: None) -> RunDetails:
+    """Tell everything about a run."""
+    return await service.in_thread(describe_run, service, request.path_params["name"])
+
+
+async def compare_runs(service: Service, request: Request, body: CompareBody) -> Comparison:
+    """Translate a set with two runs, and return the sentences in which they differ most."""
+    first, second = (service.run_named(name) for name in body.runs)
+    return await compare(service, first, second, body.split, body.sentences)
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("POST", "/v1/translate", "Translate, with all that is known", translate, Inspected,
+              InspectBody),
+    Operation("GET", "/v1/runs", "List runs", runs, list[RunRow]),
+    Operation("GET", "/v1/runs/{name}", "Tell everything about a run", run_details, RunDetails),
+    Operation("POST", "/v1/compare", "Compare two runs on a held-out set", compare_runs,
+              Comparison, CompareBody),
+)  # fmt: skip

@@ -1,0 +1,51 @@
+"""A server's application with the run that has learnt the toy corpus, called without a network."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra `serve` is not installed")
+
+import torch
+from starlette.testclient import TestClient
+
+from nmt.decoding.loading import load_translator
+from nmt.run_folder import RunFolder
+from nmt.serve.app import make_app
+from nmt.serve.limits import Limits
+from nmt.serve.served_run import ServedRun
+from nmt.serve.service import Access, Service
+
+SENTENCES = [
+    "Anna sings today.",
+    "Ben reads at home.",
+    "Clara dances often.",
+    "Ida cooks at night.",
+]
+
+
+@pytest.fixture(scope="session")
+def served(trained_run: RunFolder) -> ServedRun:
+    translator = load_translator(trained_run, device=torch.device("cpu"), compiled=False)
+    return ServedRun("toy", trained_run, translator, "pytorch")
+
+
+@pytest.fixture
+def make_client(served: ServedRun) -> Iterator[Callable[..., TestClient]]:
+    """Return a function that starts the application; it is stopped after the test."""
+    with ExitStack() as running:
+
+        def make(
+            *runs: ServedRun, limits: Limits | None = None, access: Access | None = None
+        ) -> TestClient:
+            service = Service(runs or (served,), limits, access)
+            client = TestClient(make_app(service), base_url="http://localhost:5000")
+            return running.enter_context(client)
+
+        yield make
+
+
+@pytest.fixture
+def client(make_client: Callable[..., TestClient]) -> TestClient:
+    return make_client()

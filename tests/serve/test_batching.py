@@ -1,0 +1,150 @@
+"""Batches: who is translated together, in what order, and what happens to the others."""
+
+import threading
+from collections.abc import Sequence
+
+import anyio
+import pytest
+
+from nmt.serve.batching import Batcher
+from nmt.serve.errors import ApiError
+
+
+class Echo:
+    """Translates a line to itself; `bad` lines fail. It waits until `free` is set."""
+
+    def __init__(self, bad: Sequence[str] = ()) -> None:
+        self.batches: list[list[str]] = []
+        self.free = threading.Event()
+        self.free.set()
+        self.bad = bad
+
+    def translate(self, lines: Sequence[str], n: int) -> list[list[str]]:
+        self.batches.append(list(lines))
+        assert self.free.wait(10)
+        if set(lines) & set(self.bad):
+            raise RuntimeError("bad line")
+        return [[line] * n for line in lines]
+
+
+async def wait_for_batch(model: Echo) -> None:
+    with anyio.fail_after(10):
+        while not model.batches:
+            await anyio.sleep(0.001)
+
+
+def test_requests_that_arrive_together_are_translated_together() -> None:
+    async def main() -> None:
+        model, batcher = Echo(), Batcher[str](100)
+        found: dict[str, list[list[str]]] = {}
+
+        async def ask(line: str) -> None:
+            found[line] = await batcher.translate(model, [line], 2)
+
+        model.free.clear()
+        async with anyio.create_task_group() as group:
+            group.start_soon(batcher.run)
+            async with anyio.create_task_group() as asking:
+                asking.start_soon(ask, "first")
+                await wait_for_batch(model)
+                for number in range(5):
+                    asking.start_soon(ask, f"line {number}")
+                await anyio.sleep(0.01)
+                model.free.set()
+            group.cancel_scope.cancel()
+        assert [len(batch) for batch in model.batches] == [1, 5]
+        assert all(options == [[line, line]] for line, options in found.items())
+
+    anyio.run(main)
+
+
+def test_a_long_request_does_not_hold_up_a_short_one() -> None:
+    async def main() -> None:
+        model, batcher = Echo(), Batcher[str](1000, at_once=4)
+        async with anyio.create_task_group() as group:
+            model.free.clear()
+            group.start_soon(batcher.translate, model, [f"page {n}" for n in range(40)], 1)
+            group.start_soon(batcher.run)
+            await wait_for_batch(model)
+            group.start_soon(batcher.translate, model, ["short"], 1)
+            await anyio.sleep(0.01)
+            model.free.set()
+            while batcher.waiting:
+                await anyio.sleep(0.001)
+            group.cancel_scope.cancel()
+        assert "short" in model.batches[1]
+
+    anyio.run(main)
+
+
+def test_a_full_queue_refuses_and_says_when_to_come_back() -> None:
+    async def main() -> None:
+        model, batcher = Echo(), Batcher[str](10)
+        async with anyio.create_task_group() as group:
+            group.start_soon(batcher.translate, model, ["line"] * 10, 1)
+            await anyio.sleep(0.01)
+            with pytest.raises(ApiError) as refused:
+                await batcher.translate(model, ["one more"], 1)
+            assert refused.value.status == 503
+            assert refused.value.headers["Retry-After"]
+            assert batcher.waiting == 10
+            group.cancel_scope.cancel()
+
+    anyio.run(main)
+
+
+def test_what_is_cancelled_is_not_translated() -> None:
+    async def main() -> None:
+        model, batcher = Echo(), Batcher[str](100)
+        with anyio.move_on_after(0.01):
+            await batcher.translate(model, ["dropped"] * 50, 1)
+        assert batcher.waiting == 0
+        async with anyio.create_task_group() as group:
+            group.start_soon(batcher.run)
+            assert await batcher.translate(model, ["kept"], 1) == [["kept"]]
+            group.cancel_scope.cancel()
+        assert model.batches == [["kept"]]
+
+    anyio.run(main)
+
+
+def test_one_bad_line_spoils_no_other() -> None:
+    async def main() -> None:
+        model, batcher = Echo(bad=["bad"]), Batcher[str](100)
+        found: list[list[str]] = []
+
+        async def ask_good() -> None:
+            found.extend(await batcher.translate(model, ["good"], 1))
+
+        async def ask_bad() -> None:
+            with pytest.raises(RuntimeError, match="bad line"):
+                await batcher.translate(model, ["bad"], 1)
+
+        async with anyio.create_task_group() as group:
+            async with anyio.create_task_group() as asking:
+                asking.start_soon(ask_good)
+                asking.start_soon(ask_bad)
+                await anyio.sleep(0.01)
+                group.start_soon(batcher.run)
+            group.cancel_scope.cancel()
+        assert model.batches[0] == ["good", "bad"]
+        assert found == [["good"]]
+
+    anyio.run(main)
+
+
+def test_models_take_turns_and_share_no_batch() -> None:
+    async def main() -> None:
+        one, two = Echo(), Echo()
+        batcher = Batcher[str](100, at_once=2)
+        async with anyio.create_task_group() as group:
+            async with anyio.create_task_group() as asking:
+                asking.start_soon(batcher.translate, one, ["a"] * 6, 1)
+                asking.start_soon(batcher.translate, two, ["b"] * 2, 1)
+                await anyio.sleep(0.01)
+                group.start_soon(batcher.run)
+            group.cancel_scope.cancel()
+        assert one.batches == [["a", "a"]] * 3
+        assert two.batches == [["b", "b"]]
+
+    anyio.run(main)

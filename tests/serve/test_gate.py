@@ -1,0 +1,146 @@
+"""What is refused before anything is translated, and what every answer carries."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from nmt.serve.limits import Limits
+from nmt.serve.service import Access
+
+REQUEST = {"q": "Anna sings today.", "source": "en", "target": "de"}
+GERMAN = {"translatedText": "Anna singt heute."}
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example:5000", "", "127.0.0.2"])
+def test_other_hosts_are_refused(client: TestClient, host: str) -> None:
+    answer = client.post("/translate", json=REQUEST, headers={"Host": host})
+    assert (answer.status_code, answer.json()) == (400, {"error": "Invalid Host header"})
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:5000", "127.0.0.1:5000", "[::1]:5000"])
+def test_names_of_this_machine_are_answered(client: TestClient, host: str) -> None:
+    assert client.get("/health", headers={"Host": host}).status_code == 200
+
+
+def test_pages_of_other_sites_cannot_call_unless_named(
+    client: TestClient, make_client: Callable[..., TestClient]
+) -> None:
+    other = {"Origin": "https://other.example"}
+    assert client.post("/translate", json=REQUEST, headers=other).status_code == 400
+    own = {"Origin": "http://localhost:5000"}
+    answer = client.post("/translate", json=REQUEST, headers=own)
+    assert answer.json() == GERMAN
+    assert "access-control-allow-origin" not in answer.headers
+    open_to = make_client(access=Access(origins=["https://other.example"]))
+    answer = open_to.post("/translate", json=REQUEST, headers=other)
+    assert answer.headers["access-control-allow-origin"] == "https://other.example"
+    assert open_to.post("/translate", json=REQUEST, headers={"Origin": "null"}).status_code == 400
+
+
+def test_large_bodies_are_refused_whether_or_not_they_say_so(
+    make_client: Callable[..., TestClient],
+) -> None:
+    client = make_client(limits=Limits(body=1000))
+    content = b'{"q": "' + b"x" * 2000 + b'"}'
+    kind = {"Content-Type": "application/json"}
+
+    def chunks() -> Iterator[bytes]:
+        for start in range(0, len(content), 100):
+            yield content[start : start + 100]
+
+    for sent in (content, chunks()):
+        answer = client.post("/translate", content=sent, headers=kind)
+        assert answer.status_code == 413
+        assert answer.json() == {"error": "Invalid request: larger than 1000 bytes"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"\xff\xfe\x00",
+        b'{"q": "\xff", "source": "en", "target": "de"}',
+        b'{"q": "\\ud800", "source": "en", "target": "de"}',
+        b"[" * 100_000,
+        b'{"q": ' * 50_000,
+        b'{"q": ' + b"9" * 10_000 + b"}",
+    ],
+)
+def test_broken_json_is_told_of(client: TestClient, content: bytes) -> None:
+    answer = client.post(
+        "/translate", content=content, headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith("Invalid request")
+
+
+def test_broken_forms_and_other_kinds_are_told_of(client: TestClient) -> None:
+    broken = {"Content-Type": "multipart/form-data; boundary=x"}
+    assert client.post("/translate", content=b"--y\r\n", headers=broken).status_code == 400
+    no_boundary = {"Content-Type": "multipart/form-data"}
+    assert client.post("/translate", content=b"--y\r\n", headers=no_boundary).status_code == 400
+    xml = {"Content-Type": "text/xml"}
+    assert client.post("/translate", content=b"<q/>", headers=xml).status_code == 415
+    encoded = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = client.post("/translate", content=b"q=%ff&source=en&target=de", headers=encoded)
+    assert answer.status_code == 200
+
+
+def test_keys_are_asked_for_in_the_body_or_the_header(
+    make_client: Callable[..., TestClient],
+) -> None:
+    client = make_client(access=Access(keys=["one", "zwölf"]))
+    for wrong in (REQUEST, {**REQUEST, "api_key": ""}, {**REQUEST, "api_key": "On"}):
+        answer = client.post("/translate", json=wrong)
+        assert answer.status_code == 403
+        assert list(answer.json()) == ["error"]
+    assert client.post("/translate", json={**REQUEST, "api_key": "zwölf"}).json() == GERMAN
+    header = {"Authorization": "Bearer one"}
+    assert client.post("/translate", json=REQUEST, headers=header).json() == GERMAN
+    assert client.get("/v1/runs").status_code == 403
+    assert client.get("/v1/runs", headers=header).status_code == 200
+    assert client.get("/frontend/settings").json()["keyRequired"]
+
+
+def test_guessing_keys_is_slowed_down_and_others_are_not(
+    make_client: Callable[..., TestClient],
+) -> None:
+    client = make_client(limits=Limits(per_minute=3), access=Access(keys=["right"]))
+    guesses = [client.post("/translate", json={**REQUEST, "api_key": str(i)}) for i in range(5)]
+    assert [guess.status_code for guess in guesses] == [403, 403, 403, 429, 429]
+    assert client.post("/translate", json={**REQUEST, "api_key": "right"}).status_code == 200
+
+
+def test_too_many_requests_are_told_when_to_come_back(
+    make_client: Callable[..., TestClient],
+) -> None:
+    client = make_client(limits=Limits(per_minute=2))
+    answers = [client.post("/translate", json=REQUEST) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert int(answers[2].headers["Retry-After"]) > 0
+    assert client.get("/health").status_code == 200
+
+
+def test_an_answer_that_takes_too_long_is_given_up(make_client: Callable[..., TestClient]) -> None:
+    client = make_client(limits=Limits(seconds=0.001))
+    answer = client.post("/translate", json={**REQUEST, "q": ["Anna sings today."] * 500})
+    assert answer.status_code in (408, 503)
+
+
+def test_answers_keep_browsers_from_doing_more_than_the_page_needs(client: TestClient) -> None:
+    for path in ("/", "/docs", "/health", "/nothing", "/page/style.css"):
+        headers = client.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_what_is_not_there_is_told_in_the_same_shape(client: TestClient) -> None:
+    for path in ("/nothing", "/page/../app.py", "/page/%2e%2e/app.py", "/v1/runs/..%2f..%2fetc"):
+        answer = client.get(path)
+        assert answer.status_code == 404
+        assert list(answer.json()) == ["error"]
+    assert client.get("/translate").status_code == 405

@@ -1,0 +1,152 @@
+"""LibreTranslate's interface: its shapes, its errors, and a client that others wrote."""
+
+import io
+import threading
+import time
+from collections.abc import Callable, Iterator
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+
+import pytest
+import uvicorn
+from libretranslatepy import LibreTranslateAPI
+from starlette.testclient import TestClient
+
+from nmt.serve.app import make_app
+from nmt.serve.limits import Limits
+from nmt.serve.served_run import ServedRun
+from nmt.serve.server import bind
+from nmt.serve.service import Access, Service
+
+PAIR = {"source": "en", "target": "de"}
+SENTENCE, GERMAN = "Anna sings today.", "Anna singt heute."
+
+
+@pytest.fixture
+def address(served: ServedRun) -> Iterator[str]:
+    """A real server on a free port, with one key."""
+    listener = bind("127.0.0.1", 0)
+    app = make_app(Service([served], access=Access(keys=["secret"])))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(20)
+
+
+def test_a_client_that_others_wrote_works_unchanged(address: str) -> None:
+    api = LibreTranslateAPI(address, api_key="secret")
+    assert api.translate(SENTENCE, "en", "de") == GERMAN
+    assert api.detect("Ben singt heute.")[0]["language"] == "de"
+    assert {each["code"] for each in api.languages()} == {"en", "de"}
+    with pytest.raises(HTTPError, match="403"):
+        LibreTranslateAPI(address, api_key="guess").translate(SENTENCE, "en", "de")
+
+
+def test_json_and_forms_are_read_alike(client: TestClient) -> None:
+    request = {"q": SENTENCE, **PAIR}
+    for answer in (
+        client.post("/translate", json=request),
+        client.post("/translate", data=request),
+    ):
+        assert answer.status_code == 200
+        assert answer.json() == {"translatedText": GERMAN}
+    multipart = {name: (None, value) for name, value in request.items()}
+    assert client.post("/translate", files=multipart).json() == {"translatedText": GERMAN}
+
+
+def test_a_list_gives_a_list(client: TestClient) -> None:
+    answer = client.post("/translate", json={"q": [SENTENCE, "", "Ben reads often."], **PAIR})
+    assert answer.json() == {"translatedText": [GERMAN, "", "Ben liest oft."]}
+    assert client.post("/translate", json={"q": [], **PAIR}).json() == {"translatedText": []}
+
+
+def test_white_space_and_line_breaks_stay(client: TestClient) -> None:
+    text = f"\n  {SENTENCE}  Ben reads often.\r\n\r\n\tIda cooks at night.\n"
+    expected = f"\n  {GERMAN}  Ben liest oft.\r\n\r\n\tIda kocht nachts.\n"
+    answer = client.post("/translate", json={"q": text, **PAIR})
+    assert answer.json()["translatedText"] == expected
+
+
+def test_alternatives_are_others_than_the_best(client: TestClient) -> None:
+    answer = client.post("/translate", json={"q": SENTENCE, "alternatives": 3, **PAIR}).json()
+    assert answer["translatedText"] == GERMAN
+    assert len({GERMAN, *answer["alternatives"]}) == 4
+    several = client.post("/translate", json={"q": [SENTENCE], "alternatives": 3, **PAIR}).json()
+    assert several["alternatives"] == [answer["alternatives"]]
+
+
+def test_auto_takes_the_language_that_the_runs_translate_from(client: TestClient) -> None:
+    answer = client.post("/translate", json={"q": SENTENCE, "source": "auto", "target": "de"})
+    assert answer.json()["translatedText"] == GERMAN
+    assert answer.json()["detectedLanguage"] == {"confidence": 100.0, "language": "en"}
+
+
+def test_detect_languages_health_and_settings(client: TestClient) -> None:
+    found = client.post("/detect", data={"q": "Anna liest zu Hause."}).json()
+    assert [each["language"] for each in found] == ["de", "en"]
+    assert found[0]["confidence"] > found[1]["confidence"]
+    assert client.get("/languages").json() == [
+        {"code": "en", "name": "English", "targets": ["de"]},
+        {"code": "de", "name": "German", "targets": []},
+    ]
+    assert client.get("/health").json() == {"status": "ok"}
+    settings = client.get("/frontend/settings").json()
+    assert settings["language"]["target"] == {"code": "de", "name": "German"}
+    assert not settings["keyRequired"]
+    assert ".docx" in settings["supportedFilesFormat"]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"source": "en", "target": "de"}, "Invalid request: missing q parameter"),
+        ({"q": "x", "source": "en"}, "Invalid request: missing target parameter"),
+        ({"q": "x", "source": "en", "target": "xx"}, "xx is not supported"),
+        ({"q": "x", "source": "de", "target": "en"}, "en is not available as a target"),
+        ({"q": "x", **PAIR, "format": "pdf"}, "Invalid request: format"),
+        ({"q": "x", **PAIR, "alternatives": 1000}, "Invalid request: alternatives"),
+        ({"q": 7, **PAIR}, "Invalid request: q"),
+    ],
+)
+def test_what_is_wrong_is_told_in_its_shape(
+    client: TestClient, body: dict[str, object], message: str
+) -> None:
+    answer = client.post("/translate", json=body)
+    assert answer.status_code == 400
+    assert list(answer.json()) == ["error"]
+    assert answer.json()["error"].startswith(message)
+
+
+def test_too_much_text_is_refused(make_client: Callable[..., TestClient]) -> None:
+    client = make_client(limits=Limits(characters=100, sentences=5))
+    long = client.post("/translate", json={"q": "x" * 101, **PAIR})
+    assert long.status_code == 400
+    assert long.json()["error"] == "Invalid request: request (101) exceeds text limit (100)"
+    many = client.post("/translate", json={"q": ["a"] * 6, **PAIR})
+    assert "6 sentences" in many.json()["error"]
+
+
+def test_a_document_is_fetched_where_the_answer_says(client: TestClient) -> None:
+    file = ("letter one.txt", io.BytesIO(f"{SENTENCE}\n".encode()))
+    answer = client.post("/translate_file", data=PAIR, files={"file": file})
+    url = urlsplit(answer.json()["translatedFileUrl"])
+    assert url.netloc == "localhost:5000"
+    fetched = client.get(url.path)
+    assert fetched.text == f"{GERMAN}\n"
+    assert "letter%20one_de.txt" in fetched.headers["content-disposition"]
+    assert client.get("/download_file/guess/letter.txt").status_code == 404
+
+
+def test_other_documents_are_refused(client: TestClient) -> None:
+    for name in ("letter.pdf", "letter", "../../etc/passwd"):
+        answer = client.post("/translate_file", data=PAIR, files={"file": (name, b"x")})
+        assert answer.status_code == 400
+        assert "file format not supported" in answer.json()["error"]
+    assert client.post("/translate_file", data=PAIR).json()["error"] == (
+        "Invalid request: missing file parameter"
+    )
+    assert client.post("/translate_file", data={**PAIR, "file": "x"}).status_code == 400
