@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -12,6 +13,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -449,14 +451,38 @@ class DecodingConfig(Section):
     )
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where a configuration came from: a file, and the fields that were overridden.
+
+    All origins are equal, so that configurations with the same values are.
+    """
+
+    file: str = field(default="", compare=False)
+    overrides: tuple[str, ...] = field(default=(), compare=False)
+
+
 class Config(Section):
     """Everything that a run is made from."""
+
+    _origin: Origin = PrivateAttr(Origin())
 
     data: DataConfig = DataConfig()
     tokenizer: TokenizerConfig = TokenizerConfig()
     model: ModelConfig = ModelConfig()
     training: TrainingConfig = TrainingConfig()
     decoding: DecodingConfig = DecodingConfig()
+
+    @property
+    def origin(self) -> Origin:
+        """The file and the overrides that it was loaded from; empty if made in Python."""
+        return self._origin
+
+    def with_origin(self, origin: Origin) -> "Config":
+        """Return the same configuration, said to come from there."""
+        copy = self.model_copy()
+        copy._origin = origin
+        return copy
 
     def broken_rules(self) -> Iterator[BrokenRule]:
         """See `Section.broken_rules`; those of all sections and across sections."""

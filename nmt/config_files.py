@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticUndefined
 
-from nmt.config import RULES_UNCHECKED, Config, Section
+from nmt.config import RULES_UNCHECKED, Config, Origin, Section
 from nmt.errors import UserError, one_line
 from nmt.shipped import SHIPPED_CONFIGS
 
@@ -106,7 +106,14 @@ def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
         problems.append(str(error))
     if problems:
         raise UserError("\n".join(filter(None, problems)))
-    return config
+    return config.with_origin(Origin(_name_of(path), tuple(overrides)))
+
+
+def _name_of(path: Path) -> str:
+    """Return a configuration's path, or the name that --config takes for a shipped one."""
+    if path.is_relative_to(SHIPPED_CONFIGS):
+        return path.relative_to(SHIPPED_CONFIGS).as_posix()
+    return str(path)
 
 
 def parse_config(tree: dict[str, Any], label: str, origins: dict[str, str] | None = None) -> Config:

@@ -1,6 +1,7 @@
 """The run folder: all that a translation needs, in one place.
 
-run.json                 the version of this folder's format, and of the nmt that made it
+run.json                 the version of this folder's format and of the nmt that made it, and the
+                         configuration file and overrides that it was started with
 config.yaml              the resolved configuration
 data/                    tokenizers, raw validation and test pairs, the preparation's report, what
                          training saw
@@ -41,7 +42,7 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from nmt import __version__
-from nmt.config import Config
+from nmt.config import Config, Origin
 from nmt.config_files import dump_config, load_config
 from nmt.corpus.json_files import first_problem
 from nmt.corpus.manifest import read_manifest, run_files
@@ -55,7 +56,7 @@ FORMAT = 2  # of the run folder; 1 had no run.json
 Weights = Literal["best", "last", "averaged"]
 RUNS = Path("runs")
 _LOCK = ".lock"
-_FORMAT_FILE = "run.json"
+_HEADER = "run.json"
 _REMEDY = "copy the run folder again, or train it anew"
 _A_DAY = 24 * 60 * 60.0  # seconds
 
@@ -91,11 +92,13 @@ class Validation(TypedDict):
     samples: Annotated[list[Sample], Field(default_factory=list)]
 
 
-class _Format(BaseModel):
+class _Header(BaseModel):
     """What `run.json` says."""
 
     format: PositiveInt = FORMAT
     nmt: str = __version__
+    config: str = ""  # the file that the run was started with
+    overrides: list[str] = []  # given with it, and when the run was resumed
 
 
 class RunFolder:
@@ -108,18 +111,26 @@ class RunFolder:
         self.checkpoint = path / "checkpoint.pt"
         self.datastore = path / "datastore.safetensors"
 
-    def write_format(self) -> None:
-        """Write which version of the folder's format the rest follows."""
-        with replacing(self.path / _FORMAT_FILE) as partial:
-            partial.write_text(_Format().model_dump_json() + "\n", encoding="utf-8")
-
     @property
     def config(self) -> Config:
         """The configuration that the run was trained with last."""
         return load_config(self.path / "config.yaml")
 
+    @property
+    def origin(self) -> Origin:
+        """The configuration file and the overrides that the run was started and resumed with."""
+        header = _read_header(self.path)
+        return Origin(header.config, tuple(header.overrides))
+
     def write_config(self, config: Config) -> None:
-        """Write the resolved configuration."""
+        """Write the format that this folder follows, the resolved configuration and its origin."""
+        file, overrides = config.origin.file, config.origin.overrides
+        if file == str(self.path / "config.yaml"):  # resumed
+            file, overrides = self.origin.file, self.origin.overrides + overrides
+        last = {override.partition("=")[0].strip(): override for override in overrides}
+        header = _Header(config=file, overrides=list(last.values()))
+        with replacing(self.path / _HEADER) as partial:
+            partial.write_text(header.model_dump_json() + "\n", encoding="utf-8")
         with replacing(self.path / "config.yaml") as partial:
             partial.write_text(dump_config(config), encoding="utf-8")
 
@@ -205,7 +216,6 @@ def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
         for file in run_files(prepared.folder):
             with replacing(run.data / file.name) as partial:
                 partial.write_bytes(file.read_bytes())
-        run.write_format()
         run.write_config(config)
     except BaseException:
         discard_beginning(run)
@@ -217,24 +227,34 @@ def discard_beginning(run: RunFolder) -> None:
     """Delete a run that has no checkpoint and no weights, but for its lock: it is of no use."""
     if not run.checkpoint.exists() and not any(run.path.glob("*.safetensors")):
         shutil.rmtree(run.data, ignore_errors=True)
-        for name in ("config.yaml", _FORMAT_FILE):
+        for name in ("config.yaml", _HEADER):
             (run.path / name).unlink(missing_ok=True)
+
+
+def delete_run(run: RunFolder) -> None:
+    """Delete a run, unless a training is at work in it."""
+    if run.path.is_symlink():
+        raise UserError(f"{run.path}: is a link; delete {run.path.resolve()} instead")
+    with run.held():
+        (run.path / "config.yaml").unlink()  # first: what is left by an error is no run
+        shutil.rmtree(run.path)
 
 
 def open_run(path: Path) -> RunFolder:
     """Open the run at `path`; raises `UserError` if there is none."""
     if not (path / "config.yaml").is_file():
         raise UserError(f"{path}: not a run folder (it has no config.yaml)")
-    _require_known_format(path / _FORMAT_FILE)
+    _read_header(path)
     return RunFolder(path)
 
 
-def _require_known_format(file: Path) -> None:
-    """Refuse a run of a later format than this; an earlier one is read, see `FORMER_FIELDS`."""
+def _read_header(run: Path) -> _Header:
+    """Read run.json; refuse a later format than this. An earlier one is read: `FORMER_FIELDS`."""
+    file = run / _HEADER
     if not file.exists():
-        return
+        return _Header(format=1)
     try:
-        stored = _Format.model_validate_json(file.read_bytes())
+        stored = _Header.model_validate_json(file.read_bytes())
     except ValidationError as error:
         raise UserError(f"{file}: damaged: {first_problem(error)}; {_REMEDY}") from None
     if stored.format > FORMAT:
@@ -242,6 +262,7 @@ def _require_known_format(file: Path) -> None:
             f"{file.parent}: written by nmt {stored.nmt} in format {stored.format}, but this is "
             f"nmt {__version__}, which reads up to format {FORMAT}; update nmt to use this run"
         )
+    return stored
 
 
 def require_same_data(run: RunFolder, prepared: PreparedData) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from nmt.config import Config
+from nmt.config_files import load_config
 from nmt.corpus.prepare import prepare
 from nmt.corpus.prepared import PreparedData
 from nmt.errors import UserError
@@ -366,3 +367,15 @@ def test_damaged_metrics_are_refused_in_one_line(line: bytes) -> None:
     ) as caught:
         run.read_metrics()
     assert "\n" not in str(caught.value)
+
+
+def test_a_run_remembers_what_it_was_started_and_resumed_with(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("training: {seed: 3}\n")
+    run = RunFolder(tmp_path / "run")
+    run.path.mkdir()
+    run.write_config(load_config(tmp_path / "mine.yaml", ["training.epochs=2", "model.heads=2"]))
+    resumed = load_config(run.path / "config.yaml", ["training.epochs=5"])
+    assert resumed == load_config(tmp_path / "mine.yaml", ["training.epochs=5", "model.heads=2"])
+    run.write_config(resumed)
+    assert run.origin.file == str(tmp_path / "mine.yaml")
+    assert run.origin.overrides == ("training.epochs=5", "model.heads=2")

@@ -29,7 +29,7 @@ STAGES = (
     stages.evaluate,
     stages.export,
 )
-for command in (*STAGES, serve.serve, runs.runs, runs.show):
+for command in (*STAGES, serve.serve, runs.runs, runs.show, runs.rm):
     app.command()(command)
 app.add_typer(plots.app, name="plot")
 app.add_typer(configs.app, name="config")

@@ -1,18 +1,34 @@
-"""`nmt runs` and `nmt show`: what has been trained."""
+"""`nmt runs`, `nmt show` and `nmt rm`: what has been trained."""
 
+import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from nmt.cli.tables import print_facts, print_table
+from nmt.errors import UserError
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
 
 def runs(
     folder: Annotated[Path, typer.Argument(help="Folder of run folders.")] = Path("runs"),
+    json_: JsonOption = False,
 ) -> None:
-    """List the runs in ./runs: config, data, size, updates, best validation BLEU, age."""
-    from nmt.reports.runs import format_runs, summarize_runs
+    """List the runs in ./runs, the one trained last first."""
+    from dataclasses import asdict
 
-    typer.echo(format_runs(summarize_runs(folder)))
+    from nmt.reports.runs import RUN_COLUMNS, summarize_runs
+
+    found, damaged = summarize_runs(folder)
+    if json_:
+        typer.echo(json.dumps([asdict(run) for run in found], indent=2, ensure_ascii=False))
+    elif found:
+        print_table(RUN_COLUMNS, [run.row() for run in found], left=2)
+    for line in damaged:
+        typer.echo(line, err=True)
 
 
 def show(
@@ -20,10 +36,41 @@ def show(
         Path | None,
         typer.Argument(help="Run folder; default: the one under ./runs trained last."),
     ] = None,
+    json_: JsonOption = False,
 ) -> None:
     """Show everything about a run: how it was configured, its model, its validations, its files."""
-    from nmt.reports.runs import format_run
+    from nmt.reports.runs import VALIDATION_COLUMNS, run_as_json, run_facts, validation_rows
     from nmt.run_folder import newest_run, open_run
 
     folder = open_run(run) if run else newest_run("config.yaml", option="nmt show FOLDER")
-    typer.echo(format_run(folder))
+    if json_:
+        typer.echo(json.dumps(run_as_json(folder), indent=2, ensure_ascii=False))
+        return
+    metrics = folder.read_metrics()
+    print_facts(run_facts(folder))
+    if metrics:
+        typer.echo()
+        print_table(VALIDATION_COLUMNS, validation_rows(metrics), left=0)
+        typer.echo()
+        for sample in metrics[-1]["samples"]:
+            typer.echo(f"{sample['source']}  →  {sample['translation']}")
+
+
+def rm(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders to delete.", metavar="RUN...")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Delete runs, after asking."""
+    from nmt.run_folder import delete_run, open_run
+
+    folders = [open_run(run) for run in runs]
+    if not yes and not _can_ask():
+        raise UserError("nobody to ask whether to delete; add --yes")
+    for folder in folders:
+        if yes or typer.confirm(f"delete {folder.path}?"):
+            delete_run(folder)
+            typer.echo(f"deleted          {folder.path}")
+
+
+def _can_ask() -> bool:
+    return sys.stdin.isatty()

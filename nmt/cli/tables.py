@@ -1,0 +1,63 @@
+"""Tables: coloured and fitted to its width on a terminal, plain in a pipe."""
+
+from collections.abc import Sequence
+
+import typer
+
+
+def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> None:
+    """Print rows under heads; the first `left` columns are aligned left, the others right.
+
+    In a pipe a row is one line, however long.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if not console.is_terminal:
+        typer.echo("\n".join(_plain([heads, *rows], left)))
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for number, head in enumerate(heads):
+        is_left = number < left
+        table.add_column(
+            head, justify="left" if is_left else "right", no_wrap=not is_left, overflow="fold"
+        )
+    for row in rows:
+        table.add_row(*map(_literal, row))
+    console.print(table)
+
+
+def print_facts(facts: Sequence[tuple[str, str]]) -> None:
+    """Print names and texts side by side."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if not console.is_terminal:
+        typer.echo("\n".join(f"{name:<17}{text}" for name, text in facts))
+        return
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in facts:
+        table.add_row(name, _literal(text))
+    console.print(table)
+
+
+def _literal(text: str) -> str:
+    """Return text that rich prints as it is; brackets would be taken for styles."""
+    from rich.markup import escape
+
+    return escape(text)
+
+
+def _plain(rows: Sequence[Sequence[str]], left: int) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if number < left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,86 @@
+"""`nmt runs`, `nmt show` and `nmt rm` as a person and as a program meets them."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from nmt.cli.app import app
+from nmt.errors import UserError
+from nmt.run_folder import RunFolder
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trained_run: RunFolder) -> Path:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(trained_run.path, "runs/first")
+    return Path("runs/first")
+
+
+def test_runs_as_json_are_complete(run: Path) -> None:
+    [found] = json.loads(runner.invoke(app, ["runs", "--json"]).stdout)
+    assert found["name"] == "first"
+    assert found["pairs"] == 168
+
+
+def test_in_a_pipe_a_run_is_one_line(run: Path) -> None:
+    name = "a-name-that-is-much-too-long-for-a-column-" * 3
+    run.rename(run.with_name(name))
+    head, line = runner.invoke(app, ["runs"]).stdout.splitlines()
+    assert head.split()[:2] == ["run", "config"]
+    assert line.split()[0] == name
+
+
+def test_on_a_terminal_the_table_fits_its_width(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(run, "runs/multi30k-learned-positions-with-more-dropout-2")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    printed = runner.invoke(app, ["runs"]).stdout
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", printed).splitlines()
+    assert printed != "\n".join(lines)  # coloured
+    assert max(map(len, lines)) <= 80
+    assert "BLEU" in lines[0]
+
+
+def test_show_as_json(run: Path) -> None:
+    found = json.loads(runner.invoke(app, ["show", "--json"]).stdout)
+    assert found["path"] == "runs/first"
+    assert found["settings"]["model"]["d_model"] == 64
+
+
+def test_rm_asks(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt.cli.runs._can_ask", lambda: True)
+    runner.invoke(app, ["rm", "runs/first"], input="n\n")
+    assert run.exists()
+    done = runner.invoke(app, ["rm", "runs/first"], input="y\n")
+    assert "delete runs/first?" in done.stdout
+    assert not run.exists()
+
+
+def test_rm_deletes_nothing_when_nobody_can_be_asked(run: Path) -> None:
+    done = runner.invoke(app, ["rm", "runs/first"])
+    assert isinstance(done.exception, UserError)
+    assert "add --yes" in str(done.exception)
+    assert run.exists()
+    runner.invoke(app, ["rm", "runs/first", "--yes"])
+    assert list(Path("runs").iterdir()) == []
+
+
+def test_rm_deletes_nothing_but_runs(run: Path) -> None:
+    Path("precious").mkdir()
+    done = runner.invoke(app, ["rm", "--yes", "runs/first", "precious"])
+    assert "precious: not a run folder" in str(done.exception)
+    assert run.exists()
+    assert Path("precious").exists()
+
+
+def test_rm_spares_a_run_that_is_being_trained(run: Path) -> None:
+    with RunFolder(run).held():
+        done = runner.invoke(app, ["rm", "--yes", "runs/first"])
+    assert "another training is at work here" in str(done.exception)
+    assert (run / "best.safetensors").exists()
