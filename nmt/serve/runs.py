@@ -11,7 +11,7 @@ from nmt.config import CORPUS_PATHS
 from nmt.config_files import describe_fields
 from nmt.corpus.report import Report
 from nmt.errors import UserError
-from nmt.reports.runs import known_configs, summarize
+from nmt.reports.runs import NOTHING, summarize
 from nmt.run_folder import RunFolder, Validation, last_change
 from nmt.serve.errors import ApiError
 
@@ -57,11 +57,10 @@ class RunDetails(TypedDict):
 
 def list_runs(service: "Service") -> list[RunRow]:
     """Return the runs, trained last first; those that cannot be read are left out."""
-    configs = known_configs()
     rows: list[RunRow] = []
     for name, run in _named_folders(service):
         try:
-            found, data = summarize(run, configs), run.config.data
+            found, data = summarize(run), run.config.data
         except (UserError, OSError):
             continue
         rows.append(
@@ -70,8 +69,8 @@ def list_runs(service: "Service") -> list[RunRow]:
                 "served": name in service.runs,
                 "source": data.source_language,
                 "target": data.target_language,
-                "config": found.config,
-                "data": found.data,
+                "config": PurePath(found.config).name if found.config else NOTHING,
+                "data": f"{data.source}, {found.pairs:,} pairs",
                 "parameters": found.parameters,
                 "updates": found.updates,
                 "bleu": found.bleu,
