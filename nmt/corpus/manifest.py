@@ -4,11 +4,11 @@ It is written last, so it marks the folder as complete. It travels into run fold
 files, whose checksums tell damage that a parser would read as something else.
 """
 
-import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nmt.checksums import checksum
 from nmt.config import DataConfig, TokenizerConfig
 from nmt.corpus.json_files import unreadable
 
@@ -50,7 +50,7 @@ def write_manifest(
         "format": FORMAT,
         "fingerprint": fingerprint,
         "files": {path.name: path.stat().st_size for path in sorted(folder.iterdir())},
-        "checksums": {path.name: _checksum(path) for path in run_files(folder)},
+        "checksums": {path.name: checksum(path) for path in run_files(folder)},
         "data": data.model_dump(mode="json"),
         "tokenizer": tokenizer.model_dump(mode="json"),
     }
@@ -72,9 +72,5 @@ def require_undamaged(paths: list[Path]) -> None:
     manifest = read_manifest(paths[0].parent)
     for path in paths if manifest else []:
         promised = manifest.checksums.get(path.name) if manifest else None
-        if promised and path.is_file() and _checksum(path) != promised:
+        if promised and path.is_file() and checksum(path) != promised:
             raise unreadable(path, "damaged (its checksum is wrong)")
-
-
-def _checksum(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

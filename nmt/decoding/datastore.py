@@ -6,7 +6,6 @@ cluster, and a search looks into the nearest few clusters only (an inverted file
 Zisserman 2003).
 """
 
-import hashlib
 from pathlib import Path
 
 import torch
@@ -14,6 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from nmt.checksums import identity
 from nmt.errors import UserError, one_line
 from nmt.model.transformer import Transformer
 
@@ -89,7 +89,7 @@ class Datastore:
     # ------------------------------------------------------------------------------- on disk
 
     def save(self, path: Path, made_from: str) -> None:
-        """Write the datastore; made_from: the `digest` of the model's weights."""
+        """Write the datastore; made_from: the `identity` of the model's weights."""
         # Half of float32's size; what is lost is nothing to the distances between neighbours.
         stored = {
             "keys": torch.cat([cluster.T.half() for cluster in self._keys]),
@@ -124,7 +124,7 @@ class Datastore:
         except (OSError, SafetensorError, RuntimeError, ValueError) as error:
             reason = one_line(error)[:200]
             raise UserError(f"{path}: cannot be read: {reason}; {remedy}") from None
-        if made_from != digest(weights):
+        if made_from != identity(weights):
             raise UserError(f"{path}: was made from other weights than {weights.name}; {remedy}")
         device = model.output.weight.device
         return cls(**{name: tensor.to(device) for name, tensor in stored.items()})
@@ -166,8 +166,3 @@ def _require_sound(stored: dict[str, Tensor], model: Transformer) -> None:
         raise ValueError("its clusters do not add up")
     if not (centroids.isfinite().all() and keys.isfinite().all()):
         raise ValueError("it holds numbers that are not finite")
-
-
-def digest(weights: Path) -> str:
-    """Return what tells weights from all others."""
-    return hashlib.sha256(weights.read_bytes()).hexdigest()

@@ -6,6 +6,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_model, save_file
 
+from nmt.checksums import CHECKSUM, NO_CHECKSUM, require_undamaged, sign
 from nmt.config import ModelConfig
 from nmt.errors import UserError, one_line, unreadable_weights
 from nmt.model.transformer import Transformer
@@ -19,17 +20,19 @@ def save_weights(model: Transformer, path: Path) -> None:
     # Not by `save_model`, which also notes what is tied, each time in another order.
     weights = {name: parameter.detach() for name, parameter in model.named_parameters()}
     try:
-        save_file(weights, path)
+        save_file(weights, path, {CHECKSUM: NO_CHECKSUM})
     except SafetensorError as error:
         raise OSError(one_line(error)[:200]) from None
+    sign(path)
 
 
 def load_weights(
     path: Path, config: ModelConfig, source_size: int, target_size: int, device: torch.device
 ) -> Transformer:
-    """Build the model and read its weights; raises `UserError` where they do not fit."""
+    """Build the model and read its weights; raises `UserError` for damaged or unfitting ones."""
     model = Transformer(config, source_size, target_size)
     try:
+        require_undamaged(path)
         load_model(model, path)
     except FileNotFoundError:
         raise UserError(

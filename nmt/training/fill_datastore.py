@@ -4,8 +4,9 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from nmt.checksums import identity
 from nmt.corpus.prepared import PreparedData
-from nmt.decoding.datastore import Datastore, digest
+from nmt.decoding.datastore import Datastore
 from nmt.errors import UserError
 from nmt.model.weights import load_weights
 from nmt.progress import elapsed
@@ -30,7 +31,7 @@ def fill_datastore(
     require_room(prepared, config.model.d_model)
     path = run.weights(weights)
     # Before they are loaded: should a training replace them now, the datastore will be refused.
-    made_from = digest(path) if path.exists() else ""
+    made_from = identity(path) if path.exists() else ""
     model = load_weights(path, config.model, *sizes, device)
     batches = batches_of("train", prepared, config.training, config.model.max_length)
     keys, tokens = [], []

@@ -8,8 +8,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from nmt.checksums import identity
 from nmt.decoding import datastore
-from nmt.decoding.datastore import Datastore, digest
+from nmt.decoding.datastore import Datastore
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.model.weights import save_weights
@@ -91,7 +92,7 @@ def weights(model: Transformer, tmp_path: Path) -> Path:
     """The model's weights, with a datastore beside them."""
     path = tmp_path / "best.safetensors"
     save_weights(model, path)
-    Datastore.of(*keys_in_groups(3000)).save(tmp_path / "datastore.safetensors", digest(path))
+    Datastore.of(*keys_in_groups(3000)).save(tmp_path / "datastore.safetensors", identity(path))
     return path
 
 

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
+from nmt.checksums import recorded_checksum
 from nmt.config import ModelConfig
 from nmt.errors import UserError
 from nmt.model.transformer import count_parameters
@@ -83,6 +85,34 @@ def test_a_loaded_model_is_ready_to_translate(random_model, tmp_path):
     assert torch.equal(loaded(source, target), model.eval()(source, target))
 
 
+def test_a_changed_byte_is_told_wherever_it_is(random_model, tmp_path):
+    model = random_model()
+    path = tmp_path / "best.safetensors"
+    save_weights(model, path)
+    content = path.read_bytes()
+    load_weights(path, model.config, 11, 11, CPU)
+    for place in range(0, len(content), 97):
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        path.write_bytes(damaged)
+        if recorded_checksum(path) is None:  # its name, or the JSON around it, is what has changed
+            continue
+        message = refusal(path, model.config)
+        assert "cannot be read" in message or "its checksum is wrong" in message
+
+
+def test_weights_of_an_older_nmt_have_no_checksum_and_are_read(random_model, tmp_path):
+    model = random_model()
+    path, older = tmp_path / "new.safetensors", tmp_path / "old.safetensors"
+    save_weights(model, path)
+    save_file(load_file(path), older)
+
+    loaded = load_weights(older, model.config, 11, 11, CPU)
+
+    assert recorded_checksum(older) is None
+    assert torch.equal(loaded.output.weight, model.output.weight)
+
+
 def test_missing_weights_are_refused(config, tmp_path):
     assert "no such weights" in refusal(tmp_path / "best.safetensors", config())
 
@@ -105,7 +135,7 @@ def test_a_file_cut_short_is_refused(random_model, tmp_path):
     path.write_bytes(path.read_bytes()[:-100])
 
     message = refusal(path, model.config)
-    assert "weights cannot be read" in message
+    assert "weights cannot be read: damaged" in message
     assert "copy the run folder again, or train it anew" in message
 
 

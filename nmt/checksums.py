@@ -1,0 +1,75 @@
+"""Checksums (SHA-256) of files; safetensors files of weights carry theirs in their own header.
+
+A weights file's checksum is of all its bytes, with zeros in the checksum's own place. So it comes
+and goes with the file, and reading the header is enough to know it.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import BinaryIO
+
+from nmt.errors import unreadable_weights
+
+CHECKSUM = "checksum"  # its name in the header's metadata
+NO_CHECKSUM = "0" * 64
+_LARGEST_HEADER = 100_000_000  # bytes, as in safetensors
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as file:
+        return _of_rest(file, b"")
+
+
+def sign(path: Path) -> None:
+    """Put its checksum into a safetensors file that was written with `NO_CHECKSUM`."""
+    with path.open("r+b") as file:
+        header = _read_header(file)
+        found = _of_rest(file, header)
+        file.seek(header.index(NO_CHECKSUM.encode()))
+        file.write(found.encode())
+
+
+def recorded_checksum(path: Path) -> str | None:
+    """Return the checksum that a safetensors file carries; None if there is none in its header."""
+    with path.open("rb") as file:
+        return _recorded(_read_header(file))
+
+
+def identity(weights: Path) -> str:
+    """Return what tells weights from all others; those of an older nmt carry no checksum."""
+    return recorded_checksum(weights) or checksum(weights)
+
+
+def require_undamaged(weights: Path) -> None:
+    """Raise `UserError` if bytes of a weights file have changed since it was written."""
+    with weights.open("rb") as file:
+        header = _read_header(file)
+        recorded = _recorded(header)
+        if not recorded:
+            return
+        found = _of_rest(file, header.replace(recorded.encode(), NO_CHECKSUM.encode(), 1))
+    if found != recorded:
+        raise unreadable_weights(weights, ValueError("damaged, its checksum is wrong"))
+
+
+def _read_header(file: BinaryIO) -> bytes:
+    size = file.read(8)
+    return size + file.read(min(int.from_bytes(size, "little"), _LARGEST_HEADER))
+
+
+def _recorded(header: bytes) -> str | None:
+    try:
+        found = json.loads(header[8:])["__metadata__"][CHECKSUM]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return found if isinstance(found, str) else None
+
+
+def _of_rest(file: BinaryIO, before: bytes) -> str:
+    """Return the checksum of `before` and what is still to be read of a file."""
+    found = hashlib.sha256(before)
+    while block := file.read(1 << 20):
+        found.update(block)
+    return found.hexdigest()

@@ -1,0 +1,79 @@
+"""Checksums: weights carry their own, and tell when they have changed."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from nmt.checksums import (
+    CHECKSUM,
+    NO_CHECKSUM,
+    checksum,
+    identity,
+    recorded_checksum,
+    require_undamaged,
+    sign,
+)
+from nmt.errors import UserError
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    path = tmp_path / "weights"
+    save_file({"x": np.arange(300_000)}, path, {CHECKSUM: NO_CHECKSUM})
+    sign(path)
+    return path
+
+
+def test_a_files_checksum_is_its_sha256(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(content := bytes(range(256)) * 10_000)
+    assert checksum(tmp_path / "a") == hashlib.sha256(content).hexdigest()
+
+
+def test_signed_weights_are_whole_and_still_safetensors(weights: Path) -> None:
+    require_undamaged(weights)
+    assert load_file(weights)["x"].sum() == np.arange(300_000).sum()
+    assert identity(weights) == recorded_checksum(weights) != NO_CHECKSUM
+
+
+def test_weights_that_differ_anywhere_have_other_checksums(weights: Path, tmp_path: Path) -> None:
+    save_file({"y": np.arange(300_000)}, tmp_path / "other", {CHECKSUM: NO_CHECKSUM})
+    sign(tmp_path / "other")
+    assert identity(tmp_path / "other") != identity(weights)
+
+
+def test_a_changed_byte_is_damage(weights: Path) -> None:
+    content = bytearray(weights.read_bytes())
+    content[-1000] ^= 1
+    weights.write_bytes(content)
+    with pytest.raises(UserError, match="damaged, its checksum is wrong; copy"):
+        require_undamaged(weights)
+
+
+def test_without_a_checksum_the_identity_is_made_from_the_content(tmp_path: Path) -> None:
+    path = tmp_path / "old"
+    save_file({"x": np.arange(3)}, path)
+    require_undamaged(path)
+    assert identity(path) == checksum(path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"",
+        b"[]",
+        b"{",
+        b"\xff",
+        b'{"__metadata__": 3}',
+        b'{"__metadata__": {"checksum": 7}}',
+        b"[" * 9**6,
+    ],
+)
+def test_odd_headers_have_no_checksum(tmp_path: Path, header: bytes) -> None:
+    path = tmp_path / "odd"
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    assert recorded_checksum(path) is None
+    path.write_bytes(b"\xff" * 8 + header)
+    assert recorded_checksum(path) is None
