@@ -92,6 +92,11 @@ class Validation(TypedDict):
     samples: Annotated[list[Sample], Field(default_factory=list)]
 
 
+def quality(line: Validation, best: Literal["bleu", "loss"]) -> float:
+    """Return by what `training.best` compares validations: the greater, the better."""
+    return line["bleu"] if best == "bleu" else -line["loss"]
+
+
 class _Header(BaseModel):
     """What `run.json` says."""
 
@@ -180,10 +185,9 @@ class RunFolder:
 
     def best_validation(self) -> Validation | None:
         """Return the validation of the best weights, as `training.best` says; None before any."""
-        measure: Literal["bleu", "loss"] = self.config.training.best
-        sign = 1 if measure == "bleu" else -1
+        measure = self.config.training.best
         lines = [line for line in self.read_metrics() if not math.isnan(line[measure])]
-        return max(lines, key=lambda line: sign * line[measure], default=None)
+        return max(lines, key=lambda line: quality(line, measure), default=None)
 
     def write_metrics(self, lines: list[Validation]) -> None:
         """Replace the metrics, whole or not at all."""

@@ -12,7 +12,7 @@ import torch
 from nmt.config import Config
 from nmt.config_files import parse_config
 from nmt.run_folder import RunFolder
-from nmt.training.trainer import train
+from nmt.training.train import train
 
 NAMES = ["Anna", "Ben", "Clara", "David", "Emma", "Felix", "Greta", "Hugo", "Ida", "Jonas"]
 VERBS = {

@@ -208,11 +208,11 @@ def test_a_dry_run_tells_memory_and_speed_and_leaves_no_run(trained_run: RunFold
 def test_out_of_memory_is_one_line(trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
-    from nmt.training.trainer import Trainer
+    from nmt.training.state import TrainingState
 
     Path("mine.yaml").write_text(dump_config(trained_run.config))
     nmt("prepare", "--config", "mine.yaml")
-    monkeypatch.setattr(Trainer, "update", lambda *_: torch.empty(1 << 50))  # a real refusal
+    monkeypatch.setattr(TrainingState, "update", lambda *_: torch.empty(1 << 50))  # a real refusal
     message = "lower training.batch_tokens"
     assert_refused("train", "--config", "mine.yaml", "--dry-run", message=message)
 

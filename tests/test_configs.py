@@ -10,7 +10,7 @@ from nmt.config import Config
 from nmt.config_files import load_config, shipped_configs
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.shipped import SHIPPED_CONFIGS
-from nmt.training.trainer import train
+from nmt.training.train import train
 
 CONFIGS = shipped_configs()
 

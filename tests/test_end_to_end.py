@@ -9,7 +9,7 @@ from nmt.config_files import load_config
 from nmt.decoding.loading import load_translator
 from nmt.evaluation import Report, corpus_bleu, evaluate_examples
 from nmt.run_folder import RunFolder
-from nmt.training.trainer import train
+from nmt.training.train import train
 
 pytestmark = pytest.mark.slow
 CPU = torch.device("cpu")

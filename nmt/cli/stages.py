@@ -80,9 +80,9 @@ def train(
     train as one: torchrun --nproc-per-node=2 -m nmt -- train …
     """
     from nmt.device import choose_device
+    from nmt.training.distributed import joined, require_one
     from nmt.training.dry_run import dry_run as look_ahead
-    from nmt.training.processes import joined, require_one
-    from nmt.training.trainer import train
+    from nmt.training.train import train
 
     if dry_run:
         require_one("--dry-run")
@@ -92,10 +92,10 @@ def train(
             raise UserError("--dry-run leaves no run behind; leave --run out")
         typer.echo(look_ahead(load(config or "base.yaml", set_), choose_device(device)))
         return
-    with joined(device) as processes:
+    with joined(device) as worker:
         settings, folder = _run_to_train(config, set_, run, resume)
-        folder = processes.gather(folder)[0]  # the main process's, which makes it
-        train(settings, folder, resume, processes)
+        folder = worker.gather(folder)[0]  # the main process's, which makes it
+        train(settings, folder, resume, worker)
         typer.echo(f"trained          {folder}")
         quoted = shlex.quote(str(folder))
         typer.echo(f'translate with   nmt translate --run {quoted} "oscar likes to code"')

@@ -27,20 +27,20 @@ class Batch:
     """Sentence pairs, padded on the right.
 
     source: (batch, source), ending in <eos>; target_in: (batch, target), <sos> and all tokens but
-    the last; target_out: (batch, target), all tokens but the first; places: (tokens,), where in the
-    flattened target_out the labels are that are no padding, found here, since a GPU that has to say
-    how many there are makes the processor wait
+    the last; target_out: (batch, target), all tokens but the first; label_indices: (tokens,), those
+    of the labels that are not padding in the flattened target_out, found here because counting
+    them on a GPU would make the processor wait
     """
 
     source: Tensor
     target_in: Tensor
     target_out: Tensor
-    places: Tensor
+    label_indices: Tensor
 
     @property
     def tokens(self) -> int:
-        """Number of labels that count."""
-        return len(self.places)
+        """Number of labels that are not padding."""
+        return len(self.label_indices)
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -55,22 +55,23 @@ class Batch:
             source=self.source[number::count],
             target_in=self.target_in[number::count],
             target_out=target_out,
-            places=_places(target_out),
+            label_indices=_label_indices(target_out),
         )
 
     def twice(self) -> "Batch":
-        """Return the batch with each pair twice; a label is followed by itself in `places`."""
-        places = torch.stack([self.places, self.places + self.target_out.numel()], dim=1)
+        """Return the batch with each pair twice, and each label followed by its repetition."""
+        first = self.label_indices
+        both = torch.stack([first, first + self.target_out.numel()], dim=1)
         return Batch(
             source=self.source.repeat(2, 1),
             target_in=self.target_in.repeat(2, 1),
             target_out=self.target_out.repeat(2, 1),
-            places=places.flatten(),
+            label_indices=both.flatten(),
         )
 
     def without_labels(self) -> "Batch":
-        """Return the batch with no label that counts: what there is to learn from it is nothing."""
-        return replace(self, places=self.places[:0])
+        """Return the batch with no label that counts: its loss and gradient are zero."""
+        return replace(self, label_indices=self.label_indices[:0])
 
     @classmethod
     def from_ids(
@@ -83,7 +84,7 @@ class Batch:
             source=pad([[*ids, EOS] for ids in sources]),
             target_in=target[:, :-1].masked_fill(target[:, :-1] == EOS, PAD),
             target_out=target_out,
-            places=_places(target_out),
+            label_indices=_label_indices(target_out),
         )
 
     def to(self, device: torch.device) -> "Batch":
@@ -101,7 +102,7 @@ class Batch:
             source=move(self.source),
             target_in=move(self.target_in),
             target_out=move(self.target_out),
-            places=move(self.places),
+            label_indices=move(self.label_indices),
         )
 
 
@@ -223,7 +224,7 @@ def batches_of(
     ]
 
 
-def _places(target_out: Tensor) -> Tensor:
+def _label_indices(target_out: Tensor) -> Tensor:
     return target_out.flatten().nonzero().squeeze(1)  # PAD is 0
 
 

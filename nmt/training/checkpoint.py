@@ -14,8 +14,8 @@ from torch import Tensor
 from nmt.errors import UserError, one_line
 from nmt.model.transformer import Transformer
 from nmt.run_folder import replacing
+from nmt.training.distributed import Worker
 from nmt.training.optimization import WeightAverage
-from nmt.training.processes import Processes
 
 FORMAT = 3
 
@@ -49,14 +49,14 @@ def save_checkpoint(
     optimizer: torch.optim.Optimizer,
     average: WeightAverage | None,
     progress: Progress,
-    processes: Processes,
+    worker: Worker,
 ) -> None:
     """Write everything that the next update depends on, whole or not at all.
 
     Of several processes the main one writes, and all have to call this.
     """
-    own = processes.gather((progress.loss, _generator_states(processes.device)))
-    if not processes.is_main:
+    own = worker.gather((progress.loss, _generator_states(worker.device)))
+    if not worker.is_main:
         return
     state = {
         "format": FORMAT,
@@ -80,7 +80,7 @@ def load_checkpoint(
     model: Transformer,
     optimizer: torch.optim.Optimizer,
     average: WeightAverage | None,
-    processes: Processes,
+    worker: Worker,
 ) -> Progress:
     """Restore what `save_checkpoint` wrote; raises `UserError` for anything else.
 
@@ -92,17 +92,17 @@ def load_checkpoint(
         if state["format"] != FORMAT:
             raise UserError(f"{path}: checkpoint format {state['format']}, expected {FORMAT}")
         own = state["of each process"]
-        if len(own) != processes.size:
+        if len(own) != worker.size:
             raise UserError(
-                f"{path}: number of processes: {processes.size} is not the {len(own)} of "
+                f"{path}: number of processes: {worker.size} is not the {len(own)} of "
                 f"this run; resume it with torchrun --nproc-per-node={len(own)} -m nmt -- …"
             )
         model.load_state_dict(state["model"])
         _restore_moments(optimizer, state["optimizer"]["state"])
         if average is not None:
             average.load(state["average"])
-        loss, generators = own[processes.rank]
-        _restore_generators(generators, processes.device)
+        loss, generators = own[worker.rank]
+        _restore_generators(generators, worker.device)
         progress = json.dumps({**state["progress"], "loss": loss})
         return TypeAdapter(Progress).validate_json(progress, strict=True)
     except UserError:

@@ -19,7 +19,7 @@ from nmt.decoding.translator import Translator
 from nmt.device import choose_device
 from nmt.model.transformer import count_parameters
 from nmt.run_folder import RunFolder
-from nmt.training.processes import Processes
+from nmt.training.distributed import Worker
 from nmt.training.trainer import Trainer
 
 
@@ -81,19 +81,21 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     """
     device = device or choose_device()
     prepared = prepare(config)
-    trainer = Trainer(
-        config, prepared, RunFolder(Path("dry-run")), Processes(device)
-    )  # writes nothing
+    run = RunFolder(Path("dry-run"))  # nothing is written
+    trainer = Trainer(config, prepared, run, Worker(device))
+    state = trainer.state
     batch, accumulate = trainer.plan.largest(), config.training.accumulate
     # Reading the loss waits for all that a GPU has been told to do.
-    _, seconds = (_seconds(lambda: trainer.update([batch] * accumulate).item()) for _ in range(2))
-    trainer.require_finite_weights()
+    _, seconds = (
+        _seconds(lambda: trainer.state.update([batch] * accumulate).item()) for _ in range(2)
+    )
+    state.require_finite_weights()
     example = prepared.examples("validation")[0]
-    translator = Translator(trainer.model, prepared.tokenizers, config.data, config.decoding)
+    translator = Translator(state.model, prepared.tokenizers, config.data, config.decoding)
     decode_seconds = _seconds(lambda: translator.translate([example.source]))
     updates, minutes, limit = _estimate(trainer, accumulate * batch.tokens / seconds)
     return DryRun(
-        parameters=count_parameters(trainer.model),
+        parameters=count_parameters(state.model),
         device=str(device),
         batch=(*batch.source.shape, batch.target_in.shape[1]),
         accumulate=accumulate,

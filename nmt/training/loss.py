@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from nmt.config import TrainingConfig
+from nmt.device import autocast
 from nmt.model.transformer import Transformer
 from nmt.ops.cross_entropy import linear_cross_entropy
 from nmt.training.batches import Batch
@@ -16,12 +18,12 @@ _LOGITS_AT_A_TIME = 2**24  # 64 MiB of float32: validation should not need more 
 def batch_loss(
     model: Transformer, batch: Batch, label_smoothing: float, r_drop: float = 0.0
 ) -> tuple[Tensor, Tensor]:
-    """Return the summed loss to learn from, and the cross-entropy alone, to be shown.
+    """Return the training loss and the plain cross-entropy, each summed over the labels.
 
     Divide them by `batch.tokens` for the means. The second is what validation measures.
 
-    With `r_drop` the model reads the batch twice, each time under dropout of its own, and learns to
-    say the same: see `linear_cross_entropy`. The losses are then the means of both passes.
+    With `r_drop` the model reads the batch twice, with different dropout, and learns to predict
+    the same: see `linear_cross_entropy`. Both results are then the means of the two passes.
     """
     passes = 2 if r_drop else 1
     hidden, labels = at_labels(model, batch.twice() if r_drop else batch)
@@ -33,26 +35,35 @@ def batch_loss(
 
 
 class BatchLoss(nn.Module):
-    """`batch_loss` as a module, since processes share the gradients of a module's `forward`."""
+    """`batch_loss` in the configured precision, on the model's device.
 
-    def __init__(self, model: Transformer, label_smoothing: float, r_drop: float):
+    A module, since `DistributedDataParallel` averages the gradients of a module's `forward`.
+    """
+
+    def __init__(self, model: Transformer, settings: TrainingConfig, device: torch.device):
         super().__init__()
         self.model = model
-        self._label_smoothing, self._r_drop = label_smoothing, r_drop
+        self._settings, self._device = settings, device
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """See `batch_loss`."""
-        return batch_loss(self.model, batch, self._label_smoothing, self._r_drop)
+        settings = self._settings
+        with autocast(self._device, settings.precision):
+            return batch_loss(
+                self.model, batch.to(self._device), settings.label_smoothing, settings.r_drop
+            )
 
 
 def at_labels(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Return the decoder's last layer and the labels at the places that are no padding.
+    """Return the decoder's output and the labels, both without padding.
 
-    → (tokens, d_model), (tokens,). The output layer is the dearest part of the model: padding need
-    not go through it.
+    → (tokens, d_model), (tokens,). The output layer is the costliest part of the model: padding
+    need not go through it.
     """
     hidden = model.hidden(batch.source, batch.target_in).flatten(0, 1)
-    return hidden.index_select(0, batch.places), batch.target_out.flatten()[batch.places]
+    return hidden.index_select(0, batch.label_indices), batch.target_out.flatten()[
+        batch.label_indices
+    ]
 
 
 @dataclass(frozen=True)

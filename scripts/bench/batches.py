@@ -26,7 +26,7 @@ def update(trainer: Trainer, order: Order) -> float:
     start = time.perf_counter()
     tokens = trainer.progress.tokens
     for batch in trainer.plan.load(order, 1):
-        trainer.update([batch])
+        trainer.state.update([batch])
     return (trainer.progress.tokens - tokens) / (time.perf_counter() - start)
 
 
@@ -36,7 +36,7 @@ def flops(trainer: Trainer, order: Order) -> float:
     Six for each weight and token that meets it: two forward, four backward; attention's own
     products are left out.
     """
-    model, batches = trainer.model, list(trainer.plan.load(order, 1))
+    model, batches = trainer.state.model, list(trainer.plan.load(order, 1))
     per_source = sum(p.numel() for p in model.encoder.parameters() if p.dim() > 1)
     per_target = sum(p.numel() for p in model.decoder.parameters() if p.dim() > 1)
     for layer in model.decoder_layers():  # keys and values are made of the source

@@ -20,15 +20,14 @@ from repetition import repeated, write
 from nmt.config import ModelConfig, TrainingConfig
 from nmt.corpus.readers import read_parallel
 from nmt.decoding.search import ModelSearch
-from nmt.device import autocast
 from nmt.model.transformer import Transformer
 from nmt.reports.figures import picture
 from nmt.shipped import SAMPLE_CORPUS
 from nmt.special_tokens import EOS, SPECIALS
+from nmt.training.backward import Seed, backward_in_shards
 from nmt.training.batches import Batch
 from nmt.training.loss import BatchLoss
 from nmt.training.optimization import make_optimizer
-from nmt.training.shards import Seed, Shards
 
 LENGTH, VOCABULARY, TOKENS = 15, 8000, 4096
 
@@ -57,18 +56,12 @@ def training(
     """Return the work that takes updates and tells target tokens a second."""
     model = model_of(d_model, vocabulary).train()
     optimizer = make_optimizer(model, TrainingConfig())
-    loss = BatchLoss(model, 0.1, 0.0)
-
-    def learn(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        with autocast(torch.device("cpu"), TrainingConfig().precision):
-            return loss(batch)  # type: ignore[no-any-return]
-
-    shards = Shards(model, learn)
+    loss = BatchLoss(model, TrainingConfig(), torch.device("cpu"))
     sides = (sentences(max(1, tokens // (length + 1)), length, vocabulary) for _ in range(2))
     batch = Batch.from_ids(*sides)
 
     def update() -> None:
-        shards.backward(batch, batch.tokens, Seed(1, 1, 1))
+        backward_in_shards(loss, batch, batch.tokens, Seed(1, 1, 1))
         optimizer.step()
         optimizer.zero_grad()
 

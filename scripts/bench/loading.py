@@ -20,7 +20,7 @@ from nmt.config_files import load_config
 from nmt.corpus.prepare import prepare
 from nmt.run_folder import RunFolder
 from nmt.training.batches import BatchPlan
-from nmt.training.processes import Processes
+from nmt.training.distributed import Worker
 from nmt.training.trainer import Trainer
 
 MOST = 0.02  # of the time of an update
@@ -36,8 +36,8 @@ def main() -> None:
     config = load_config(arguments.config, arguments.set)
     with tempfile.TemporaryDirectory() as folder:
         prepared = prepare(config, Path(folder, "prepared"))
-        processes = Processes(torch.device("cpu"))
-        trainer = Trainer(config, prepared, RunFolder(Path(folder)), processes)
+        worker = Worker(torch.device("cpu"))
+        trainer = Trainer(config, prepared, RunFolder(Path(folder)), worker)
         plan = BatchPlan(prepared, config.training, config.model.max_length)
         epochs = range(1, math.ceil(trainer.last_update / trainer.updates_an_epoch) + 1)
 
@@ -50,7 +50,7 @@ def main() -> None:
         batches = list(plan.load(order[: arguments.updates], 1))
 
         def update() -> float:
-            taken = seconds(lambda: [trainer.update([batch]).item() for batch in batches])
+            taken = seconds(lambda: [trainer.state.update([batch]).item() for batch in batches])
             return taken / len(batches) * len(order)
 
         most = MOST * in_turn({"updating": update}, arguments.rounds)["updating"]

@@ -23,7 +23,7 @@ from nmt.config_files import load_config
 from nmt.corpus.prepare import prepare
 from nmt.run_folder import RunFolder
 from nmt.training.batches import Batch
-from nmt.training.processes import Processes
+from nmt.training.distributed import Worker
 from nmt.training.trainer import Trainer
 
 KINDS = {
@@ -78,13 +78,13 @@ def main() -> None:
     torch.set_num_threads(1)
     config = load_config(COMPARED, arguments.set)
     with tempfile.TemporaryDirectory() as scratch:
-        processes = Processes(torch.device("cpu"))
-        trainer = Trainer(config, prepare(config), RunFolder(Path(scratch)), processes)
+        worker = Worker(torch.device("cpu"))
+        trainer = Trainer(config, prepare(config), RunFolder(Path(scratch)), worker)
         batches = list(trainer.plan.load(trainer.plan.order(1)[:UPDATES], 1))
 
         def nmt_work() -> int:
             for batch in batches:
-                trainer.update([batch])
+                trainer.state.update([batch])
             return sum(batch.tokens for batch in batches)
 
         plain = profiled(plain_work(batches, trainer.prepared.tokenizers.source.size))

@@ -21,7 +21,7 @@ from nmt.config import Config
 from nmt.config_files import load_config
 from nmt.corpus.prepare import prepare
 from nmt.run_folder import RunFolder
-from nmt.training.processes import Processes
+from nmt.training.distributed import Worker
 from nmt.training.trainer import Trainer
 
 COMPARED = Path(__file__).with_name("compared.yaml")
@@ -59,8 +59,8 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     config = load_config(COMPARED, [*(BIG if arguments.big else ()), *arguments.set])
     with tempfile.TemporaryDirectory() as scratch:
-        processes = Processes(torch.device("cpu"))
-        trainer = Trainer(config, prepare(config), RunFolder(Path(scratch)), processes)
+        worker = Worker(torch.device("cpu"))
+        trainer = Trainer(config, prepare(config), RunFolder(Path(scratch)), worker)
         order = trainer.plan.order(1)[: arguments.updates or (2 if arguments.big else 10)]
         batches = Path(scratch, "batches.npz")
         write_batches(trainer, order, batches)

@@ -21,7 +21,7 @@ from measuring import Peer, ceiling, faster, in_turn, more, options, report, sec
 from nmt.config_files import load_config
 from nmt.corpus.prepare import prepare
 from nmt.run_folder import RunFolder
-from nmt.training.processes import Processes
+from nmt.training.distributed import Worker
 from nmt.training.trainer import Trainer
 
 UPDATES = 20
@@ -30,9 +30,9 @@ TARGET = 10
 
 def optimizer_alone(trainer: Trainer) -> Callable[[], float]:
     """Return the work that takes seconds for a step of the optimizer on made-up gradients."""
-    for parameter in trainer.model.parameters():
+    for parameter in trainer.state.model.parameters():
         parameter.grad = torch.randn_like(parameter)
-    return lambda: statistics.median(seconds(trainer.optimizer.step) for _ in range(UPDATES))
+    return lambda: statistics.median(seconds(trainer.state.optimizer.step) for _ in range(UPDATES))
 
 
 def main() -> None:
@@ -42,8 +42,8 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     config = load_config("tutorials/orahilly.yaml", arguments.set)
     with tempfile.TemporaryDirectory() as scratch:
-        processes = Processes(torch.device("cpu"))
-        trainer = Trainer(config, prepare(config), RunFolder(Path(scratch)), processes)
+        worker = Worker(torch.device("cpu"))
+        trainer = Trainer(config, prepare(config), RunFolder(Path(scratch)), worker)
         order = trainer.plan.order(1)[:UPDATES]
         batches = Path(scratch, "batches.npz")
         write_batches(trainer, order, batches)

@@ -63,8 +63,8 @@ def test_a_model_that_knows_nothing_repeats_what_its_neighbours_wrote(together, 
     sources = [[4, 5, 6, 7], [8, 9], [10, 4, 8]]
     targets = [[7, 6, 5, 4, 4], [10], [9, 9, 5]]
     batch = Batch.from_ids(sources, targets)
-    keys = model.hidden(batch.source, batch.target_in).flatten(0, 1)[batch.places]
-    store = Datastore.of(keys, batch.target_out.flatten()[batch.places])
+    keys = model.hidden(batch.source, batch.target_in).flatten(0, 1)[batch.label_indices]
+    store = Datastore.of(keys, batch.target_out.flatten()[batch.label_indices])
     decoder = FastDecoder(model, Neighbours(store, count=1, share=0.999, temperature=1.0))
     writer = Ensemble([decoder, decoder]) if together else decoder
     limits = torch.full((3,), 10)

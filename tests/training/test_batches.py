@@ -48,9 +48,31 @@ def test_twice_puts_each_label_beside_itself() -> None:
     batch = Batch.from_ids([[5, 6], [7]], [[8], [9, 10]])
     twice = batch.twice()
     assert twice.source.tolist() == [*batch.source.tolist(), *batch.source.tolist()]
-    assert twice.target_in.flatten()[twice.places].tolist() == [2, 2, 8, 8, 2, 2, 9, 9, 10, 10]
-    assert twice.target_out.flatten()[twice.places].tolist() == [8, 8, 3, 3, 9, 9, 10, 10, 3, 3]
-    assert len({*twice.places.tolist()}) == twice.tokens == 2 * batch.tokens
+    assert twice.target_in.flatten()[twice.label_indices].tolist() == [
+        2,
+        2,
+        8,
+        8,
+        2,
+        2,
+        9,
+        9,
+        10,
+        10,
+    ]
+    assert twice.target_out.flatten()[twice.label_indices].tolist() == [
+        8,
+        8,
+        3,
+        3,
+        9,
+        9,
+        10,
+        10,
+        3,
+        3,
+    ]
+    assert len({*twice.label_indices.tolist()}) == twice.tokens == 2 * batch.tokens
 
 
 def test_an_epoch_holds_every_pair_once(toy_config: MakeConfig, prepared: PreparedData) -> None:

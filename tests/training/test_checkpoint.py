@@ -13,8 +13,9 @@ from nmt.config import Config
 from nmt.corpus.prepare import prepare
 from nmt.errors import UserError
 from nmt.run_folder import create_run
-from nmt.training.processes import Processes
-from nmt.training.trainer import Trainer, train
+from nmt.training.distributed import Worker
+from nmt.training.train import train
+from nmt.training.trainer import Trainer
 
 FullDisk = Callable[[int], AbstractContextManager[None]]
 
@@ -22,7 +23,7 @@ FullDisk = Callable[[int], AbstractContextManager[None]]
 def _trainer(config: Config) -> Trainer:
     prepared = prepare(config)
     run = create_run(Path("run"), config, prepared)
-    return Trainer(config, prepared, run, Processes(torch.device("cpu")))
+    return Trainer(config, prepared, run, Worker(torch.device("cpu")))
 
 
 def _first_moments(state: dict[str, Any]) -> dict[str, Any]:
@@ -129,12 +130,12 @@ def test_a_damaged_or_hostile_checkpoint_is_refused_in_one_line(
     reason: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    learner = _trainer(toy_config())
-    learner._save()
-    damage(learner.folder.path / "checkpoint.pt")
+    trainer = _trainer(toy_config())
+    trainer._save()
+    damage(trainer.folder.path / "checkpoint.pt")
 
     with pytest.raises(UserError, match=f"checkpoint cannot be read: .*{reason}") as caught:
-        Trainer(learner.config, learner.prepared, learner.folder, learner.processes, resume=True)
+        Trainer(trainer.config, trainer.prepared, trainer.folder, trainer.worker, resume=True)
 
     assert "\n" not in str(caught.value)
     assert not Path("ran").exists()
@@ -144,15 +145,13 @@ def test_the_optimizer_keeps_to_the_configuration_whatever_a_checkpoint_says(
     toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    learner = _trainer(toy_config())
-    learner.optimizer.param_groups[0]["maximize"] = True
-    learner._save()
+    trainer = _trainer(toy_config())
+    trainer.state.optimizer.param_groups[0]["maximize"] = True
+    trainer._save()
 
-    resumed = Trainer(
-        learner.config, learner.prepared, learner.folder, learner.processes, resume=True
-    )
+    resumed = Trainer(trainer.config, trainer.prepared, trainer.folder, trainer.worker, resume=True)
 
-    assert not resumed.optimizer.param_groups[0]["maximize"]
+    assert not resumed.state.optimizer.param_groups[0]["maximize"]
 
 
 @pytest.mark.parametrize("which", ["checkpoint.pt", "last.safetensors", "config.yaml"])
@@ -164,17 +163,17 @@ def test_a_full_disk_leaves_the_old_file(
     which: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    learner = _trainer(toy_config())
-    run = learner.folder
-    learner._save()
+    trainer = _trainer(toy_config())
+    run = trainer.folder
+    trainer._save()
     write: dict[str, Callable[[], None]] = {
-        "checkpoint.pt": learner._save,
-        "last.safetensors": lambda: learner._save_weights("last"),
-        "config.yaml": lambda: run.write_config(learner.config),
+        "checkpoint.pt": trainer._save,
+        "last.safetensors": lambda: trainer._save_weights("last"),
+        "config.yaml": lambda: run.write_config(trainer.config),
     }
     before = {path: path.read_bytes() for path in run.path.iterdir() if path.is_file()}
     with torch.no_grad():
-        learner.model.output.weight += 1
+        trainer.state.model.output.weight += 1
 
     refused = pytest.raises(UserError, match=r"cannot be written \(.*File too large")
     with full_disk(len(before[run.path / which]) // 2), refused as caught:

@@ -10,7 +10,7 @@ from nmt.corpus.prepare import prepare
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.training.dry_run import DryRun, dry_run
-from nmt.training.trainer import Trainer
+from nmt.training.state import TrainingState
 
 MakeConfig = Callable[..., Config]
 
@@ -25,13 +25,13 @@ def test_takes_two_updates_on_the_largest_batch(
 ) -> None:
     config = toy_config(training={"accumulate": 3, "batch_tokens": 300})
     taken = []
-    update = Trainer.update
+    update = TrainingState.update
 
-    def watched(self: Trainer, batches: list) -> object:  # type: ignore[type-arg]
+    def watched(self: TrainingState, batches: list) -> object:  # type: ignore[type-arg]
         taken.append(batches)
         return update(self, batches)
 
-    monkeypatch.setattr(Trainer, "update", watched)
+    monkeypatch.setattr(TrainingState, "update", watched)
     found = dry_run(config)
     assert [len(batches) for batches in taken] == [3, 3]
     batch = taken[0][0]

@@ -16,7 +16,7 @@ from nmt.run_folder import RunFolder
 from nmt.training import fill_datastore as module
 from nmt.training.batches import Batch
 from nmt.training.fill_datastore import fill_datastore
-from nmt.training.trainer import train
+from nmt.training.train import train
 
 CPU = torch.device("cpu")
 MakeConfig = Callable[..., Config]
@@ -41,10 +41,10 @@ def test_training_ends_with_it_where_the_configuration_asks(toy_config: MakeConf
     pairs = np.arange(5)
     batch = Batch.from_ids(source.rows(pairs), target.rows(pairs))
     with torch.inference_mode():
-        hidden = model.hidden(batch.source, batch.target_in).flatten(0, 1)[batch.places]
+        hidden = model.hidden(batch.source, batch.target_in).flatten(0, 1)[batch.label_indices]
         distances, tokens = store.nearest(hidden, 1)
     assert distances.max() < 1e-2
-    same = tokens[:, 0] == batch.target_out.flatten()[batch.places]
+    same = tokens[:, 0] == batch.target_out.flatten()[batch.label_indices]
     assert same.float().mean() > 0.95  # but where two positions are alike
 
 

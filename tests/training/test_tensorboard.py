@@ -10,7 +10,8 @@ from nmt.config import Config
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
 from nmt.training.tensorboard import TAGS, TensorBoard
-from nmt.training.trainer import Trainer, train
+from nmt.training.train import train
+from nmt.training.trainer import Trainer
 
 MakeConfig = Callable[..., Config]
 

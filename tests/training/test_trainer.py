@@ -15,12 +15,16 @@ from nmt.config import Config
 from nmt.config_files import dump_config
 from nmt.corpus.prepare import prepare
 from nmt.errors import UserError
+from nmt.model.transformer import Transformer
 from nmt.model.weights import load_weights
 from nmt.run_folder import RunFolder, create_run
-from nmt.training import shards
+from nmt.training import backward
 from nmt.training.batches import Batch
-from nmt.training.processes import Processes
-from nmt.training.trainer import Trainer, train
+from nmt.training.distributed import Worker
+from nmt.training.state import TrainingState
+from nmt.training.train import train
+from nmt.training.trainer import Trainer
+from nmt.training.validation import Validator
 
 MakeConfig = Callable[..., Config]
 
@@ -30,10 +34,10 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def trainer(config: Config, folder: str = "run") -> Trainer:
+def make_trainer(config: Config, folder: str = "run") -> Trainer:
     prepared = prepare(config)
     run = create_run(Path(folder), config, prepared)
-    return Trainer(config, prepared, run, Processes(torch.device("cpu")))
+    return Trainer(config, prepared, run, Worker(torch.device("cpu")))
 
 
 def saved(folder: str) -> dict[str, Tensor]:
@@ -57,8 +61,8 @@ def test_a_training_on_a_cpu_keeps_its_memory(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept: list[bool] = []
-    monkeypatch.setattr("nmt.training.trainer.keep_memory", lambda: kept.append(True))
-    trainer(toy_config())
+    monkeypatch.setattr("nmt.training.state.keep_memory", lambda: kept.append(True))
+    make_trainer(toy_config())
     assert kept == [True]
 
 
@@ -79,11 +83,11 @@ def test_a_metrics_line_tells_everything(trained_run: RunFolder) -> None:
 def test_the_translations_shown_are_of_different_sentences(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    learner = trainer(toy_config(training={"max_updates": 1}))
-    first, *others = learner.examples
-    monkeypatch.setattr(learner, "examples", [first, first, first, *others[2:]])
+    trainer = make_trainer(toy_config(training={"max_updates": 1}))
+    first, *others = trainer.validator.examples
+    monkeypatch.setattr(trainer.validator, "examples", [first, first, first, *others[2:]])
 
-    samples = learner._samples(["one", "two", "three", *(e.source for e in others[2:])])
+    samples = trainer.validator._samples(["one", "two", "three", *(e.source for e in others[2:])])
 
     sources = [first.source, *(e.source for e in others[2:4])]
     assert [sample["source"] for sample in samples] == sources
@@ -95,18 +99,18 @@ def test_training_loss_is_the_mean_over_all_tokens_since_the_last_validation(
 ) -> None:
     """Without smoothing, the mean of what the updates returned, each weighted by its tokens."""
     settings = {"label_smoothing": 0.0, "max_updates": 5, "validate_updates": 2, "accumulate": 2}
-    learner = trainer(toy_config(training=settings))
+    trainer = make_trainer(toy_config(training=settings))
     steps: list[tuple[float, int]] = []
-    update = Trainer.update
+    update = TrainingState.update
 
-    def watched(self: Trainer, batches: list[Batch]) -> Tensor:
+    def watched(self: TrainingState, batches: list[Batch]) -> Tensor:
         loss = update(self, batches)
         steps.append((loss.item(), sum(batch.tokens for batch in batches)))
         return loss
 
-    monkeypatch.setattr(Trainer, "update", watched)
-    learner.run()
-    lines = learner.folder.read_metrics()
+    monkeypatch.setattr(TrainingState, "update", watched)
+    trainer.run()
+    lines = trainer.folder.read_metrics()
     assert [line["update"] for line in lines] == [2, 4, 5]
     for line, part in zip(lines, (steps[:2], steps[2:4], steps[4:]), strict=True):
         mean = sum(loss * tokens for loss, tokens in part) / sum(tokens for _, tokens in part)
@@ -114,10 +118,10 @@ def test_training_loss_is_the_mean_over_all_tokens_since_the_last_validation(
 
 
 def test_the_recorded_rate_is_the_one_that_the_optimizer_took(toy_config: MakeConfig) -> None:
-    learner = trainer(toy_config(training={"max_updates": 3}))
-    learner.run()
-    [group] = learner.optimizer.param_groups
-    assert learner.folder.read_metrics()[-1]["learning_rate"] == group["lr"] > 0
+    trainer = make_trainer(toy_config(training={"max_updates": 3}))
+    trainer.run()
+    [group] = trainer.state.optimizer.param_groups
+    assert trainer.folder.read_metrics()[-1]["learning_rate"] == group["lr"] > 0
 
 
 def test_same_seed_same_weights_other_seed_others(toy_config: MakeConfig) -> None:
@@ -137,31 +141,31 @@ def test_r_drop_is_a_part_of_what_is_learnt(toy_config: MakeConfig) -> None:
 
 
 def test_four_quarter_batches_give_the_gradient_of_the_whole(toy_config: MakeConfig) -> None:
-    learner = trainer(toy_config(model={"dropout": 0.0}, training={"precision": "float32"}))
-    source, target = learner.prepared.sequences("train")
+    trainer = make_trainer(toy_config(model={"dropout": 0.0}, training={"precision": "float32"}))
+    source, target = trainer.prepared.sequences("train")
     sources = [source[i].tolist() for i in range(16)]
     targets = [target[i].tolist() for i in range(16)]
     # Quarters of different lengths, so that a mean of means would differ.
     cuts = [(0, 2), (2, 5), (5, 11), (11, 16)]
     quarters = [Batch.from_ids(sources[a:b], targets[a:b]) for a, b in cuts]
     assert len({batch.tokens for batch in quarters}) > 1
-    whole = _gradient(learner, [Batch.from_ids(sources, targets)])
-    parts = _gradient(learner, quarters)
+    whole = _gradient(trainer, [Batch.from_ids(sources, targets)])
+    parts = _gradient(trainer, quarters)
     for one, other in zip(whole, parts, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-7)
 
 
-def _gradient(learner: Trainer, batches: list[Batch]) -> list[Tensor]:
+def _gradient(trainer: Trainer, batches: list[Batch]) -> list[Tensor]:
     """Return the gradients that an update steps with."""
     found: list[Tensor] = []
-    step = learner.optimizer.step
+    step = trainer.state.optimizer.step
 
     def grab() -> None:
-        found.extend(p.grad.clone() for p in learner.model.parameters() if p.grad is not None)
+        found.extend(p.grad.clone() for p in trainer.state.model.parameters() if p.grad is not None)
 
-    learner.optimizer.step = grab  # type: ignore[method-assign, assignment]
-    learner.update(batches)
-    learner.optimizer.step = step  # type: ignore[method-assign]
+    trainer.state.optimizer.step = grab  # type: ignore[method-assign, assignment]
+    trainer.state.update(batches)
+    trainer.state.optimizer.step = step  # type: ignore[method-assign]
     return found
 
 
@@ -197,21 +201,21 @@ def test_resuming_equals_never_having_stopped(
 def test_resuming_is_as_exact_by_several_threads(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shards, "_LEAST_TOKENS", 1)
+    monkeypatch.setattr(backward, "_LEAST_TOKENS", 1)
     test_resuming_equals_never_having_stopped(toy_config, "average", monkeypatch)
 
 
 def stop_after(monkeypatch: pytest.MonkeyPatch, updates: int) -> None:
     """Press Ctrl-C during an update."""
-    update = Trainer.update
+    update = TrainingState.update
 
-    def interrupted(self: Trainer, batches: list[Batch]) -> Tensor:
+    def interrupted(self: TrainingState, batches: list[Batch]) -> Tensor:
         loss = update(self, batches)
         if self.progress.updates == updates:
             os.kill(os.getpid(), signal.SIGINT)
         return loss
 
-    monkeypatch.setattr(Trainer, "update", interrupted)
+    monkeypatch.setattr(TrainingState, "update", interrupted)
 
 
 def _without_time(folder: str) -> list[dict[str, object]]:
@@ -260,11 +264,11 @@ def test_killed_before_its_first_update_a_run_goes_on(
     config = toy_config(training={"max_updates": 3})
     train(config, Path("whole"))
 
-    def killed(self: Trainer, batches: list[Batch]) -> None:
+    def killed(self: TrainingState, batches: list[Batch]) -> None:
         raise InterruptedError
 
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "update", killed)
+        patch.setattr(TrainingState, "update", killed)
         with pytest.raises(InterruptedError):
             train(config, Path("run"))
     train(config, Path("run"), resume=True)
@@ -338,7 +342,7 @@ def test_resuming_from_a_damaged_checkpoint_is_one_line(toy_config: MakeConfig) 
 def test_resuming_without_a_checkpoint_says_what_to_do(toy_config: MakeConfig) -> None:
     """As where the disk was full when a training began."""
     config = toy_config(training={"max_updates": 2})
-    trainer(config)
+    make_trainer(config)
     with pytest.raises(UserError, match="no checkpoint to resume from; delete the folder and"):
         train(config, Path("run"), resume=True)
 
@@ -359,19 +363,19 @@ def test_best_weights_are_those_of_the_best_validation(
 ) -> None:
     """The third of five validations is made the best; the weights of the others are no longer."""
     config = toy_config(training={"best": "loss", "validate_updates": 1, "max_updates": 5})
-    learner = trainer(config)
+    trainer = make_trainer(config)
     seen: list[dict[str, Tensor]] = []
 
-    def scores(self: Trainer) -> dict[str, object]:
-        seen.append({name: value.clone() for name, value in self.model.state_dict().items()})
-        return honest(self) | {"loss": abs(len(seen) - 3.0)}
+    def measure(self: Validator, model: Transformer) -> dict[str, object]:
+        seen.append({name: value.clone() for name, value in model.state_dict().items()})
+        return honest(self, model) | {"loss": abs(len(seen) - 3.0)}
 
-    honest = Trainer._scores
-    monkeypatch.setattr(Trainer, "_scores", scores)
-    learner.run()
-    assert (learner.progress.best, learner.progress.best_update) == (0.0, 3)
+    honest = Validator.measure
+    monkeypatch.setattr(Validator, "measure", measure)
+    trainer.run()
+    assert (trainer.progress.best, trainer.progress.best_update) == (0.0, 3)
     sizes = (len(seen[2][f"{name}.weight"]) for name in ("source_embedding.tokens", "output"))
-    best = load_weights(learner.folder.weights("best"), config.model, *sizes, torch.device("cpu"))
+    best = load_weights(trainer.folder.weights("best"), config.model, *sizes, torch.device("cpu"))
     assert_same(best.state_dict(), seen[2])
     assert not torch.equal(seen[2]["output.weight"], seen[3]["output.weight"])
 
@@ -379,13 +383,13 @@ def test_best_weights_are_those_of_the_best_validation(
 def test_a_loss_that_is_not_a_number_stops_in_one_line(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmt.training.trainer._SECONDS_A_REPORT", 0.0)
-    learner = trainer(toy_config())
+    monkeypatch.setattr("nmt.training.console._REPORT_MINUTES", 0.0)
+    trainer = make_trainer(toy_config())
     with torch.no_grad():
-        learner.model.output.weight.fill_(float("nan"))
+        trainer.state.model.output.weight.fill_(float("nan"))
     with pytest.raises(UserError, match=r"lower training\.learning_rate"):
-        learner.run()
-    assert not learner.folder.checkpoint.exists()
+        trainer.run()
+    assert not trainer.folder.checkpoint.exists()
 
 
 def test_averaged_weights_are_saved_and_differ_from_the_last(toy_config: MakeConfig) -> None:
@@ -399,15 +403,15 @@ def test_interrupting_the_last_validation_loses_nothing(
 ) -> None:
     config = toy_config(training={"max_updates": 7, "validate_updates": 5})
     train(config, Path("whole"))
-    scores = Trainer._scores
+    measure = Trainer._measure
 
     def interrupted(self: Trainer) -> dict[str, object]:
         if self.progress.updates == 7:
             os.kill(os.getpid(), signal.SIGINT)
-        return scores(self)
+        return measure(self)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_scores", interrupted)
+        patch.setattr(Trainer, "_measure", interrupted)
         with pytest.raises(KeyboardInterrupt):
             train(config, Path("halves"))
     train(config, Path("halves"), resume=True)
@@ -474,11 +478,11 @@ def test_a_model_that_cannot_hold_the_data_leaves_no_run(toy_config: MakeConfig)
 
 
 def test_diverged_weights_are_never_saved(toy_config: MakeConfig) -> None:
-    learner = trainer(toy_config(training={"checkpoint_updates": 1}))
+    trainer = make_trainer(toy_config(training={"checkpoint_updates": 1}))
     with torch.no_grad():
-        learner.model.encoder_norm.weight.fill_(float("inf"))
-    before = sorted(learner.folder.path.iterdir())
-    for write in (learner._save, learner._validate):
+        trainer.state.model.encoder_norm.weight.fill_(float("inf"))
+    before = sorted(trainer.folder.path.iterdir())
+    for write in (trainer._save, trainer._validate):
         with pytest.raises(UserError, match="diverged"):
             write()
-    assert sorted(learner.folder.path.iterdir()) == before
+    assert sorted(trainer.folder.path.iterdir()) == before

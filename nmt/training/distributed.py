@@ -1,11 +1,11 @@
-"""Training by several processes at once: which of them this one is, and what they tell each other.
+"""Training by several processes at once: which of them this one is, and what they exchange.
 
 torchrun --nproc-per-node=2 -m nmt -- train --config multi30k.yaml
 
-Each holds the whole model and takes its share of every batch; gradients are added up by
-`DistributedDataParallel` (Li et al. 2020, https://arxiv.org/abs/2006.15704). All else that they
-have to agree on are a few numbers and texts, which go from processor to processor by gloo, so that
-no GPU has to be waited for.
+Each process, a worker, holds the whole model and takes its share of every batch; gradients are
+averaged by `DistributedDataParallel` (Li et al. 2020, https://arxiv.org/abs/2006.15704). Everything
+else that they have to agree on are a few numbers and texts, which are exchanged on CPUs by gloo, so
+that no GPU has to be waited for.
 """
 
 import os
@@ -43,12 +43,12 @@ _SECONDS_AFTER_AN_ERROR = 0.5
 _LOOKS_AT_MESSAGES = 1000  # a millisecond apart; a clock would run on while a process is stopped
 
 
-class Processes:
-    """One process, which has nothing to share; `ProcessGroup` is the same for several.
+class Worker:
+    """The only process of a training; `DistributedWorker` is one of several.
 
-    device: where this one's model is; rank: its number, from 0, the main one, which alone writes
-    and prints; size: how many there are; command: what starts `nmt` by so many; when_lost: what the
-    user is told to do when one is lost; at_second_signal: what a second Ctrl-C does
+    device: where this worker's model is; rank: its number; 0 is the main worker, which alone writes
+    and prints; size: number of workers; command: what starts `nmt` with as many; when_lost: what
+    the user is told to do when a worker is lost; at_second_signal: the handler of a second Ctrl-C
     """
 
     rank = 0
@@ -66,34 +66,34 @@ class Processes:
         return self.rank == 0
 
     def sum(self, *numbers: float) -> tuple[float, ...]:
-        """Return each number's sum over the processes."""
+        """Return each number's sum over the workers."""
         return numbers
 
     def largest(self, *numbers: float) -> tuple[float, ...]:
-        """Return each number's maximum over the processes."""
+        """Return each number's maximum over the workers."""
         return numbers
 
     def gather(self, value: T) -> list[T]:
-        """Return the values of all processes, in the order of their ranks."""
+        """Return the values of all workers, in the order of their ranks."""
         return [value]
 
     def main_first(self, main: Callable[[], T], others: Callable[[], T]) -> T:
-        """Do `main` in the main process, however long it takes, then `others` in the others."""
+        """Do `main` in the main worker, however long it takes, then `others` in the others."""
         return main()
 
     def replicate(self, module: nn.Module) -> nn.Module:
-        """Return the module, its backward pass giving the mean gradient of all processes."""
+        """Return the module with a backward pass that averages the gradients of all workers."""
         return module
 
     def averaging(self, module: nn.Module, now: bool) -> AbstractContextManager[None]:
-        """Return the context for a pass; without `now` its gradients wait here for the next's."""
+        """Return the context of a pass; its gradients are averaged now or with a later pass's."""
         return nullcontext()
 
 
-class ProcessGroup(Processes):
-    """Several processes, all of which call the same methods in the same order.
+class DistributedWorker(Worker):
+    """One of several processes, all of which call the same methods in the same order.
 
-    store: where all can leave and read notes, also when messages no longer arrive
+    store: keys and values that all can write and read, even when messages no longer arrive
     """
 
     at_second_signal = signal.SIG_IGN  # torchrun passes on what the terminal has sent already
@@ -116,15 +116,15 @@ class ProcessGroup(Processes):
         )
 
     def sum(self, *numbers: float) -> tuple[float, ...]:
-        """See `Processes.sum`."""
+        """See `Worker.sum`."""
         return self._reduce_numbers(numbers, distributed.ReduceOp.SUM)
 
     def largest(self, *numbers: float) -> tuple[float, ...]:
-        """See `Processes.largest`."""
+        """See `Worker.largest`."""
         return self._reduce_numbers(numbers, distributed.ReduceOp.MAX)
 
     def gather(self, value: T) -> list[T]:
-        """See `Processes.gather`."""
+        """See `Worker.gather`."""
         mine = torch.frombuffer(bytearray(pickle.dumps(value)), dtype=torch.uint8)
         [longest] = self.largest(len(mine))
         rows = torch.zeros(self.size, int(longest), dtype=torch.uint8)
@@ -133,7 +133,7 @@ class ProcessGroup(Processes):
         return [pickle.loads(row.numpy().tobytes()) for row in rows]
 
     def main_first(self, main: Callable[[], T], others: Callable[[], T]) -> T:
-        """See `Processes.main_first`; by a note, since a message would not be awaited for hours."""
+        """See `Worker.main_first`; by the store, since messages are not awaited for hours."""
         if self.is_main:
             result = main()
             self._store.set("main is done", "")
@@ -143,11 +143,11 @@ class ProcessGroup(Processes):
         return others()
 
     def replicate(self, module: nn.Module) -> nn.Module:
-        """See `Processes.replicate`."""
+        """See `Worker.replicate`."""
         return DistributedDataParallel(module, gradient_as_bucket_view=True)
 
     def averaging(self, module: nn.Module, now: bool) -> AbstractContextManager[None]:
-        """See `Processes.averaging`."""
+        """See `Worker.averaging`."""
         assert isinstance(module, DistributedDataParallel)
         return nullcontext() if now else module.no_sync()
 
@@ -214,7 +214,7 @@ class ProcessGroup(Processes):
 
 
 @contextmanager
-def joined(device: str | None = None) -> Iterator[Processes]:
+def joined(device: str | None = None) -> Iterator[Worker]:
     """Join the processes that torchrun has started; it is one process where it has not.
 
     `device` is as for `choose_device`; of several CUDA GPUs each process takes its own. While the
@@ -222,12 +222,12 @@ def joined(device: str | None = None) -> Iterator[Processes]:
     fail raises it and the others exit; of a lost one, a survivor tells in a `UserError`.
     """
     if not _several():
-        yield Processes(choose_device(device))
+        yield Worker(choose_device(device))
         return
-    processes = ProcessGroup(*_meet())
-    with processes.letting_go(), processes.one_voice():
-        processes.join(choose_device(device))
-        yield processes
+    worker = DistributedWorker(*_meet())
+    with worker.letting_go(), worker.one_voice():
+        worker.join(choose_device(device))
+        yield worker
     distributed.destroy_process_group()
 
 

@@ -22,8 +22,8 @@ from nmt.config import Config
 from nmt.config_files import dump_config
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
-from nmt.training.processes import ProcessGroup, _tells_of_loss, joined
-from nmt.training.trainer import train
+from nmt.training.distributed import DistributedWorker, _tells_of_loss, joined
+from nmt.training.train import train
 
 MakeConfig = Callable[..., Config]
 PATIENCE = 600  # seconds: on a busy machine two processes may take many times as long as alone
@@ -58,29 +58,29 @@ import torch
 from nmt.config_files import load_config
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
-from nmt.training import checkpoint, trainer
-from nmt.training.processes import joined
+from nmt.training import checkpoint, state, train, trainer
+from nmt.training.distributed import joined
 
 def refuse(*_): raise AssertionError("the second process wrote")
 
-update = trainer.Trainer.update
+update = state.TrainingState.update
 
 def signalled(self, batches):
-    if self.folder.path.name == "signalled" and self.processes.rank and self.progress.updates == 3:
+    if name == "signalled" and self.worker.rank and self.progress.updates == 3:
         os.kill(os.getpid(), signal.SIGTERM)
     return update(self, batches)
 
-trainer.Trainer.update = signalled
+state.TrainingState.update = signalled
 if os.environ["RANK"] == "1":
-    trainer.create_run = trainer.replacing = checkpoint.replacing = refuse
+    train.create_run = trainer.replacing = checkpoint.replacing = refuse
     RunFolder.write_config = RunFolder.write_metrics = refuse
 torch.set_default_dtype(torch.float64)
 for port, name, updates, resume in json.loads(sys.argv[1]):
     os.environ["MASTER_PORT"] = str(port)
     try:
-        with joined("cpu") as processes:
+        with joined("cpu") as worker:
             config = load_config(f"./{name}.yaml", [f"training.max_updates={updates}"])
-            trainer.train(config, Path(name), resume, processes)
+            train.train(config, Path(name), resume, worker)
     except (KeyboardInterrupt, UserError, SystemExit) as error:
         print(name, "ended by", repr(error))
         torch.distributed.destroy_process_group()
@@ -228,9 +228,9 @@ def test_a_process_leaves_only_when_gloo_has_let_go_of_its_messages(
 ) -> None:
     held: list[torch.Tensor] = []  # as gloo's threads hold a message for a while after its arrival
     monkeypatch.setattr(distributed, "all_reduce", lambda message, _: held.append(message))
-    processes = ProcessGroup(distributed.HashStore(), rank=0, size=2)
-    with processes.letting_go():
-        assert processes.sum(3) == (3,)
+    worker = DistributedWorker(distributed.HashStore(), rank=0, size=2)
+    with worker.letting_go():
+        assert worker.sum(3) == (3,)
         threading.Timer(0.2, held.clear).start()
     assert held == []
 

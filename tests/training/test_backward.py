@@ -3,12 +3,11 @@
 import pytest
 import torch
 
-from nmt.config import ModelConfig
-from nmt.device import autocast
+from nmt.config import ModelConfig, TrainingConfig
 from nmt.model.transformer import Transformer
+from nmt.training.backward import Seed, backward, backward_in_shards
 from nmt.training.batches import Batch
-from nmt.training.loss import batch_loss
-from nmt.training.shards import Seed, Shards
+from nmt.training.loss import BatchLoss
 
 pytestmark = pytest.mark.usefixtures("two_threads")
 
@@ -38,26 +37,34 @@ def sentences(count: int) -> list[list[int]]:
 BATCH = Batch.from_ids(sentences(201), sentences(201))
 
 
+def loss_of(model: Transformer, precision: str = "float32") -> BatchLoss:
+    settings = TrainingConfig.model_validate({"precision": precision})
+    return BatchLoss(model, settings, torch.device("cpu"))
+
+
+def gradients(model: Transformer) -> list[torch.Tensor]:
+    return [p.grad.clone() for p in model.parameters() if p.grad is not None]
+
+
 def learnt(model: Transformer, seed: Seed = SEED, batch: Batch = BATCH) -> list[torch.Tensor]:
     """Return the losses and gradients that the threads find."""
     model.zero_grad()
-    shards = Shards(model, lambda batch: batch_loss(model, batch, 0.1))
-    losses = shards.backward(batch, batch.tokens, seed)
-    return [*losses, *(p.grad.clone() for p in model.parameters() if p.grad is not None)]
+    losses = backward_in_shards(loss_of(model), batch, batch.tokens, seed)
+    return [*losses, *gradients(model)]
 
 
-def test_bfloat16_learns_nearly_what_float32_does() -> None:
-    def learnt_in(precision: str) -> torch.Tensor:
+@pytest.mark.parametrize("by_threads", [True, False])
+def test_bfloat16_learns_nearly_what_float32_does(by_threads: bool) -> None:
+    found = []
+    for precision in ("bfloat16", "float32"):
         model = make_model(0.0)
-
-        def learn(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-            with autocast(torch.device("cpu"), precision):
-                return batch_loss(model, batch, 0.1)
-
-        Shards(model, learn).backward(BATCH, BATCH.tokens, SEED)
-        return torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None])
-
-    rounded, exact = learnt_in("bfloat16"), learnt_in("float32")
+        loss = loss_of(model, precision)
+        if by_threads:
+            backward_in_shards(loss, BATCH, BATCH.tokens, SEED)
+        else:
+            backward(loss, BATCH, BATCH.tokens)
+        found.append(torch.cat([gradient.flatten() for gradient in gradients(model)]))
+    rounded, exact = found
     assert rounded.dtype == torch.float32
     assert 0 < (rounded - exact).norm() < 0.02 * exact.norm()
 
@@ -70,16 +77,15 @@ def test_shares_make_up_the_batch() -> None:
     assert torch.equal(together.sort()[0], BATCH.target_out[BATCH.target_out != 0].sort()[0])
     for share in shares:
         labels = share.target_out.flatten()
-        assert torch.equal(labels[share.places], labels[labels != 0])
+        assert torch.equal(labels[share.label_indices], labels[labels != 0])
 
 
 def test_two_threads_find_the_gradient_of_the_whole_batch() -> None:
     model = make_model(0.0)
     found = learnt(model)
     model.zero_grad()
-    loss, plain = batch_loss(model, BATCH, 0.1)
-    (loss / BATCH.tokens).backward()  # type: ignore[no-untyped-call]
-    expected = [loss.detach(), plain, *(p.grad for p in model.parameters())]
+    losses = backward(loss_of(model), BATCH, BATCH.tokens)
+    expected = [*losses, *gradients(model)]
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
@@ -88,8 +94,7 @@ def test_two_threads_find_the_gradient_of_the_whole_batch() -> None:
 def test_gradients_of_several_batches_add_up() -> None:
     model = make_model(0.0)
     once = learnt(model)[2:]
-    shards = Shards(model, lambda batch: batch_loss(model, batch, 0.1))
-    shards.backward(BATCH, BATCH.tokens, SEED)
+    backward_in_shards(loss_of(model), BATCH, BATCH.tokens, SEED)
     for parameter, gradient in zip(model.parameters(), once, strict=True):
         torch.testing.assert_close(parameter.grad, 2 * gradient)
 
@@ -109,19 +114,24 @@ def test_threads_drop_different_numbers() -> None:
     assert abs(torch.corrcoef(torch.stack(numbers))[0, 1]) < 0.1
 
 
-def test_a_small_batch_is_learnt_from_at_once() -> None:
-    model = make_model(0.0)
-    seen: list[int] = []
+class Watched(BatchLoss):
+    """Notes the sizes of the shards."""
 
-    def learn(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        seen.append(len(batch))
-        return batch_loss(model, batch, 0.1)
+    def __init__(self) -> None:
+        super().__init__(make_model(0.0), TrainingConfig(), torch.device("cpu"))
+        self.seen: list[int] = []
 
-    shards = Shards(model, learn)
-    shards.backward(Batch.from_ids(sentences(9), sentences(9)), 50, SEED)
-    assert seen == [9]
-    shards.backward(BATCH, BATCH.tokens, SEED)
-    assert sorted(seen) == [9, 100, 101]
+    def forward(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        self.seen.append(len(batch))
+        return super().forward(batch)
+
+
+def test_a_small_batch_is_one_shard() -> None:
+    loss = Watched()
+    backward_in_shards(loss, Batch.from_ids(sentences(9), sentences(9)), 50, SEED)
+    assert loss.seen == [9]
+    backward_in_shards(loss, BATCH, BATCH.tokens, SEED)
+    assert sorted(loss.seen) == [9, 100, 101]
 
 
 def test_all_threads_are_there_again_afterwards() -> None:
@@ -129,9 +139,12 @@ def test_all_threads_are_there_again_afterwards() -> None:
     assert torch.get_num_threads() == 2
 
 
-def test_an_error_of_a_thread_reaches_the_caller() -> None:
-    def learn(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+class TooLarge(BatchLoss):
+    def forward(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         raise MemoryError("too large")
 
+
+def test_an_error_of_a_thread_reaches_the_caller() -> None:
+    loss = TooLarge(make_model(0.0), TrainingConfig(), torch.device("cpu"))
     with pytest.raises(MemoryError, match="too large"):
-        Shards(make_model(0.0), learn).backward(BATCH, BATCH.tokens, SEED)
+        backward_in_shards(loss, BATCH, BATCH.tokens, SEED)

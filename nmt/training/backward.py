@@ -1,0 +1,55 @@
+"""The gradient of a batch: by threads on a CPU, in one pass elsewhere.
+
+On a CPU each thread takes a shard of the batch's sentence pairs, see `nmt/ops/shards.py`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from nmt.ops.shards import backward_by_threads
+from nmt.training.batches import Batch
+
+_LEAST_TOKENS = 256  # a shard with fewer costs more in overhead than its thread gains
+_MOST_SHARDS = 8  # each holds a whole gradient
+
+
+@dataclass(frozen=True)
+class Seed:
+    """What a batch's dropout on a CPU follows from, so that a resumed training draws the same."""
+
+    seed: int
+    update: int
+    batch: int
+
+    def generator(self, shard: int) -> torch.Generator:
+        """Return a shard's own source of random numbers."""
+        sequence = np.random.SeedSequence([self.seed, self.update, self.batch, shard])
+        return torch.Generator().manual_seed(int(sequence.generate_state(1, np.uint64)[0]))
+
+
+def backward(loss: nn.Module, batch: Batch, tokens: float) -> tuple[Tensor, Tensor]:
+    """Add the gradient of the batch's loss, divided by `tokens`, to the parameters' gradients.
+
+    loss: a `BatchLoss` → its two sums
+    """
+    total, cross_entropy = loss(batch)
+    (total / tokens).backward()
+    return total.detach(), cross_entropy
+
+
+def backward_in_shards(
+    loss: nn.Module, batch: Batch, tokens: float, seed: Seed
+) -> tuple[Tensor, Tensor]:
+    """Do what `backward` does, by as many threads of a CPU as PyTorch has been given."""
+    most = min(torch.get_num_threads(), _MOST_SHARDS, len(batch))
+    count = min(most, max(1, batch.tokens // _LEAST_TOKENS))
+    return backward_by_threads(
+        loss,
+        [batch.share(number, count) for number in range(count)],
+        [seed.generator(number) for number in range(count)],
+        [p for p in loss.parameters() if p.requires_grad],
+        tokens,
+    )

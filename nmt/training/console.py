@@ -1,0 +1,72 @@
+"""What a training tells on the console: a progress bar, each validation, beginning and end."""
+
+import math
+import sys
+from types import TracebackType
+from typing import Any
+
+from tqdm import tqdm
+
+from nmt.config import TrainingConfig
+from nmt.run_folder import Validation
+from nmt.training.checkpoint import Progress
+
+_REPORT_MINUTES = 0.5 / 60
+
+
+class ProgressBar:
+    """Shows the updates done and left, the loss and the speed."""
+
+    def __init__(self, settings: TrainingConfig, progress: Progress, last_update: int):
+        self._settings, self._last_update = settings, last_update
+        self._minutes, self._tokens = progress.minutes, progress.tokens  # at the last report
+        self._bar: tqdm[Any] = tqdm(
+            total=last_update,
+            initial=progress.updates,
+            desc="training",
+            unit=" updates",
+            mininterval=0.5 if sys.stderr.isatty() else 30,  # a log file needs no animation
+        )
+
+    def __enter__(self) -> "ProgressBar":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._bar.close()
+
+    def advance(self, progress: Progress) -> None:
+        """Count an update."""
+        if self._settings.max_minutes:  # the time left follows from the speed so far
+            reachable = progress.updates * self._settings.max_minutes / progress.minutes
+            self._bar.total = min(self._last_update, math.ceil(reachable))
+        self._bar.update()
+
+    def wants_report(self, progress: Progress) -> bool:
+        """Tell whether the last report is old: a GPU has to be waited for to read its loss."""
+        return progress.minutes - self._minutes >= _REPORT_MINUTES
+
+    def report(self, progress: Progress, epoch: int, loss: float) -> None:
+        """Show the loss of the last update, and the speed since the last report."""
+        seconds = 60 * (progress.minutes - self._minutes)
+        speed = (progress.tokens - self._tokens) / max(seconds, 1e-9)
+        self._bar.set_postfix_str(
+            f"epoch {epoch}, loss {loss:.3f}, {speed:,.0f} tokens/s", refresh=False
+        )
+        self._minutes, self._tokens = progress.minutes, progress.tokens
+
+
+def show_validation(line: Validation, best: bool) -> None:
+    """Print the measures of a validation and its sample translations."""
+    tqdm.write(
+        f"update {line['update']:,}, epoch {line['epoch']}, {line['minutes']:.1f} min: "
+        f"training loss {line['train_loss']:.3f}, validation loss {line['loss']:.3f}, "
+        f"perplexity {line['perplexity']:.2f}, accuracy {line['accuracy']:.1%}, "
+        f"BLEU {line['bleu']:.2f}{' (best)' if best else ''}"
+    )
+    for sample in line["samples"]:
+        tqdm.write(f"  {sample['source']}  →  {sample['translation']}")

@@ -1,0 +1,39 @@
+"""Ctrl-C and SIGTERM, which a training answers between two updates."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+
+class Interruption:
+    """requested: whether the user or a scheduler has asked this process to stop."""
+
+    def __init__(self) -> None:
+        self.requested = False
+
+
+@contextmanager
+def catching_signals(at_second: Any) -> Iterator[Interruption]:
+    """Note Ctrl-C and SIGTERM while the context lasts, instead of raising at once.
+
+    at_second: the handler of the same signal from then on. Outside of the main thread, where
+    Python allows no handlers, nothing is caught.
+    """
+    interruption = Interruption()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        interruption.requested = True
+        signal.signal(number, at_second)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield interruption
+        return
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield interruption
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,40 @@
+"""When to validate, to write a checkpoint, and to stop."""
+
+from nmt.config import TrainingConfig
+from nmt.training.checkpoint import Progress
+
+
+def last_update(settings: TrainingConfig, updates_an_epoch: int) -> int:
+    """Return the number of the last update that `epochs` and `max_updates` allow."""
+    updates = settings.epochs * updates_an_epoch
+    return min(updates, settings.max_updates or updates)
+
+
+def reached_limit(settings: TrainingConfig, progress: Progress) -> str:
+    """Say which limit has been reached; empty while there is none."""
+    if settings.max_updates and progress.updates >= settings.max_updates:
+        return f"training.max_updates {settings.max_updates} is reached"
+    if settings.max_minutes and progress.minutes >= settings.max_minutes:
+        return f"training.max_minutes {settings.max_minutes:g} is reached"
+    if settings.patience and progress.stale >= settings.patience:
+        return f"no better validation in {progress.stale}, training.patience is reached"
+    if progress.epoch > settings.epochs:
+        return f"training.epochs {settings.epochs} is reached"
+    return ""
+
+
+def validation_is_due(settings: TrainingConfig, progress: Progress, batches_in_epoch: int) -> bool:
+    """Tell whether to validate after the last update."""
+    if settings.validate_updates:
+        return progress.updates % settings.validate_updates == 0
+    return progress.batch >= batches_in_epoch
+
+
+def checkpoint_is_due(
+    settings: TrainingConfig, progress: Progress, saved_update: int, saved_minutes: float
+) -> bool:
+    """Tell whether to write a checkpoint, the last having been written at that update and time."""
+    every = settings.checkpoint_updates
+    if every and progress.updates - saved_update >= every:
+        return True
+    return progress.minutes - saved_minutes >= settings.checkpoint_minutes

@@ -1,0 +1,30 @@
+"""What may change when a training is resumed: limits and rates, but not the state's meaning."""
+
+from nmt.config import CORPUS_PATHS, Config
+from nmt.errors import UserError
+
+_FIXED = (  # of the training section
+    "seed",
+    "best",
+    "accumulate",
+    "batch_tokens",
+    "batch_sentences",
+    "optimizer",
+    "betas",
+    "epsilon",
+    "weight_decay",
+    "average_decay",
+)
+
+
+def require_same_settings(before: Config, now: Config) -> None:
+    """Raise `UserError` where fields have changed that the saved state depends on."""
+    fixed = {f"model.{name}" for name in type(before.model).model_fields}
+    fixed |= {f"data.{name}" for name in type(before.data).model_fields if name not in CORPUS_PATHS}
+    fixed |= {f"tokenizer.{name}" for name in type(before.tokenizer).model_fields}
+    fixed |= {f"training.{name}" for name in _FIXED}
+    for field in sorted(fixed):
+        section, name = field.split(".")
+        old, new = (getattr(getattr(config, section), name) for config in (before, now))
+        if old != new:
+            raise UserError(f"{field}: {new} is not the {old} of this run; start a new run for it")

@@ -1,0 +1,153 @@
+"""What an update changes: the weights, the optimizer, the average of the weights, the progress."""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from nmt.config import Config
+from nmt.errors import UserError
+from nmt.model.transformer import Transformer
+from nmt.ops.memory import keep_memory
+from nmt.special_tokens import UNK
+from nmt.training.backward import Seed, backward, backward_in_shards
+from nmt.training.batches import Batch
+from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from nmt.training.distributed import Worker
+from nmt.training.loss import BatchLoss
+from nmt.training.optimization import WeightAverage, learning_rate, make_optimizer
+
+
+class TrainingState:
+    """A model in training; `update` is one step of the optimizer.
+
+    last_update: where the cosine schedule reaches zero
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        source_size: int,
+        target_size: int,
+        last_update: int,
+        worker: Worker,
+    ):
+        self.settings, self.last_update, self.worker = config.training, last_update, worker
+        if worker.device.type == "cpu":
+            keep_memory()
+        torch.manual_seed(self.settings.seed)
+        self.model = Transformer(config.model, source_size, target_size).to(worker.device)
+        self._loss_of = worker.replicate(BatchLoss(self.model, self.settings, worker.device))
+        # Several workers share the batch already.
+        self._by_threads = worker.device.type == "cpu" and worker.size == 1
+        if worker.size > 1:
+            self._settle_order()
+            torch.manual_seed(self.settings.seed + worker.rank)  # for dropout of its own
+        self.optimizer = make_optimizer(self.model, self.settings)
+        decay = self.settings.average_decay
+        self.average = WeightAverage(self.model, decay) if decay else None
+        self.progress = Progress()
+        # Summed where the model is: reading it at each update would make a GPU wait.
+        self._cross_entropy = torch.zeros((), device=worker.device)
+
+    def _settle_order(self) -> None:
+        """Take a pass over a pair without labels, whose gradients are zero.
+
+        After its first pass `DistributedDataParallel` changes the order in which it sums, and so
+        the last bits; with the first pass done, a resumed training sums as an uninterrupted one.
+        """
+        backward(self._loss_of, Batch.from_ids([[UNK]], [[UNK]]).without_labels(), 1)
+        self.model.zero_grad()
+
+    def update(self, batches: list[Batch]) -> Tensor:
+        """Take one step on the mean loss over all target tokens of the batches; return the loss.
+
+        Dividing by the tokens of all batches, not each by its own, makes four quarter batches give
+        the gradient of the whole. The same holds for several workers: `batches` are the shares of
+        this one, and the loss is the sum of what they return.
+        """
+        if not self.model.training:  # asking first: telling every module takes 0.2 ms
+            self.model.train()
+        tokens = int(*self.worker.sum(sum(batch.tokens for batch in batches)))
+        total = self._backward(batches, tokens)
+        self.progress.updates += 1
+        self.progress.tokens += tokens
+        self.progress.loss_tokens += tokens
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.learning_rate
+        if self.settings.clip_norm:
+            nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        if self.average:
+            self.average.update(self.progress.updates)
+        return total / tokens
+
+    def _backward(self, batches: list[Batch], tokens: int) -> Tensor:
+        """Add the gradients of the batches' losses, divided by `tokens`; return the loss's sum."""
+        mean_tokens = tokens / self.worker.size  # since gradients are averaged over workers
+        total = torch.zeros((), device=self.worker.device)
+        for number, batch in enumerate(batches, 1):
+            with self.worker.averaging(self._loss_of, now=number == len(batches)):
+                if self._by_threads:
+                    seed = Seed(self.settings.seed, self.progress.updates, number)
+                    loss, plain = backward_in_shards(self._loss_of, batch, mean_tokens, seed)
+                else:
+                    loss, plain = backward(self._loss_of, batch, mean_tokens)
+            total += loss
+            self._cross_entropy += plain
+        return total
+
+    @property
+    def learning_rate(self) -> float:
+        """The rate of the last update."""
+        return learning_rate(self.settings, self.progress.updates, self.last_update)
+
+    def mean_loss(self) -> float:
+        """Return the mean loss per token since `forget_loss`, with dropout, without smoothing."""
+        [loss] = self.worker.sum(self._cross_entropy.item())
+        return loss / self.progress.loss_tokens
+
+    def forget_loss(self) -> None:
+        """Begin a new mean."""
+        self._cross_entropy.zero_()
+        self.progress.loss_tokens = 0
+
+    @contextmanager
+    def averaged_weights(self) -> Iterator[None]:
+        """Replace the model's weights by their moving average, if there is one, in the context."""
+        if self.average:
+            self.average.swap()
+        try:
+            yield
+        finally:
+            if self.average:
+                self.average.swap()
+
+    def save(self, path: Path) -> None:
+        """Write a checkpoint; raises `UserError` where the training has diverged."""
+        self.require_finite_weights()
+        self.progress.loss = self._cross_entropy.item()
+        save_checkpoint(path, self.model, self.optimizer, self.average, self.progress, self.worker)
+
+    def restore(self, path: Path) -> None:
+        """Take over the state of a checkpoint; raises `UserError` where it does not fit."""
+        self.progress = load_checkpoint(path, self.model, self.optimizer, self.average, self.worker)
+        self._cross_entropy.fill_(self.progress.loss)
+
+    def require_finite_weights(self) -> None:
+        """Raise `UserError` where the training has diverged."""
+        self.require_finite(sum(p.detach().sum() for p in self.model.parameters()))
+
+    def require_finite(self, number: Tensor | float) -> float:
+        """Return the number; raise `UserError` where it is none: the training has diverged."""
+        if not math.isfinite(value := float(number)):
+            raise UserError(
+                f"the training diverged before update {self.progress.updates} (loss or weights "
+                f"became {value}) and was not saved; train anew with a lower "
+                "training.learning_rate or more training.warmup_updates"
+            )
+        return value

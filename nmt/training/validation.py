@@ -1,0 +1,91 @@
+"""Validation: loss, accuracy and BLEU of the model on the validation split."""
+
+import math
+from typing import TypedDict
+
+from tqdm import tqdm
+
+from nmt.config import Config
+from nmt.corpus.prepared import PreparedData
+from nmt.decoding.translator import Translator
+from nmt.device import autocast
+from nmt.errors import UserError
+from nmt.evaluation import corpus_bleu
+from nmt.model.transformer import Transformer
+from nmt.run_folder import Sample
+from nmt.training.batches import batches_of
+from nmt.training.distributed import Worker
+from nmt.training.loss import score_batch
+
+_SAMPLES = 3  # sentences shown at each validation
+
+
+class Measures(TypedDict):
+    """What validation measures; see `nmt.run_folder.Validation`."""
+
+    loss: float
+    perplexity: float
+    accuracy: float
+    bleu: float
+    samples: list[Sample]
+
+
+class Validator:
+    """Measures a model on the validation split, which all workers share among them."""
+
+    def __init__(self, config: Config, prepared: PreparedData, worker: Worker):
+        self._config, self._prepared, self._worker = config, prepared, worker
+        length = config.model.max_length
+        self._batches = batches_of("validation", prepared, config.training, length)
+        if not self._batches:
+            raise UserError("model.max_length: every validation pair is longer; raise it")
+        self.examples = prepared.examples("validation")
+
+    def measure(self, model: Transformer) -> Measures:
+        """Return loss and accuracy under teacher forcing, and BLEU of greedy translations."""
+        loss, correct, tokens = self._score(model)
+        translations = self._translate(model)
+        return {
+            "loss": loss / tokens,
+            "perplexity": math.exp(min(loss / tokens, 100)),
+            "accuracy": correct / tokens,
+            "bleu": corpus_bleu(translations, [e.reference for e in self.examples]),
+            "samples": self._samples(translations),
+        }
+
+    def _score(self, model: Transformer) -> tuple[float, ...]:
+        """Return loss, correct predictions and tokens, each summed over all validation batches."""
+        model.eval()
+        device = self._worker.device
+        share = self._batches[self._worker.rank :: self._worker.size]
+        with autocast(device, self._config.training.precision):
+            scores = [score_batch(model, batch.to(device)) for batch in share]
+        return self._worker.sum(
+            sum(score.loss for score in scores),
+            sum(score.correct for score in scores),
+            sum(score.tokens for score in scores),
+        )
+
+    def _translate(self, model: Transformer) -> list[str]:
+        """Translate the validation sources greedily."""
+        greedy = self._config.decoding.model_copy(update={"beam_size": 1})
+        longest = self._prepared.report["lengths"]["source"]["longest"]
+        tokenizers = self._prepared.tokenizers
+        translator = Translator(model, tokenizers, self._config.data, greedy, longest)
+        size = self._worker.size
+        share = self.examples[self._worker.rank :: size]
+        found = translator.stream([example.source for example in share])
+        bar = tqdm(found, "validating", len(share), delay=2, leave=False)
+        translations = [""] * len(self.examples)
+        for rank, part in enumerate(self._worker.gather([each[0].text for each in bar])):
+            translations[rank::size] = part
+        return translations
+
+    def _samples(self, translations: list[str]) -> list[Sample]:
+        """Return the translations of the first few different sources."""
+        samples: dict[str, Sample] = {}
+        for e, text in zip(self.examples, translations, strict=True):
+            samples.setdefault(
+                e.source, {"source": e.source, "reference": e.reference, "translation": text}
+            )
+        return list(samples.values())[:_SAMPLES]
