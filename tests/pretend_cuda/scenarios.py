@@ -29,8 +29,9 @@ from nmt.model.weights import load_weights
 from nmt.ops.dropout import Dropout
 from nmt.run_folder import RunFolder, Validation
 from nmt.special_tokens import EOS
-from nmt.training.processes import Processes
-from nmt.training.trainer import Trainer, train
+from nmt.training.distributed import Worker
+from nmt.training.train import train
+from nmt.training.trainer import Trainer
 
 R = TypeVar("R")
 
@@ -59,14 +60,14 @@ def updates(
     device: torch.device, config: Config, count: int, same_dropout: bool = False
 ) -> Updates:
     """Take updates; with `same_dropout`, all devices drop the same numbers."""
-    trainer = Trainer(config, prepare(config), RunFolder(Path("none")), Processes(device))
+    trainer = Trainer(config, prepare(config), RunFolder(Path("none")), Worker(device))
     size = config.training.accumulate
     batches = list(trainer.plan.load(trainer.plan.order(1)[: count * size], 1))
     with same_dropouts() if same_dropout else nullcontext():
         waits.clear()
-        losses = [trainer.update(batches[i * size :][:size]) for i in range(count)]
+        losses = [trainer.state.update(batches[i * size :][:size]) for i in range(count)]
         found = Counter(waits)
-    weights = sum(p.detach().double().abs().sum().item() for p in trainer.model.parameters())
+    weights = sum(p.detach().double().abs().sum().item() for p in trainer.state.model.parameters())
     return Updates([loss.item() for loss in losses], weights, found)
 
 
@@ -89,7 +90,7 @@ def training(device: torch.device, config: Config, *limits: int) -> list[Validat
     for number, limit in enumerate(limits):
         settings = config.training.model_copy(update={"max_updates": limit})
         limited = config.model_copy(update={"training": settings})
-        run = train(limited, folder, resume=number > 0, processes=Processes(device))
+        run = train(limited, folder, resume=number > 0, worker=Worker(device))
     return [{**line, "minutes": 0.0} for line in run.read_metrics()]
 
 
