@@ -20,6 +20,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from nmt.choices import EngineChoice
+
 
 def _path_or_pair(value: object) -> object:
     paths = value if isinstance(value, (list, tuple)) else [value]
@@ -413,6 +415,11 @@ class TrainingConfig(Section):
 class DecodingConfig(Section):
     """How a translation is searched."""
 
+    engine: EngineChoice = Field(
+        "auto",
+        description="what runs the model: the library ctranslate2, for speed; pytorch, for "
+        "everything; auto: ctranslate2 where it can",
+    )
     beam_size: int = Field(4, ge=1, le=500, description="hypotheses kept a step; 1 is greedy")
     length_penalty: float = Field(
         0.6,

@@ -59,3 +59,16 @@ def is_full_disk(error: OSError) -> bool:
 def _free(path: Path) -> str:
     place = next(folder for folder in path.absolute().parents if folder.exists())
     return f"{shutil.disk_usage(place).free / 1e6:,.1f} MB"
+
+
+def no_such_weights(path: Path) -> UserError:
+    """Return the error for weights that a run does not have."""
+    return UserError(
+        f"{path}: no such weights; the run has not got that far: train on with --resume, or "
+        "see with nmt show what it has for --weights"
+    )
+
+
+def infinite_weights(path: Path) -> UserError:
+    """Return the error for weights that training has spoilt."""
+    return UserError(f"{path}: holds numbers that are not finite; take --weights of another kind")

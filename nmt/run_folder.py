@@ -13,7 +13,8 @@ datastore.safetensors    what training met at each position, for decoding.neighb
 checkpoint.pt            the whole training state, to go on from
 pictures/                what `nmt plot` has drawn
 tensorboard/             what TensorBoard reads, where training.tensorboard is set
-ctranslate2/             the model for CTranslate2, where `nmt export` has written it
+ctranslate2/             the model as CTranslate2 reads it, in a folder for each kind of weights
+exported/                the model and its tokenizers for other programs, by `nmt export`
 """
 
 import glob
@@ -42,6 +43,7 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from nmt import __version__
+from nmt.choices import Weights
 from nmt.config import Config, Origin
 from nmt.config_files import dump_config, load_config
 from nmt.corpus.json_files import first_problem
@@ -53,7 +55,6 @@ from nmt.errors import UserError, writing
 from nmt.locks import locked
 
 FORMAT = 2  # of the run folder; 1 had no run.json
-Weights = Literal["best", "last", "averaged"]
 RUNS = Path("runs")
 _LOCK = ".lock"
 _HEADER = "run.json"
@@ -115,6 +116,7 @@ class RunFolder:
         self.metrics = path / "metrics.jsonl"
         self.checkpoint = path / "checkpoint.pt"
         self.datastore = path / "datastore.safetensors"
+        self.converted = path / "ctranslate2"
 
     @property
     def config(self) -> Config:

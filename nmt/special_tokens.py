@@ -2,6 +2,7 @@
 
 PAD, UNK, SOS, EOS = 0, 1, 2, 3
 SPECIALS = ("<pad>", "<unk>", "<sos>", "<eos>")
+NEVER_WRITTEN = (PAD, SOS)  # by any search
 
 # For words that training never saw (nmt/corpus/placeholders.py). Private-use characters: they stand
 # for nothing in any text, and cleaning removes them where they do occur.

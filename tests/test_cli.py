@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import time
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -24,9 +23,6 @@ from nmt.config_files import dump_config
 from nmt.run_folder import RunFolder
 
 PAIR = ("Anna sings today.", "Anna singt heute.")
-needs_ctranslate2 = pytest.mark.skipif(
-    find_spec("ctranslate2") is None, reason="the extra `ctranslate2` is not installed"
-)
 
 
 @pytest.fixture(autouse=True)
@@ -253,20 +249,6 @@ def test_translates_its_arguments(trained_run: RunFolder) -> None:
     assert text(done.stdout) == "Anna singt heute.\nBen schwimmt oft.\n"
 
 
-def test_loops_are_compiled_for_files_but_not_for_a_few_words(
-    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = []
-    monkeypatch.setattr("nmt.decoding.search.compiled_decoders", lambda pairs: asked.append(pairs))
-    Path("in.txt").write_text("Ben swims often.")
-
-    nmt("translate", "--run", trained_run.path, "Ben swims often.")
-    assert not asked
-    done = nmt("translate", "--run", trained_run.path, "--input", "in.txt")
-    assert text(done.stdout) == "Ben schwimmt oft.\n"
-    assert len(asked) == 1
-
-
 def test_lines_in_equal_lines_out_in_order(trained_run: RunFolder) -> None:
     lines = ["", "Ben swims often.", "  ", "Anna\u2028sings\x0btoday.", "Ben swims often.\r", ""]
     done = nmt("translate", "--run", trained_run.path, stdin="\n".join(lines).encode() + b"\n")
@@ -372,7 +354,6 @@ def test_a_damaged_run_is_refused_in_one_line(trained_run: RunFolder, tmp_path: 
     assert_refused("translate", "--run", copy, "x", message="joint.model")
 
 
-@needs_ctranslate2
 def test_ctranslate2_translates_and_is_scored(trained_run: RunFolder) -> None:
     options = ["--run", trained_run.path, "--engine", "ctranslate2", "--compute-type", "int8"]
     done = nmt("translate", *options, "--n-best", 2, PAIR[0])
@@ -382,29 +363,24 @@ def test_ctranslate2_translates_and_is_scored(trained_run: RunFolder) -> None:
     assert scores["bleu"] > 50
 
 
-@needs_ctranslate2
 def test_export_writes_into_the_run_or_where_it_is_told(trained_run: RunFolder) -> None:
     shutil.copytree(trained_run.path, "runs/copy")
-    assert text(nmt("export").stdout) == "exported         runs/copy/ctranslate2\n"
-    assert Path("runs/copy/ctranslate2/model.bin").is_file()
-    assert_refused("export", "runs/copy", message="runs/copy/ctranslate2: exists already")
+    assert text(nmt("export").stdout) == "exported         runs/copy/exported\n"
+    assert Path("runs/copy/exported/model.bin").is_file()
+    assert_refused("export", "runs/copy", message="runs/copy/exported: exists already")
     nmt("export", "runs/copy", "--format", "ctranslate2", "--output", "elsewhere")
     assert Path("elsewhere/model.bin").is_file()
     message = "there is no folder no; make it first"
     assert_refused("export", "runs/copy", "--output", "no/where", message=message)
 
 
-def test_wrong_use_of_engines(trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_use_of_engines(trained_run: RunFolder) -> None:
     run = ["--run", trained_run.path]
-    engine = ["--engine", "ctranslate2"]
-    message = "add --engine ctranslate2"
-    assert_refused("translate", *run, "x", "--compute-type", "int8", message=message)
-    message = "translates with one run"
-    assert_refused("translate", *run, *run, *engine, "x", message=message)
-    monkeypatch.setattr("nmt.export.find_spec", lambda name: None)
-    message = "CTranslate2 is not installed; install nmt with its extra `ctranslate2`"
-    assert_refused("translate", *run, *engine, "x", message=message)
-    assert_refused("export", trained_run.path, "--output", "exported", message=message)
+    message = "--compute-type is for CTranslate2; the engine is pytorch"
+    pytorch = ["--engine", "pytorch", "--compute-type", "int8"]
+    assert_refused("translate", *run, "x", *pytorch, message=message)
+    message = "CTranslate2 cannot translate this: it translates with one run"
+    assert_refused("translate", *run, *run, "--engine", "ctranslate2", "x", message=message)
 
 
 def test_a_datastore_is_filled_and_looked_up(a_copy: Path) -> None:
@@ -412,7 +388,7 @@ def test_a_datastore_is_filled_and_looked_up(a_copy: Path) -> None:
     assert_refused(*looked_up, message="needs a datastore; make it with `nmt datastore runs/toy")
     assert text(nmt("datastore").stdout).endswith("positions in runs/toy/datastore.safetensors\n")
     assert text(nmt(*looked_up).stdout) == PAIR[1] + "\n"
-    message = "CTranslate2 cannot look them up"
+    message = "it cannot look up decoding.neighbours"
     assert_refused(*looked_up, "--engine", "ctranslate2", message=message)
 
 

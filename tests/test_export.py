@@ -3,17 +3,15 @@
 import shutil
 from pathlib import Path
 
+import ctranslate2
 import pytest
 import sentencepiece
-import torch
 from safetensors.torch import load_file, save_file
 
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
 from nmt.export import export_run
 from nmt.run_folder import RunFolder
-
-ctranslate2 = pytest.importorskip("ctranslate2", reason="the extra `ctranslate2` is not installed")
 
 LINES = ["Anna sings today.", "Ben swims often.", "Jonas cooks at home."]
 
@@ -31,9 +29,8 @@ def test_the_folder_translates_without_nmt(trained_run: RunFolder, tmp_path: Pat
     target = sentencepiece.SentencePieceProcessor(model_file=str(folder / "target.model"))
     texts = [target.decode(result.hypotheses[0]) for result in found]
 
-    ours = load_translator(
-        trained_run, overrides=["decoding.beam_size=1"], device=torch.device("cpu")
-    )
+    greedy = ["decoding.beam_size=1"]
+    ours = load_translator(trained_run, overrides=greedy, device="cpu", engine="pytorch")
     assert texts == [translation.text for translation in ours.translate(LINES)]
 
 

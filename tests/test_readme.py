@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -87,8 +86,6 @@ def test_every_nmt_command_runs(folder: Path) -> None:
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
     run = [command for command in commands() if "nmt " in command]
-    if find_spec("ctranslate2") is None:  # an extra that not everybody installs
-        run = [command for command in run if "ctranslate2" not in command]
     assert len(run) > 15
     for command in run:
         if "runs/sample-2" in command:  # the README supposes a second training

@@ -1,18 +1,16 @@
 """What commands share: their options, and how they open what the options name."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nmt.errors import UserError
+from nmt.choices import ComputeType, EngineChoice, Weights
 
 if TYPE_CHECKING:
     from nmt.config import Config
-    from nmt.decoding.ctranslate2 import ComputeType
-    from nmt.decoding.loading import Engine
     from nmt.decoding.translator import Translator
-    from nmt.run_folder import RunFolder, Weights
+    from nmt.run_folder import RunFolder
 
 ConfigOption = Annotated[
     str,
@@ -43,22 +41,23 @@ RunOption = Annotated[
 DeviceOption = Annotated[
     str | None, typer.Option("--device", help="cuda, mps or cpu; default: the best there is.")
 ]
-WeightsOption = Annotated[
-    Literal["best", "last", "averaged"], typer.Option("--weights", help="Which weights to use.")
-]
+WeightsOption = Annotated[Weights, typer.Option("--weights", help="Which weights to use.")]
 BeamOption = Annotated[
     int | None, typer.Option("--beam-size", min=1, max=500, help="Hypotheses kept; 1 is greedy.")
 ]
 
 EngineOption = Annotated[
-    Literal["pytorch", "ctranslate2"],
-    typer.Option("--engine", help="What searches: the code here, or the library CTranslate2."),
+    EngineChoice | None,
+    typer.Option(
+        "--engine",
+        help="What runs the model: the library CTranslate2, or PyTorch; default: "
+        "decoding.engine, by which CTranslate2 does where it can.",
+    ),
 ]
 ComputeTypeOption = Annotated[
-    Literal["float32", "float16", "bfloat16", "int16", "int8", "int8_float16", "int8_bfloat16"]
-    | None,
+    ComputeType | None,
     typer.Option(
-        "--compute-type", help="Numbers that CTranslate2 multiplies; default: float32, exact."
+        "--compute-type", help="Numbers that CTranslate2 multiplies; default: int8; exact: float32."
     ),
 ]
 
@@ -70,7 +69,7 @@ def load(config: str, overrides: list[str] | None) -> "Config":
     return load_config(config, overrides or [])
 
 
-def find_runs(paths: list[Path] | None, weights: "Weights") -> "list[RunFolder]":
+def find_runs(paths: list[Path] | None, weights: Weights) -> "list[RunFolder]":
     """Open the runs that --run names, or the newest that has such weights."""
     from nmt.run_folder import newest_run, open_run
 
@@ -79,27 +78,22 @@ def find_runs(paths: list[Path] | None, weights: "Weights") -> "list[RunFolder]"
 
 def open_translator(
     runs: "list[RunFolder]",
-    weights: "Weights",
+    weights: Weights,
     beam_size: int | None,
     device: str | None,
     overrides: list[str] | None,
-    engine: "Engine" = "pytorch",
-    compute_type: "ComputeType | None" = None,
-    compiled: bool = True,
+    engine: EngineChoice | None = None,
+    compute_type: ComputeType | None = None,
 ) -> "Translator":
-    """Open a run for translation, or several as an ensemble; compiled: see `load_translator`."""
+    """Open a run for translation, or several as an ensemble."""
     from nmt.decoding.loading import load_translator
-    from nmt.device import choose_device
 
-    if compute_type and engine != "ctranslate2":
-        raise UserError("--compute-type is for CTranslate2; add --engine ctranslate2")
     changes = [*(overrides or []), *([f"decoding.beam_size={beam_size}"] if beam_size else [])]
     return load_translator(
         *runs,
         weights=weights,
         overrides=changes,
-        device=choose_device(device),
+        device=device,
         engine=engine,
-        compute_type=compute_type or "float32",
-        compiled=compiled,
+        compute_type=compute_type,
     )

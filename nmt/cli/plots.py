@@ -66,7 +66,7 @@ def attention(
     if json_:
         pictures = []
     paths = [picture_path(output, pictures_of(folder), f"attention-{name}") for name in pictures]
-    translator = open_translator([folder], weights, beam_size, device, set_, compiled=False)
+    translator = open_translator([folder], weights, beam_size, device, set_, "pytorch")
     found = read_attention(translator, sentence)
     if not found.complete:
         typer.echo("the translation was cut at decoding.max_length_factor", err=True)
@@ -135,9 +135,10 @@ def positions(
     path = picture_path(output, folder, "positions")
     if run:
         changes = [*(set_ or []), "decoding.neighbours=0"]  # positions need no datastore
-        model = open_translator(
-            [open_run(run)], weights or "best", None, "cpu", changes, compiled=False
-        ).model
+        translator = open_translator(
+            [open_run(run)], weights or "best", None, "cpu", changes, "pytorch"
+        )
+        model = translator.pytorch.models[0]
         table, settings = position_table(model), model.config
     else:
         settings = load(config or "base.yaml", set_).model

@@ -70,7 +70,7 @@ def serve(
     beam_size: BeamOption = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
-    engine: EngineOption = "pytorch",
+    engine: EngineOption = None,
     compute_type: ComputeTypeOption = None,
     set_: SetDecodingOption = None,
 ) -> None:
@@ -98,9 +98,9 @@ def serve(
     runs = []
     for folder, name in zip(folders, name_runs([each.path for each in folders]), strict=True):
         translator = open_translator(
-            [folder], weights, beam_size, device, set_, engine, compute_type, compiled=False
+            [folder], weights, beam_size, device, set_, engine, compute_type
         )
-        runs.append(ServedRun(name, folder, translator, engine))
+        runs.append(ServedRun(name, folder, translator, translator.search.engine))
     limits = Limits(characters=max_characters, seconds=timeout, per_minute=requests_per_minute)
     service = Service(runs, limits, access, RUNS if host in LOOPBACK else None)
     for each in runs:

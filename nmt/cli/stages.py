@@ -143,7 +143,7 @@ def translate(
     ] = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
-    engine: EngineOption = "pytorch",
+    engine: EngineOption = None,
     compute_type: ComputeTypeOption = None,
     set_: SetDecodingOption = None,
 ) -> None:
@@ -162,9 +162,8 @@ def translate(
         require_file(output)
     if input_ and not input_.exists():
         raise UserError(f"{input_}: cannot be read: no such file")
-    compiled = not text  # for the few sentences of a command it does not pay
     translator = open_translator(
-        find_runs(run, weights), weights, beam_size, device, set_, engine, compute_type, compiled
+        find_runs(run, weights), weights, beam_size, device, set_, engine, compute_type
     )
     if asked:
         _converse(translator, n_best)
@@ -209,7 +208,7 @@ def evaluate(
     beam_size: BeamOption = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
-    engine: EngineOption = "pytorch",
+    engine: EngineOption = None,
     compute_type: ComputeTypeOption = None,
     set_: SetDecodingOption = None,
 ) -> None:
@@ -265,20 +264,20 @@ def export(
     ] = "ctranslate2",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder to write; default: RUN/ctranslate2."),
+        typer.Option("--output", "-o", help="Folder to write; default: RUN/exported."),
     ] = None,
     weights: WeightsOption = "best",
 ) -> None:
     """Write a run's model and tokenizers for another engine, to translate without nmt.
 
-    `nmt translate --engine ctranslate2` needs no export.
+    `nmt translate` needs no export.
     """
     from nmt.export import export_run
     from nmt.run_folder import newest_run, open_run, require_folder
 
     file = f"{weights}.safetensors"
     source = open_run(run) if run else newest_run(file, option="nmt export FOLDER")
-    folder = output or source.path / format_
+    folder = output or source.path / "exported"
     require_folder(folder)
     export_run(source, folder, weights)
     if source.config.decoding.neighbours:

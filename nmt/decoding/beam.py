@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from nmt.decoding.hypothesis import Hypothesis, finish, length_penalty
-from nmt.decoding.next_pieces import BestPieces, best_pieces
+from nmt.decoding.next_pieces import best_pieces
 from nmt.decoding.stepwise import S, Stepwise
 from nmt.special_tokens import EOS, PAD, SOS
 
@@ -20,13 +20,11 @@ def beam_search(
     alpha: float,
     n_best: int = 1,
     required: Tensor | None = None,
-    choose: BestPieces = best_pieces,
 ) -> list[list[Hypothesis]]:
     """Translate a batch; return each sentence's `n_best` hypotheses, best first.
 
     source: (batch, source) ids; limits: (batch,), most pieces of each output; required: (batch,
-    pieces), padded, what an output has to hold before it may end by itself; choose: `best_pieces`,
-    or a twin of it.
+    pieces), padded, what an output has to hold before it may end by itself.
 
     A hypothesis that ends leaves its place in the beam empty, so a beam of one is greedy search.
     A sentence is done when its beam is empty, or when no living hypothesis could still beat its
@@ -39,17 +37,19 @@ def beam_search(
     state = model.start(source)
     sums = source.new_zeros((len(beams), 1), dtype=torch.float)  # (sentences, places)
     written = source.new_full((len(beams), 1), SOS)  # (rows, length)
-    row_of = torch.arange(len(beams), device=source.device)[:, None]  # (sentences, places)
-    decoded = torch.ones_like(sums, dtype=torch.bool)  # (sentences, places): which have a row
     while True:
+        sentences, width = sums.shape
         must_end = goes_on = None
         if state.length >= first_limit:
-            must_end = _of_rows(state.length >= limits, decoded)
+            must_end = (state.length >= limits).repeat_interleave(width)
         if required is not None:
-            goes_on = _lacks(written, _of_rows(required, decoded))
-        found, pieces = choose(model.step(written[:, -1], state), beam_size, must_end, goes_on)
-        sums, places, tokens = _best_candidates(sums, found[row_of], pieces[row_of], beam_size)
-        rows = row_of.gather(1, places)  # (sentences, candidates): of `written`
+            goes_on = _lacks(written, required.repeat_interleave(width, 0))
+        found, pieces = best_pieces(model.step(written[:, -1], state), beam_size, must_end, goes_on)
+        shape = (sentences, width, -1)
+        sums, places, tokens = _best_candidates(
+            sums, found.view(shape), pieces.view(shape), beam_size
+        )
+        rows = torch.arange(sentences, device=source.device)[:, None] * width + places
         sums, order = _take_finished([beams[i] for i in active], sums, tokens, rows, written)
         if order is not None:
             rows, tokens = rows.gather(1, order), tokens.gather(1, order)
@@ -66,20 +66,8 @@ def beam_search(
         # Places that no sentence needs any more are given up.
         width = min(max(beams[i].free for i in active), sums.shape[1])
         sums, rows, tokens = sums[:, :width], rows[:, :width], tokens[:, :width]
-        if state.ragged:
-            decoded = sums > _DEAD
-            row_of = (decoded.flatten().cumsum(0) - 1).view_as(rows)  # where there is none, any
-            rows, tokens = rows[decoded], tokens[decoded]
-        else:
-            decoded = torch.ones_like(sums, dtype=torch.bool)
-            row_of = torch.arange(rows.numel(), device=source.device).view_as(rows)
         written = torch.cat([written[rows.flatten()], tokens.reshape(-1, 1)], dim=1)
         state.select(rows)
-
-
-def _of_rows(of_sentences: Tensor, decoded: Tensor) -> Tensor:
-    """Repeat what each sentence has for each of its rows: (sentences, …) → (rows, …)."""
-    return of_sentences.repeat_interleave(decoded.sum(1), 0)
 
 
 def _lacks(written: Tensor, required: Tensor) -> Tensor:

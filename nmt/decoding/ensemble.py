@@ -21,11 +21,6 @@ class EnsembleState:
         """Number of target positions decoded so far, by every member."""
         return self.members[0].length
 
-    @property
-    def ragged(self) -> bool:
-        """See `State.ragged`; the members are alike."""
-        return self.members[0].ragged
-
     def select(self, rows: Tensor) -> None:
         """See `DecoderState.select`."""
         for member in self.members:

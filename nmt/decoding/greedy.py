@@ -4,24 +4,19 @@ import torch
 from torch import Tensor
 
 from nmt.decoding.hypothesis import Hypothesis, finish
-from nmt.decoding.next_pieces import BestPieces, best_pieces
+from nmt.decoding.next_pieces import best_pieces
 from nmt.decoding.stepwise import S, Stepwise
 from nmt.special_tokens import EOS, SOS
 
 
 @torch.inference_mode()
 def greedy_search(
-    model: Stepwise[S],
-    source: Tensor,
-    limits: Tensor,
-    alpha: float = 0.0,
-    choose: BestPieces = best_pieces,
+    model: Stepwise[S], source: Tensor, limits: Tensor, alpha: float = 0.0
 ) -> list[Hypothesis]:
     """Translate a batch.
 
     source: (batch, source) ids; limits: (batch,), most pieces of each output; alpha: the length
-    penalty, which changes the reported score alone; choose: `best_pieces`, or a twin of it. Rows
-    leave the batch when they end.
+    penalty, which changes the reported score alone. Rows leave the batch when they end.
     """
     state = model.start(source)
     most = limits.tolist()
@@ -33,7 +28,7 @@ def greedy_search(
     found: dict[int, Hypothesis] = {}
     while active:
         must_end = state.length >= limits if state.length >= first_limit else None
-        best, pieces = choose(model.step(tokens, state), 1, must_end)
+        best, pieces = best_pieces(model.step(tokens, state), 1, must_end)
         sums, tokens = sums + best[:, 0], pieces[:, 0]
         alive = []
         for i, token, total in zip(active, tokens.tolist(), sums.tolist(), strict=True):

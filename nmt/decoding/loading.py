@@ -1,110 +1,79 @@
 """From a run folder to a translator, or from several to an ensemble."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch
-
-from nmt.config import DecodingConfig
+from nmt.choices import ComputeType, EngineChoice, Weights
 from nmt.config_files import load_config
 from nmt.corpus.tokenizers import KNOWN_WORDS, load_tokenizers, vocabulary_files
-from nmt.decoding.datastore import Datastore
-from nmt.decoding.neighbours import Neighbours
+from nmt.decoding.engines import ctranslate2
+from nmt.decoding.engines.choosing import choose_engine
+from nmt.decoding.engines.search import Search
 from nmt.decoding.translator import Translator
-from nmt.device import choose_device
 from nmt.errors import UserError
-from nmt.model.transformer import Transformer
-from nmt.model.weights import load_weights
-from nmt.run_folder import RunFolder, Weights
+from nmt.run_folder import RunFolder, open_run
 
 if TYPE_CHECKING:
-    from nmt.decoding.ctranslate2 import ComputeType
+    import torch
 
-Engine = Literal["pytorch", "ctranslate2"]
+    from nmt.decoding.engines.pytorch import PyTorchSearch
 
 
 def load_translator(
-    run: RunFolder,
-    *others: RunFolder,
+    run: RunFolder | Path | str,
+    *others: RunFolder | Path | str,
     weights: Weights = "best",
     overrides: Sequence[str] = (),
-    device: torch.device | None = None,
-    engine: Engine = "pytorch",
-    compute_type: "ComputeType" = "float32",
-    compiled: bool = True,
+    device: "str | torch.device | None" = None,
+    engine: EngineChoice | None = None,
+    compute_type: ComputeType | None = None,
 ) -> Translator:
     """Open a run for translation; `overrides` may change fields of its decoding section.
 
-    `others` make an `Ensemble` with it, which decodes as the first run says; raises `UserError`
-    where one of them reads text in another way. `engine` is what searches, `compute_type` the
-    numbers in which CTranslate2 does. `compiled`: see `ModelSearch`; for a few sentences, loading
-    the loops takes longer than they save. With `decoding.neighbours`, each run needs its datastore.
+    others: runs that make an `Ensemble` with it, which decodes as the first says; device: the best
+    there is if None; engine: in place of `decoding.engine`; compute_type: the numbers that
+    CTranslate2 multiplies, its default if None
+
+    With `decoding.neighbours`, each run needs its datastore. Raises `UserError` where a run is
+    damaged or reads text otherwise than the first, and where the engine cannot do what is asked.
+
+    >>> load_translator("runs/sample").translate(["oscar likes to code"])
     """
-    if others and engine == "ctranslate2":
-        raise UserError("--engine ctranslate2 translates with one run; name one --run, not several")
+    runs = [
+        each if isinstance(each, RunFolder) else open_run(Path(each)) for each in (run, *others)
+    ]
+    first = runs[0]
     for override in overrides:
         if not override.startswith("decoding."):
             raise UserError(f"--set {override}: a trained run takes decoding.* only")
-    config = load_config(run.path / "config.yaml", overrides)
-    if config.decoding.neighbours and engine == "ctranslate2":
+    changes = [*overrides, *([f"decoding.engine={engine}"] if engine else [])]
+    config = load_config(first.path / "config.yaml", changes)
+    place = None if device is None else str(device)
+    choice = choose_engine(config, len(runs), place)
+    if compute_type and choice.engine != "ctranslate2":
         raise UserError(
-            "decoding.neighbours: CTranslate2 cannot look them up; translate without: "
-            "--set decoding.neighbours=0"
+            f"--compute-type is CTranslate2's, and the engine is {choice}; leave it out"
         )
-    tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
-    for other in others:
-        _require_same_reading(run, other)
-    device = device or choose_device()
-    if engine == "ctranslate2" and device.type != "cuda":
-        device = torch.device("cpu")  # the only other one that the library knows
-    runs = [run, *others]
-    models = [
-        load_weights(
-            each.weights(weights),
-            each.config.model,
-            tokenizers.source.size,
-            tokenizers.target.size,
-            device,
-        )
-        for each in runs
-    ]
+    tokenizers = load_tokenizers(config.data, config.tokenizer, first.data)
+    for other in runs[1:]:
+        _require_same_reading(first, other)
     longest = min(each.report["lengths"]["source"]["longest"] for each in runs)
-    model, *more = models
-    search = None
-    if engine == "ctranslate2":
-        from nmt.decoding.ctranslate2 import CTranslate2Search  # seldom, and takes time
 
-        alpha = config.decoding.length_penalty
-        search = CTranslate2Search(model, tokenizers, alpha, compute_type)
-    neighbours = _neighbours(config.decoding, runs, models, weights)
-    return Translator(
-        model,
-        tokenizers,
-        config.data,
-        config.decoding,
-        longest_source=longest,
-        others=more,
-        search=search,
-        neighbours=neighbours,
-        compiled=compiled,
-    )
+    def open_pytorch() -> "PyTorchSearch":
+        from nmt.decoding.engines import pytorch
+
+        return pytorch.open_runs(runs, weights, config.decoding, place)
+
+    search: Search
+    if choice.engine == "ctranslate2":
+        search = ctranslate2.open_run(first, weights, place, compute_type)
+        return Translator(search, tokenizers, config.data, config.decoding, longest, open_pytorch)
+    return Translator(open_pytorch(), tokenizers, config.data, config.decoding, longest)
 
 
-def _neighbours(
-    config: DecodingConfig, runs: Sequence[RunFolder], models: Sequence[Transformer], kind: Weights
-) -> list[Neighbours]:
-    """Open each run's datastore, where neighbours are to be looked up."""
-    if not config.neighbours:
-        return []
-    return [
-        Neighbours(
-            Datastore.load(run.datastore, run.weights(kind), model),
-            config.neighbours,
-            config.neighbour_share,
-            config.neighbour_temperature,
-        )
-        for run, model in zip(runs, models, strict=True)
-    ]
+def _opened(run: RunFolder | Path | str) -> RunFolder:
+    return run if isinstance(run, RunFolder) else open_run(Path(run))
 
 
 def _require_same_reading(first: RunFolder, other: RunFolder) -> None:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from nmt.decoding.datastore import Datastore
+from nmt.model.transformer import DecoderState, Transformer
 
 _LEAST = torch.finfo(torch.float32).tiny  # a probability of 0 could never be chosen, even alone
 
@@ -36,3 +37,22 @@ class Neighbours:
         probabilities = logits.float().softmax(1) * (1 - self.share)
         mixed = probabilities.scatter_add_(1, tokens, weights)
         return mixed.clamp_min(_LEAST).log()
+
+
+class WithNeighbours:
+    """To a search, a model: its probabilities are those that its neighbours have been mixed into.
+
+    See `Stepwise`.
+    """
+
+    def __init__(self, model: Transformer, neighbours: Neighbours):
+        self._model, self._neighbours = model, neighbours
+
+    def start(self, source: Tensor) -> DecoderState:
+        """See `Transformer.start`."""
+        return self._model.start(source)
+
+    def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
+        """See `Transformer.step`; returns log-probabilities."""
+        hidden = self._model.step_hidden(tokens, state)
+        return self._neighbours.mix(hidden, self._model.logits(hidden))

@@ -1,28 +1,12 @@
 """What may come next: the best pieces of each row of logits."""
 
-from typing import Protocol
-
 import torch
 from torch import Tensor
 
-from nmt.special_tokens import EOS, PAD, SOS
+from nmt.special_tokens import EOS, NEVER_WRITTEN
 
-NEVER_WRITTEN = (PAD, SOS)
 _DEAD = float("-inf")
 _BLOCK = 128  # columns
-
-
-class BestPieces(Protocol):
-    """`best_pieces`, or `nmt.decoding.compiled.best_pieces`."""
-
-    def __call__(
-        self,
-        logits: Tensor,
-        count: int,
-        must_end: Tensor | None = None,
-        goes_on: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        """See `best_pieces`."""
 
 
 def best_pieces(

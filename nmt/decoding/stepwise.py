@@ -12,23 +12,15 @@ class State(Protocol):
     def length(self) -> int:
         """Number of target positions decoded so far."""
 
-    @property
-    def ragged(self) -> bool:
-        """Whether sources may have different numbers of hypotheses."""
-
     def select(self, rows: Tensor) -> None:
-        """Keep, repeat or reorder rows.
-
-        rows: (new batch, hypotheses), each line of one source; (new rows,) where ragged, those of
-        a source side by side
-        """
+        """Keep, repeat or reorder rows: (new batch, hypotheses), each line of one source."""
 
 
 S = TypeVar("S", bound=State)
 
 
 class Stepwise(Protocol[S]):
-    """A `FastDecoder`, a `CompiledDecoder`, an `Ensemble` of such, or the plain `Transformer`."""
+    """A `Transformer`, one with neighbours (`WithNeighbours`), or an `Ensemble` of either."""
 
     def start(self, source: Tensor) -> S:
         """Encode sources, (batch, source), for decoding: one row each."""

@@ -6,26 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from nmt.config import ModelConfig
+from nmt.model.sinusoids import sinusoid_table
 
 
 def sinusoids(
     length: int, d_model: int, first: int = 0, exponent: Literal["pair", "column"] = "pair"
 ) -> Tensor:
-    """Build the table of sinusoidal encodings (Vaswani et al. 2017, section 3.5).
-
-    PE(pos, 2i)     = sin(pos / 10000^(2i / d_model))
-    PE(pos, 2i + 1) = cos(pos / 10000^(2i / d_model))
-
-    for pos = first, first + 1, …; some write i for the column, which `exponent` allows.
-
-    → (length, d_model)
-    """
-    position = torch.arange(first, first + length, dtype=torch.float64)[:, None]
-    column = torch.arange(d_model, dtype=torch.float64)
-    # 2i is the same for both columns of pair i.
-    doubled = {"pair": column - column % 2, "column": 2 * column}[exponent]
-    angle = position / 10000.0 ** (doubled / d_model)
-    return torch.where(column % 2 == 0, angle.sin(), angle.cos()).float()
+    """Return `sinusoid_table`, which has the equation, as a tensor: (length, d_model)."""
+    return torch.from_numpy(sinusoid_table(length, d_model, first, exponent))
 
 
 class SinusoidalPositions(nn.Module):

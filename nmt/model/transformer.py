@@ -71,11 +71,8 @@ class DecoderState:
     source: each layer's projected keys and values of the source, computed once;
     source_mask: (batch, 1, 1, source); caches: each layer's past pieces of all hypotheses;
     past: (batch, 1, hypotheses, past pieces), which of them are a hypothesis's own; None: all;
-    length: number of target positions decoded so far; ragged: whether sources may have different
-    numbers of hypotheses
+    length: number of target positions decoded so far
     """
-
-    ragged = False
 
     def __init__(self, source: list[tuple[Tensor, Tensor]], source_mask: Tensor) -> None:
         self.source = source
@@ -194,6 +191,13 @@ class Transformer(nn.Module):
         tokens: (batch * hypotheses,), the last token of each row
         → logits (batch * hypotheses, target_size)
         """
+        return self.logits(self.step_hidden(tokens, state))
+
+    def step_hidden(self, tokens: Tensor, state: DecoderState) -> Tensor:
+        """Return the decoder's last layer at the next position; arguments as `step`.
+
+        → (batch * hypotheses, d_model)
+        """
         x = self.target_embedding(tokens[:, None], start=state.length)
         x = x.view(len(state.source_mask), -1, x.shape[2])  # (batch, hypotheses, d_model)
         rotations = self.target_embedding.rotations(state.length, 1)  # of every hypothesis
@@ -202,7 +206,7 @@ class Transformer(nn.Module):
             self.decoder_layers(), state.caches, state.source, strict=True
         ):
             x = layer(x, mask, source, state.source_mask, cache, rotations)
-        return self.logits(self.decoder_norm(x)).flatten(0, 1)
+        return self.decoder_norm(x).flatten(0, 1)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Project to the target vocabulary: (…, d_model) → (…, target_size)."""

@@ -8,7 +8,7 @@ from safetensors.torch import load_model, save_file
 
 from nmt.checksums import CHECKSUM, NO_CHECKSUM, require_undamaged, sign
 from nmt.config import ModelConfig
-from nmt.errors import UserError, one_line, unreadable_weights
+from nmt.errors import infinite_weights, no_such_weights, one_line, unreadable_weights
 from nmt.model.transformer import Transformer
 
 
@@ -35,14 +35,9 @@ def load_weights(
         require_undamaged(path)
         load_model(model, path)
     except FileNotFoundError:
-        raise UserError(
-            f"{path}: no such weights; the run has not got that far: train on with --resume, or "
-            "see with nmt show what it has for --weights"
-        ) from None
+        raise no_such_weights(path) from None
     except (OSError, SafetensorError, RuntimeError) as error:
         raise unreadable_weights(path, error) from None
     if not all(parameter.isfinite().all() for parameter in model.parameters()):
-        raise UserError(
-            f"{path}: holds numbers that are not finite; take --weights of another kind"
-        )
+        raise infinite_weights(path)
     return model.to(device).eval()

@@ -98,7 +98,7 @@ def read_attention(translator: Translator, sentence: str) -> Attention:
     the weights of each attention recorded. Raises `UserError` for an empty sentence, for a line
     that is translated in parts, and for an ensemble.
     """
-    if len(translator.models) > 1:
+    if len(translator.pytorch.models) > 1:
         raise UserError("attention is that of one model; load one run alone")
     traces = translator.trace(sentence)
     if not traces:
@@ -109,7 +109,7 @@ def read_attention(translator: Translator, sentence: str) -> Attention:
             "parts; give one sentence at a time"
         )
     [trace] = traces
-    weights = _record(translator.model, trace)
+    weights = _record(translator.pytorch.models[0], trace)
     read = [SPECIALS[SOS], *trace.target]
     complete = trace.hypothesis.complete
     written = [*trace.target, SPECIALS[EOS] if complete else CUT]

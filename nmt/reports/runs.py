@@ -11,8 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, get_args
 
+from nmt.choices import Weights
 from nmt.errors import UserError, one_line, unreadable_weights
-from nmt.run_folder import RunFolder, Validation, Weights, last_change
+from nmt.run_folder import RunFolder, Validation, last_change
 
 NOTHING = "–"
 RUN_COLUMNS = ("run", "config", "pairs", "size", "updates", "BLEU", "age")

@@ -37,7 +37,7 @@ class ServedRun:
         """Translate one sentence and look inside; raises `UserError` where that cannot be."""
         from nmt.serve.inspection import inspect
 
-        return inspect(self.translator, self.translator.model, sentence)
+        return inspect(self.translator, self.translator.pytorch.models[0], sentence)
 
     def record_beam(self, sentence: str) -> "list[list[Step]]":
         """Return the hypotheses at each step of the search for one sentence."""
@@ -49,8 +49,8 @@ class ServedRun:
         decoding = self.translator.decoding
         source_ids = traces[0].source_ids
         limit = int((len(source_ids) - 1) * decoding.max_length_factor) + decoding.max_length_extra
-        limit = min(limit, self.translator.model.config.max_length - 1)
-        steps, _ = record_beam(self.translator.model, source_ids, limit, decoding)
+        limit = min(limit, self.translator.search.max_length - 1)
+        steps, _ = record_beam(self.translator.pytorch.models[0], source_ids, limit, decoding)
         target = self.translator.tokenizers.target
         for step in steps:
             pieces = target.pieces([token for token, _ in step])

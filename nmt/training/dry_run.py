@@ -15,6 +15,7 @@ import torch
 
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
+from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.translator import Translator
 from nmt.device import choose_device
 from nmt.model.transformer import count_parameters
@@ -91,7 +92,8 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     )
     state.require_finite_weights()
     example = prepared.examples("validation")[0]
-    translator = Translator(state.model, prepared.tokenizers, config.data, config.decoding)
+    search = PyTorchSearch([state.model])
+    translator = Translator(search, prepared.tokenizers, config.data, config.decoding)
     decode_seconds = _seconds(lambda: translator.translate([example.source]))
     updates, minutes, limit = _estimate(trainer, accumulate * batch.tokens / seconds)
     return DryRun(

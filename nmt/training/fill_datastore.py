@@ -5,12 +5,13 @@ from torch import Tensor
 from tqdm import tqdm
 
 from nmt.checksums import identity
+from nmt.choices import Weights
 from nmt.corpus.prepared import PreparedData
 from nmt.decoding.datastore import Datastore
 from nmt.errors import UserError
 from nmt.model.weights import load_weights
 from nmt.progress import elapsed
-from nmt.run_folder import RunFolder, Weights, replacing, require_same_data
+from nmt.run_folder import RunFolder, replacing, require_same_data
 from nmt.training.batches import batches_of
 from nmt.training.loss import at_labels
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from nmt.config import Config
 from nmt.corpus.prepare import default_folder, prepare
 from nmt.corpus.prepared import PreparedData, open_prepared
+from nmt.decoding.engines.conversion import convert
 from nmt.device import choose_device
 from nmt.run_folder import (
     RunFolder,
@@ -70,6 +71,8 @@ def train(
             if worker.is_main:
                 discard_beginning(run)
             raise
+        if worker.is_main:
+            convert(run, "best")
         wanted = config.decoding.neighbours and (went_on or not run.datastore.exists())
         if wanted and worker.is_main:
             fill_datastore(run, prepared, "best", worker.device)

@@ -13,12 +13,13 @@ from itertools import islice
 
 from tqdm import tqdm
 
+from nmt.choices import Weights
 from nmt.config import Config
 from nmt.corpus.prepared import PreparedData
 from nmt.errors import UserError
 from nmt.model.transformer import count_parameters
 from nmt.model.weights import save_weights
-from nmt.run_folder import RunFolder, Validation, Weights, quality, replacing
+from nmt.run_folder import RunFolder, Validation, quality, replacing
 from nmt.training.batches import Batch, BatchPlan
 from nmt.training.checkpoint import Progress
 from nmt.training.console import ProgressBar, show_validation

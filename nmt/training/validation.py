@@ -7,6 +7,7 @@ from tqdm import tqdm
 
 from nmt.config import Config
 from nmt.corpus.prepared import PreparedData
+from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.translator import Translator
 from nmt.device import autocast
 from nmt.errors import UserError
@@ -71,7 +72,8 @@ class Validator:
         greedy = self._config.decoding.model_copy(update={"beam_size": 1})
         longest = self._prepared.report["lengths"]["source"]["longest"]
         tokenizers = self._prepared.tokenizers
-        translator = Translator(model, tokenizers, self._config.data, greedy, longest)
+        search = PyTorchSearch([model])
+        translator = Translator(search, tokenizers, self._config.data, greedy, longest)
         size = self._worker.size
         share = self.examples[self._worker.rank :: size]
         found = translator.stream([example.source for example in share])

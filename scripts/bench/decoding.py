@@ -59,9 +59,9 @@ def one_sentence(translator: Translator, lines: list[str]) -> Callable[[], float
 
 def joeynmt(translator: Translator, lines: list[str], threads: int, scratch: Path) -> Peer:
     """Start JoeyNMT with the translator's weights and its source ids, sorted by length."""
-    if (positions := translator.model.config.positions) != "sinusoidal":
+    model = translator.pytorch.models[0]
+    if (positions := model.config.positions) != "sinusoidal":
         raise SystemExit(f"--joeynmt: it has no {positions} positions; name another --run")
-    model = translator.model
     weights, sources = scratch / "weights.npz", scratch / "sources.json"
     np.savez(weights, **{name: value.numpy() for name, value in model.state_dict().items()})
     ids = [trace.source_ids for line in lines for trace in translator.trace(line)]

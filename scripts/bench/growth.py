@@ -17,9 +17,9 @@ from measuring import machine, options, seconds
 from preparing import nmt_prepare
 from repetition import repeated, write
 
-from nmt.config import ModelConfig, TrainingConfig
+from nmt.config import DecodingConfig, ModelConfig, TrainingConfig
 from nmt.corpus.readers import read_parallel
-from nmt.decoding.search import ModelSearch
+from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.model.transformer import Transformer
 from nmt.reports.figures import picture
 from nmt.shipped import SAMPLE_CORPUS
@@ -70,10 +70,11 @@ def training(
 
 def decoding(beam_size: int) -> Callable[[], float]:
     """Return the work that tells sentences a second, each as long as it may be."""
-    search = ModelSearch([model_of()], alpha=1.0)
+    search = PyTorchSearch([model_of()])
+    settings = DecodingConfig(beam_size=beam_size, length_penalty=1.0)
     source = [[*ids, EOS] for ids in sentences(64, LENGTH, VOCABULARY)]
     limits = [LENGTH] * len(source)
-    return lambda: len(source) / seconds(lambda: search(source, limits, beam_size, 1))
+    return lambda: len(source) / seconds(lambda: search(source, limits, settings))
 
 
 def preparing(pairs: int) -> Callable[[], float]:

@@ -13,10 +13,9 @@ Script = Callable[[list[int], tuple[int, ...]], Mapping[int, float]]
 
 
 class ScriptedState:
-    """Of each row the source, and the tokens read so far; rows may be ragged or not."""
+    """Of each row the source, and the tokens read so far."""
 
-    def __init__(self, sources: list[list[int]], ragged: bool):
-        self.ragged = ragged
+    def __init__(self, sources: list[list[int]]):
         self.sources = sources
         self.prefixes: list[tuple[int, ...]] = [() for _ in sources]
         self.length = 0
@@ -30,17 +29,16 @@ class ScriptedModel:
     """Looks to a search like a Transformer; `script` gives the next token's probabilities.
 
     script: (source ids, target tokens without <sos>) → {token: probability}, the rest being 0
-    ragged: see `State.ragged`; rows: how many rows each step had
+    rows: how many rows each step had
     """
 
-    def __init__(self, script: Script, size: int = 6, ragged: bool = False):
+    def __init__(self, script: Script, size: int = 6):
         self.script = script
         self.size = size
-        self.ragged = ragged
         self.rows: list[int] = []
 
     def start(self, source: Tensor) -> ScriptedState:
-        return ScriptedState(source.tolist(), self.ragged)
+        return ScriptedState(source.tolist())
 
     def step(self, tokens: Tensor, state: ScriptedState) -> Tensor:
         assert len(tokens) == len(state.prefixes)

@@ -150,24 +150,6 @@ def test_an_ended_hypothesis_leaves_its_place_empty(scripted):
     assert len(found) == 3
 
 
-def test_where_sources_may_differ_only_what_lives_is_decoded(scripted):
-    def script(source, prefix):
-        return {EOS: 0.2, A: 0.5, B: 0.3} if source[0] == A else {A: 0.5, B: 0.3, UNK: 0.2}
-
-    sources, limits = torch.tensor([[A, EOS], [B, EOS]]), torch.tensor([9, 5])
-    required = torch.tensor([[PAD], [B]])
-    models = [scripted(script, ragged=ragged) for ragged in (False, True)]
-
-    alike, ragged = (
-        beam_search(model, sources, limits, 3, 0.0, n_best=3, required=required) for model in models
-    )
-
-    assert ragged == alike
-    # Of the first source one has ended: its places are two, and three are the second's.
-    assert models[0].rows[:2] == [2, 6]
-    assert models[1].rows[:2] == [2, 5]
-
-
 def test_pad_and_sos_are_never_written(scripted):
     model = scripted(lambda source, prefix: {PAD: 0.4, SOS: 0.4, A: 0.1, UNK: 0.05, EOS: 0.05})
 

@@ -11,6 +11,7 @@ from nmt.config import DataConfig, DecodingConfig
 from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.decoding.beam import beam_search
+from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.hypothesis import Hypothesis
@@ -176,7 +177,7 @@ def translator(random_model, words):
 
     def make(*models: Transformer, replace_unknown: bool = False) -> Translator:
         settings = DecodingConfig(beam_size=2, max_length_extra=3, replace_unknown=replace_unknown)
-        return Translator(models[0], words, DataConfig(), settings, others=models[1:])
+        return Translator(PyTorchSearch(models), words, DataConfig(), settings)
 
     return make
 
@@ -210,11 +211,11 @@ def test_an_unknown_word_is_looked_up_by_the_first_member(translator, random_mod
     first, second = (random_model(seed, source_size=9, target_size=9) for seed in (1, 2))
     asked = []
     monkeypatch.setattr(
-        "nmt.decoding.search.beam_search",
+        "nmt.decoding.engines.pytorch.beam_search",
         lambda *_: [[Hypothesis([A, UNK], -1.0, -1.0, True)]],
     )
     monkeypatch.setattr(
-        "nmt.decoding.translator.replace_unknown",
+        "nmt.decoding.unknown.replace_unknown",
         lambda model, *_: asked.append(model) or ["Anna", "Zora"],
     )
 

@@ -66,12 +66,12 @@ def test_the_run_folder_may_be_moved(run, tmp_path):
 
 def test_the_weights_asked_for_are_loaded(run):
     best, last = (
-        load_translator(run, weights=which, device=CPU).model.output.weight
+        load_translator(run, weights=which, device=CPU).pytorch.models[0].output.weight
         for which in ("best", "last")
     )
 
     assert not torch.equal(best, last)
-    assert torch.equal(best, load_translator(run, device=CPU).model.output.weight)
+    assert torch.equal(best, load_translator(run, device=CPU).pytorch.models[0].output.weight)
 
 
 def test_decoding_may_be_overridden(run):
@@ -146,12 +146,12 @@ def test_runs_of_different_sizes_translate_together(run):
     found = [t.text for t in together.translate(LINES)]
     for single in (run, other):
         assert found != [t.text for t in load_translator(single, device=CPU).translate(LINES)]
-    assert [model.config.d_model for model in together.models] == [32, 48]
+    assert [model.config.d_model for model in together.pytorch.models] == [32, 48]
     assert together.decoding == run.config.decoding
 
 
 def test_a_run_with_itself_translates_as_alone(run):
-    alone = load_translator(run, device=CPU).translate(LINES)
+    alone = load_translator(run, device=CPU, engine="pytorch").translate(LINES)
 
     found = load_translator(run, run, device=CPU).translate(LINES)
 
@@ -208,7 +208,7 @@ def test_runs_of_different_vocabularies_are_refused(toy_config, tmp_path):
 def test_known_words_are_part_of_what_is_read(toy_config, tmp_path):
     run = make_run(toy_config(data={"carry_over": "names"}), tmp_path)
     other = copy_of(run, "other", 3)
-    assert len(load_translator(run, other, device=CPU).models) == 2
+    assert len(load_translator(run, other, device=CPU).pytorch.models) == 2
 
     (other.data / "known_words.json").write_text('["Anna"]', encoding="utf-8")
 

@@ -8,9 +8,8 @@ import torch
 from nmt.decoding.beam import beam_search
 from nmt.decoding.datastore import Datastore
 from nmt.decoding.ensemble import Ensemble
-from nmt.decoding.fast_decoder import FastDecoder
 from nmt.decoding.greedy import greedy_search
-from nmt.decoding.neighbours import Neighbours
+from nmt.decoding.neighbours import Neighbours, WithNeighbours
 from nmt.special_tokens import EOS
 from nmt.training.batches import Batch
 
@@ -46,7 +45,7 @@ def test_an_output_ends_at_its_limit_where_nothing_else_would_end_it(beam_size, 
     with torch.no_grad():
         model.output.bias[EOS] = -200.0  # a probability that float32 cannot hold
     store = Datastore.of(torch.zeros(4, model.config.d_model), torch.full((4,), 5))
-    decoder = FastDecoder(model, Neighbours(store, count=1, share=0.3, temperature=1.0))
+    decoder = WithNeighbours(model, Neighbours(store, count=1, share=0.3, temperature=1.0))
 
     [[found]] = beam_search(
         decoder, torch.tensor([[4, 5, EOS]]), torch.tensor([10]), beam_size, alpha=1.0
@@ -65,12 +64,12 @@ def test_a_model_that_knows_nothing_repeats_what_its_neighbours_wrote(together, 
     batch = Batch.from_ids(sources, targets)
     keys = model.hidden(batch.source, batch.target_in).flatten(0, 1)[batch.label_indices]
     store = Datastore.of(keys, batch.target_out.flatten()[batch.label_indices])
-    decoder = FastDecoder(model, Neighbours(store, count=1, share=0.999, temperature=1.0))
+    decoder = WithNeighbours(model, Neighbours(store, count=1, share=0.999, temperature=1.0))
     writer = Ensemble([decoder, decoder]) if together else decoder
     limits = torch.full((3,), 10)
 
     found = [hypothesis.ids for hypothesis in greedy_search(writer, batch.source, limits)]
 
     assert found == targets
-    alone = greedy_search(FastDecoder(model), batch.source, limits)
+    alone = greedy_search(model, batch.source, limits)
     assert [hypothesis.ids for hypothesis in alone] != targets

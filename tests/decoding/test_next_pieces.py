@@ -22,27 +22,16 @@ def logits(rows: int, columns: int = 6) -> Tensor:
     return ordered.expand(rows, columns)
 
 
-@pytest.fixture(params=["plain", "compiled"])
-def choose(request):
-    """Either of the twins."""
-    if request.param == "plain":
-        return best_pieces
-    pytest.importorskip("numba", reason="Numba, the extra `compiled`, is not installed")
-    from nmt.decoding import compiled
-
-    return compiled.best_pieces
-
-
-def test_pad_and_sos_never_come_but_count_in_the_probabilities(choose):
-    log_probabilities, pieces = choose(logits(1).clone(), 3)
+def test_pad_and_sos_never_come_but_count_in_the_probabilities():
+    log_probabilities, pieces = best_pieces(logits(1).clone(), 3)
 
     assert pieces.tolist() == [[EOS, A, 5]]
     expected = logits(1).log_softmax(1).gather(1, pieces)
     torch.testing.assert_close(log_probabilities, expected)
 
 
-def test_a_row_that_must_end_has_one_candidate(choose):
-    log_probabilities, pieces = choose(logits(2).clone(), 2, torch.tensor([False, True]))
+def test_a_row_that_must_end_has_one_candidate():
+    log_probabilities, pieces = best_pieces(logits(2).clone(), 2, torch.tensor([False, True]))
 
     ending = logits(1).log_softmax(1)[0, EOS].item()
     assert pieces[0].tolist() == [EOS, A]
@@ -50,16 +39,16 @@ def test_a_row_that_must_end_has_one_candidate(choose):
     assert log_probabilities[1].tolist() == [pytest.approx(ending), -math.inf]
 
 
-def test_a_row_that_goes_on_does_not_end_unless_it_must(choose):
+def test_a_row_that_goes_on_does_not_end_unless_it_must():
     must_end, goes_on = torch.tensor([False, False, True]), torch.tensor([False, True, True])
 
-    _, pieces = choose(logits(3).clone(), 1, must_end, goes_on)
+    _, pieces = best_pieces(logits(3).clone(), 1, must_end, goes_on)
 
     assert pieces.tolist() == [[EOS], [A], [EOS]]
 
 
-def test_more_candidates_than_pieces_are_what_there_is(choose):
-    log_probabilities, pieces = choose(logits(1).clone(), 10)
+def test_more_candidates_than_pieces_are_what_there_is():
+    log_probabilities, pieces = best_pieces(logits(1).clone(), 10)
 
     assert pieces.shape == (1, 6)
     assert pieces[0, :4].tolist() == [EOS, A, 5, 1]
@@ -68,13 +57,13 @@ def test_more_candidates_than_pieces_are_what_there_is(choose):
 
 @pytest.mark.parametrize("columns", [7, 64, 65, 1301])
 @pytest.mark.parametrize("count", [1, 5, 20])
-def test_the_best_are_those_of_the_exact_probabilities(choose, columns, count):
+def test_the_best_are_those_of_the_exact_probabilities(columns, count):
     given = logits(9, columns)
     given[3] -= 500  # nothing is lost where all are small
     given[4, 5] = 400  # or one is large
     must_end, goes_on = torch.arange(9) == 1, torch.arange(9) < 3
 
-    found, pieces = choose(given.clone(), count, must_end, goes_on)
+    found, pieces = best_pieces(given.clone(), count, must_end, goes_on)
 
     exact = given.double().log_softmax(1)
     allowed = torch.ones_like(exact, dtype=torch.bool)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
 
 from nmt.config import DataConfig, DecodingConfig, TokenizerConfig
 from nmt.corpus.casing import Casing
@@ -20,9 +19,10 @@ from nmt.corpus.tokenizers import (
     train_tokenizers,
 )
 from nmt.corpus.vocabulary import Vocabulary
+from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.translator import Translator
-from nmt.special_tokens import EOS, PAD, PLACEHOLDERS, SPECIALS, UNK
+from nmt.special_tokens import EOS, PLACEHOLDERS, SPECIALS, UNK
 
 ENGLISH = ["Anna sings today.", "Ben reads a book at home.", "Clara often dances!", "Is Emma here?"]
 GERMAN = ["Anna singt heute.", "Ben liest ein Buch.", "Clara tanzt oft!", "Ist Emma da?"]
@@ -63,9 +63,37 @@ def words() -> Tokenizers:
     return Tokenizers(tokenizer, tokenizer)
 
 
+class ScriptedSearch:
+    """Answers as it is told, and keeps what it was asked.
+
+    answer: from a source's ids with <eos>, to the ids of its hypotheses
+    """
+
+    def __init__(self, answer: Callable[[list[int]], list[list[int]]], max_length: int = 24):
+        self.answer, self.max_length = answer, max_length
+        self.sources: list[list[int]] = []
+        self.asked: list[tuple[int, list[list[int]] | None]] = []  # n_best and what is required
+
+    def __call__(self, sources, limits, decoding, n_best=1, required=None):
+        if sources:
+            self.asked.append((n_best, required))
+        self.sources += sources
+        return [
+            [Hypothesis(found, -1.0, -float(i), True) for i, found in enumerate(self.answer(ids))][
+                :n_best
+            ]
+            for ids in sources
+        ]
+
+
+def echo(max_length: int = 24) -> ScriptedSearch:
+    """Return a search that finds the source itself."""
+    return ScriptedSearch(lambda ids: [ids[:-1]], max_length)
+
+
 @pytest.fixture
 def translator(random_model) -> Callable[..., Translator]:
-    """Return a function that makes a translator of a random model."""
+    """Return a function that makes a translator of a random model, or of another search."""
 
     def make(
         tokenizers: Tokenizers,
@@ -73,6 +101,8 @@ def translator(random_model) -> Callable[..., Translator]:
         max_length: int = 24,
         longest_source: int | None = None,
         data: DataConfig | None = None,
+        search: ScriptedSearch | None = None,
+        pytorch: ScriptedSearch | None = None,
         **decoding: object,
     ) -> Translator:
         model = random_model(
@@ -83,30 +113,15 @@ def translator(random_model) -> Callable[..., Translator]:
         )
         settings = {"max_length_extra": 3, "beam_size": 1} | decoding
         return Translator(
-            model,
+            search or PyTorchSearch([model]),
             tokenizers,
             data or DataConfig(),
             DecodingConfig.model_validate(settings),
             longest_source,
+            lambda: pytorch or PyTorchSearch([model]),
         )
 
     return make
-
-
-@pytest.fixture
-def echo(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Let greedy search return the source itself; the list holds the rows of each batch."""
-    batches: list[int] = []
-
-    def search(
-        model: object, source: Tensor, limits: Tensor, alpha: float, choose: object
-    ) -> list[Hypothesis]:
-        batches.append(len(source))
-        rows = [[i for i in row if i not in (PAD, EOS)] for row in source.tolist()]
-        return [Hypothesis(ids, -1.0, -float(len(ids)), True) for ids in rows]
-
-    monkeypatch.setattr("nmt.decoding.search.greedy_search", search)
-    return batches
 
 
 # ------------------------------------------------------------------------------------- lines
@@ -149,56 +164,32 @@ def test_no_special_token_is_written(beam_size, translator, subwords):
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\t", "\x0b", "\x85", "\u00a0", " \r "])
-def test_odd_white_space_inside_a_line_is_a_space(separator, translator, subwords, echo):
-    [found] = translator(subwords).translate([f"Anna sings{separator}today."])
+def test_odd_white_space_inside_a_line_is_a_space(separator, translator, subwords):
+    [found] = translator(subwords, search=echo()).translate([f"Anna sings{separator}today."])
 
     assert found.text == "Anna sings today."
     assert found.parts == 1
 
 
-def test_lines_are_cleaned_as_the_training_text_was(translator, subwords, echo):
+def test_lines_are_cleaned_as_the_training_text_was(translator, subwords):
     data = DataConfig(lowercase="source")
 
-    [found] = translator(subwords, data=data).translate(["  Ann\u00ada SINGS  "])
+    [found] = translator(subwords, data=data, search=echo()).translate(["  Ann\u00ada SINGS  "])
 
     assert found.text == "anna sings"
 
 
-def test_capitals_come_back_but_not_into_words_that_are_carried_over(
-    carrying, random_model, monkeypatch
-):
-    def search(model, source, limits, alpha, choose):
-        answer = carrying.target.encode(f"{PLACEHOLDERS[0]} liest ein buch. das buch.")
-        return [Hypothesis(answer, -1.0, -1.0, True) for _ in source]
-
-    monkeypatch.setattr("nmt.decoding.search.greedy_search", search)
+def test_capitals_come_back_but_not_into_words_that_are_carried_over(carrying, translator):
+    answer = carrying.target.encode(f"{PLACEHOLDERS[0]} liest ein buch. das buch.")
     casing = Casing.learn(lambda: ["Anna liest ein Buch. Zora: ein Zora."])
-    tokenizers = replace(carrying, casing=casing)
-    model = random_model(source_size=carrying.source.size, target_size=carrying.target.size)
     data = DataConfig(carry_over="all", lowercase="both", restore_case=True)
-    ready = Translator(model, tokenizers, data, DecodingConfig(beam_size=1))
+    search = ScriptedSearch(lambda ids: [answer])
+    ready = translator(replace(carrying, casing=casing), data=data, search=search)
 
     [found] = ready.translate(["zora reads"])
 
     assert found.text == "zora liest ein Buch. Das Buch."
     assert ready.trace("zora reads")[0].text == found.text
-
-
-def test_translations_come_in_order_whatever_the_batches(translator, subwords, echo):
-    lines = [f"{'Anna ' * (i % 5)}Ben {i}" for i in range(50)]
-
-    found = translator(subwords, batch_tokens=40, max_length=64).translate(lines)
-
-    assert [t.text for t in found] == lines
-    assert len(echo) > 5
-    assert max(echo) > 1
-
-
-def test_a_line_longer_than_a_batch_is_a_batch_of_its_own(translator, subwords, echo):
-    lines = ["Anna sings today.", "Ben reads a book."]
-
-    assert [t.text for t in translator(subwords, batch_tokens=1).translate(lines)] == lines
-    assert echo == [1, 1]
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 60, 4096])
@@ -225,30 +216,15 @@ def test_the_output_is_limited_by_the_length_of_the_source(beam_size, translator
     assert not short.complete
 
 
-def test_n_best_hypotheses_count_in_the_size_of_a_batch(translator, words, monkeypatch):
-    ready = translator(words, beam_size=2, batch_tokens=24)
-    seen = []
-
-    def search(model, source, limits, beam_size, alpha, n_best, required, choose):
-        seen.append(source.numel() * beam_size)
-        return [[Hypothesis([], -1.0, -1.0, True)] * n_best for _ in source]
-
-    monkeypatch.setattr("nmt.decoding.search.beam_search", search)
-    for n, batches in ((1, 1), (6, 3)):
-        ready.n_best(["Ben"] * 6, n)
-        assert seen == [24] * batches
-        seen.clear()
-
-
 def ban_eos(translator: Translator) -> None:
     with torch.no_grad():
-        translator.model.output.bias[EOS] = -100.0
+        translator.search.models[0].output.bias[EOS] = -100.0
 
 
 def test_the_most_probable_hypothesis_that_ends_is_complete(translator, words):
     ready = translator(words)
     with torch.no_grad():
-        ready.model.output.bias[EOS] = 100.0
+        ready.search.models[0].output.bias[EOS] = 100.0
 
     [found] = ready.translate(["Anna singt ."])
 
@@ -288,7 +264,7 @@ def test_the_n_best_of_a_line_in_parts_are_one(translator, subwords):
 
 
 def test_a_stream_of_any_length_is_read_as_it_is_needed(
-    translator, subwords, echo, monkeypatch: pytest.MonkeyPatch
+    translator, subwords, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("nmt.decoding.translator._LINES_AT_A_TIME", 4)
     read = []
@@ -298,16 +274,16 @@ def test_a_stream_of_any_length_is_read_as_it_is_needed(
             read.append(i)
             yield f"Anna {i}"
 
-    found = list(itertools.islice(translator(subwords).stream(lines()), 9))
+    found = list(itertools.islice(translator(subwords, search=echo()).stream(lines()), 9))
 
     assert [t.text for [t] in found] == [f"Anna {i}" for i in range(9)]
     assert len(read) == 12
 
 
-def test_a_stream_ends_with_its_lines(translator, subwords, echo, monkeypatch):
+def test_a_stream_ends_with_its_lines(translator, subwords, monkeypatch):
     monkeypatch.setattr("nmt.decoding.translator._LINES_AT_A_TIME", 2)
 
-    found = translator(subwords).stream(line for line in ENGLISH[:3])
+    found = translator(subwords, search=echo()).stream(line for line in ENGLISH[:3])
 
     assert [t.text for [t] in found] == ENGLISH[:3]
 
@@ -331,8 +307,8 @@ def test_a_long_line_is_translated_sentence_by_sentence(translator, subwords):
     assert whole.complete == all(t.complete for t in sentences)
 
 
-def test_a_line_longer_than_any_in_training_is_cut_between_sentences(translator, subwords, echo):
-    ready = translator(subwords, max_length=200, longest_source=5)
+def test_a_line_longer_than_any_in_training_is_cut_between_sentences(translator, subwords):
+    ready = translator(subwords, longest_source=5, search=echo(200))
 
     several, one = ready.translate([" ".join(ENGLISH), "Ben reads a book at home and sings"])
 
@@ -340,18 +316,18 @@ def test_a_line_longer_than_any_in_training_is_cut_between_sentences(translator,
     assert several.text == " ".join(ENGLISH)
 
 
-def test_a_line_as_long_as_the_longest_in_training_stays_whole(translator, words, echo):
-    ready = translator(words, longest_source=6)
+def test_a_line_as_long_as_the_longest_in_training_stays_whole(translator, words):
+    ready = translator(words, longest_source=6, search=echo())
 
     exact, longer = ready.translate(["Anna singt . Ben liest .", "Anna singt . Ben liest . Ben"])
 
     assert (exact.parts, longer.parts) == (1, 3)
 
 
-def test_titles_and_initials_do_not_end_a_sentence(translator, subwords, echo):
+def test_titles_and_initials_do_not_end_a_sentence(translator, subwords):
     line = "Mr. Ben met Dr. Anna B. Clara. Mrs. Emma sings."
 
-    [found] = translator(subwords, max_length=400, longest_source=5).translate([line])
+    [found] = translator(subwords, longest_source=5, search=echo(400)).translate([line])
 
     assert (found.text, found.parts) == (line, 2)
 
@@ -365,10 +341,8 @@ def test_titles_and_initials_do_not_end_a_sentence(translator, subwords, echo):
     ],
 )
 @pytest.mark.parametrize("max_length", [8, 12, 30])
-def test_cutting_between_sentences_and_words_loses_nothing(
-    line, max_length, translator, subwords, echo
-):
-    [found] = translator(subwords, max_length=max_length).translate([line])
+def test_cutting_between_sentences_and_words_loses_nothing(line, max_length, translator, subwords):
+    [found] = translator(subwords, search=echo(max_length)).translate([line])
 
     assert found.parts > 1
     assert found.text == line
@@ -376,10 +350,8 @@ def test_cutting_between_sentences_and_words_loses_nothing(
 
 @pytest.mark.parametrize("max_length", [6, 9, 30])
 @pytest.mark.parametrize("line", ["x" * 300, "漢字" * 100, "Anna " + "z" * 200 + " sings"])
-def test_an_endless_word_is_cut_within_and_loses_nothing(
-    line, max_length, translator, subwords, echo
-):
-    [found] = translator(subwords, max_length=max_length).translate([line])
+def test_an_endless_word_is_cut_within_and_loses_nothing(line, max_length, translator, subwords):
+    [found] = translator(subwords, search=echo(max_length)).translate([line])
 
     assert found.parts > 1
     assert found.text.replace(" ", "") == line.replace(" ", "")
@@ -403,10 +375,10 @@ def test_no_part_is_too_long_for_the_model(beam_size, translator, subwords):
     assert found.parts > 12
 
 
-def test_lines_in_parts_do_not_move_their_neighbours(translator, words, echo):
+def test_lines_in_parts_do_not_move_their_neighbours(translator, words):
     lines = ["Anna", "Ben . " * 20, "", "Ben", "liest " * 30, "singt"]
 
-    found = translator(words, max_length=8).translate(lines)
+    found = translator(words, search=echo(8)).translate(lines)
 
     assert [t.text for t in found] == [line.strip() for line in lines]
     assert [t.parts > 1 for t in found] == [False, True, False, False, True, False]
@@ -415,63 +387,50 @@ def test_lines_in_parts_do_not_move_their_neighbours(translator, words, echo):
 # ------------------------------------------------------------------------------------- <unk>
 
 
-def write(monkeypatch: pytest.MonkeyPatch, ids: list[int]) -> None:
-    """Let greedy search find these ids for every source."""
-    monkeypatch.setattr(
-        "nmt.decoding.search.greedy_search",
-        lambda model, source, limits, alpha, choose: [
-            Hypothesis(ids, -1.0, -1.0, True) for _ in source
-        ],
-    )
+def write(*ids: int) -> ScriptedSearch:
+    """Return a search that finds these ids for every source."""
+    return ScriptedSearch(lambda source: [list(ids)])
 
 
-def test_an_unknown_word_is_carried_over(translator, words, monkeypatch):
-    write(monkeypatch, [UNK, 6, 8])
-
-    found = translator(words).translate(["Zora singt .", "Ben Yann ."])
+def test_an_unknown_word_is_carried_over(translator, words):
+    found = translator(words, search=write(UNK, 6, 8)).translate(["Zora singt .", "Ben Yann ."])
 
     assert [t.text for t in found] == ["Zora singt .", "Yann singt ."]
 
 
-def test_unknown_words_stay_when_they_shall(translator, words, monkeypatch):
-    write(monkeypatch, [UNK, 6, 8])
+def test_unknown_words_stay_when_they_shall(translator, words):
+    ready = translator(words, replace_unknown=False, search=write(UNK, 6, 8))
 
-    [found] = translator(words, replace_unknown=False).translate(["Zora singt ."])
+    [found] = ready.translate(["Zora singt ."])
 
     assert found.text == "<unk> singt ."
 
 
-def test_a_carried_word_keeps_to_its_part(translator, words, monkeypatch):
-    write(monkeypatch, [UNK])
+def test_a_carried_word_keeps_to_its_part(translator, words):
+    search = ScriptedSearch(lambda source: [[UNK]], max_length=4)
 
-    [found] = translator(words, max_length=4).translate(["Ben Zora . Anna Yann ."])
+    [found] = translator(words, search=search).translate(["Ben Zora . Anna Yann ."])
 
     assert (found.text, found.parts) == ("Zora Yann", 2)
 
 
-def test_a_carried_word_that_touched_its_neighbour_still_does(random_model, monkeypatch):
+def test_a_carried_word_that_touched_its_neighbour_still_does(translator):
     vocabulary = Vocabulary([*SPECIALS, "Anna", "￭."])
     tokenizers = Tokenizers(*(WordTokenizer("spacy", code, vocabulary) for code in ("en", "de")))
-    model = random_model(source_size=6, target_size=6)
-    ready = Translator(model, tokenizers, DataConfig(), DecodingConfig(beam_size=1))
-    write(monkeypatch, [4, UNK, 5])
 
-    [found] = ready.translate(["Anna Zora."])
+    [found] = translator(tokenizers, search=write(4, UNK, 5)).translate(["Anna Zora."])
 
     assert found.text == "Anna Zora."
 
 
-def test_subwords_are_not_carried_over(random_model, tmp_path: Path, monkeypatch):
+def test_subwords_are_not_carried_over(translator, tmp_path: Path):
     text = tmp_path / "text.txt"
     text.write_text("".join(f"{line}\n" for line in ENGLISH), encoding="utf-8")
     settings = TokenizerConfig(vocabulary_size=40, byte_fallback=False)
     train_tokenizers(DataConfig(), settings, (text, text), tmp_path)
     tokenizers = load_tokenizers(DataConfig(), settings, tmp_path)
-    model = random_model(source_size=tokenizers.source.size, target_size=tokenizers.target.size)
-    ready = Translator(model, tokenizers, DataConfig(), DecodingConfig(beam_size=1))
-    write(monkeypatch, [UNK])
 
-    [found] = ready.translate(["Anna"])
+    [found] = translator(tokenizers, search=write(UNK)).translate(["Anna"])
 
     assert found.text == "<unk>"
 
@@ -490,39 +449,26 @@ def carrying(subwords: Tokenizers, tmp_path: Path) -> Tokenizers:
     return load_tokenizers(data, settings, tmp_path)
 
 
-def test_words_that_training_never_saw_return_as_they_were_typed(
-    carrying, random_model, monkeypatch
-):
-    seen = []
-
-    def search(model, source, limits, alpha, choose):
-        seen.extend(carrying.source.decode(row.tolist()) for row in source)
-        answer = carrying.target.encode(f"{PLACEHOLDERS[1]} singt für {PLACEHOLDERS[0]}.")
-        return [Hypothesis(answer, -1.0, -1.0, True) for _ in source]
-
-    monkeypatch.setattr("nmt.decoding.search.greedy_search", search)
-    model = random_model(source_size=carrying.source.size, target_size=carrying.target.size)
-    data = DataConfig(carry_over="all", lowercase="source")
-    ready = Translator(model, carrying, data, DecodingConfig(beam_size=1))
+def test_words_that_training_never_saw_return_as_they_were_typed(carrying, translator):
+    answer = carrying.target.encode(f"{PLACEHOLDERS[1]} singt für {PLACEHOLDERS[0]}.")
+    search = ScriptedSearch(lambda ids: [answer])
+    ready = translator(
+        carrying, data=DataConfig(carry_over="all", lowercase="source"), search=search
+    )
 
     found = ready.translate(["ZORA sings Öre today.", "Anna sings.", f"Anna {PLACEHOLDERS[0]}"])
     [trace] = ready.trace("ZORA sings")
 
     assert [t.text for t in found] == ["Öre singt für ZORA.", "singt für .", "singt für ."]
     first, second = PLACEHOLDERS[:2]
+    seen = [carrying.source.decode(ids) for ids in search.sources]
     assert sorted(seen[:3]) == ["anna", "anna sings.", f"{first} sings {second} today."]
     assert "ZORA" in trace.source
     assert "ZORA" in trace.target
 
 
-def test_long_lines_carry_words_over_in_each_part(carrying, random_model, monkeypatch):
-    def echo(model, source, limits, alpha, choose):
-        rows = [[i for i in row if i not in (EOS, PAD)] for row in source.tolist()]
-        return [Hypothesis(row, -1.0, -1.0, True) for row in rows]
-
-    monkeypatch.setattr("nmt.decoding.search.greedy_search", echo)
-    model = random_model(source_size=carrying.source.size, target_size=carrying.target.size)
-    ready = Translator(model, carrying, DataConfig(), DecodingConfig(beam_size=1), 20)
+def test_long_lines_carry_words_over_in_each_part(carrying, translator):
+    ready = translator(carrying, longest_source=20, search=echo())
     line = " ".join(f"Zora{'x' * i} sings Yann{'y' * i}." for i in range(12))
 
     [found] = ready.translate([line])
@@ -531,17 +477,9 @@ def test_long_lines_carry_words_over_in_each_part(carrying, random_model, monkey
     assert found.text == line
 
 
-def test_a_line_of_nothing_but_names_is_cut_between_them(carrying, random_model, monkeypatch):
+def test_a_line_of_nothing_but_names_is_cut_between_them(carrying, translator):
     """Each would be one placeholder, but only so many can be hidden at once."""
-
-    def echo(model, source, limits, alpha, choose):
-        rows = [[i for i in row if i not in (EOS, PAD)] for row in source.tolist()]
-        return [Hypothesis(row, -1.0, -1.0, True) for row in rows]
-
-    monkeypatch.setattr("nmt.decoding.search.greedy_search", echo)
-    sizes = {"source_size": carrying.source.size, "target_size": carrying.target.size}
-    model = random_model(max_length=24, **sizes)
-    ready = Translator(model, carrying, DataConfig(), DecodingConfig(beam_size=1), 20)
+    ready = translator(carrying, longest_source=20, search=echo())
     line = " ".join(f"Zora{'x' * i}" for i in range(20))
 
     [found] = ready.translate([line])
@@ -573,71 +511,31 @@ def test_a_trace_shows_unknown_words_as_they_were_written(
     assert trace.source_ids[1] == UNK
 
 
-def test_a_search_that_loses_a_hidden_word_is_made_again(carrying, random_model, monkeypatch):
+def test_a_search_that_loses_a_hidden_word_is_made_again_by_pytorch(carrying, translator):
     first, second = PLACEHOLDERS[:2]
-    asked = []
-
-    def search(model, source, limits, beam_size, alpha, n_best, required, choose):
-        asked.append(None if required is None else required.tolist())
-        text = "singt." if required is None else f"{second} singt {first}."
-        return [[Hypothesis(carrying.target.encode(text), -1.0, -1.0, True)] for _ in source]
-
-    monkeypatch.setattr("nmt.decoding.search.beam_search", search)
-    model = random_model(source_size=carrying.source.size, target_size=carrying.target.size)
-    ready = Translator(model, carrying, DataConfig(), DecodingConfig(beam_size=4))
+    losing, keeping = (
+        ScriptedSearch(lambda ids, text=text: [carrying.target.encode(text)])
+        for text in ("singt.", f"{second} singt {first}.")
+    )
+    ready = translator(carrying, beam_size=4, search=losing, pytorch=keeping)
 
     assert ready.translate(["Zora sings Öre"])[0].text == "Öre singt Zora."
     ids = [i for mark in (first, second) for i in carrying.target.encode(mark)]
     marks = [i for i in ids if carrying.target.pieces([i])[0] in (first, second)]
-    assert asked == [None, [marks]]
+    assert losing.asked == [(4, None)]
+    assert keeping.asked == [(4, [marks])]
 
 
-def test_a_hypothesis_that_places_all_hidden_words_comes_first(carrying, random_model, monkeypatch):
+def test_a_hypothesis_that_places_all_hidden_words_comes_first(carrying, translator):
     first, second = PLACEHOLDERS[:2]
     texts = ["singt.", f"{first} singt.", f"{second} singt {first}.", f"{first} {second}."]
-    asked = []
-
-    def search(model, source, limits, beam_size, alpha, n_best, required, choose):
-        assert required is None  # nothing is lost
-        asked.append(n_best)
-        found = [Hypothesis(carrying.target.encode(t), -1.0, -i, True) for i, t in enumerate(texts)]
-        return [found[:n_best] for _ in source]
-
-    monkeypatch.setattr("nmt.decoding.search.beam_search", search)
-    model = random_model(source_size=carrying.source.size, target_size=carrying.target.size)
-    ready = Translator(model, carrying, DataConfig(), DecodingConfig(beam_size=4))
+    search = ScriptedSearch(lambda ids: [carrying.target.encode(text) for text in texts])
+    ready = translator(carrying, beam_size=4, search=search, pytorch=echo())
 
     assert [t.text for t in ready.translate(["Zora sings Öre", "Anna sings"])] == [
         "Öre singt Zora.",
         "singt.",
     ]
-    assert sorted(asked) == [1, 4]
+    assert sorted(search.asked) == [(1, None), (4, None)]
     assert [t.text for t in ready.n_best(["Zora sings"], 2)[0]] == ["Zora singt.", "singt Zora."]
-
-
-@pytest.mark.usefixtures("two_threads")
-def test_threads_get_as_many_batches_of_like_work(translator, words, monkeypatch):
-    ready = translator(words, beam_size=2, batch_tokens=8000)
-    tokens = []
-
-    def search(model, source, limits, beam_size, alpha, n_best, required, choose):
-        tokens.append(source.numel() * beam_size)
-        return [[Hypothesis([], -1.0, -1.0, True)] * n_best for _ in source]
-
-    monkeypatch.setattr("nmt.decoding.search.beam_search", search)
-    lines = [" ".join(["Ben"] * (1 + i % 9)) for i in range(1000)]
-
-    assert len(ready.n_best(lines, 1)) == len(lines)
-    assert len(tokens) == 4  # 12,000 tokens and the padding would be three
-    assert max(tokens) < 1.1 * min(tokens)
-    tokens.clear()
-    ready.n_best(lines[:50], 1)
-    assert len(tokens) == 1  # a few are not worth sharing out
-
-    monkeypatch.setattr("torch.get_num_threads", lambda: 64)
-    monkeypatch.setattr(
-        "nmt.decoding.translator.side_by_side", lambda work, items: map(work, items)
-    )
-    tokens.clear()
-    ready.n_best(lines, 1)
-    assert len(tokens) == 11  # of a thousand tokens, fewer than there are threads
+    assert ready.pytorch.asked == []  # nothing was lost

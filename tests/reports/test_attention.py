@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from nmt.config import DataConfig, DecodingConfig, ModelConfig
+from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translator
 from nmt.errors import UserError
@@ -30,7 +31,7 @@ SENTENCE = "Anna sings today."
 
 @pytest.fixture(scope="module")
 def trained(trained_run: RunFolder) -> Translator:
-    return load_translator(trained_run, device=torch.device("cpu"))
+    return load_translator(trained_run, device="cpu", engine="pytorch")
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def translator(trained: Translator) -> Translator:
     tokenizers = trained.tokenizers
     model = Transformer(config, tokenizers.source.size, tokenizers.target.size).eval()
     decoding = DecodingConfig(max_length_factor=1, max_length_extra=3)
-    return Translator(model, tokenizers, DataConfig(), decoding)
+    return Translator(PyTorchSearch([model]), tokenizers, DataConfig(), decoding)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,7 @@ def test_rows_and_columns_are_the_pieces_read_and_written(trained: Translator) -
 
 def test_a_translation_cut_at_its_limit_ends_in_no_eos(trained: Translator) -> None:
     decoding = DecodingConfig(max_length_factor=0, max_length_extra=2)
-    short = Translator(trained.model, trained.tokenizers, DataConfig(), decoding)
+    short = Translator(trained.pytorch, trained.tokenizers, DataConfig(), decoding)
     attention = read_attention(short, SENTENCE)
     assert not attention.complete
     assert attention["cross"].queries == attention["decoder"].queries
@@ -93,7 +94,7 @@ def test_equals_what_decoding_with_the_cache_attends_to(
     translator: Translator, attention: Attention
 ) -> None:
     """The search goes step by step; its only query at a step is that row of the picture."""
-    model, [trace] = translator.model, translator.trace(SENTENCE)
+    model, [trace] = translator.pytorch.models[0], translator.trace(SENTENCE)
     decoder = model.decoder_layers()
     state = model.start(torch.tensor([trace.source_ids]))
     log_probability = 0.0
@@ -116,7 +117,7 @@ def test_equals_what_decoding_with_the_cache_attends_to(
 def test_weighted_values_are_what_the_fused_kernel_returns(
     translator: Translator, attention: Attention
 ) -> None:
-    model, [trace] = translator.model, translator.trace(SENTENCE)
+    model, [trace] = translator.pytorch.models[0], translator.trace(SENTENCE)
     inputs: dict[torch.nn.Module, tuple[Tensor, ...]] = {}
     heads: dict[torch.nn.Module, Tensor] = {}
     layers: list[tuple[SelfAttention | CrossAttention, np.ndarray]] = [
@@ -146,7 +147,10 @@ def test_weighted_values_are_what_the_fused_kernel_returns(
 
 
 def test_reading_leaves_the_fast_path_on(translator: Translator, attention: Attention) -> None:
-    layers = [*translator.model.encoder_layers(), *translator.model.decoder_layers()]
+    layers = [
+        *translator.pytorch.models[0].encoder_layers(),
+        *translator.pytorch.models[0].decoder_layers(),
+    ]
     modules = [module for layer in layers for module in layer.modules()]
     recorders = [m for m in modules if isinstance(m, SelfAttention | CrossAttention)]
     assert len(recorders) == 7

@@ -27,7 +27,7 @@ SENTENCES = [
 
 @pytest.fixture(scope="session")
 def served(trained_run: RunFolder) -> ServedRun:
-    translator = load_translator(trained_run, device=torch.device("cpu"), compiled=False)
+    translator = load_translator(trained_run, device=torch.device("cpu"), engine="pytorch")
     return ServedRun("toy", trained_run, translator, "pytorch")
 
 

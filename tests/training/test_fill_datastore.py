@@ -34,7 +34,7 @@ def test_training_ends_with_it_where_the_configuration_asks(toy_config: MakeConf
     prepared = prepare(config)
     source, target = prepared.sequences("train")
 
-    model = load_translator(run, device=CPU).model
+    model = load_translator(run, device=CPU).pytorch.models[0]
     store = Datastore.load(run.datastore, run.weights("best"), model)
 
     assert len(store) == len(target.ids) + len(target)  # and each <eos>

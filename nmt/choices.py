@@ -1,0 +1,14 @@
+"""The choices that options and arguments allow; nothing here is slow to import."""
+
+from typing import Literal
+
+Weights = Literal["best", "last", "averaged"]
+EngineChoice = Literal["auto", "ctranslate2", "pytorch"]
+Engine = Literal["ctranslate2", "pytorch"]
+ComputeType = Literal[
+    "float32", "float16", "bfloat16", "int16", "int8", "int8_float16", "int8_bfloat16"
+]
+Split = Literal["test", "validation"]
+BleuTokenizer = Literal["13a", "moses", "intl", "char", "none"]
+AttentionKind = Literal["encoder", "decoder", "cross"]
+AttentionPicture = Literal["average", "encoder", "decoder", "cross"]

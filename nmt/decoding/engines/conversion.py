@@ -1,0 +1,326 @@
+"""A run's model in CTranslate2's format, made from the run's weights by NumPy alone.
+
+A run carries it in RUN/ctranslate2/DIGEST. The digest is of the weights and of what else makes the
+model, so that a folder never changes, and other weights have another folder.
+
+model.bin                 the weights, in float32
+config.json               the special tokens, the layer norms' ε
+source_vocabulary.json,   the ids as text, or in `nmt export`'s folders the pieces;
+target_vocabulary.json    shared_vocabulary.json where both sides have the same
+"""
+
+import hashlib
+import math
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt.checksums import identity, require_undamaged
+from nmt.choices import Weights
+from nmt.config import ModelConfig
+from nmt.decoding.engines.search import unknown_fields, unknown_values
+from nmt.errors import infinite_weights, no_such_weights, unreadable_weights
+from nmt.locks import locked
+from nmt.model.sinusoids import sinusoid_table
+from nmt.run_folder import RunFolder
+from nmt.special_tokens import EOS, SOS, UNK
+
+if TYPE_CHECKING:
+    from ctranslate2.specs import TransformerSpec
+
+_FORMAT = 1  # of the files here; with another number every run's model is made again
+ACTIVATIONS = {"relu": "RELU", "gelu": "GELU"}  # the library's names
+# What is written here, and what only training needs.
+MODEL_FIELDS = {
+    *("d_model", "heads", "d_key", "d_value", "d_ff", "encoder_layers", "decoder_layers"),
+    *("norm", "final_norm", "norm_epsilon", "activation", "score_scale", "attention_bias"),
+    *("output_bias", "positions", "position_exponent", "first_position", "max_length"),
+    *("scale_embeddings", "tie"),
+    *("initialisation", "embedding_std", "dropout", "embedding_dropout"),
+    *("attention_output_dropout", "attention_dropout", "feed_forward_dropout"),
+}
+MODEL_VALUES = {
+    "norm": {"pre", "post"},
+    "activation": ACTIVATIONS.keys(),
+    "score_scale": {"d_key", "d_model"},
+    "positions": {"sinusoidal", "learned", "rotary"},
+    "tie": {"none", "inputs", "target", "all"},
+}
+Vocabularies = tuple[Sequence[str], Sequence[str]]  # of the source and the target
+
+
+def unsupported(model: ModelConfig) -> list[str]:
+    """Return the reasons why the library cannot hold such a model; none where it can."""
+    reasons = unknown_fields("model", model, MODEL_FIELDS)
+    reasons += unknown_values("model", model, MODEL_VALUES)
+    if model.key_size != model.value_size:
+        widths = f"model.d_key {model.key_size} and d_value {model.value_size}"
+        reasons.append(f"it has one width for both {widths}")
+    return reasons
+
+
+@contextmanager
+def converted(run: RunFolder, weights: Weights) -> Iterator[Path]:
+    """Yield the folder of a run's converted model, which is made first where it is missing.
+
+    Where the run cannot be written to, the folder is a temporary one. Raises `UserError` where the
+    run has no such weights, or damaged ones.
+    """
+    folder = run.converted / _digest(run, weights)
+    if folder.is_dir() or _keep(run, weights, folder):
+        yield folder
+        return
+    with TemporaryDirectory() as scratch:
+        _write(run, weights, Path(scratch))
+        yield Path(scratch)
+
+
+def convert(run: RunFolder, weights: Weights) -> None:
+    """Let a run carry the converted model of these weights, if the library can hold it."""
+    if not unsupported(run.config.model):
+        with converted(run, weights):
+            pass
+
+
+def discard(folder: Path) -> None:
+    """Delete a converted model that the library cannot read, so that it is made again."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _keep(run: RunFolder, weights: Weights, folder: Path) -> bool:
+    """Write the model to `folder`, and delete those of older weights; False where it cannot be."""
+    try:
+        run.converted.mkdir(exist_ok=True)
+        with (
+            locked(run.converted / ".lock", f"{run.path}: waiting for another conversion"),
+            TemporaryDirectory(prefix=".", dir=run.converted) as scratch,
+        ):
+            if folder.is_dir():  # by the process that this one has waited for
+                return True
+            partial = Path(scratch, folder.name)
+            partial.mkdir()
+            _write(run, weights, partial)
+            partial.rename(folder)
+            _delete_outdated(run)
+    except OSError:
+        return False
+    return True
+
+
+def _delete_outdated(run: RunFolder) -> None:
+    kinds: tuple[Weights, ...] = ("best", "last", "averaged")
+    current = {_digest(run, kind) for kind in kinds if run.weights(kind).exists()}
+    for folder in run.converted.iterdir():
+        if folder.is_dir() and folder.name not in current and not folder.name.startswith("."):
+            discard(folder)
+
+
+def _digest(run: RunFolder, weights: Weights) -> str:
+    path = run.weights(weights)
+    try:
+        parts = identity(path), run.config.model.model_dump_json(), run.report["vocabulary_size"]
+    except FileNotFoundError:
+        raise no_such_weights(path) from None
+    return hashlib.sha256(repr((_FORMAT, *parts)).encode()).hexdigest()[:32]
+
+
+def _write(run: RunFolder, weights: Weights, folder: Path) -> None:
+    """Write a run's model with the ids as text in place of pieces."""
+    sizes = run.report["vocabulary_size"]
+    source, target = ([str(i) for i in range(size)] for size in (sizes["source"], sizes["target"]))
+    write_model(run.weights(weights), run.config.model, (source, target), folder)
+
+
+def write_model(
+    weights: Path, config: ModelConfig, vocabularies: Vocabularies, folder: Path
+) -> None:
+    """Write a model to an empty folder.
+
+    Raises `UserError` for weights that are damaged or of another model, `OSError` where the disk
+    refuses.
+    """
+    source, target = map(list, vocabularies)
+    with _Arrays.opened(weights) as arrays:
+        specification = _specify(config, arrays, len(source), len(target))
+    specification.config.unk_token = target[UNK]
+    specification.config.bos_token = specification.config.decoder_start_token = target[SOS]
+    specification.config.eos_token = target[EOS]
+    specification.register_source_vocabulary(source)
+    specification.register_target_vocabulary(target)
+    specification.validate()
+    specification.optimize()
+    specification.save(str(folder))
+
+
+class _Arrays:
+    """The weights of a run by name; each must have the shape that the configuration gives it."""
+
+    def __init__(self, arrays: dict[str, NDArray[np.float32]]):
+        self._arrays = arrays
+        self._read: set[str] = set()
+
+    @classmethod
+    @contextmanager
+    def opened(cls, path: Path) -> Iterator["_Arrays"]:
+        """Yield what the file holds; raise `UserError` for a file that is damaged or does not fit.
+
+        All of it has to be taken while the context lasts.
+        """
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        try:
+            require_undamaged(path)
+            found = cls(load_file(path))
+            yield found
+            found._require_all_read()
+        except FileNotFoundError:
+            raise no_such_weights(path) from None
+        except (OSError, SafetensorError, KeyError, ValueError) as error:
+            raise unreadable_weights(path, error) from None
+        if not all(np.isfinite(array).all() for array in found._arrays.values()):
+            raise infinite_weights(path)
+
+    def take(self, name: str, *shape: int) -> NDArray[np.float32]:
+        """Return an array; raise `KeyError` or `ValueError` where it is missing or does not fit."""
+        array = self._arrays[name]
+        if array.shape != shape or array.dtype != np.float32:
+            raise ValueError(f"{name} is {array.dtype} {array.shape}, not float32 {shape}")
+        self._read.add(name)
+        return array
+
+    def _require_all_read(self) -> None:
+        if rest := sorted(self._arrays.keys() - self._read):
+            raise ValueError(f"the configuration's model has no {rest[0]}")
+
+
+# -------------------------------------------------------------------------------- the specification
+
+
+def _specify(
+    config: ModelConfig, arrays: _Arrays, source_size: int, target_size: int
+) -> "TransformerSpec":
+    """Fill the library's description of a Transformer with a model's sizes and weights."""
+    from ctranslate2.specs import (
+        Activation,
+        TransformerDecoderSpec,
+        TransformerEncoderSpec,
+        TransformerSpec,
+    )
+
+    layout: dict[str, Any] = {
+        "num_heads": config.heads,
+        "head_dim": config.key_size,
+        "no_final_norm": not config.final_norm,
+        "activation": Activation[ACTIVATIONS[config.activation]],
+    }
+    if config.positions == "rotary":
+        layout["rotary_dim"] = config.key_size
+    encoder = TransformerEncoderSpec(config.encoder_layers, **layout)
+    decoder = TransformerDecoderSpec(config.decoder_layers, **layout)
+    for side in (encoder, decoder):
+        # Set only now: in its constructor, post-norm would leave no place for a final norm.
+        side.pre_norm = config.norm == "pre"
+    filler = _Filler(config, arrays)
+    filler.encoder(encoder, source_size)
+    filler.decoder(decoder, source_size, target_size)
+    specification = TransformerSpec(encoder, decoder)
+    specification.config.add_source_eos = True
+    specification.config.layer_norm_epsilon = config.norm_epsilon
+    return specification
+
+
+class _Filler:
+    """Puts arrays where the library wants them; names are those of `Transformer`'s parameters."""
+
+    def __init__(self, config: ModelConfig, arrays: _Arrays):
+        self._config, self._take = config, arrays.take
+        self._keys, self._values = (
+            config.heads * size for size in (config.key_size, config.value_size)
+        )
+
+    def encoder(self, spec: Any, source_size: int) -> None:
+        weight = self._take("source_embedding.tokens.weight", source_size, self._config.d_model)
+        self._embedding(spec, spec.embeddings[0], "source_embedding", weight)
+        for number, part in enumerate(spec.layer):
+            name = f"encoder.{number}"
+            self._self_attention(part.self_attention, f"{name}.attention")
+            self._norm(part.self_attention.layer_norm, f"{name}.attention_residual.norm")
+            self._feed_forward(part.ffn, name)
+        if self._config.final_norm:
+            self._norm(spec.layer_norm, "encoder_norm")
+
+    def decoder(self, spec: Any, source_size: int, target_size: int) -> None:
+        width, tie = self._config.d_model, self._config.tie
+        if tie in ("inputs", "all"):  # the target's pieces are the first of the source's table
+            tokens = self._take("source_embedding.tokens.weight", source_size, width)
+            tokens = tokens[:target_size]
+        else:
+            tokens = self._take("target_embedding.tokens.weight", target_size, width)
+        self._embedding(spec, spec.embeddings, "target_embedding", tokens)
+        for number, part in enumerate(spec.layer):
+            name = f"decoder.{number}"
+            self._self_attention(part.self_attention, f"{name}.self_attention")
+            self._norm(part.self_attention.layer_norm, f"{name}.self_residual.norm")
+            self._cross_attention(part.attention, f"{name}.cross_attention")
+            self._norm(part.attention.layer_norm, f"{name}.cross_residual.norm")
+            self._feed_forward(part.ffn, name)
+        if self._config.final_norm:
+            self._norm(spec.layer_norm, "decoder_norm")
+        tied = tie in ("target", "all")
+        spec.projection.weight = tokens if tied else self._take("output.weight", target_size, width)
+        if self._config.output_bias:
+            spec.projection.bias = self._take("output.bias", target_size)
+
+    def _embedding(self, spec: Any, tokens: Any, name: str, weight: NDArray[np.float32]) -> None:
+        config = self._config
+        tokens.weight = weight
+        spec.scale_embeddings = config.d_model**0.5 if config.scale_embeddings else 1.0
+        if config.positions == "learned":
+            spec.position_encodings.encodings = self._take(
+                f"{name}.positions.table", config.max_length, config.d_model
+            )
+        elif config.positions == "sinusoidal":
+            # A table, since the library's own formula is not ours.
+            spec.position_encodings.encodings = sinusoid_table(
+                config.max_length, config.d_model, config.first_position, config.position_exponent
+            )
+
+    def _self_attention(self, spec: Any, name: str) -> None:
+        bias = self._config.attention_bias
+        spec.queries_scale = self._scale()
+        widths = 2 * self._keys + self._values
+        self._linear(spec.linear[0], f"{name}.query_key_value", widths, self._config.d_model, bias)
+        self._linear(spec.linear[1], f"{name}.output", self._config.d_model, self._values, bias)
+
+    def _cross_attention(self, spec: Any, name: str) -> None:
+        width, bias = self._config.d_model, self._config.attention_bias
+        spec.queries_scale = self._scale()
+        self._linear(spec.linear[0], f"{name}.query", self._keys, width, bias)
+        self._linear(spec.linear[1], f"{name}.key_value", self._keys + self._values, width, bias)
+        self._linear(spec.linear[2], f"{name}.output", width, self._values, bias)
+
+    def _scale(self) -> NDArray[np.float32]:
+        widths = {"d_key": self._config.key_size, "d_model": self._config.d_model}
+        return np.array(1 / math.sqrt(widths[self._config.score_scale]), np.float32)
+
+    def _feed_forward(self, spec: Any, name: str) -> None:
+        width, inner = self._config.d_model, self._config.d_ff
+        self._norm(spec.layer_norm, f"{name}.feed_forward_residual.norm")
+        self._linear(spec.linear_0, f"{name}.feed_forward.inner", inner, width)
+        self._linear(spec.linear_1, f"{name}.feed_forward.outer", width, inner)
+
+    def _norm(self, spec: Any, name: str) -> None:
+        spec.gamma = self._take(f"{name}.weight", self._config.d_model)
+        spec.beta = self._take(f"{name}.bias", self._config.d_model)
+
+    def _linear(self, spec: Any, name: str, out: int, in_: int, bias: bool = True) -> None:
+        spec.weight = self._take(f"{name}.weight", out, in_)
+        if bias:
+            spec.bias = self._take(f"{name}.bias", out)

@@ -1,0 +1,184 @@
+"""The library CTranslate2 (https://opennmt.net/CTranslate2): fast, and without PyTorch."""
+
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from nmt.choices import ComputeType, Engine, Weights
+from nmt.config import Config, DecodingConfig
+from nmt.decoding.batches import share_out
+from nmt.decoding.engines import conversion
+from nmt.decoding.engines.search import unknown_fields
+from nmt.decoding.hypothesis import Hypothesis, finish
+from nmt.errors import UserError, one_line
+from nmt.run_folder import RunFolder
+from nmt.special_tokens import NEVER_WRITTEN
+
+DEFAULT_COMPUTE_TYPE: ComputeType = "int8"
+
+DECODING_FIELDS = {
+    *("engine", "beam_size", "length_penalty", "max_length_factor", "max_length_extra"),
+    *("batch_tokens", "replace_unknown", "neighbours", "neighbour_share"),
+    "neighbour_temperature",
+}
+
+
+class DamagedModelError(RuntimeError):
+    """The library could not read a converted model."""
+
+
+def supports(config: Config, runs: int = 1, device: str | None = None) -> list[str]:
+    """Return the reasons why this engine cannot translate; none where it can.
+
+    runs: how many translate together; device: the one asked for
+    """
+    reasons = conversion.unsupported(config.model)
+    reasons += unknown_fields("decoding", config.decoding, DECODING_FIELDS)
+    if config.decoding.neighbours:
+        reasons.append("it cannot look up decoding.neighbours")
+    if runs > 1:
+        reasons.append("it translates with one run")
+    if device is not None and device.partition(":")[0] not in ("cpu", "cuda"):
+        reasons.append(f"it knows no device {device}")
+    return reasons
+
+
+def open_run(
+    run: RunFolder, weights: Weights, device: str | None, compute_type: ComputeType | None
+) -> "CTranslate2Search":
+    """Open the model that the run carries; see `CTranslate2Search` for the errors."""
+    with conversion.converted(run, weights) as folder:
+        try:
+            return CTranslate2Search(folder, run.config.model.max_length, device, compute_type)
+        except DamagedModelError:
+            conversion.discard(folder)
+    with conversion.converted(run, weights) as folder:
+        return CTranslate2Search(folder, run.config.model.max_length, device, compute_type)
+
+
+class CTranslate2Search:
+    """Searches with a converted model; see `Search`.
+
+    The library knows no `length_penalty` like ours. It is asked for all hypotheses of its beam with
+    their bare log-probabilities, and they are ranked here. What else differs from `beam_search`:
+    its beam stays full until `beam_size` hypotheses have ended; probabilities are shares of what is
+    left without <pad> and <sos>; that of an <eos> which the limit forces is not counted.
+
+    folder: what `conversion` wrote, with ids for pieces; device: the best there is if None;
+    compute_type: the numbers that it multiplies, `DEFAULT_COMPUTE_TYPE` if None
+    Raises `UserError` where the library cannot multiply such numbers here.
+    """
+
+    engine: Engine = "ctranslate2"
+
+    def __init__(
+        self,
+        folder: Path,
+        max_length: int,
+        device: str | None = None,
+        compute_type: ComputeType | None = None,
+    ):
+        self.max_length = max_length
+        self._library = _load(folder, device, compute_type)
+
+    def __call__(
+        self,
+        sources: Sequence[list[int]],
+        limits: Sequence[int],
+        decoding: DecodingConfig,
+        n_best: int = 1,
+        required: Sequence[list[int]] | None = None,
+    ) -> list[list[Hypothesis]]:
+        """See `Search`; `required` is refused."""
+        if required is not None:
+            raise ValueError("CTranslate2 cannot require pieces")
+        hypotheses = max(decoding.beam_size, n_best)
+        tokens = [len(ids) * hypotheses for ids in sources]
+        batches = share_out(tokens, decoding.batch_tokens, self._library.num_translators)
+        found = self._search(batches, sources, limits, decoding, hypotheses)
+        # A call has one limit, its highest. What has reached its own is searched again with that.
+        again: defaultdict[int, list[int]] = defaultdict(list)
+        for batch in batches:
+            highest = max(limits[i] for i in batch)
+            for i in batch:
+                if limits[i] < highest and any(len(h.ids) >= limits[i] for h in found[i]):
+                    again[limits[i]].append(i)
+        found |= self._search(list(again.values()), sources, limits, decoding, hypotheses)
+        return [found[i][:n_best] for i in range(len(sources))]
+
+    def _search(
+        self,
+        batches: list[list[int]],
+        sources: Sequence[list[int]],
+        limits: Sequence[int],
+        decoding: DecodingConfig,
+        hypotheses: int,
+    ) -> dict[int, list[Hypothesis]]:
+        """Search batches of sentences side by side, each with its highest limit."""
+        highest = [max(limits[i] for i in batch) for batch in batches]
+        calls = [
+            self._library.translate_batch(
+                [[str(piece) for piece in sources[i][:-1]] for i in batch],  # it adds <eos> itself
+                asynchronous=True,
+                beam_size=hypotheses,
+                num_hypotheses=hypotheses,
+                length_penalty=0.0,
+                min_decoding_length=0,
+                max_decoding_length=limit,
+                max_input_length=0,  # no limit but the model's, which `Translator` keeps
+                suppress_sequences=[[str(piece)] for piece in NEVER_WRITTEN],
+                return_scores=True,
+            )
+            for batch, limit in zip(batches, highest, strict=True)
+        ]
+        return {
+            i: _rank(waiting.result(), limit, decoding.length_penalty)
+            for batch, limit, call in zip(batches, highest, calls, strict=True)
+            for i, waiting in zip(batch, call, strict=True)
+        }
+
+
+def _rank(result: Any, limit: int, alpha: float) -> list[Hypothesis]:
+    hypotheses = [
+        finish(list(map(int, pieces)), sum_, alpha, len(pieces) < limit)
+        for pieces, sum_ in zip(result.hypotheses, result.scores, strict=True)
+    ]
+    return sorted(hypotheses, key=lambda h: -h.score)
+
+
+def _load(folder: Path, device: str | None, compute_type: ComputeType | None) -> Any:
+    import ctranslate2
+
+    if device is None:
+        device = "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
+    name, _, index = device.partition(":")
+    known = ctranslate2.get_supported_compute_types(name)
+    default = DEFAULT_COMPUTE_TYPE if DEFAULT_COMPUTE_TYPE in known else "float32"
+    if compute_type and compute_type not in known:
+        raise UserError(
+            f"--compute-type {compute_type}: CTranslate2 cannot multiply such numbers on this "
+            f"{name}; take one of {', '.join(sorted(known))}"
+        )
+    try:
+        return ctranslate2.Translator(
+            str(folder),
+            device=name,
+            device_index=int(index or 0),
+            compute_type=compute_type or default,
+            inter_threads=1 if name == "cuda" else threads(),  # batches at once
+            intra_threads=1,
+        )
+    except (RuntimeError, ValueError) as error:
+        raise DamagedModelError(one_line(error)[:200]) from None
+
+
+def threads() -> int:
+    """Return how many threads the engine takes: OMP_NUM_THREADS, or a thread for each processor."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    if asked.isdecimal() and int(asked):
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,142 @@
+"""The model itself, step by step: the reference, and for what no other engine can do."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+
+from nmt.choices import Engine, Weights
+from nmt.config import DecodingConfig
+from nmt.decoding.batches import share_out
+from nmt.decoding.beam import beam_search
+from nmt.decoding.datastore import Datastore
+from nmt.decoding.engines.search import unknown_fields
+from nmt.decoding.ensemble import Ensemble
+from nmt.decoding.greedy import greedy_search
+from nmt.decoding.hypothesis import Hypothesis
+from nmt.decoding.neighbours import Neighbours, WithNeighbours
+from nmt.decoding.stepwise import Stepwise
+from nmt.device import choose_device
+from nmt.errors import UserError
+from nmt.model.padding import pad
+from nmt.model.transformer import Transformer
+from nmt.model.weights import load_weights
+from nmt.ops.threads import side_by_side
+from nmt.run_folder import RunFolder
+
+# Of the model's fields it needs no list: the model itself is what runs.
+DECODING_FIELDS = {
+    *("engine", "beam_size", "length_penalty", "max_length_factor", "max_length_extra"),
+    *("batch_tokens", "replace_unknown", "neighbours", "neighbour_share"),
+    "neighbour_temperature",
+}
+
+
+def supports(decoding: DecodingConfig) -> list[str]:
+    """Return the reasons why this engine cannot translate; none where it can."""
+    return unknown_fields("decoding", decoding, DECODING_FIELDS)
+
+
+def open_runs(
+    runs: Sequence[RunFolder], weights: Weights, decoding: DecodingConfig, device: str | None
+) -> "PyTorchSearch":
+    """Open the models of runs with the same vocabularies; device: the best there is if None.
+
+    Raises `UserError` for a device that is not there, and for damaged weights or datastores.
+    """
+    if reasons := supports(decoding):
+        raise UserError(f"PyTorch cannot translate this: {'; '.join(reasons)}")
+    sizes = runs[0].report["vocabulary_size"]
+    place = choose_device(device)
+    models = [
+        load_weights(
+            run.weights(weights), run.config.model, sizes["source"], sizes["target"], place
+        )
+        for run in runs
+    ]
+    if not decoding.neighbours:
+        return PyTorchSearch(models)
+    neighbours = [
+        Neighbours(
+            Datastore.load(run.datastore, run.weights(weights), model),
+            decoding.neighbours,
+            decoding.neighbour_share,
+            decoding.neighbour_temperature,
+        )
+        for run, model in zip(runs, models, strict=True)
+    ]
+    return PyTorchSearch(models, neighbours)
+
+
+class PyTorchSearch:
+    """Searches with one model, or with several as an `Ensemble`; see `Search`.
+
+    models: with the same vocabularies, on one device; neighbours: those of each model, or none
+    """
+
+    engine: Engine = "pytorch"
+
+    def __init__(self, models: Sequence[Transformer], neighbours: Sequence[Neighbours] = ()):
+        self.models = models
+        members: list[Stepwise[Any]] = list(models)
+        if neighbours:
+            members = [WithNeighbours(*pair) for pair in zip(models, neighbours, strict=True)]
+        self._writer = Ensemble(members) if len(members) > 1 else members[0]
+        self._device = models[0].output.weight.device
+
+    @property
+    def max_length(self) -> int:
+        """See `Search`."""
+        return min(model.config.max_length for model in self.models)
+
+    def __call__(
+        self,
+        sources: Sequence[list[int]],
+        limits: Sequence[int],
+        decoding: DecodingConfig,
+        n_best: int = 1,
+        required: Sequence[list[int]] | None = None,
+    ) -> list[list[Hypothesis]]:
+        """See `Search`; on a CPU, batches are searched side by side."""
+        for model in self.models:
+            if model.training:  # asking first: telling every module takes time
+                model.eval()
+        beam_size = max(decoding.beam_size, n_best)
+        on_cpu = self._device.type == "cpu"
+        threads = torch.get_num_threads() if on_cpu else 1
+        tokens = [len(ids) * beam_size for ids in sources]
+        batches = share_out(tokens, decoding.batch_tokens, threads)
+
+        def search(batch: list[int]) -> list[list[Hypothesis]]:
+            return self._search_batch(
+                [sources[i] for i in batch],
+                [limits[i] for i in batch],
+                decoding,
+                n_best,
+                [required[i] for i in batch] if required else None,
+            )
+
+        results: Iterable[list[list[Hypothesis]]]
+        results = side_by_side(search, batches) if on_cpu else map(search, batches)
+        found: list[list[Hypothesis]] = [[] for _ in sources]
+        for batch, hypotheses in zip(batches, results, strict=True):
+            for i, each in zip(batch, hypotheses, strict=True):
+                found[i] = each
+        return found
+
+    def _search_batch(
+        self,
+        sources: list[list[int]],
+        limits: list[int],
+        decoding: DecodingConfig,
+        n_best: int,
+        required: list[list[int]] | None,
+    ) -> list[list[Hypothesis]]:
+        source = pad(sources).to(self._device)
+        most = torch.tensor(limits, device=self._device)
+        alpha, beam_size = decoding.length_penalty, max(decoding.beam_size, n_best)
+        if beam_size == 1 and not required:
+            found = greedy_search(self._writer, source, most, alpha)
+            return [[hypothesis] for hypothesis in found]
+        pieces = pad(required).to(self._device) if required else None
+        return beam_search(self._writer, source, most, beam_size, alpha, n_best, pieces)

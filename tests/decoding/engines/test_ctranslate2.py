@@ -1,0 +1,250 @@
+"""CTranslate2 finds what our own searches find, with models of every kind."""
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+import torch
+
+from nmt.choices import ComputeType
+from nmt.config import Config, DecodingConfig, ModelConfig
+from nmt.decoding.engines import conversion, ctranslate2
+from nmt.decoding.engines.conversion import write_model
+from nmt.decoding.engines.ctranslate2 import CTranslate2Search
+from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.hypothesis import Hypothesis, length_penalty
+from nmt.decoding.loading import load_translator
+from nmt.errors import UserError
+from nmt.model.transformer import Transformer
+from nmt.model.weights import save_weights
+from nmt.special_tokens import EOS, PAD, SOS
+
+ALPHA = 0.6
+VARIANTS: list[dict[str, object]] = [
+    {},
+    {"norm": "post"},
+    {"norm": "post", "final_norm": False},
+    {"final_norm": False},
+    {"norm_epsilon": 0.5},
+    {"activation": "gelu"},
+    {"score_scale": "d_model"},
+    {"d_key": 12, "d_value": 12},
+    {"d_key": 3, "d_value": 3, "heads": 3},
+    {"attention_bias": False},
+    {"positions": "learned"},
+    {"positions": "rotary"},
+    {"positions": "rotary", "d_key": 12, "d_value": 12, "norm": "post"},
+    {"position_exponent": "column"},
+    {"first_position": 1},
+    {"scale_embeddings": False},
+    {"tie": "all"},
+    {"tie": "inputs"},
+    {"tie": "target"},
+    {"encoder_layers": 2, "decoder_layers": 3},
+]
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Callable[..., CTranslate2Search]:
+    """Return a function that lets the library search with a model."""
+
+    def make(model: Transformer, compute_type: ComputeType = "float32") -> CTranslate2Search:
+        save_weights(model, tmp_path / "weights.safetensors")
+        sizes = model.source_embedding.tokens.num_embeddings, model.output.out_features
+        source, target = ([str(i) for i in range(size)] for size in sizes)
+        folder = Path(mkdtemp(dir=tmp_path))
+        write_model(tmp_path / "weights.safetensors", model.config, (source, target), folder)
+        return CTranslate2Search(folder, model.config.max_length, "cpu", compute_type)
+
+    return make
+
+
+def decoding(beam_size: int = 1) -> DecodingConfig:
+    return DecodingConfig(beam_size=beam_size, length_penalty=ALPHA)
+
+
+@pytest.fixture
+def model(random_model: Callable[..., Transformer]) -> Callable[..., Transformer]:
+    """Return a function that makes a random model with biases of its own on some tokens.
+
+    <pad> and <sos> are improbable, as in a trained model: the library leaves their share out.
+    """
+
+    def make(biases: dict[int, float] | None = None, **changes: object) -> Transformer:
+        made = random_model(3, **changes)
+        with torch.no_grad():
+            for token, bias in ({PAD: -100.0, SOS: -100.0} | (biases or {})).items():
+                made.output.bias[token] = bias
+        return made
+
+    return make
+
+
+def log_probability(model: Transformer, source: list[int], ids: list[int]) -> float:
+    """Return that of the ids and <eos> after them, all at once by teacher forcing."""
+    with torch.inference_mode():
+        logits = model(torch.tensor([source]), torch.tensor([[SOS, *ids]]))
+    steps = logits[0].log_softmax(-1)
+    return float(steps[torch.arange(len(ids) + 1), torch.tensor([*ids, EOS])].sum())
+
+
+@pytest.mark.parametrize("changes", VARIANTS, ids=str)
+def test_greedy_search_finds_the_same_tokens_and_scores(changes, model, engine, random_sources):
+    sources, ready = random_sources(100, 5), model(**changes)
+    limits = [4 + len(ids) for ids in sources]
+
+    found = engine(ready)(sources, limits, decoding())
+
+    expected = PyTorchSearch([ready])(sources, limits, decoding())
+    assert [h.ids for [h] in found] == [h.ids for [h] in expected]
+    assert [h.complete for [h] in found] == [h.complete for [h] in expected]
+    for [h], [ours] in zip(found, expected, strict=True):
+        if h.complete:
+            assert h.score == pytest.approx(ours.score, abs=1e-3)
+
+
+def test_hypotheses_are_ranked_by_our_length_penalty(model, engine, random_sources):
+    sources, ready = random_sources(40, 7), model()
+
+    found = engine(ready)(sources, [20] * 40, decoding(4), 3)
+
+    complete = [(i, h) for i, hypotheses in enumerate(found) for h in hypotheses if h.complete]
+    assert len({len(h.ids) for _, h in complete}) > 3  # or the penalty would show little
+    for i, h in complete:
+        expected = log_probability(ready, sources[i], h.ids)
+        assert h.log_probability == pytest.approx(expected, abs=1e-3)
+        assert h.score == h.log_probability / length_penalty(len(h.ids) + 1, ALPHA)
+    for hypotheses in found:
+        assert len(hypotheses) == 3
+        assert hypotheses == sorted(hypotheses, key=lambda h: -h.score)
+
+
+def test_every_output_keeps_to_its_own_limit(model, engine, random_sources):
+    sources, endless = random_sources(12, 8), model({EOS: -100.0})
+    limits = [2 + i % 3 for i in range(12)]
+
+    for beam_size in (1, 3):
+        found = engine(endless)(sources, limits, decoding(beam_size))
+
+        assert [len(h.ids) for [h] in found] == limits
+        assert not any(h.complete for [h] in found)
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_padding_and_the_start_are_never_written(beam_size, model, engine, random_sources):
+    tempted = model({PAD: 50.0, SOS: 50.0})
+
+    found = engine(tempted)(random_sources(20, 9), [8] * 20, decoding(beam_size), beam_size)
+
+    assert not {PAD, SOS} & {i for hypotheses in found for h in hypotheses for i in h.ids}
+
+
+def test_a_translation_may_be_empty(model, engine):
+    [[found]] = engine(model({EOS: 50.0}))([[4, 5, EOS]], [8], decoding())
+
+    assert found == Hypothesis([], pytest.approx(0, abs=1e-3), pytest.approx(0, abs=1e-3), True)
+
+
+def test_a_beam_may_be_wider_than_the_vocabulary(model, engine):
+    [found] = engine(model())([[4, 5, EOS]], [8], decoding(), 30)
+
+    assert len(found) == 30
+
+
+def test_eight_bits_run(model, engine, random_sources):
+    found = engine(model(), "int8")(random_sources(10, 10), [8] * 10, decoding(2))
+
+    assert any(h.ids for [h] in found)
+
+
+def test_a_limit_holds_whatever_the_batch(model, engine, random_sources):
+    """A call has one limit; sentences that reach their own are searched again."""
+    sources, ready = random_sources(60, 8), engine(model())
+    limits = [1 + i * 7 % 12 for i in range(60)]
+
+    together = ready(sources, limits, decoding(3), 3)
+
+    assert sum(not h.complete for [h, *_] in together) > 5  # or the test would show little
+    assert sum(h.complete for [h, *_] in together) > 5
+    for source, limit, found in zip(sources, limits, together, strict=True):
+        [alone] = ready([source], [limit], decoding(3), 3)
+        assert [h.ids for h in found] == [h.ids for h in alone]
+        assert [h.complete for h in found] == [h.complete for h in alone]
+
+
+def test_numbers_that_the_processor_cannot_multiply_are_refused(model, engine):
+    with pytest.raises(UserError, match=r"--compute-type float16: .* take one of .*float32"):
+        engine(model(), "float16")
+
+
+def test_required_pieces_are_refused(model, engine):
+    with pytest.raises(ValueError, match="cannot require pieces"):
+        engine(model())([[4, EOS]], [8], decoding(), required=[[4]])
+
+
+# ------------------------------------------------------------------------------------- what it can
+
+
+def test_it_supports_what_it_is_tested_with():
+    for changes in VARIANTS:
+        config = Config(model=ModelConfig.model_validate(changes))
+        assert ctranslate2.supports(config) == []
+
+
+@pytest.mark.parametrize(
+    ("section", "changes", "reason"),
+    [
+        ("model", {"d_key": 5, "d_value": 6}, "one width for both model.d_key 5 and d_value 6"),
+        ("decoding", {"neighbours": 4}, "cannot look up decoding.neighbours"),
+    ],
+)
+def test_what_it_cannot_do_is_a_reason(section, changes, reason):
+    [found] = ctranslate2.supports(Config.model_validate({section: changes}))
+
+    assert reason in found
+
+
+def test_ensembles_and_other_devices_are_reasons():
+    assert "one run" in ctranslate2.supports(Config(), runs=2)[0]
+    assert "mps" in ctranslate2.supports(Config(), device="mps")[0]
+    assert ctranslate2.supports(Config(), device="cuda:1") == []
+
+
+def test_every_field_of_the_model_and_of_decoding_is_known():
+    """A new field must be carried over and listed, or be a reason in `supports`."""
+    assert set(ModelConfig.model_fields) == conversion.MODEL_FIELDS
+    assert set(DecodingConfig.model_fields) == ctranslate2.DECODING_FIELDS
+
+
+def test_a_field_that_it_does_not_know_is_refused():
+    class NewModel(ModelConfig):
+        kv_heads: int | None = None
+
+    class NewDecoding(DecodingConfig):
+        diverse: bool = False
+
+    config = Config().model_copy(update={"model": NewModel(), "decoding": NewDecoding()})
+
+    assert ctranslate2.supports(config) == [
+        "it does not know model.kv_heads",
+        "it does not know decoding.diverse",
+    ]
+
+
+def test_a_value_that_it_does_not_know_is_refused():
+    config = Config().model_copy(
+        update={"model": ModelConfig().model_copy(update={"activation": "swish"})}
+    )
+
+    assert ctranslate2.supports(config) == ["it does not know model.activation swish"]
+
+
+def test_the_text_path_is_the_same(trained_run):
+    lines = ["Anna sings today.", "", "Ben swims often. " * 20, "Zorbax\u2028dances  at night."]
+    ours = load_translator(trained_run, engine="pytorch", device="cpu").translate(lines)
+    exact = load_translator(trained_run, device="cpu", compute_type="float32")
+    theirs = exact.translate(lines)
+
+    assert [t.text for t in theirs] == [t.text for t in ours]
+    assert [t.parts for t in theirs] == [t.parts for t in ours] == [1, 0, 20, 1]

@@ -1,0 +1,63 @@
+"""The PyTorch engine: batches of any number of sentences, one model or several."""
+
+import pytest
+
+from nmt.config import DecodingConfig
+from nmt.decoding.engines import pytorch
+from nmt.decoding.engines.pytorch import PyTorchSearch
+
+
+def test_every_field_of_decoding_is_known():
+    assert set(DecodingConfig.model_fields) == pytorch.DECODING_FIELDS
+
+
+def test_a_field_that_it_does_not_know_is_refused():
+    class NewDecoding(DecodingConfig):
+        diverse: bool = False
+
+    assert pytorch.supports(NewDecoding()) == ["it does not know decoding.diverse"]
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 40, 8192])
+@pytest.mark.parametrize(("beam_size", "n_best"), [(1, 1), (3, 1), (1, 3)])
+def test_each_sentence_has_what_it_has_alone(
+    batch_tokens, beam_size, n_best, random_model, random_sources
+):
+    search, sources = PyTorchSearch([random_model(1)]), random_sources(40, 101)
+    limits = [3 + i % 13 for i in range(40)]
+    decoding = DecodingConfig(beam_size=beam_size, batch_tokens=batch_tokens)
+
+    together = search(sources, limits, decoding, n_best)
+
+    for source, limit, found in zip(sources, limits, together, strict=True):
+        [alone] = search([source], [limit], decoding, n_best)
+        assert len(found) == n_best
+        assert [h.ids for h in found] == [h.ids for h in alone]
+
+
+def test_no_sentences_are_no_hypotheses(random_model):
+    assert PyTorchSearch([random_model(1)])([], [], DecodingConfig()) == []
+
+
+def test_what_is_required_is_written(random_model, random_sources):
+    search, sources = PyTorchSearch([random_model(1)]), random_sources(10, 5)
+    required = [[4 + i % 5] for i in range(10)]
+
+    found = search(sources, [12] * 10, DecodingConfig(), 1, required)
+
+    assert any(h.complete for [h] in found)
+    for [h], pieces in zip(found, required, strict=True):
+        assert not h.complete or set(pieces) <= set(h.ids)
+
+
+def test_nothing_is_dropped(random_model, random_sources):
+    model, sources = random_model(1, dropout=0.5), random_sources(10, 5)
+    expected = PyTorchSearch([model])(sources, [8] * 10, DecodingConfig())
+
+    assert PyTorchSearch([model.train()])(sources, [8] * 10, DecodingConfig()) == expected
+
+
+def test_the_shortest_member_of_an_ensemble_sets_the_length(random_model):
+    models = [random_model(1, max_length=length) for length in (24, 9)]
+
+    assert PyTorchSearch(models).max_length == 9
