@@ -98,12 +98,13 @@ class CTranslate2Search:
         tokens = [len(ids) * hypotheses for ids in sources]
         batches = share_out(tokens, decoding.batch_tokens, self._library.num_translators)
         found = self._search(batches, sources, limits, decoding, hypotheses)
-        # A call has one limit, its highest. What has reached its own is searched again with that.
+        # A call has one limit, its highest. What reached the last step before its own limit, where
+        # the search would have ended, is searched again with that.
         again: defaultdict[int, list[int]] = defaultdict(list)
         for batch in batches:
             highest = max(limits[i] for i in batch)
             for i in batch:
-                if limits[i] < highest and any(len(h.ids) >= limits[i] for h in found[i]):
+                if limits[i] < highest and any(len(h.ids) >= limits[i] - 1 for h in found[i]):
                     again[limits[i]].append(i)
         found |= self._search(list(again.values()), sources, limits, decoding, hypotheses)
         return [found[i][:n_best] for i in range(len(sources))]
