@@ -5,6 +5,7 @@ A stretch of text and inline tags, such as the inside of a paragraph, is transla
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -26,6 +27,7 @@ _NO_TEXT = frozenset(
 # The parser's time grows with the square of the depth.
 _MOST_TAGS = 20_000
 _MOST_OPEN = 5_000
+_MOST_INLINE = 50  # inline elements in one another
 
 
 @dataclass
@@ -68,24 +70,29 @@ class Markup:
             stretch.leaves[0].replace_with("".join(text for text, _ in parts))
             return
         place = _outermost(stretch, 0)
-        worn: list[tuple[int, LexborNode]] = []  # of the tags now open: the original, and its copy
-        for text, number in parts:
-            chain = stretch.chains[number]
-            same = 0
-            while same < min(len(worn), len(chain)) and worn[same][0] == chain[same].mem_id:
-                same += 1
-            del worn[same:]
-            for element in chain[same:]:
-                copy = self._tree.create_node(element.tag or "span")
-                for name, value in element.attributes.items():
-                    copy.attrs[name] = value
-                worn[-1][1].insert_child(copy) if worn else place.insert_before(copy)
-                worn.append((element.mem_id, copy))
-            worn[-1][1].insert_child(text) if worn else place.insert_before(text)
-        outermost = {_outermost(stretch, i).mem_id: _outermost(stretch, i)
-                     for i in range(len(stretch.leaves))}  # fmt: skip
-        for node in outermost.values():
+        for node in self._dress([(text, stretch.chains[number]) for text, number in parts]):
+            place.insert_before(node)
+        old = [_outermost(stretch, number) for number in range(len(stretch.leaves))]
+        for node in {node.mem_id: node for node in old}.values():
             node.remove()
+
+    def _dress(self, parts: list[tuple[str, list[LexborNode]]]) -> Iterator[str | LexborNode]:
+        """Yield nodes for texts in the elements around them, neighbours in the same one together.
+
+        An element is filled before it is put in its place, where it is copied.
+        """
+        for _, group in groupby(parts, lambda part: part[1][0].mem_id if part[1] else None):
+            alike = list(group)
+            if not alike[0][1]:
+                yield "".join(text for text, _ in alike)
+                continue
+            element = alike[0][1][0]
+            copy = self._tree.create_node(element.tag or "span")
+            for name, value in element.attributes.items():
+                copy.attrs[name] = value
+            for node in self._dress([(text, chain[1:]) for text, chain in alike]):
+                copy.insert_child(node)
+            yield copy
 
 
 def _outermost(stretch: Stretch, number: int) -> LexborNode:
@@ -138,7 +145,8 @@ def _inline_leaves(node: LexborNode) -> list[tuple[LexborNode, list[LexborNode]]
         if each.is_text_node:
             found.append((each, chain))
             continue
-        if each.tag not in _INLINE or not _is_translated(each) or each.first_child is None:
+        plain = each.tag in _INLINE and _is_translated(each) and each.first_child is not None
+        if not plain or len(chain) == _MOST_INLINE:
             return None
         children = list(each.iter(include_text=True))
         if len(children) != _count_children(each):  # comments

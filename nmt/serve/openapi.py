@@ -1,5 +1,6 @@
 """The OpenAPI document, made of the operations."""
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -36,7 +37,7 @@ def describe(operations: Sequence[Operation]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for each in operations:
         paths.setdefault(each.path, {})[each.method.lower()] = _describe(each, schemas)
-    return {
+    document = {
         "openapi": "3.1.0",
         "info": {
             "title": "nmt serve",
@@ -49,6 +50,9 @@ def describe(operations: Sequence[Operation]) -> dict[str, Any]:
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
     }
+    # Defaults that are no numbers cannot be written as JSON.
+    found: dict[str, Any] = json.loads(json.dumps(document), parse_constant=lambda _: None)
+    return found
 
 
 def _describe(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from nmt.errors import UserError
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _GRACE = 30  # seconds for what is under way when the server is told to end
 _MOST_CONNECTIONS = 1000
+_BACKLOG = 1000
 
 
 def read_keys(path: Path) -> list[str]:
@@ -45,6 +46,7 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
+        listener.listen(_BACKLOG)  # who comes before the runs are loaded waits
     except (OSError, OverflowError) as error:
         listener.close()
         raise UserError(

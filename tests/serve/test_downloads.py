@@ -1,0 +1,20 @@
+"""Translated documents wait for a while, and not for ever."""
+
+import pytest
+
+from nmt.serve.downloads import Downloads
+from nmt.serve.errors import ApiError
+
+
+def test_files_are_forgotten_after_a_while_and_when_there_are_too_many() -> None:
+    now = 0.0
+    downloads = Downloads(lambda: now)
+    first = downloads.add("a.txt", b"a")
+    assert downloads.get(first).content == b"a"
+    now = 601.0
+    with pytest.raises(ApiError):
+        downloads.get(first)
+    large = [downloads.add("b.txt", bytes(30_000_000)) for _ in range(3)]
+    with pytest.raises(ApiError):
+        downloads.get(large[0])
+    assert len(downloads.get(large[2]).content) == 30_000_000

@@ -1,0 +1,87 @@
+"""HTML: tags stay with their words, and what is no text stays as it is."""
+
+import pytest
+from starlette.testclient import TestClient
+
+from nmt.serve.errors import ApiError
+from nmt.serve.inspection import spell
+from nmt.serve.markup import Markup
+
+
+def upper(html: str) -> str:
+    """Translate to capitals, each piece of text in its own tags."""
+    markup = Markup(html)
+    for stretch in markup.stretches:
+        markup.replace(stretch, [(text.upper(), i) for i, text in enumerate(stretch.texts)])
+    return str(markup)
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("plain & simple", "PLAIN &amp; SIMPLE"),
+        ("<p>one</p>\n<p>two</p>", "<p>ONE</p>\n<p>TWO</p>"),
+        ('<p>a <b class="x">bold <i>word</i></b> here</p>',
+         '<p>A <b class="x">BOLD <i>WORD</i></b> HERE</p>'),
+        ('one<br>two <img src="a.png" alt="alt"> three',
+         'ONE<br>TWO <img src="a.png" alt="alt"> THREE'),
+        ("<p>see <code>x = y</code> and <span translate=no>Name</span></p>",
+         '<p>SEE <code>x = y</code> AND <span translate="no">Name</span></p>'),
+        ("<script>var a = 'text';</script><style>b {}</style>x<!-- note -->",
+         "<script>var a = 'text';</script><style>b {}</style>X<!-- note -->"),
+        ("<ul><li>one<li>two</ul>", "<ul><li>ONE</li><li>TWO</li></ul>"),
+        ("<b>un<p>closed", "<b>UN<p>CLOSED</p></b>"),
+        ("1 < 2 &amp;lt;b&gt;", "1 &lt; 2 &amp;LT;B&gt;"),
+    ],
+)  # fmt: skip
+def test_text_is_replaced_and_nothing_else(html: str, expected: str) -> None:
+    assert upper(html) == expected
+
+
+def test_a_document_keeps_its_head() -> None:
+    html = "<!DOCTYPE html><html><head><title>one</title></head><body><p>two</p></body></html>"
+    assert upper(html) == html.replace("one", "ONE").replace("two", "TWO")
+
+
+def test_words_take_their_tags_along_when_the_order_changes() -> None:
+    markup = Markup("<p>a <b>x</b> and <i>y</i></p>")
+    [stretch] = markup.stretches
+    assert stretch.texts == ["a ", "x", " and ", "y"]
+    markup.replace(stretch, [("Y", 3), (" und ", 2), ("X", 1)])
+    assert str(markup) == "<p><i>Y</i> und <b>X</b></p>"
+
+
+def test_hostile_markup_is_refused_or_kept() -> None:
+    with pytest.raises(ApiError):
+        Markup("<div>" * 30_000)
+    with pytest.raises(ApiError):
+        Markup("<b>" * 15_000 + "</b>" * 15_000)
+    assert str(Markup("<div>" * 2000 + "x"))
+    assert upper("<p a='\"<>'>x</p>") == '<p a="&quot;&lt;&gt;">X</p>'
+
+
+def test_tags_follow_the_attention(client: TestClient) -> None:
+    html = '<p>Ben <b>reads</b> often. <a href="/x">Ida cooks</a> at night.</p>'
+    body = {"q": html, "source": "en", "target": "de", "format": "html"}
+    answer = client.post("/translate", json=body).json()["translatedText"]
+    text = Markup(answer).stretches[0].texts
+    assert "".join(text) == "Ben liest oft. Ida kocht nachts."
+    assert answer.startswith("<p>")
+    assert '<a href="/x">' in answer
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text", "spelled"),
+    [
+        (["▁An", "na", "▁singt", ".", "<eos>"], "Anna singt.", ["An", "na", "singt", ".", ""]),
+        (["▁anna", "</w>"], "ANNA", ["ANNA", ""]),
+        (["▁", "x"], "x", ["", "x"]),
+        (["▁other"], "x", None),
+        (["▁x"], "x y", None),
+    ],
+)
+def test_pieces_are_found_in_the_text(
+    pieces: list[str], text: str, spelled: list[str] | None
+) -> None:
+    spans = spell(pieces, text)
+    assert (spans and [text[start:end] for start, end in spans]) == spelled

@@ -1,0 +1,106 @@
+"""`nmt serve` as a process: what it refuses, how it starts, how it ends."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nmt.errors import UserError
+from nmt.run_folder import RunFolder
+from nmt.serve.server import bind, hosts_of, read_keys
+
+START = [sys.executable, "-m", "nmt", "serve", "--port", "0"]
+
+
+@pytest.fixture
+def running(trained_run: RunFolder) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    command = [*START, "--run", str(trained_run.path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        address = ""
+        while not address:
+            line = process.stderr.readline()
+            assert line, "the server has ended"
+            address = (re.findall(r"http://\S+", line) or [""])[0]
+        yield process, address
+        process.kill()
+
+
+def ask(address: str, text: list[str]) -> list[str]:
+    body = json.dumps({"q": text, "source": "en", "target": "de"}).encode()
+    request = urllib.request.Request(
+        f"{address}/translate", body, {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        found: list[str] = json.load(answer)["translatedText"]
+        return found
+
+
+def test_sigterm_finishes_what_is_under_way(running: tuple[subprocess.Popen[str], str]) -> None:
+    process, address = running
+    assert ask(address, ["Anna sings today."]) == ["Anna singt heute."]
+    found: list[str] = []
+    asking = threading.Thread(target=lambda: found.extend(ask(address, ["Ben reads often."] * 500)))
+    asking.start()
+    time.sleep(0.3)
+    process.send_signal(signal.SIGTERM)
+    asking.join(60)
+    assert found == ["Ben liest oft."] * 500
+    process.wait(30)
+    with pytest.raises(OSError, match="refused"):
+        ask(address, ["x"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--host", "0.0.0.0"], "add --api-key or --api-keys, or --public"),
+        (["--api-key", " "], "--api-key: is empty"),
+        (["--api-keys", "missing.txt"], "missing.txt: cannot be read"),
+        (["--public", "--host", "no such host"], "cannot listen there"),
+    ],
+)
+def test_what_is_unsafe_or_impossible_is_refused(
+    arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    result = subprocess.run(
+        [*START, *arguments], capture_output=True, text=True, cwd=tmp_path, env=environment
+    )
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_port_that_is_taken_is_told_of() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        with pytest.raises(UserError, match="name another --port"):
+            bind("127.0.0.1", other.getsockname()[1])
+
+
+def test_which_hosts_are_answered() -> None:
+    assert hosts_of("127.0.0.1", []) == ["127.0.0.1", "localhost", "[::1]"]
+    assert hosts_of("192.168.1.2", ["nmt.example"])[-2:] == ["192.168.1.2", "nmt.example"]
+    assert hosts_of("0.0.0.0", []) == []
+    assert "nmt.example" in hosts_of("0.0.0.0", ["nmt.example"])
+
+
+def test_keys_are_read_a_line_each(tmp_path: Path) -> None:
+    path = tmp_path / "keys"
+    path.write_text("# Anna\none\n\n  two \n", encoding="utf-8")
+    assert read_keys(path) == ["one", "two"]
+    path.write_text("# none\n", encoding="utf-8")
+    with pytest.raises(UserError, match="holds no API key"):
+        read_keys(path)

@@ -1,0 +1,177 @@
+"""Translations with all that is known about them, and what is told about runs."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from nmt.run_folder import RunFolder
+from nmt.serve.app import make_app
+from nmt.serve.served_run import ServedRun, name_runs
+from nmt.serve.service import Service
+from nmt.serve.v1 import OPERATIONS
+
+SENTENCE, GERMAN = "Anna sings today.", "Anna singt heute."
+
+
+def test_n_best_come_with_scores_best_first(client: TestClient) -> None:
+    answer = client.post("/v1/translate", json={"text": SENTENCE, "n_best": 3}).json()
+    assert {k: answer[k] for k in ("run", "engine", "source", "target")} == {
+        "run": "toy", "engine": "pytorch", "source": "en", "target": "de",
+    }  # fmt: skip
+    [text] = answer["texts"]
+    [sentence] = text["sentences"]
+    assert text["translation"] == sentence["translations"][0]["text"] == GERMAN
+    scores = [option["score"] for option in sentence["translations"]]
+    assert len(scores) == 3
+    assert scores == sorted(scores, reverse=True)
+    assert sentence["translations"][0]["parts"] == 1
+    assert "attention" not in sentence
+
+
+def test_answers_are_the_translators_own(client: TestClient, served: ServedRun) -> None:
+    lines = [example.source for example in served.folder.examples("test")]
+    answer = client.post("/v1/translate", json={"text": lines}).json()
+    found = [text["translation"] for text in answer["texts"]]
+    assert found == [each.text for each in served.translator.translate(lines)]
+
+
+def test_attention_tells_where_the_model_looked(client: TestClient) -> None:
+    body = {"text": f" {SENTENCE}\n\nBen reads.", "attention": True}
+    [text] = client.post("/v1/translate", json=body).json()["texts"]
+    first, second = text["sentences"]
+    assert (text["gap"], first["gap"], second["source"]) == (" ", "\n\n", "Ben reads.")
+    attention = first["attention"]
+    cross = np.array(attention["cross"])
+    assert cross.shape[2:] == (len(attention["target_pieces"]), len(attention["source_pieces"]))
+    np.testing.assert_allclose(cross.sum(-1), 1, atol=1e-2)
+    np.testing.assert_allclose(cross.mean((0, 1)), attention["average"], atol=1e-3)
+    assert all(value <= 0 for value in attention["log_probabilities"])
+    spelled = [GERMAN[start:end] for start, end in attention["target_spans"]]
+    assert "".join(spelled) == GERMAN.replace(" ", "")
+
+
+def test_beam_tells_which_hypotheses_lived(client: TestClient, served: ServedRun) -> None:
+    body = {"text": SENTENCE, "beam": True}
+    [text] = client.post("/v1/translate", json=body).json()["texts"]
+    steps = text["sentences"][0]["beam"]
+    ends = [(n, each) for n, step in enumerate(steps) for each in step if each["fate"] == "ends"]
+    number, best = max(ends, key=lambda end: end[1]["score"])
+    expected = text["sentences"][0]["translations"][0]["score"]
+    assert best["score"] == pytest.approx(expected, abs=1e-4)
+    pieces = []
+    hypothesis = best
+    while number:
+        number -= 1
+        hypothesis = steps[number][hypothesis["parent"]]
+        assert hypothesis["fate"] == "lives"
+        pieces.insert(0, hypothesis["piece"])
+    assert pieces == served.translator.trace(SENTENCE)[0].target
+    for step in steps[:-1]:
+        assert len(step) <= served.translator.decoding.beam_size + len(ends)
+
+
+def test_long_texts_are_streamed_a_line_a_sentence(client: TestClient) -> None:
+    body = {"text": [f"{SENTENCE} Ben reads often.", "Ida cooks at night."], "stream": True}
+    answer = client.post("/v1/translate", json=body)
+    assert answer.headers["content-type"].startswith("application/x-ndjson")
+    lines = [json.loads(line) for line in answer.text.splitlines()]
+    assert [line["text"] for line in lines] == [0, 0, 1]
+    assert [line["translations"][0]["text"] for line in lines] == [
+        GERMAN, "Ben liest oft.", "Ida kocht nachts.",
+    ]  # fmt: skip
+
+
+def test_what_cannot_be_inspected_is_told_of(client: TestClient) -> None:
+    many = client.post("/v1/translate", json={"text": [SENTENCE] * 21, "attention": True})
+    assert (many.status_code, "20 sentences" in many.json()["error"]) == (400, True)
+    long = "Anna sings and reads and dances and cooks and swims and sings at home."
+    [text] = client.post("/v1/translate", json={"text": long, "beam": True}).json()["texts"]
+    assert text["sentences"][0]["translations"][0]["text"]
+
+
+def test_unknown_runs_fields_and_languages_are_refused(client: TestClient) -> None:
+    for body, part in (
+        ({"text": "x", "run": "/etc"}, "/etc is no run here"),
+        ({"text": "x", "source": "xx"}, "xx is not supported"),
+        ({"text": "x", "n_best": 0}, "n_best"),
+        ({"text": "x", "beams": True}, "beams"),
+    ):
+        answer = client.post("/v1/translate", json=body)
+        assert answer.status_code == 400
+        assert part in answer.json()["error"]
+
+
+def test_runs_are_listed_with_their_metrics_and_configuration(client: TestClient) -> None:
+    [row] = client.get("/v1/runs").json()
+    assert (row["name"], row["served"], row["data"]) == ("toy", True, "tsv, 168 pairs")
+    details = client.get("/v1/runs/toy").json()
+    assert details["metrics"][-1]["samples"]
+    assert details["report"]["pairs"]["test"] == 16
+    fields = {field["name"]: field for field in details["config"]}
+    assert fields["model.d_model"]["value"] == "64"
+    assert fields["model.d_model"]["description"]
+    assert fields["data.path"]["value"] == "toy.tsv"
+
+
+def test_no_answer_names_a_path_of_this_machine(client: TestClient, served: ServedRun) -> None:
+    place = str(served.folder.path.parent.parent)
+    paths = ["/v1/runs", "/v1/runs/toy", "/openapi.json", "/frontend/settings", "/v1/runs/nothing"]
+    assert not any(place in client.get(path).text for path in paths)
+
+
+def test_runs_of_a_folder_are_listed_as_they_come_and_go(
+    served: ServedRun, toy_config: Callable[..., object], tmp_path: Path
+) -> None:
+    with TestClient(
+        make_app(Service([served], runs_folder=tmp_path)), base_url="http://localhost"
+    ) as client:
+        assert [row["name"] for row in client.get("/v1/runs").json()] == ["toy"]
+        other = RunFolder(tmp_path / "other")
+        for name in ("config.yaml", "metrics.jsonl", "data/report.json"):
+            path = other.path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes((served.folder.path / name).read_bytes())
+        (tmp_path / "broken").mkdir()
+        (tmp_path / "broken" / "config.yaml").write_text("data: 7")
+        rows = {row["name"]: row["served"] for row in client.get("/v1/runs").json()}
+        assert rows == {"toy": True, "other": False}
+        assert client.get("/v1/runs/other").json()["metrics"]
+        assert client.get("/v1/runs/broken").status_code == 404
+        answer = client.post("/v1/translate", json={"text": "x", "run": "other"})
+        assert answer.status_code == 400
+
+
+def test_two_runs_are_compared_on_the_test_set(
+    make_client: Callable[..., TestClient], served: ServedRun
+) -> None:
+    class Worse(ServedRun):
+        def translate(self, lines, n):  # type: ignore[no-untyped-def]
+            return served.translator.n_best([line.split()[0] for line in lines], n)
+
+    worse = Worse("worse", served.folder, served.translator, "pytorch")
+    client = make_client(served, worse)
+    found = client.post("/v1/compare", json={"runs": ["toy", "worse"]}).json()
+    assert found["count"] == 16
+    assert found["bleu"][0] > found["bleu"][1]
+    gaps = [abs(one - two) for one, two in (row["chrf"] for row in found["sentences"])]
+    assert gaps == sorted(gaps, reverse=True)
+    same = client.post("/v1/compare", json={"runs": ["toy", "toy"]}).json()
+    assert same["sentences"] == []
+    assert client.post("/v1/compare", json={"runs": ["toy"]}).status_code == 400
+
+
+def test_runs_have_distinct_names_that_are_no_paths(tmp_path: Path) -> None:
+    paths = [tmp_path / "a" / "run", tmp_path / "b" / "run", tmp_path / "c"]
+    assert name_runs(paths) == ["run", "run-2", "c"]
+
+
+def test_every_operation_is_described(client: TestClient) -> None:
+    document = client.get("/openapi.json").json()
+    assert {each.path for each in OPERATIONS} <= set(document["paths"])
+    schemas = document["components"]["schemas"]
+    for reference in set(json.dumps(document).split("#/components/schemas/")[1:]):
+        assert reference.partition('"')[0] in schemas
