@@ -13,7 +13,7 @@ run: $(READY)  ## prepare, train, translate and score on the built-in sample
 	$(BIN)/nmt translate "oscar likes to code"
 	$(BIN)/nmt evaluate
 	$(BIN)/nmt plot training
-	$(BIN)/nmt plot attention --kind average "oscar likes to code"
+	$(BIN)/nmt plot attention "oscar likes to code"
 
 test: lint types  ## lint, types, tests
 	$(BIN)/pytest -n auto --dist worksteal

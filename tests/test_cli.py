@@ -596,10 +596,20 @@ def a_copy(trained_run: RunFolder) -> Path:
 
 def test_attention_is_drawn_into_the_run_folder(a_copy: Path) -> None:
     done = nmt("plot", "attention", PAIR[0])
-    printed = [line.split()[-1] for line in text(done.stdout).splitlines()]
-    kinds = ("average", "encoder", "decoder", "cross")
-    assert printed == [f"runs/toy/pictures/attention-{kind}.png" for kind in kinds]
-    assert all(Path(path).read_bytes().startswith(b"\x89PNG") for path in printed)
+    path = Path("runs/toy/pictures/attention-clearest.png")
+    assert text(done.stdout) == f"picture          {path}\n"
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_picture_in_the_current_folder_is_said_to_be_there() -> None:
+    done = nmt("plot", "positions", "--columns", "4-7", "--length", "20")
+    assert text(done.stdout) == "picture          positions.png in the current folder\n"
+
+
+@pytest.mark.parametrize("columns", ["4-", "7-4", "x", "1,,2", "0-99", "300"])
+def test_columns_that_cannot_be_drawn_are_refused(columns: str) -> None:
+    assert_refused("plot", "positions", "--columns", columns, message="column")
+    assert not Path("positions.png").exists()
 
 
 def test_attention_of_a_translation_that_was_cut_is_told(trained_run: RunFolder) -> None:
@@ -611,10 +621,7 @@ def test_attention_of_a_translation_that_was_cut_is_told(trained_run: RunFolder)
 
 def test_attention_as_svg_by_its_ending(trained_run: RunFolder) -> None:
     options = ["--run", trained_run.path, "--kind", "cross", "--output", "a.svg"]
-    assert text(nmt("plot", "attention", PAIR[0], *options).stdout).split() == [
-        "attention",
-        "a.svg",
-    ]
+    assert "a.svg in the current folder" in text(nmt("plot", "attention", PAIR[0], *options).stdout)
     svg = Path("a.svg").read_text()
     assert "<svg" in svg
     assert ">layer 1, head 4</text>" in svg

@@ -1,7 +1,8 @@
 """`nmt plot`: pictures of attention, training, positions and data."""
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -19,8 +20,7 @@ from nmt.cli.options import (
 )
 from nmt.errors import UserError
 
-if TYPE_CHECKING:
-    from nmt.reports.attention import Picture
+MOST_COLUMNS = 12  # more curves could not be told apart
 
 app = typer.Typer(help="Draw pictures, as PNG or SVG by the file's ending.", no_args_is_help=True)
 
@@ -30,16 +30,22 @@ def _output(default: str) -> Any:
     return typer.Option("--output", "-o", help=f"Picture to write, .png or .svg; {default}.")
 
 
+def _tell(path: Path) -> None:
+    """Say which file was written, and that it lies in the current folder where it does."""
+    place = "" if path.is_absolute() or len(path.parts) > 1 else " in the current folder"
+    typer.echo(f"picture          {path}{place}")
+
+
 @app.command()
 def attention(
     sentence: Annotated[str, typer.Argument(help="The sentence to translate.")],
     run: RunOption = None,
     kind: Annotated[
-        Literal["average", "cross", "encoder", "decoder"] | None,
+        Literal["clearest", "lines", "average", "cross", "encoder", "decoder"] | None,
         typer.Option(
             "--kind",
-            help="One picture: all attention averaged, or one attention's layers and heads; "
-            "default: all four, with --output the average.",
+            help="The clearest heads of the cross-attention (default), the clearest one as lines "
+            "between the words, all averaged, or every layer and head of one attention.",
         ),
     ] = None,
     output: Annotated[Path | None, _output("default: in the run folder's `pictures`")] = None,
@@ -54,7 +60,7 @@ def attention(
     """Draw where the model looks while it translates a sentence."""
     import json
 
-    from nmt.reports.attention import PICTURES, draw_attention, read_attention
+    from nmt.reports.attention import draw_attention, read_attention
     from nmt.reports.figures import picture_path, pictures_of
 
     if json_ and (output or kind):
@@ -62,19 +68,17 @@ def attention(
     folder, *others = find_runs(run, weights)
     if others:
         raise UserError("attention is drawn of one model; give one --run")
-    pictures: list[Picture] = [kind] if kind else ["average"] if output else list(PICTURES)
-    if json_:
-        pictures = []
-    paths = [picture_path(output, pictures_of(folder), f"attention-{name}") for name in pictures]
+    shown = kind or "clearest"
+    path = None if json_ else picture_path(output, pictures_of(folder), f"attention-{shown}")
     translator = open_translator([folder], weights, beam_size, device, set_, "pytorch")
     found = read_attention(translator, sentence)
     if not found.complete:
         typer.echo("the translation was cut at decoding.max_length_factor", err=True)
-    if json_:
+    if path:
+        draw_attention(found, shown, path)
+        _tell(path)
+    else:
         typer.echo(json.dumps(found.as_json(), ensure_ascii=False))
-    for name, path in zip(pictures, paths, strict=True):
-        draw_attention(found, name, path)
-        typer.echo(f"attention        {path}")
 
 
 @app.command()
@@ -100,7 +104,7 @@ def training(
     place = pictures_of(folders[0]) if len(folders) == 1 else Path()
     path = picture_path(output, place, "training")
     draw_training(folders, path)
-    typer.echo(f"training         {path}")
+    _tell(path)
 
 
 @app.command()
@@ -120,6 +124,17 @@ def positions(
         Literal["best", "last", "averaged"] | None,
         typer.Option("--weights", help="Which weights of the run to use; default: best."),
     ] = None,
+    length: Annotated[
+        int, typer.Option("--length", min=1, help="Number of positions, up to model.max_length.")
+    ] = 60,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="LIST",
+            help="Dimensions to draw as curves: 4-7, or 0,2,8; default: some of all wavelengths.",
+        ),
+    ] = None,
     set_: SetOption = None,
 ) -> None:
     """Draw the position encodings of a run, or those that a configuration computes."""
@@ -131,6 +146,7 @@ def positions(
         raise UserError("give either --run or --config, not both")
     if weights and not run:
         raise UserError("--weights are those of a run; name it with --run, or leave --weights out")
+    chosen = _numbers(columns) if columns else []
     folder = pictures_of(open_run(run)) if run else Path()
     path = picture_path(output, folder, "positions")
     if run:
@@ -139,15 +155,29 @@ def positions(
             [open_run(run)], weights or "best", None, "cpu", changes, "pytorch"
         )
         model = translator.pytorch.models[0]
-        table, settings = position_table(model), model.config
+        table, settings = position_table(model, length), model.config
     else:
         settings = load(config or "base.yaml", set_).model
-        table = position_table(settings)
+        table = position_table(settings, length)
     side = ", source side" if settings.positions == "learned" else ""  # computed ones are the same
     width = "d_key" if settings.positions == "rotary" else "d_model"
     title = f"{settings.positions} positions{side}, {width} {table.shape[1]}"
-    draw_positions(table, title, path)
-    typer.echo(f"positions        {path}")
+    draw_positions(table, title, path, chosen)
+    _tell(path)
+
+
+def _numbers(text: str) -> list[int]:
+    """Return the numbers that a list such as 4-7 or 0,2,8 stands for."""
+    ranges = [re.fullmatch(r"\s*(\d{1,6})(?:-(\d{1,6}))?\s*", part) for part in text.split(",")]
+    found = []
+    for each in ranges:
+        if each is None:
+            raise UserError(f"--columns {text}: expected numbers, as in 4-7 or 0,2,8")
+        first, last = int(each[1]), int(each[2] or each[1])
+        found += range(first, min(last, first + MOST_COLUMNS) + 1)
+    if not 0 < len(found) <= MOST_COLUMNS:
+        raise UserError(f"--columns {text}: name 1 to {MOST_COLUMNS} columns")
+    return found
 
 
 @app.command()
@@ -163,4 +193,4 @@ def lengths(
 
     path = picture_path(output, Path(), "lengths")
     draw_lengths(prepare(load(config, set_)), path)
-    typer.echo(f"lengths          {path}")
+    _tell(path)

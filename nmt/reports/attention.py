@@ -1,6 +1,6 @@
 """Where the model looks while it translates a sentence: the weights, and pictures of them.
 
->>> attention = read_attention(load_translator(open_run(Path("runs/base"))), "oscar likes to code")
+>>> attention = read_attention(load_translator("runs/base"), "oscar likes to code")
 >>> attention["cross"].average            # (queries, keys), rows sum to one
 >>> draw_attention(attention, "cross", Path("cross.png"))
 """
@@ -18,7 +18,7 @@ from nmt.decoding.translator import Trace, Translator
 from nmt.errors import UserError
 from nmt.model.attention import CrossAttention, SelfAttention, record_attention
 from nmt.model.transformer import Transformer
-from nmt.reports.figures import picture
+from nmt.reports.figures import COLOURS, picture
 from nmt.special_tokens import EOS, SOS, SPECIALS
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
 
 Kind = Literal["encoder", "decoder", "cross"]
-Picture = Literal["average", "encoder", "decoder", "cross"]
+Picture = Literal["clearest", "lines", "average", "encoder", "decoder", "cross"]
 PICTURES: tuple[Picture, ...] = get_args(Picture)
 TITLES: dict[Kind, str] = {
     "encoder": "encoder self-attention",
@@ -36,6 +36,7 @@ TITLES: dict[Kind, str] = {
 CUT = "(cut)"
 MOST_PIECES = 40  # more could not be read
 MOST_PANELS = 160
+CLEAREST = 4  # heads that the picture of the clearest shows
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,25 @@ class AttentionMap:
         """The mean over layers and heads: (queries, keys)."""
         mean: NDArray[np.float32] = self.weights.mean((0, 1))
         return mean
+
+    def clearest(self) -> list[tuple[int, int]]:
+        """Return all (layer, head), the ones that align queries with keys most clearly first.
+
+        Measured by the mutual information of queries and keys: high where every query looks at few
+        keys, and different queries at different ones. A head that always looks at <eos> has none.
+        """
+        rows = _entropy(self.weights).mean(-1)
+        information = _entropy(self.weights.mean(-2)) - rows
+        order = np.argsort(-information, axis=None, kind="stable")
+        heads = self.weights.shape[1]
+        return [(int(i) // heads, int(i) % heads) for i in order]
+
+
+def _entropy(probabilities: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the entropy over the last dimension, in nats."""
+    p = np.clip(probabilities, 1e-12, None)
+    entropy: NDArray[np.float32] = -(p * np.log(p)).sum(-1)
+    return entropy
 
 
 @dataclass(frozen=True)
@@ -143,11 +163,18 @@ def _record(model: Transformer, trace: Trace) -> dict[Kind, NDArray[np.float32]]
 
 
 def draw_attention(attention: Attention, which: Picture, path: Path) -> None:
-    """Draw all attention averaged, or the layers and heads of one kind.
+    """Draw one picture of a sentence's attention.
 
+    clearest: the heads of the cross-attention that align most clearly; lines: the first of them as
+    lines between source and translation, as thick as their weights; average: each kind averaged
+    over its layers and heads; encoder, decoder, cross: all layers and heads of that kind.
     Raises `UserError` where there is more than a picture can show.
     """
-    if which == "average":
+    if which == "clearest":
+        _draw_clearest(attention["cross"], _title(attention), path)
+    elif which == "lines":
+        _draw_lines(attention["cross"], _title(attention), path)
+    elif which == "average":
         _draw_average(attention, path)
     else:
         _draw_heads(attention[which], _title(attention), path)
@@ -162,15 +189,15 @@ def _draw_heads(found: AttentionMap, title: str, path: Path) -> None:
     layers, heads = found.weights.shape[:2]
     if layers * heads > MOST_PANELS:
         raise UserError(
-            f"{layers} layers of {heads} heads do not fit into one picture; take the average, or "
-            "the numbers: --json"
+            f"{layers} layers of {heads} heads do not fit into one picture; draw the clearest, "
+            "or take the numbers: --json"
         )
     width, height = _panel_size(found)
     with picture(path, heads * width + 1.2, layers * height + 0.8) as figure:
         panels = figure.subplots(layers, heads, squeeze=False)
         for layer, head in np.ndindex(layers, heads):
             mesh = _draw(panels[layer, head], found, found.weights[layer, head])
-            panels[layer, head].set_title(f"layer {layer + 1}, head {head + 1}")
+            panels[layer, head].set_title(_head_name(layer, head))
             if layer < layers - 1:
                 panels[layer, head].set_xlabel("")
             if head:
@@ -178,6 +205,71 @@ def _draw_heads(found: AttentionMap, title: str, path: Path) -> None:
         title = f"{TITLES[found.kind]}:  {title}"
         figure.suptitle(textwrap.fill(title, int(11 * heads * width)))
         figure.colorbar(mesh, ax=panels, label="weight", shrink=min(1.0, 2 / layers), aspect=30)
+
+
+def _draw_clearest(found: AttentionMap, title: str, path: Path) -> None:
+    """Draw the clearest heads side by side."""
+    chosen = found.clearest()[:CLEAREST]
+    width, height = _panel_size(found)
+    with picture(path, len(chosen) * width + 1.2, height + 1.1) as figure:
+        panels = figure.subplots(1, len(chosen), squeeze=False)[0]
+        for panel, (layer, head) in zip(panels, chosen, strict=True):
+            mesh = _draw(panel, found, found.weights[layer, head])
+            panel.set_title(_head_name(layer, head))
+            if panel is not panels[0]:
+                panel.set_ylabel("")
+        figure.suptitle(textwrap.fill(title, int(11 * len(chosen) * width)))
+        figure.colorbar(mesh, ax=panels, label="weight", aspect=30)
+
+
+def _draw_lines(found: AttentionMap, title: str, path: Path) -> None:
+    """Draw the clearest head as lines from what is written to what is read, as thick as it looks.
+
+    Source on the left, translation on the right, from top to bottom.
+    """
+    _panel_size(found)  # refuses too many pieces
+    layer, head = found.clearest()[0]
+    weights = found.weights[layer, head]
+    rows = max(weights.shape)
+    with picture(path, 6, 0.32 * rows + 1.3) as figure:
+        panel = figure.subplots()
+        left, right = (
+            (np.arange(len(side)) + 0.5) * rows / len(side) for side in (found.keys, found.queries)
+        )
+        for query, key in np.ndindex(weights.shape):
+            weight = float(weights[query, key])
+            panel.plot(
+                (0, 1),
+                (left[key], right[query]),
+                color=COLOURS[query % len(COLOURS)],
+                linewidth=6 * weight,
+                alpha=min(1.0, 0.15 + weight),
+                solid_capstyle="butt",
+            )
+        for x, heights, side, align in (
+            (-0.03, left, found.keys, "right"),
+            (1.03, right, found.queries, "left"),
+        ):
+            for y, piece in zip(heights, side, strict=True):
+                panel.text(x, y, readable(piece), ha=align, va="center")
+        panel.set_xlim(-0.5, 1.5)
+        panel.set_ylim(rows, 0)
+        panel.axis("off")
+        figure.suptitle(f"{textwrap.fill(title, 66)}\n{_head_name(layer, head)}")
+
+
+def _head_name(layer: int, head: int) -> str:
+    return f"layer {layer + 1}, head {head + 1}"
+
+
+def readable(piece: str) -> str:
+    """Return a piece as a picture shows it.
+
+    The mark of a word's start is a middle dot, which is the same when rotated; punctuation, which
+    would be a speck beside an axis, stands in quotation marks.
+    """
+    shown = piece.replace("▁", "·")
+    return shown if any(map(str.isalnum, shown)) else f"“{shown}”"
 
 
 def _draw_average(attention: Attention, path: Path) -> None:
@@ -214,8 +306,9 @@ def _draw(panel: "Axes", found: AttentionMap, weights: NDArray[np.float32]) -> "
     panel.grid(False)
     panel.spines[:].set_visible(False)
     panel.tick_params(length=0)
-    panel.set_xticks(np.arange(len(found.keys)) + 0.5, found.keys, rotation=90)
-    panel.set_yticks(np.arange(len(found.queries)) + 0.5, found.queries)
+    keys, queries = ([*map(readable, side)] for side in (found.keys, found.queries))
+    panel.set_xticks(np.arange(len(keys)) + 0.5, keys, rotation=90)
+    panel.set_yticks(np.arange(len(queries)) + 0.5, queries)
     panel.set_xlabel("reads")
     panel.set_ylabel("for" if found.kind == "encoder" else "to write")
     return mesh

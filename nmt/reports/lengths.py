@@ -17,12 +17,19 @@ def draw_lengths(prepared: PreparedData, path: Path) -> None:
     """Draw the lengths of the training pairs, where all pairs went, and the coverage."""
     languages = (prepared.data.source_language, prepared.data.target_language)
     names = {side: f"{side} ({code})" for side, code in zip(SIDES, languages, strict=True)}
-    with picture(path, 14, 4.2) as figure:
-        lengths, pairs, coverage = figure.subplots(1, 3, width_ratios=(5, 4, 4))
+    # Subwords spell every word, so there is nothing to draw of the words that they know.
+    all_known = all(
+        share == 1 for sides in prepared.report["coverage"].values() for share in sides.values()
+    )
+    with picture(path, 10 if all_known else 14, 4.2) as figure:
+        ratios = (5, 4) if all_known else (5, 4, 4)
+        lengths, pairs, *coverage = figure.subplots(1, len(ratios), width_ratios=ratios)
         _draw_lengths(lengths, prepared, names)
         _draw_pairs(pairs, prepared.report)
-        _draw_coverage(coverage, prepared.report, names)
-        figure.suptitle(f"{prepared.data.source}, {prepared.tokenizer.kind} pieces")
+        for panel in coverage:
+            _draw_coverage(panel, prepared.report, names)
+        note = ", no token unknown" if all_known else ""
+        figure.suptitle(f"{prepared.data.source}, {prepared.tokenizer.kind} pieces{note}")
 
 
 def _draw_lengths(panel: "Axes", prepared: PreparedData, names: dict[str, str]) -> None:

@@ -1,6 +1,9 @@
 """The position encodings: what tells the model where in the sentence a token stands."""
 
+from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -12,16 +15,20 @@ from nmt.model.positions import POSITIONS, LearnedPositions
 from nmt.model.transformer import Transformer
 from nmt.reports.figures import COLOURS, picture
 
-SHOWN = 60  # positions
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LENGTH = 60  # positions
 _CURVES = 4
 
 
-def position_table(source: Transformer | ModelConfig) -> NDArray[np.float32]:
+def position_table(source: Transformer | ModelConfig, length: int = LENGTH) -> NDArray[np.float32]:
     """Return the encodings of the first positions, as a model adds them: (positions, d_model).
 
     Of learnt ones, which each side has its own of, those of the source. Of rotary ones, cosines and
     sines of the angles by which a head's pairs of columns are turned: (positions, d_key).
-    Those that are computed need a configuration alone; raises `UserError` where they are learnt.
+    Computed ones need a configuration alone; raises `UserError` where they are learnt. There are
+    at most `model.max_length`.
     """
     if isinstance(source, Transformer):
         config, positions = source.config, source.source_embedding.positions
@@ -32,30 +39,60 @@ def position_table(source: Transformer | ModelConfig) -> NDArray[np.float32]:
                 f"model.positions: {source.positions} positions are learnt; name a trained run: "
                 "--run FOLDER"
             )
-    table = positions(0, min(SHOWN, config.max_length))
+    table = positions(0, min(length, config.max_length))
     if table.is_complex():
         table = torch.view_as_real(table).flatten(1)
     return table.detach().float().cpu().numpy()  # type: ignore[no-any-return]
 
 
-def draw_positions(table: NDArray[np.float32], title: str, path: Path) -> None:
-    """Draw the table as a map, and some of its columns as curves; table: (positions, columns)."""
-    positions, width = table.shape
-    # Even columns at equal ratios of wavelength, the fastest first; the slowest hardly move.
-    columns = sorted({width * i // (2 * _CURVES) // 2 * 2 for i in range(_CURVES)})
-    bound = float(np.abs(table).max()) or 1.0
-    with picture(path, 13, 5) as figure:
-        left, right = figure.subplots(1, 2)
-        mesh = left.imshow(
-            table, cmap="RdBu_r", vmin=-bound, vmax=bound, aspect="auto", interpolation="none"
-        )
-        left.grid(False)
-        left.set(title="every position's vector", xlabel="dimension", ylabel="position")
-        figure.colorbar(mesh, ax=left, label="value", ticks=[-bound, 0, bound], format="%.2g")
-        for column, colour, style in zip(columns, COLOURS, ("-", "--", "-.", ":"), strict=False):
-            right.plot(table[:, column], style, color=colour, marker=".", label=str(column))
-        right.set(title="some dimensions", xlabel="position", ylabel="value")
-        right.set_xlim(0, max(1, positions - 1))
-        right.set_ylim(top=right.get_ylim()[1] + 0.35 * bound)  # room for the legend
-        right.legend(loc="upper center", ncols=_CURVES, title="dimension")
+def draw_positions(
+    table: NDArray[np.float32], title: str, path: Path, columns: Sequence[int] = ()
+) -> None:
+    """Draw the table as a map, some of its columns as curves, and how similar positions are.
+
+    table: (positions, columns); columns: those drawn as curves, by default some of all wavelengths.
+    Raises `UserError` for a column that the table does not have.
+    """
+    width = table.shape[1]
+    if outside := [column for column in columns if not 0 <= column < width]:
+        raise UserError(f"there is no column {outside[0]}; the positions have 0 to {width - 1}")
+    with picture(path, 18, 5) as figure:
+        every, some, similar = figure.subplots(1, 3)
+        _draw_map(every, table, "every position's vector", "dimension")
+        _draw_curves(some, table, columns or _spread(width))
+        _draw_map(similar, cosines(table), "similarity of positions (cosine)", "position")
         figure.suptitle(title)
+
+
+def cosines(table: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the cosine of the angle between any two rows: (positions, positions)."""
+    unit = table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-12)
+    similarity: NDArray[np.float32] = unit @ unit.T
+    return similarity
+
+
+def _spread(width: int) -> list[int]:
+    """Return even columns at equal ratios of wavelength, fastest first; the slowest hardly move."""
+    return sorted({width * i // (2 * _CURVES) // 2 * 2 for i in range(_CURVES)})
+
+
+def _draw_map(panel: "Axes", values: NDArray[np.float32], title: str, across: str) -> None:
+    bound = float(np.abs(values).max()) or 1.0
+    mesh = panel.imshow(
+        values, cmap="RdBu_r", vmin=-bound, vmax=bound, aspect="auto", interpolation="none"
+    )
+    panel.grid(False)
+    panel.xaxis.get_major_locator().set_params(integer=True)
+    panel.set(title=title, xlabel=across, ylabel="position")
+    panel.figure.colorbar(mesh, ax=panel, ticks=[-bound, 0, bound], format="%.2g")
+
+
+def _draw_curves(panel: "Axes", table: NDArray[np.float32], columns: Sequence[int]) -> None:
+    bound = float(np.abs(table).max()) or 1.0
+    styles = cycle(zip(cycle(COLOURS), ("-", "--", "-.", ":"), strict=False))
+    for column, (colour, style) in zip(columns, styles, strict=False):
+        panel.plot(table[:, column], style, color=colour, marker=".", label=str(column))
+    panel.set(title="some dimensions", xlabel="position", ylabel="value")
+    panel.set_xlim(0, max(1, len(table) - 1))
+    panel.set_ylim(top=panel.get_ylim()[1] + 0.35 * bound)  # room for the legend
+    panel.legend(loc="upper center", ncols=4, title="dimension")

@@ -1,5 +1,6 @@
 """Attention as it is read: the model's own weights, whichever way they are come by."""
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -22,6 +23,7 @@ from nmt.reports.attention import (
     AttentionMap,
     draw_attention,
     read_attention,
+    readable,
 )
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import SOS
@@ -181,11 +183,13 @@ def test_an_ensemble_is_refused(trained_run: RunFolder) -> None:
 def test_a_picture_shows_its_pieces(attention: Attention, which: str, tmp_path: Path) -> None:
     draw_attention(attention, which, tmp_path / "a.svg")  # type: ignore[arg-type]
     found = list(texts(tmp_path / "a.svg"))
-    maps = attention.maps.values() if which == "average" else [attention[which]]  # type: ignore
-    for piece in {piece for map_ in maps for piece in (*map_.queries, *map_.keys)}:
-        assert piece in found
-    panels = [text for text in found if text.startswith("layer ")]
-    assert len(panels) == {"average": 0, "encoder": 9, "decoder": 6, "cross": 6}[which]
+    maps = {"average": list(attention.maps.values())}
+    maps |= dict.fromkeys(("clearest", "lines"), [attention["cross"]])
+    for shown in maps.get(which) or [attention[which]]:  # type: ignore[index]
+        assert {readable(piece) for piece in (*shown.queries, *shown.keys)} <= set(found)
+    panels = [text for text in found if re.fullmatch(r"layer \d, head \d", text)]
+    heads = {"clearest": 4, "lines": 1, "average": 0, "encoder": 9, "decoder": 6, "cross": 6}
+    assert len(panels) == heads[which]
     assert any("Anna sings today.  →" in text for text in found)
 
 
@@ -199,8 +203,8 @@ def test_dollars_and_other_marks_are_drawn_as_they_are(tmp_path: Path) -> None:
     weights = np.full((1, 1, 6, 6), 1 / 6, np.float32)
     found = AttentionMap("cross", pieces, pieces, weights)
     draw_attention(Attention("$5 & $6", "$", {"cross": found}), "average", tmp_path / "a.svg")
-    assert texts(tmp_path / "a.svg").count("▁$5") == 2
-    assert set(pieces) <= set(texts(tmp_path / "a.svg"))
+    assert texts(tmp_path / "a.svg").count("·$5") == 2
+    assert set(map(readable, pieces)) <= set(texts(tmp_path / "a.svg"))
 
 
 def test_more_than_can_be_read_is_refused(tmp_path: Path) -> None:
@@ -215,3 +219,32 @@ def test_more_than_can_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="1 layers of 500 heads do not fit"):
         draw_attention(attention(3, 500), "cross", path)
     assert not path.exists()
+
+
+def test_the_clearest_head_aligns_each_query_with_a_key_of_its_own() -> None:
+    aligned, always_last, even = np.eye(4), np.eye(4)[[3, 3, 3, 3]], np.full((4, 4), 0.25)
+    blurred = 0.7 * aligned + 0.3 * even
+    weights = np.array([[always_last, blurred], [even, aligned]], np.float32)
+    names = list("abcd")
+    first, second, *_ = AttentionMap("cross", names, names, weights).clearest()
+    assert (first, second) == ((1, 1), (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("piece", "shown"),
+    [("▁likes", "·likes"), ("ar", "ar"), (".", "“.”"), ("▁–", "“·–”"), ("<eos>", "<eos>")],
+)
+def test_pieces_can_be_read_beside_a_picture(piece: str, shown: str) -> None:
+    assert readable(piece) == shown
+
+
+def test_lines_are_as_thick_as_the_weights_of_the_clearest_head(
+    attention: Attention, tmp_path: Path
+) -> None:
+    draw_attention(attention, "lines", tmp_path / "a.svg")
+    svg = (tmp_path / "a.svg").read_text()
+    layer, head = attention["cross"].clearest()[0]
+    weights = attention["cross"].weights[layer, head]
+    widths = [float(width) for width in re.findall(r"stroke-width: ([0-9.]+)", svg)]
+    assert any(width == pytest.approx(6 * weights.max(), rel=1e-3) for width in widths)
+    assert f"layer {layer + 1}, head {head + 1}" in svg

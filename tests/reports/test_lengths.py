@@ -34,3 +34,15 @@ def test_shows_lengths_pairs_and_coverage(
     share = prepared.report["coverage"]["test"]["source"]
     assert 0.3 < share < 1
     assert f"{share:.2%}" in found
+
+
+def test_coverage_is_not_drawn_where_nothing_is_unknown(
+    toy_config: Callable[..., Config], tmp_path: Path
+) -> None:
+    prepared = prepare(
+        toy_config(tokenizer={"byte_fallback": True, "vocabulary_size": 400}), tmp_path
+    )
+    draw_lengths(prepared, tmp_path / "a.svg")
+    found = texts(tmp_path / "a.svg")
+    assert "tsv, bpe pieces, no token unknown" in found
+    assert not [text for text in found if text.startswith("100.0")]

@@ -10,14 +10,14 @@ import torch
 from nmt.config import ModelConfig
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
-from nmt.reports.positions import SHOWN, draw_positions, position_table
+from nmt.reports.positions import LENGTH, cosines, draw_positions, position_table
 
 SMALL = {"d_model": 8, "heads": 2, "d_ff": 4, "encoder_layers": 1, "decoder_layers": 1}
 
 
 def test_sinusoids_follow_the_papers_formula() -> None:
     table = position_table(ModelConfig(d_model=8, heads=2))
-    assert table.shape == (SHOWN, 8)
+    assert table.shape == (LENGTH, 8)
     assert table[7, 4] == pytest.approx(math.sin(7 / 10000 ** (4 / 8)), abs=1e-6)
     assert table[7, 5] == pytest.approx(math.cos(7 / 10000 ** (4 / 8)), abs=1e-6)
 
@@ -33,7 +33,7 @@ def test_a_model_shows_what_it_adds_to_its_embeddings(kind: str) -> None:
 
 def test_rotary_positions_are_shown_as_cosines_and_sines_of_their_angles() -> None:
     table = position_table(ModelConfig(d_model=8, heads=2, positions="rotary"))
-    assert table.shape == (SHOWN, 4)
+    assert table.shape == (LENGTH, 4)
     assert table[7, 2] == pytest.approx(math.cos(7 / 10000 ** (2 / 4)), abs=1e-6)
     assert table[7, 3] == pytest.approx(math.sin(7 / 10000 ** (2 / 4)), abs=1e-6)
 
@@ -47,3 +47,25 @@ def test_learnt_positions_need_a_trained_model() -> None:
 def test_tables_of_any_size_are_drawn(shape: tuple[int, int], tmp_path: Path) -> None:
     draw_positions(np.zeros(shape, np.float32), "title", tmp_path / "a.png")
     assert (tmp_path / "a.png").stat().st_size > 5000
+
+
+def test_as_many_positions_as_asked_for() -> None:
+    assert position_table(ModelConfig(d_model=20, heads=2), 100).shape == (100, 20)
+    assert position_table(ModelConfig(d_model=20, heads=2, max_length=40), 100).shape == (40, 20)
+
+
+def test_chosen_columns_become_curves(tmp_path: Path) -> None:
+    table = position_table(ModelConfig(d_model=20, heads=2), 100)
+    draw_positions(table, "title", tmp_path / "a.svg", [4, 5, 6, 7])
+    svg = (tmp_path / "a.svg").read_text()
+    legend = svg[svg.index('id="legend_1"') : svg.index('id="axes_3"')]
+    assert [column for column in range(20) if f">{column}</text>" in legend] == [4, 5, 6, 7]
+    with pytest.raises(UserError, match="there is no column 20; the positions have 0 to 19"):
+        draw_positions(table, "title", tmp_path / "b.svg", [20])
+
+
+def test_similarity_of_sinusoids_depends_on_distance_alone() -> None:
+    similar = cosines(position_table(ModelConfig(d_model=64, heads=2), 30))
+    np.testing.assert_allclose(np.diag(similar), 1, rtol=1e-5)
+    np.testing.assert_allclose(np.diag(similar, 3), similar[0, 3], rtol=1e-4)
+    assert similar[0, 1] > similar[0, 3] > similar[0, 6]
