@@ -184,7 +184,7 @@ def test_a_picture_shows_its_pieces(attention: Attention, which: str, tmp_path: 
     draw_attention(attention, which, tmp_path / "a.svg")  # type: ignore[arg-type]
     found = list(texts(tmp_path / "a.svg"))
     maps = {"average": list(attention.maps.values())}
-    maps |= dict.fromkeys(("clearest", "lines"), [attention["cross"]])
+    maps |= {name: [attention["cross"]] for name in ("clearest", "lines")}
     for shown in maps.get(which) or [attention[which]]:  # type: ignore[index]
         assert {readable(piece) for piece in (*shown.queries, *shown.keys)} <= set(found)
     panels = [text for text in found if re.fullmatch(r"layer \d, head \d", text)]
