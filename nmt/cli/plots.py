@@ -169,7 +169,7 @@ def positions(
 def _numbers(text: str) -> list[int]:
     """Return the numbers that a list such as 4-7 or 0,2,8 stands for."""
     ranges = [re.fullmatch(r"\s*(\d{1,6})(?:-(\d{1,6}))?\s*", part) for part in text.split(",")]
-    found = []
+    found: list[int] = []
     for each in ranges:
         if each is None:
             raise UserError(f"--columns {text}: expected numbers, as in 4-7 or 0,2,8")

@@ -77,12 +77,14 @@ def _spread(width: int) -> list[int]:
 
 
 def _draw_map(panel: "Axes", values: NDArray[np.float32], title: str, across: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     bound = float(np.abs(values).max()) or 1.0
     mesh = panel.imshow(
         values, cmap="RdBu_r", vmin=-bound, vmax=bound, aspect="auto", interpolation="none"
     )
     panel.grid(False)
-    panel.xaxis.get_major_locator().set_params(integer=True)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
     panel.set(title=title, xlabel=across, ylabel="position")
     panel.figure.colorbar(mesh, ax=panel, ticks=[-bound, 0, bound], format="%.2g")
 
