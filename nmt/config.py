@@ -71,24 +71,72 @@ class Section(BaseModel):
         return self
 
 
-class DataConfig(Section):
-    """Where the sentence pairs come from, how they are cleaned, and how they are split."""
+Source = Literal[
+    "pickle", "tsv", "parallel", "table", "multi30k", "sample", "tatoeba", "opus", "mtdata", "hub"
+]
+_NAMED = ("multi30k", "tatoeba", "opus", "mtdata", "hub")  # corpora that are one thing
+_DOWNLOADED = ("pickle", "multi30k", "sample", "tatoeba")  # that need no path
 
-    source: Literal["pickle", "tsv", "parallel", "multi30k", "sample"] = Field(
-        "pickle", description="kind of corpus; `sample` is built in, `pickle` the tutorial's file"
+
+class CorpusConfig(Section):
+    """Which corpus: by its name, or by its files."""
+
+    source: Source = Field(
+        "pickle",
+        description="kind of corpus: files (pickle, tsv, parallel, table), or one by its name; "
+        "`sample` is built in, `pickle` without a path the tutorial's file",
     )
-    source_language: LanguageCode = Field("en", description="language code translated from")
-    target_language: LanguageCode = Field("de", description="language code translated into")
     path: PathOrPair = Field(
         None,
         description="the corpus on disk, to be split here: a file with the source in its first "
-        "column, but English first if it is the target (pickle, tsv), a folder (multi30k), or for "
+        "column, but English first if it is the target (pickle, tsv, tatoeba), a folder "
+        "(multi30k), a file or folder of parquet, JSON lines, CSV or Arrow (table), or for "
         "parallel a [source, target] pair of files or the stem of STEM.en/STEM.de; without any "
-        "path, pickle and multi30k download",
+        "path, pickle, multi30k and tatoeba download; for opus NAME/VERSION or its zip, for "
+        "mtdata an identifier, for hub the dataset's name",
     )
     train_path: PathOrPair = Field(None, description="given training split, written as `path`")
     validation_path: PathOrPair = Field(None, description="given validation split")
     test_path: PathOrPair = Field(None, description="given test split")
+    subset: str | None = Field(None, description="configuration of the dataset, as de-en (hub)")
+    revision: str | None = Field(None, description="branch, tag or commit of the dataset (hub)")
+    columns: tuple[str, str] | None = Field(
+        None,
+        description="columns of source and target, as translation.en for a field within one; "
+        "unset: found by their names (table, hub)",
+    )
+
+    def broken_rules(self) -> Iterator[BrokenRule]:
+        """See `Section.broken_rules`; of those about paths, one at most can be broken."""
+        splits = [f for f in ("train_path", "validation_path", "test_path") if getattr(self, f)]
+        paths = ["path", *splits] if self.path else splits
+        corpus = self.path or self.train_path
+        if self.source == "sample" and paths:
+            yield ("source", *paths), f"source `sample` is built in; take out {', '.join(paths)}"
+        elif self.source in _NAMED and splits:
+            message = f"source `{self.source}` brings its own splits; take out {', '.join(splits)}"
+            yield ("source", *splits), message
+        elif self.path and self.train_path:
+            yield ("path", "train_path"), "`path` and `train_path` exclude each other"
+        elif self.source not in _DOWNLOADED and not corpus:
+            wanted = "`path`" if self.source in _NAMED else "`path` or `train_path`"
+            message = f"source `{self.source}` needs {wanted}"
+            yield ("source", "path", "train_path"), message
+        elif splits and not corpus:
+            message = f"{' and '.join(splits)} given without `train_path` or `path`; set one too"
+            yield ("source", "path", "train_path", *splits), message
+        readers = {"subset": ("hub",), "revision": ("hub",), "columns": ("hub", "table")}
+        for field, sources in readers.items():
+            if getattr(self, field) and self.source not in sources:
+                message = f"`{field}` is for source {' and '.join(sources)}, not `{self.source}`"
+                yield (field, "source"), message
+
+
+class DataConfig(CorpusConfig):
+    """Where the sentence pairs come from, how they are cleaned, and how they are split."""
+
+    source_language: LanguageCode = Field("en", description="language code translated from")
+    target_language: LanguageCode = Field("de", description="language code translated into")
     validation_size: int = Field(
         500, ge=1, description="pairs to take out for validation where no such split is given"
     )
@@ -118,6 +166,11 @@ class DataConfig(Section):
     drop_duplicates: bool = Field(
         True, description="keep only the first of identical training pairs"
     )
+    disjoint_splits: bool = Field(
+        False,
+        description="no sentence, source or target, is in two splits, compared without case and "
+        "punctuation; training pairs that share one with a given split are dropped",
+    )
     carry_over: Literal["none", "names", "all"] = Field(
         "none",
         description="source words that training never saw are put into the translation as they "
@@ -135,23 +188,8 @@ class DataConfig(Section):
     seed: int = Field(1, ge=0, lt=2**31, description="seed of the split and the placeholders")
 
     def broken_rules(self) -> Iterator[BrokenRule]:
-        """See `Section.broken_rules`; of those about the corpus, one at most can be broken."""
-        splits = [f for f in ("train_path", "validation_path", "test_path") if getattr(self, f)]
-        paths = ["path", *splits] if self.path else splits
-        corpus = self.path or self.train_path
-        if self.source == "sample" and paths:
-            yield ("source", *paths), f"source `sample` is built in; take out {', '.join(paths)}"
-        elif self.source == "multi30k" and splits:
-            message = f"source `multi30k` brings its own splits; take out {', '.join(splits)}"
-            yield ("source", *splits), message
-        elif self.path and self.train_path:
-            yield ("path", "train_path"), "`path` and `train_path` exclude each other"
-        elif self.source in ("tsv", "parallel") and not corpus:
-            message = f"source `{self.source}` needs `path` or `train_path`"
-            yield ("source", "path", "train_path"), message
-        elif splits and not corpus:
-            message = f"{' and '.join(splits)} given without `train_path` or `path`; set one too"
-            yield ("source", "path", "train_path", *splits), message
+        """See `Section.broken_rules`."""
+        yield from super().broken_rules()
         if self.restore_case and self.lowercase != "both":
             message = f"`restore_case` needs `lowercase: both`, not `{self.lowercase}`"
             yield ("restore_case", "lowercase"), message

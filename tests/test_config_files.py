@@ -99,7 +99,7 @@ def test_all_mistakes_are_told_at_once(path: Path) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "shown", "wanted"),
     [
-        ("data.source", "Pickle", "'Pickle'", "'pickle', 'tsv', 'parallel', 'multi30k' or"),
+        ("data.source", "Pickle", "'Pickle'", "'pickle', 'tsv', 'parallel', 'table', 'multi30k',"),
         ("data.source_language", "ENG", "'ENG'", "two or three small letters, such as en"),
         ("data.target_language", "no", "false", "no boolean; put text in quotes"),
         ("data.unicode", "null", "null", "'NFC', 'NFKC' or 'none'"),

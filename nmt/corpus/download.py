@@ -49,6 +49,7 @@ def download(
     git_blob: str | None = None,
     refresh: bool = False,
     max_bytes: int = MAX_BYTES,
+    max_unpacked: int = MAX_UNPACKED_BYTES,
 ) -> Path:
     """Download `url` to `destination` and return it; what is there and right is not fetched again.
 
@@ -64,7 +65,7 @@ def download(
         with _claim(destination) as partial:
             # Another process may have fetched it while this one waited for its turn.
             if refresh or not _is_right(destination, git_blob):
-                _fetch(url, partial, git_blob, max_bytes)
+                _fetch(url, partial, git_blob, max_bytes, max_unpacked)
                 partial.replace(destination)
     except OSError as error:
         reason = error.strerror or type(error).__name__
@@ -107,9 +108,11 @@ class _CutOffError(Exception):
     """A transfer that did not end well but may on another try; the message says why."""
 
 
-def _fetch(url: str, partial: Path, git_blob: str | None, max_bytes: int) -> None:
+def _fetch(
+    url: str, partial: Path, git_blob: str | None, max_bytes: int, max_unpacked: int
+) -> None:
     """Fill `partial` with the verified content of `url`."""
-    if git_blob is None:
+    if git_blob is None and _packing(url) not in _SIGNATURES:
         # Remains of an earlier run may be of an older file, and nothing could tell.
         partial.unlink(missing_ok=True)
     cause = ""
@@ -119,7 +122,7 @@ def _fetch(url: str, partial: Path, git_blob: str | None, max_bytes: int) -> Non
             _pause(0.5 * 2 ** (attempt - 1))
         try:
             resumed = _transfer(url, partial, max_bytes, deadline)
-            _verify(url, partial, git_blob, resumed)
+            _verify(url, partial, git_blob, max_unpacked, resumed)
             return
         except _CutOffError as error:
             cause = str(error)
@@ -129,10 +132,21 @@ def _fetch(url: str, partial: Path, git_blob: str | None, max_bytes: int) -> Non
     )
 
 
-def _verify(url: str, partial: Path, git_blob: str | None, resumed: bool) -> None:
+_MISFIT = "what was left of an earlier download does not fit"
+
+
+def _verify(
+    url: str, partial: Path, git_blob: str | None, max_unpacked: int, resumed: bool
+) -> None:
     """Refuse, and delete, wrong content; raise `_CutOffError` where a fresh start may help."""
     if git_blob is None:
-        _unpack(url, partial)
+        try:
+            _unpack(url, partial, max_unpacked)
+        except UserError:
+            partial.unlink()
+            if resumed:
+                raise _CutOffError(_MISFIT) from None
+            raise
         return
     found = git_blob_id(partial)
     if found == git_blob:
@@ -140,7 +154,7 @@ def _verify(url: str, partial: Path, git_blob: str | None, resumed: bool) -> Non
     size = partial.stat().st_size
     partial.unlink()
     if resumed:
-        raise _CutOffError("what was left of an earlier download does not fit")
+        raise _CutOffError(_MISFIT)
     raise UserError(
         f"{url}: wrong content, expected git blob {git_blob}, got {found} ({size} bytes); try "
         "again later, or get the file elsewhere and point data.path at it"
@@ -151,9 +165,13 @@ def _verify(url: str, partial: Path, git_blob: str | None, resumed: bool) -> Non
 _SIGNATURES = {".gz": ("gzip", b"\x1f\x8b"), ".zip": ("zip", b"PK")}
 
 
-def _unpack(url: str, partial: Path) -> None:
+def _packing(url: str) -> str:
+    return Path(urlsplit(url).path).suffix
+
+
+def _unpack(url: str, partial: Path, max_unpacked: int) -> None:
     """Unpack a .gz or .zip file to nowhere: it may be damaged, and a length can be missing."""
-    kind = Path(urlsplit(url).path).suffix
+    kind = _packing(url)
     if kind not in _SIGNATURES:
         return
     name, signature = _SIGNATURES[kind]
@@ -164,31 +182,25 @@ def _unpack(url: str, partial: Path) -> None:
                     f"{url}: what came is no {name} file; check your network, or download it "
                     "by hand and point data.path at it"
                 )
-        size = _unpacked_size(partial, kind)
+        size = _unpacked_size(partial, kind, max_unpacked)
     except (EOFError, OSError, RuntimeError, ValueError, zlib.error, zipfile.BadZipFile):
         partial.unlink()
         raise _CutOffError("the file is cut off or damaged") from None
-    except UserError:
-        partial.unlink()
-        raise
-    if size > MAX_UNPACKED_BYTES:
-        partial.unlink()
-        raise UserError(
-            f"{url}: unpacks to more than {MAX_UNPACKED_BYTES} bytes; unpack it by hand"
-        )
+    if size > max_unpacked:
+        raise UserError(f"{url}: unpacks to more than {max_unpacked} bytes; unpack it by hand")
 
 
-def _unpacked_size(partial: Path, kind: str) -> int:
-    """Return the size in bytes; reading stops above `MAX_UNPACKED_BYTES`."""
+def _unpacked_size(partial: Path, kind: str, most: int) -> int:
+    """Return the size in bytes; reading stops above `most`."""
     size = 0
     if kind == ".gz":
         with gzip.open(partial) as unpacked:
-            while size <= MAX_UNPACKED_BYTES and (block := unpacked.read(CHUNK)):
+            while size <= most and (block := unpacked.read(CHUNK)):
                 size += len(block)
         return size
     with zipfile.ZipFile(partial) as archive:
         size = sum(member.file_size for member in archive.infolist())
-        if size <= MAX_UNPACKED_BYTES and archive.testzip():
+        if size <= most and archive.testzip():
             raise zipfile.BadZipFile
     return size
 

@@ -37,15 +37,17 @@ from nmt.corpus.prepared import (
     read_examples,
     write_examples,
 )
-from nmt.corpus.readers import Pair
+from nmt.corpus.readers import Pair, Split
 from nmt.corpus.report import length_summary
 from nmt.corpus.seen import write_seen
-from nmt.corpus.sources import Corpus, Split, open_corpus
+from nmt.corpus.sources import Corpus, open_corpus
 from nmt.corpus.splitting import (
     Part,
     assign_parts,
     first_occurrences,
     has_key,
+    linked_groups,
+    plain,
     sentence_key,
     sentence_keys,
 )
@@ -200,6 +202,7 @@ def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> To
         "vocabulary_size": {side: getattr(tokenizers, side).size for side in SIDES},
         "coverage": coverage,
         "source_in_train": {split: pairs[f"{split} in train"] for split in _PARTS},
+        "licence": corpus.licence,
     }
     for text in texts:
         text.unlink()
@@ -236,25 +239,53 @@ def _plan_splits(
     cased: Path | None,
 ) -> _Plan:
     """Read the training source: write all pairs cleaned, and decide where each of them goes."""
-    kept, source_keys, target_keys, dropped = _clean(data, corpus, texts, cased)
+    cleaned = _clean(data, corpus, texts, cased)
+    kept, dropped = cleaned.kept, cleaned.dropped
     if data.drop_duplicates:
-        first = first_occurrences(source_keys, target_keys, kept)
+        first = first_occurrences(cleaned.source_keys, cleaned.target_keys, kept)
         dropped["duplicate"] = int((kept & ~first).sum())
         kept = first
+    if data.disjoint_splits:
+        shared = _shares_with(given, cleaned, data)
+        dropped["in another split"] = int((kept & shared).sum())
+        kept = kept & ~shared
     if not kept.any():
         raise UserError(
             "no training pair is left after cleaning; check the corpus and data.max_words"
         )
     sizes: dict[Split, int] = {"test": data.test_size, "validation": data.validation_size}
     wanted = {_PARTS[split]: size for split, size in sizes.items() if split not in given}
-    reserved = [_source_keys(data, pairs) for pairs in given.values()]
-    parts = assign_parts(source_keys, kept, wanted, np.concatenate([_NO_KEYS, *reserved]))
-    return _Plan(parts, source_keys, target_keys, Counter({k: n for k, n in dropped.items() if n}))
+    if data.disjoint_splits:
+        keys = np.zeros_like(cleaned.source_keys)
+        keys[kept] = linked_groups(cleaned.plain_source_keys[kept], cleaned.plain_target_keys[kept])
+        reserved = _large_groups(keys[kept], min(sizes.values()))
+    else:
+        keys = cleaned.source_keys
+        reserved = np.concatenate([_NO_KEYS, *(_source_keys(data, p) for p in given.values())])
+    parts = assign_parts(keys, kept, wanted, reserved)
+    counted = Counter({reason: count for reason, count in dropped.items() if count})
+    return _Plan(parts, cleaned.source_keys, cleaned.target_keys, counted)
+
+
+@dataclass
+class _Cleaned:
+    """What is known of each training pair after cleaning.
+
+    plain_source_keys, plain_target_keys: hashes without case and punctuation; empty unless asked
+    for
+    """
+
+    kept: NDArray[np.bool_]
+    source_keys: NDArray[np.int64]
+    target_keys: NDArray[np.int64]
+    plain_source_keys: NDArray[np.int64]
+    plain_target_keys: NDArray[np.int64]
+    dropped: Counter[str]
 
 
 def _clean(
     data: DataConfig, corpus: Corpus, texts: tuple[Path, Path], cased: Path | None
-) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64], Counter[str]]:
+) -> _Cleaned:
     """Write the training source cleaned, a pair a line; to `cased` the target before lowercasing.
 
     Return which pairs may stay, the hashes of their sources and targets, and why others may not.
@@ -262,10 +293,11 @@ def _clean(
     cleaner = Cleaner(data)
     kept: list[NDArray[np.bool_]] = []
     keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
+    plain_keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
     dropped: Counter[str] = Counter()
     pairs = iter(_progress(corpus.pairs("train"), "reading"))
     with ExitStack() as stack:
-        source_file, target_file = (stack.enter_context(_text_writer(text)) for text in texts)
+        files = [stack.enter_context(_text_writer(text)) for text in texts]
         cased_file = stack.enter_context(_text_writer(cased)) if cased else None
         while chunk := list(islice(pairs, CHUNK)):
             sources = cleaner.sources([source for source, _ in chunk])
@@ -276,12 +308,34 @@ def _clean(
             reasons = cleaner.reasons_to_drop(sources, targets)
             kept.append(reasons == "")
             dropped.update(reasons[reasons != ""].tolist())
-            for lines, file, found in zip(
-                (sources, targets), (source_file, target_file), keys, strict=True
-            ):
-                file.write("\n".join(lines) + "\n")
-                found.append(sentence_keys(lines, data.seed))
-    return np.concatenate(kept), np.concatenate(keys[0]), np.concatenate(keys[1]), dropped
+            for side, lines in enumerate((sources, targets)):
+                files[side].write("\n".join(lines) + "\n")
+                keys[side].append(sentence_keys(lines, data.seed))
+                if data.disjoint_splits:
+                    plain_keys[side].append(sentence_keys(map(plain, lines), data.seed))
+    return _Cleaned(
+        kept=np.concatenate(kept),
+        source_keys=np.concatenate(keys[0]),
+        target_keys=np.concatenate(keys[1]),
+        plain_source_keys=np.concatenate(plain_keys[0]),
+        plain_target_keys=np.concatenate(plain_keys[1]),
+        dropped=dropped,
+    )
+
+
+def _shares_with(given: Given, cleaned: _Cleaned, data: DataConfig) -> NDArray[np.bool_]:
+    """Return which training pairs have a source or target that a given split has, too."""
+    pairs = [pair for split in given.values() for pair in split]
+    sources, targets = (
+        sentence_keys((plain(pair[side]) for pair in pairs), data.seed) for side in (0, 1)
+    )
+    return np.isin(cleaned.plain_source_keys, sources) | np.isin(cleaned.plain_target_keys, targets)
+
+
+def _large_groups(keys: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return the keys of groups so large that a few would fill a split of `size` pairs."""
+    groups, counts = np.unique(keys, return_counts=True)
+    return groups[counts > max(10, size // 20)]
 
 
 def _source_keys(data: DataConfig, pairs: list[Pair]) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from io import BufferedIOBase
 from itertools import chain, zip_longest
 from pathlib import Path, PurePosixPath
-from typing import IO, TypeAlias, cast
+from typing import IO, Literal, TypeAlias, cast
 
 from nmt.errors import UserError, one_line
 
@@ -24,7 +24,8 @@ _LINE_FEED = b"\n"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 Pair: TypeAlias = tuple[str, str]
-_Stream: TypeAlias = IO[bytes] | gzip.GzipFile
+Split = Literal["train", "validation", "test"]
+Stream: TypeAlias = IO[bytes] | gzip.GzipFile
 
 
 def read_pickle(path: Path) -> Iterator[Pair]:
@@ -71,19 +72,21 @@ def _is_header(fields: list[str]) -> bool:
 
 
 def read_parallel(source: Path, target: Path) -> Iterator[Pair]:
-    """Yield line n of the one file with line n of the other.
+    """Yield line n of the one file with line n of the other."""
+    return align(read_lines(source), read_lines(target), (str(source), str(target)))
 
-    That one file has more lines than the other is known, and raised, only at the end.
-    """
+
+def align(sources: Iterator[str], targets: Iterator[str], names: tuple[str, str]) -> Iterator[Pair]:
+    """Yield lines in pairs; that one side has more is known, and raised, only at the end."""
     source_count = target_count = 0
-    for first, second in zip_longest(read_lines(source), read_lines(target)):
+    for first, second in zip_longest(sources, targets):
         source_count += first is not None
         target_count += second is not None
         if first is not None and second is not None:
             yield first, second
     if source_count != target_count:
         raise UserError(
-            f"{source} has {source_count} lines but {target} has {target_count}; "
+            f"{names[0]} has {source_count} lines but {names[1]} has {target_count}; "
             "line n of the one must be the translation of line n of the other"
         )
 
@@ -91,16 +94,16 @@ def read_parallel(source: Path, target: Path) -> Iterator[Pair]:
 def read_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a text file, which may be packed as .gz or .zip, without their ends."""
     packed = path.suffix.lower() in (".gz", ".zip")
-    with _damage_explained(path), _open(path) as stream:
+    with damage_explained(path), _open(path) as stream:
         yield from decode_lines(stream, str(path), MAX_UNPACKED_BYTES if packed else None)
 
 
-def decode_lines(stream: _Stream, name: str, max_bytes: int | None = None) -> Iterator[str]:
+def decode_lines(stream: Stream, name: str, max_bytes: int | None = None) -> Iterator[str]:
     """Yield the lines of an open stream, called `name` in messages, without their ends."""
     return chain.from_iterable(_decode_blocks(stream, name, max_bytes))
 
 
-def _decode_blocks(stream: _Stream, name: str, max_bytes: int | None) -> Iterator[list[str]]:
+def _decode_blocks(stream: Stream, name: str, max_bytes: int | None) -> Iterator[list[str]]:
     number = 1
     size = 0
     for block in _read_blocks(stream):
@@ -112,7 +115,7 @@ def _decode_blocks(stream: _Stream, name: str, max_bytes: int | None) -> Iterato
         yield lines
 
 
-def _read_blocks(stream: _Stream) -> Iterator[bytes]:
+def _read_blocks(stream: Stream) -> Iterator[bytes]:
     """Yield whole lines, as many at once as there are to read; each ends with a line feed.
 
     The last one is cut where it is too long: a file without line ends would be read into memory
@@ -150,7 +153,7 @@ def _decode(block: bytes, name: str, number: int) -> list[str]:
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[_Stream]:
+def _open(path: Path) -> Iterator[Stream]:
     match path.suffix.lower():
         case ".gz":
             with gzip.open(path) as unpacked:
@@ -176,7 +179,7 @@ def _text_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
 
 
 @contextmanager
-def _damage_explained(path: Path) -> Iterator[None]:
+def damage_explained(path: Path) -> Iterator[None]:
     """Turn what a missing, damaged or locked file raises into a `UserError`."""
     try:
         yield

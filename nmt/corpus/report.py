@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import FiniteFloat
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
 
 class Pairs(TypedDict):
@@ -41,7 +41,7 @@ class Report(TypedDict):
     """What a preparation did.
 
     dropped: pairs, by reason; hidden_names: training pairs with placeholders; coverage: shares by
-    split and side; source_in_train: pairs, by split
+    split and side; source_in_train: pairs, by split; licence: of the corpus, where it is known
     """
 
     read: int
@@ -52,6 +52,7 @@ class Report(TypedDict):
     vocabulary_size: Sizes
     coverage: dict[str, dict[str, FiniteFloat]]
     source_in_train: dict[str, int]
+    licence: NotRequired[str]
 
 
 def length_summary(lengths: NDArray[np.int64]) -> Lengths:
@@ -89,4 +90,6 @@ def format_report(report: Report) -> str:
         lines.append(f"{split} covered ".ljust(17) + shares)
     for split, overlap in report["source_in_train"].items():
         lines.append(f"{split} overlap ".ljust(17) + f"{overlap:,} pairs' source is in train too")
+    if licence := report.get("licence"):
+        lines.append(f"licence          {licence}")
     return "\n".join(lines)

@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from nmt import shipped
 from nmt.config import DataConfig
-from nmt.corpus.readers import Pair, read_parallel, read_pickle, read_tsv
+from nmt.corpus.languages import three_letters
+from nmt.corpus.readers import Pair, Split, read_parallel, read_pickle, read_tsv
 from nmt.errors import UserError
 
-Split = Literal["train", "validation", "test"]
-
+TATOEBA_URL = "https://www.manythings.org/anki/"
+_TATOEBA_LICENCE = "CC BY 2.0 FR, https://tatoeba.org, pairs chosen by https://www.manythings.org"
 TUTORIAL_URL = (
     "https://raw.githubusercontent.com/Rishav09/Neural-Machine-Translation-System/master/"
     "english-german-both.pkl"
@@ -29,6 +30,9 @@ MULTI30K_BLOBS = {  # what git calls the right content; that of the Czech files 
     "val.en": "8eb30ab9e5edd301e4c94330713c88513dd43dbc",
     "val.fr": "ab398432791947b7001173f065764887fb63c346",
 }
+_MULTI30K_LICENCE = (
+    "for research and education, not commercial; https://github.com/multi30k/dataset"
+)
 MULTI30K_LANGUAGES = ("en", "de", "fr", "cs")
 MULTI30K_SPLITS: Mapping[Split, str] = {
     "train": "train",
@@ -47,6 +51,8 @@ class Corpus:
     """The reader of one split's files."""
     swapped: bool = False
     """Whether the files hold the target first."""
+    licence: str = ""
+    """What may be done with it; empty for the user's own files."""
 
     def pairs(self, split: Split) -> Iterator[Pair]:
         """Yield the raw (source, target) text of each pair, without line ends.
@@ -71,23 +77,89 @@ def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
     first, as in the tutorial's, Anki's and Tatoeba's files. So they are swapped if English is the
     target. Raises `UserError` if a file is missing or the corpus lacks the languages.
     """
+    languages = (data.source_language, data.target_language)
+    english_last = data.target_language == "en"
     match data.source:
         case "pickle":
-            return _open_pickle(data, refresh)
+            if files := _single_files(data):
+                return Corpus(files, read_pickle, english_last)
+            files = {"train": (_download_tutorial(data, refresh),)}
+            return Corpus(files, read_pickle, english_last, _TATOEBA_LICENCE)
         case "tsv":
-            return Corpus(_single_files(data), read_tsv, data.target_language == "en")
+            return Corpus(_single_files(data), read_tsv, english_last)
         case "parallel":
             return Corpus(_parallel_files(data), read_parallel)
         case "multi30k":
-            return Corpus(_multi30k_files(data, refresh), read_parallel)
+            files = _multi30k_files(data, refresh)
+            return Corpus(files, read_parallel, licence=_MULTI30K_LICENCE)
         case "sample":
             return Corpus(_sample_files(data), read_parallel)
+        case "tatoeba":
+            files = _single_files(data) or {"train": (_download_tatoeba(data, refresh),)}
+            return Corpus(files, read_tsv, english_last, _TATOEBA_LICENCE)
+        case "opus":
+            return _open_opus(data, refresh)
+        case "mtdata":
+            from nmt.corpus.opus import fetch_mtdata, read_mtdata
+
+            fetched = fetch_mtdata(str(data.path), refresh)
+            return Corpus({"train": (fetched,)}, partial(read_mtdata, languages=languages))
+        case "table" | "hub":
+            return _open_table(data, refresh)
 
 
-def _open_pickle(data: DataConfig, refresh: bool) -> Corpus:
-    swapped = data.target_language == "en"
-    files = _single_files(data) or {"train": (_download_tutorial(data, refresh),)}
-    return Corpus(files, read_pickle, swapped)
+def _open_opus(data: DataConfig, refresh: bool) -> Corpus:
+    from nmt.corpus.opus import download_opus, opus_licence, read_moses
+
+    languages = (data.source_language, data.target_language)
+    path = _expanded(_single(data.path, data)) if data.path else Path()
+    if not _true(path.is_file):
+        path = download_opus(str(data.path), languages, refresh)
+    read = partial(read_moses, languages=languages)
+    return Corpus({"train": (path,)}, read, licence=opus_licence(path))
+
+
+def _open_table(data: DataConfig, refresh: bool) -> Corpus:
+    from nmt.corpus.tables import hub_files, read_table, table_files
+
+    languages = (data.source_language, data.target_language)
+    read = partial(read_table, languages=languages, columns=data.columns)
+    if data.source == "hub":
+        files, licence = hub_files(str(data.path), data.subset, data.revision, refresh)
+        return Corpus(_require_train(files, data), read, licence=licence)
+    found: dict[Split, tuple[Path, ...]] = {}
+    for split, given in _given(data).items():
+        path = _expanded(_single(given, data))
+        if not _true(path.exists):
+            raise UserError(f"{path}: no such file; check the paths in the config's data section")
+        files = table_files(path)
+        if data.path and split == "train":
+            found |= _require_train(files, data)
+        else:
+            found[split] = tuple(file for each in files.values() for file in each)
+    return Corpus(found, read)
+
+
+def _require_train(
+    files: Mapping[Split, tuple[Path, ...]], data: DataConfig
+) -> dict[Split, tuple[Path, ...]]:
+    if "train" not in files:
+        raise UserError(f"{data.path}: has no training split, only {', '.join(files)}")
+    return dict(files)
+
+
+def _download_tatoeba(data: DataConfig, refresh: bool) -> Path:
+    from nmt.corpus.download import cache_folder, download
+
+    languages = [three_letters(code) for code in (data.source_language, data.target_language)]
+    if languages.count("eng") != 1:
+        raise UserError(
+            f"data: tatoeba pairs English with another language, not {' → '.join(languages)}; set "
+            "source_language and target_language, or use another corpus"
+        )
+    [other] = [language for language in languages if language != "eng"]
+    name = f"{other}-eng.zip"
+    return download(TATOEBA_URL + name, cache_folder() / "tatoeba" / name, refresh=refresh)
 
 
 def _download_tutorial(data: DataConfig, refresh: bool) -> Path:

@@ -1,5 +1,7 @@
 """Splits that depend on the seed and the content alone, never on the order of the lines."""
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from hashlib import blake2b
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 
 from nmt.errors import UserError
 
+_WORD = re.compile(r"\w+")
 _MIX = np.int64(0x9E3779B97F4A7C15 - 2**64)  # odd, with bits all over
 
 
@@ -38,6 +41,37 @@ def _digest(keyed: blake2b, text: str) -> bytes:
 def sentence_key(text: str, seed: int) -> int:
     """Return the hash of one sentence."""
     return int(sentence_keys([text], seed)[0])
+
+
+def plain(text: str) -> str:
+    """Return the words alone in lower case: sentences that are the same to a reader become equal.
+
+    >>> plain("„Wirklich?“, fragte Tom.")
+    'wirklich fragte tom'
+    """
+    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+
+
+def linked_groups(
+    source_keys: NDArray[np.int64], target_keys: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the key of each pair's group, in which pairs share a source or a target, or a third
+    pair links them; shape (pairs,).
+    """
+    sources, of_source = np.unique(source_keys, return_inverse=True)
+    targets, of_target = np.unique(target_keys, return_inverse=True)
+    group = np.arange(len(sources))  # of each source: the lowest one known to be linked to it
+    while True:
+        lowest = np.full(len(targets), len(sources))
+        np.minimum.at(lowest, of_target, group[of_source])
+        linked = group.copy()
+        np.minimum.at(linked, of_source, lowest[of_target])
+        linked = linked[linked]
+        if np.array_equal(linked, group):
+            # Not the lowest key itself: large groups would come first wherever keys are sorted.
+            mixed: NDArray[np.int64] = sources[group] * _MIX
+            return mixed[of_source]
+        group = linked
 
 
 def has_key(keys: NDArray[np.int64], key: int) -> bool:

@@ -59,13 +59,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 def well(handler: Handler) -> None:
     """Answer as servers do, ranges included."""
+    serve(handler, CONTENT)
+
+
+def serve(handler: Handler, content: bytes) -> None:
     found = re.fullmatch(r"bytes=(\d+)-", handler.headers["Range"] or "")
-    start, total = int(found[1]) if found else 0, len(CONTENT)
+    start, total = int(found[1]) if found else 0, len(content)
     if start >= total:
         handler.reply(416, Content_Length=0)
         return
     where = {"Content_Range": f"bytes {start}-{total - 1}/{total}"} if found else {}
-    handler.reply(206 if found else 200, CONTENT[start:], Content_Length=total - start, **where)
+    handler.reply(206 if found else 200, content[start:], Content_Length=total - start, **where)
 
 
 def whole(handler: Handler) -> None:
@@ -298,6 +302,19 @@ def test_a_packed_file_cut_off_without_a_length_is_fetched_again(
 
 
 @pytest.mark.parametrize("kind", ["gz", "zip"])
+@pytest.mark.parametrize("remains", [1000, None])
+def test_remains_of_a_packed_file_are_resumed_if_they_fit(
+    server: Server, target: Path, kind: str, remains: int | None
+) -> None:
+    content = packed(kind)
+    write_partial(target, content[:remains] if remains else b"PK and something else")
+    server.answers = [lambda handler: serve(handler, content)]
+    download(f"{server.url}.{kind}", target)
+    assert target.read_bytes() == content
+    assert len(server.ranges) == (1 if remains else 2)
+
+
+@pytest.mark.parametrize("kind", ["gz", "zip"])
 def test_a_damaged_packed_file_is_not_kept(server: Server, target: Path, kind: str) -> None:
     content = bytearray(packed(kind))
     content[len(content) // 2] ^= 1
@@ -307,12 +324,10 @@ def test_a_damaged_packed_file_is_not_kept(server: Server, target: Path, kind: s
 
 
 @pytest.mark.parametrize("kind", ["gz", "zip"])
-def test_what_unpacks_to_too_much_is_not_kept(
-    server: Server, target: Path, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("nmt.corpus.download.MAX_UNPACKED_BYTES", 1000)
+def test_what_unpacks_to_too_much_is_not_kept(server: Server, target: Path, kind: str) -> None:
     server.answers = [lambda handler: handler.reply(200, packed(kind))]
-    assert "unpacks to more than 1000 bytes" in refusal(f"{server.url}.{kind}", target)
+    message = refusal(f"{server.url}.{kind}", target, max_unpacked=1000)
+    assert "unpacks to more than 1000 bytes" in message
     assert left(target) == []
 
 

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -23,6 +23,7 @@ from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.prepare import default_folder, prepare
 from nmt.corpus.prepared import PreparedData, Sequences
 from nmt.corpus.readers import read_tsv
+from nmt.corpus.splitting import plain
 from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
 from nmt.errors import UserError
 from nmt.special_tokens import PLACEHOLDERS, UNK
@@ -135,6 +136,50 @@ def test_no_source_is_in_two_splits(make_config: Make, tmp_path: Path) -> None:
     assert not sources["validation"] & sources["test"]
     assert sum(map(len, sources.values())) == 300
     assert prepared.report["source_in_train"] == {"validation": 0, "test": 0}
+
+
+def relatives() -> list[tuple[str, str]]:
+    """Return 600 pairs: each source with two targets, every other target of two sources."""
+    pairs = [(s, f"{t[:-1]} {end}") for s, t in sentence_pairs() for end in ("!", "und mehr.")]
+    return [*pairs, *((f"So {s.upper()}", t.lower()) for s, t in pairs[::4])]
+
+
+def test_disjoint_splits_share_no_sentence(make_config: Make, tmp_path: Path) -> None:
+    path = write_tsv(tmp_path / "relatives.tsv", relatives())
+    data = {"path": str(path), "disjoint_splits": True}
+    prepared = prepare(make_config(data=data), tmp_path / "out")
+    splits = [train_pairs(prepared), *(held_out(prepared, s) for s in ("validation", "test"))]
+    assert sum(map(len, splits)) == len(relatives())
+    assert 20 <= len(splits[1]) < 30
+    assert 30 <= len(splits[2]) < 40
+    for one, other in combinations(splits, 2):
+        for side in (0, 1):
+            assert not {plain(pair[side]) for pair in one} & {plain(pair[side]) for pair in other}
+
+
+def test_disjoint_training_pairs_share_no_sentence_with_a_given_split(
+    make_config: Make, tmp_path: Path
+) -> None:
+    config = given(tmp_path, make_config, disjoint_splits=True, validation_path=None)
+    new = ("a new one", sentence_pairs()[9][1].upper())
+    write_tsv(tmp_path / "test.tsv", [*sentence_pairs()[270:], *sentence_pairs()[:5], new])
+    prepared = prepare(config, tmp_path / "out")
+    assert prepared.report["dropped"] == {"in another split": 6}
+    pairs = sentence_pairs()
+    assert sorted([*train_pairs(prepared), *held_out(prepared, "validation")]) == sorted(
+        [*pairs[5:9], *pairs[10:250]]
+    )
+
+
+def test_a_group_that_would_fill_a_split_stays_in_training(
+    make_config: Make, tmp_path: Path
+) -> None:
+    many = [("the same source", f"{t} {s}") for s, t in sentence_pairs()[:100]]
+    path = write_tsv(tmp_path / "many.tsv", [*sentence_pairs(), *many])
+    for seed in range(5):
+        data = {"path": str(path), "disjoint_splits": True, "seed": seed}
+        prepared = prepare(make_config(data=data, tokenizer=WORDS), tmp_path / "out")
+        assert prepared.report["pairs"]["train"] >= 100 + 300 - 60
 
 
 def test_the_order_of_the_lines_does_not_change_the_splits(

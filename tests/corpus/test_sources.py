@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from nmt.corpus.download import git_blob_id
 from nmt.corpus.sources import (
     MULTI30K_BLOBS,
     MULTI30K_URL,
+    TATOEBA_URL,
     TUTORIAL_BLOB,
     TUTORIAL_URL,
     Corpus,
@@ -159,6 +161,35 @@ def test_multi30k_from_a_folder(tmp_path: Path, downloads: list[tuple[str, Path,
     assert "val.de: no such file (nor as .gz)" in refusal("multi30k", path=tmp_path)
 
 
+def test_tatoeba_is_downloaded_for_either_direction(
+    tmp_path: Path, downloads: list[tuple[str, Path, object]]
+) -> None:
+    opened("tatoeba")
+    opened("tatoeba", source_language="fr", target_language="en")
+    assert [asked[:2] for asked in downloads] == [
+        (TATOEBA_URL + f"{code}-eng.zip", tmp_path / "cache" / "tatoeba" / f"{code}-eng.zip")
+        for code in ("deu", "fra")
+    ]
+    assert "deu → fra" in refusal("tatoeba", source_language="de", target_language="fr")
+    assert "deu → deu" in refusal("tatoeba", source_language="de", target_language="de")
+
+
+ATTRIBUTION = "CC-BY 2.0 (France) Attribution: tatoeba.org #2877272 (CM) & #8597805 (Roujin)"
+
+
+def test_tatoeba_from_a_copy(tmp_path: Path) -> None:
+    path = tmp_path / "deu-eng.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_about.txt", "about")
+        archive.writestr("deu.txt", f"Go.\tGeh.\t{ATTRIBUTION}\nHi.\tGrüß Gott!\t{ATTRIBUTION}\n")
+    plain = write_lines(tmp_path / "deu.txt", "1\t2", "Go.\tGeh.", "Hi.\tGrüß Gott!")
+    for copy in (path, plain):
+        corpus = opened("tatoeba", path=copy)
+        assert list(corpus.pairs("train")) == [("Go.", "Geh."), ("Hi.", "Grüß Gott!")]
+        assert "CC BY 2.0" in corpus.licence
+        assert next(opened("tatoeba", path=copy, **TO_ENGLISH).pairs("train")) == ("Geh.", "Go.")
+
+
 def test_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for split in SPLITS:
         for language in ("en", "de"):
@@ -223,6 +254,11 @@ def test_the_real_tatoeba() -> None:
     pairs = list(opened("tsv", path=corpora() / "tatoeba-deu.txt").pairs("train"))
     assert len(pairs) == 50_001
     assert pairs[0] == ("Go.", "Geh.")
+
+
+def test_the_real_tatoeba_by_name() -> None:
+    corpus = opened("tatoeba", path=corpora() / "tatoeba-deu.txt", **TO_ENGLISH)
+    assert next(corpus.pairs("train")) == ("Geh.", "Go.")
 
 
 def test_the_real_tutorial() -> None:

@@ -8,6 +8,8 @@ from nmt.corpus.splitting import (
     Part,
     assign_parts,
     first_occurrences,
+    linked_groups,
+    plain,
     sentence_key,
     sentence_keys,
 )
@@ -114,3 +116,26 @@ def test_a_duplicate_has_both_sides_of_a_kept_pair_before_it() -> None:
     kept = np.array([False, True, True, True, True, True])
     first = first_occurrences(source, target, kept)
     assert first.tolist() == [False, True, True, True, False, True]
+
+
+def test_plain_text_is_words_alone() -> None:
+    assert plain("„Wirklich?“, fragte TOM – ja.") == plain("wirklich fragte Tom ja")
+    assert plain("Straße") == plain("STRASSE")
+    assert plain("Ich gehe.") != plain("Ich stehe.")
+
+
+def test_linked_pairs_are_one_group() -> None:
+    def groups(pairs: list[tuple[int, int]]) -> dict[int, set[int]]:
+        sources, targets = np.array(pairs, np.int64).T
+        found: dict[int, set[int]] = {}
+        for number, key in enumerate(linked_groups(sources, targets).tolist()):
+            found.setdefault(key, set()).add(number)
+        return found
+
+    # 0 and 1 share a source, 1 and 2 a target, 2 and 3 a source; 4 stands alone.
+    pairs = [(7, 1), (7, 2), (5, 2), (5, 9), (6, 3)]
+    assert sorted(map(sorted, groups(pairs).values())) == [[0, 1, 2, 3], [4]]
+    # A chain as long as it is, in any order, is one group with the same key.
+    chain = [(i // 2 + 1, (i + 1) // 2 + 1) for i in range(1000)]
+    [key] = groups(chain)
+    assert list(groups(chain[::-1])) == [key]

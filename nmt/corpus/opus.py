@@ -1,0 +1,112 @@
+"""Corpora of OPUS (Tiedemann 2012, https://opus.nlpl.eu), and what the program `mtdata` knows."""
+
+import re
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from nmt.corpus.download import cache_folder, download
+from nmt.corpus.languages import three_letters
+from nmt.corpus.readers import Pair, align, damage_explained, decode_lines, read_tsv
+from nmt.errors import UserError, one_line
+
+OPUS_URL = "https://object.pouta.csc.fi/"
+_MOST_BYTES = 40 * 2**30
+_MOST_UNPACKED = 200 * 2**30
+
+
+def download_opus(name: str, languages: tuple[str, str], refresh: bool) -> Path:
+    """Download the moses zip of a corpus named as `News-Commentary/v16`; return where it is."""
+    corpus, _, version = name.partition("/")
+    if not version or "/" in version or ".." in name:
+        raise UserError(
+            f"data.path: {name} is neither a file nor NAME/VERSION, such as News-Commentary/v16"
+        )
+    pair = "-".join(sorted(languages))
+    url = f"{OPUS_URL}OPUS-{corpus}/{version}/moses/{pair}.txt.zip"
+    destination = cache_folder() / "opus" / f"{corpus}-{version}-{pair}.zip"
+    return download(
+        url, destination, refresh=refresh, max_bytes=_MOST_BYTES, max_unpacked=_MOST_UNPACKED
+    )
+
+
+def read_moses(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
+    """Yield the pairs of a zip with a text file for each language: NAME.en, NAME.de."""
+    with ExitStack() as stack:
+        stack.enter_context(damage_explained(path))
+        archive = stack.enter_context(zipfile.ZipFile(path))
+        names = [_member(archive, path, language) for language in languages]
+        lines = [
+            decode_lines(stack.enter_context(archive.open(name)), f"{path}/{name}", _MOST_UNPACKED)
+            for name in names
+        ]
+        yield from align(lines[0], lines[1], (f"{path}/{names[0]}", f"{path}/{names[1]}"))
+
+
+def _member(archive: zipfile.ZipFile, path: Path, language: str) -> str:
+    for name in archive.namelist():
+        if name.endswith(f".{language}"):
+            return name
+    raise UserError(
+        f"{path}: no text in {language}; set source_language and target_language, or use another "
+        "corpus"
+    )
+
+
+def opus_licence(path: Path) -> str:
+    """Return the first line of the licence in a moses zip."""
+    with suppress(OSError, zipfile.BadZipFile, KeyError), zipfile.ZipFile(path) as archive:
+        with archive.open("LICENSE") as file:
+            lines = file.read(10_000).decode("utf-8", "replace").splitlines()
+        return next((line.strip()[:200] for line in lines if line.strip()), "see its README")
+    return "see https://opus.nlpl.eu"
+
+
+def fetch_mtdata(name: str, refresh: bool) -> Path:
+    """Have the program `mtdata` write a corpus, such as Statmt-europarl-10-deu-eng; return the tsv.
+
+    A program, not a library, since its requirements do not fit ours.
+    """
+    destination = cache_folder() / "mtdata" / f"{name}.tsv"
+    if destination.is_file() and not refresh:
+        return destination
+    if not re.fullmatch(r"\w[\w.-]*", name, re.ASCII):
+        raise UserError(f"data.path: {name} is no identifier of mtdata; `mtdata list` shows them")
+    program = shutil.which("mtdata")
+    if program is None:
+        raise UserError(
+            "source `mtdata` needs the program mtdata; install it beside nmt with "
+            "`pipx install mtdata`"
+        )
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    partial = destination.with_suffix(".partial")
+    try:
+        with partial.open("wb") as file:
+            run = subprocess.run(
+                [program, "echo", name], stdout=file, stderr=subprocess.PIPE, check=False
+            )
+        if run.returncode or partial.stat().st_size == 0:
+            reason = one_line(run.stderr.decode("utf-8", "replace"))[-300:]
+            raise UserError(
+                f"mtdata echo {name}: failed ({reason}); check the name and the network"
+            )
+        partial.replace(destination)
+    finally:
+        partial.unlink(missing_ok=True)
+    return destination
+
+
+def read_mtdata(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
+    """Yield the pairs of a tsv from mtdata, whose name ends in the languages of its columns."""
+    columns = [three_letters(code) for code in path.stem.replace("_", "-").split("-")[-2:]]
+    wanted = [three_letters(code) for code in languages]
+    if sorted(columns) != sorted(wanted):
+        raise UserError(
+            f"{path}: is {' → '.join(columns)}, not {' → '.join(wanted)}; set source_language and "
+            "target_language, or use another corpus"
+        )
+    for first, second in read_tsv(path):
+        yield (first, second) if columns == wanted else (second, first)

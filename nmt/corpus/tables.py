@@ -1,0 +1,174 @@
+"""Tables of sentence pairs: parquet, JSON, CSV, Arrow, and datasets of the Hugging Face hub.
+
+All are read by the library `datasets` (extra `hub`), a block of rows at a time.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nmt.corpus.readers import Pair, Split
+from nmt.errors import UserError, one_line
+
+if TYPE_CHECKING:
+    import datasets
+
+_BUILDERS = {  # of `datasets`, by a file's ending
+    ".parquet": "parquet",
+    ".jsonl": "json",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".arrow": "arrow",
+}
+_ROWS = 1000
+# How files, and splits of the hub, are called.
+_SPLIT_NAMES: Mapping[Split, tuple[str, ...]] = {
+    "validation": ("validation", "valid", "dev", "val"),
+    "test": ("test", "eval"),
+}
+_COLUMN_NAMES = (("source", "src"), ("target", "tgt"))
+
+
+def table_files(path: Path) -> dict[Split, tuple[Path, ...]]:
+    """Return a table's files by split, as the names of files and folders tell; train if none does.
+
+    path: a file, or a folder that may have folders, such as `Dataset.save_to_disk` writes
+    """
+    if path.is_file():
+        found = [path]
+    else:
+        found = sorted(file for file in path.rglob("*") if _is_table(file))
+    if not found or not all(map(_is_table, found)):
+        endings = ", ".join(_BUILDERS)
+        raise UserError(f"{path}: no table ({endings}) here; check data.path")
+    files: dict[Split, tuple[Path, ...]] = {}
+    for file in found:
+        split = split_name(str(file.relative_to(path)) if file != path else "")
+        files[split] = (*files.get(split, ()), file)
+    return files
+
+
+def _is_table(file: Path) -> bool:
+    described = file.name in ("dataset_dict.json", "dataset_info.json", "state.json")
+    cached = file.name.startswith("cache-")  # by `Dataset.map`
+    return file.suffix.lower() in _BUILDERS and file.is_file() and not described and not cached
+
+
+def split_name(name: str) -> Split:
+    """Return the split that a name tells of."""
+    words = "".join(c if c.isalpha() else " " for c in name.lower()).split()
+    for split, names in _SPLIT_NAMES.items():
+        if not set(names).isdisjoint(words):
+            return split
+    return "train"
+
+
+def read_table(
+    *paths: Path, languages: tuple[str, str], columns: tuple[str, str] | None
+) -> Iterator[Pair]:
+    """Yield the source and target text of each row; rows that lack one are left out.
+
+    columns: the two texts' columns, `translation.en` for a field within one; without, they are
+    found by the languages' codes or by names such as `source` and `target`
+    """
+    for path in paths:
+        rows = _open(path)
+        try:
+            for block in rows.iter(batch_size=_ROWS):
+                names = columns or _find_columns(block, languages, path)
+                for pair in zip(*(_column(block, name, path) for name in names), strict=True):
+                    if isinstance(pair[0], str) and isinstance(pair[1], str):
+                        yield pair
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise _unreadable(path, error) from None
+        except Exception as error:  # the library's own, of which no version has a list
+            if isinstance(error, UserError):
+                raise
+            raise _unreadable(path, error) from None
+
+
+def _open(path: Path) -> "datasets.IterableDataset":
+    library = import_datasets()
+    separator: dict[str, Any] = {"sep": "\t"} if path.suffix.lower() == ".tsv" else {}
+    try:
+        return library.load_dataset(
+            _BUILDERS[path.suffix.lower()],
+            data_files=[str(path)],
+            split="train",
+            streaming=True,
+            **separator,
+        )
+    except Exception as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> UserError:
+    return UserError(
+        f"{path}: cannot be read: {one_line(error)[:200] or type(error).__name__}; check or "
+        "replace the file"
+    )
+
+
+def _find_columns(
+    block: Mapping[str, Sequence[object]], languages: tuple[str, str], path: Path
+) -> tuple[str, str]:
+    """Return the columns of source and target."""
+    first = block.get("translation", [None])[0]
+    if isinstance(first, Mapping) and set(languages) <= set(first):
+        return f"translation.{languages[0]}", f"translation.{languages[1]}"
+    for source in (languages[0], *_COLUMN_NAMES[0]):
+        for target in (languages[1], *_COLUMN_NAMES[1]):
+            if source in block and target in block:
+                return source, target
+    raise UserError(
+        f"{path}: has the columns {', '.join(block)}; name those of the source and the target: "
+        "data.columns=[SOURCE, TARGET]"
+    )
+
+
+def _column(block: Mapping[str, Sequence[object]], name: str, path: Path) -> Sequence[object]:
+    outer, _, inner = name.partition(".")
+    if name in block:
+        return block[name]
+    if inner and outer in block:
+        return [row.get(inner) if isinstance(row, Mapping) else None for row in block[outer]]
+    raise UserError(f"{path}: no column {name}, but {', '.join(block)}; check data.columns")
+
+
+def import_datasets() -> Any:
+    """Return the library; raises `UserError` where it is not installed."""
+    try:
+        import datasets
+    except ImportError:
+        raise UserError(
+            "tables and the hub need the package datasets; install it with pip install nmt[hub]"
+        ) from None
+    datasets.disable_progress_bars()
+    return datasets
+
+
+def hub_files(
+    path: str, subset: str | None, revision: str | None, refresh: bool
+) -> tuple[dict[Split, tuple[Path, ...]], str]:
+    """Return the Arrow files of a dataset of the hub by split, and its licence.
+
+    They are in the cache of `datasets`, which downloads what is not there yet; nothing is copied.
+    """
+    library = import_datasets()
+    mode = "force_redownload" if refresh else "reuse_dataset_if_exists"
+    library.enable_progress_bars()
+    try:
+        found = library.load_dataset(path, subset, revision=revision, download_mode=mode)
+    except Exception as error:  # what can go wrong on the way has no common class
+        raise UserError(
+            f"{path}: cannot be loaded from the hub: {one_line(error)[:300]}; check data.path and "
+            "data.subset, or your network"
+        ) from None
+    files: dict[Split, tuple[Path, ...]] = {}
+    for name, table in found.items():
+        arrows = tuple(Path(file["filename"]) for file in table.cache_files)
+        split = split_name(str(name))
+        files[split] = (*files.get(split, ()), *arrows)
+    licence = next(iter(found.values())).info.license
+    return files, licence or f"see https://huggingface.co/datasets/{path}"

@@ -1,0 +1,157 @@
+"""Corpora of OPUS and of mtdata: downloaded from a local server, or written by a program."""
+
+import http.server
+import io
+import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nmt.config import DataConfig
+from nmt.corpus.sources import open_corpus
+from nmt.errors import UserError
+
+ENGLISH = ["$10,000 Gold?", "Is it a bubble?"]
+GERMAN = ["Steigt Gold auf 10.000 Dollar?", "Ist es eine Blase?"]
+
+
+def moses_zip(english: list[str] = ENGLISH, german: list[str] = GERMAN) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("README", "about")
+        archive.writestr("LICENSE", "\nCC BY-SA 4.0\nmore of it")
+        archive.writestr("News-Commentary.de-en.de", "\n".join(german) + "\n")
+        archive.writestr("News-Commentary.de-en.en", "\n".join(english) + "\n")
+    return buffer.getvalue()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        known = self.path == "/OPUS-News-Commentary/v16/moses/de-en.txt.zip"
+        body = moses_zip() if known else b""
+        self.send_response(200 if known else 404)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("nmt.corpus.opus.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setenv("NO_PROXY", "*")
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def server(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        url = f"http://127.0.0.1:{server.server_address[1]}/"
+        monkeypatch.setattr("nmt.corpus.opus.OPUS_URL", url)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield
+        server.shutdown()
+        thread.join()
+
+
+def opus(path: str, source: str = "en", target: str = "de") -> DataConfig:
+    return DataConfig(
+        source="opus", path=Path(path), source_language=source, target_language=target
+    )
+
+
+def pairs(config: DataConfig) -> list[tuple[str, str]]:
+    return list(open_corpus(config).pairs("train"))
+
+
+@pytest.mark.usefixtures("server")
+def test_a_corpus_by_name_in_either_direction(cache: Path) -> None:
+    forward = list(zip(ENGLISH, GERMAN, strict=True))
+    assert pairs(opus("News-Commentary/v16")) == forward
+    assert pairs(opus("News-Commentary/v16", "de", "en")) == [(b, a) for a, b in forward]
+    assert open_corpus(opus("News-Commentary/v16")).licence == "CC BY-SA 4.0"
+    assert [p.name for p in (cache / "opus").glob("*.zip")] == ["News-Commentary-v16-de-en.zip"]
+
+
+@pytest.mark.usefixtures("server")
+def test_an_unknown_corpus_leaves_nothing(cache: Path) -> None:
+    with pytest.raises(UserError, match="404"):
+        pairs(opus("News-Commentary/v99"))
+    assert not list(cache.rglob("*.zip"))
+
+
+@pytest.mark.parametrize("name", ["News-Commentary", "../v16", "a/b/c", "none.zip"])
+def test_other_names_are_refused(name: str) -> None:
+    with pytest.raises(UserError, match="neither a file nor NAME/VERSION"):
+        pairs(opus(name))
+
+
+def test_a_zip_on_disk(tmp_path: Path) -> None:
+    path = tmp_path / "de-en.txt.zip"
+    path.write_bytes(moses_zip())
+    assert pairs(opus(str(path)))[1] == (ENGLISH[1], GERMAN[1])
+    with pytest.raises(UserError, match="no text in fr"):
+        pairs(opus(str(path), "fr"))
+    path.write_bytes(moses_zip(german=GERMAN[:1]))
+    with pytest.raises(UserError, match=r"\.en has 2 lines but .*\.de has 1"):
+        pairs(opus(str(path)))
+    path.write_bytes(moses_zip()[:-30])
+    with pytest.raises(UserError, match="cannot be read"):
+        pairs(opus(str(path)))
+
+
+PROGRAM = """#!{python}
+import sys
+if sys.argv[1:] != ["echo", "Statmt-europarl-10-deu-eng"]:
+    print("no such dataset", file=sys.stderr)
+    sys.exit(3)
+print("Guten Tag.\\tGood day.")
+"""
+
+
+@pytest.fixture
+def program(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program that answers as `mtdata echo` does."""
+    path = tmp_path / "bin" / "mtdata"
+    path.parent.mkdir()
+    path.write_text(PROGRAM.format(python=sys.executable))
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(path.parent))
+    return path
+
+
+def mtdata(name: str, source: str = "en", target: str = "de") -> DataConfig:
+    return DataConfig(
+        source="mtdata", path=Path(name), source_language=source, target_language=target
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no #!")
+def test_mtdata_writes_a_corpus_once(program: Path, cache: Path) -> None:
+    assert pairs(mtdata("Statmt-europarl-10-deu-eng")) == [("Good day.", "Guten Tag.")]
+    program.unlink()
+    assert pairs(mtdata("Statmt-europarl-10-deu-eng", "de", "en")) == [("Guten Tag.", "Good day.")]
+    with pytest.raises(UserError, match="is deu → eng, not eng → fra"):
+        pairs(mtdata("Statmt-europarl-10-deu-eng", "en", "fr"))
+    assert [path.name for path in (cache / "mtdata").iterdir()] == [
+        "Statmt-europarl-10-deu-eng.tsv"
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no #!")
+def test_mtdata_that_fails_leaves_nothing(program: Path, cache: Path) -> None:
+    with pytest.raises(UserError, match=r"failed \(no such dataset\)") as caught:
+        pairs(mtdata("Statmt-none-1-deu-eng"))
+    assert "\n" not in str(caught.value)
+    assert not list((cache / "mtdata").iterdir())
+    with pytest.raises(UserError, match="no identifier"):
+        pairs(mtdata("--help"))
+    program.unlink()
+    with pytest.raises(UserError, match="pipx install mtdata"):
+        pairs(mtdata("Statmt-none-1-deu-eng"))

@@ -1,0 +1,164 @@
+"""Tables and datasets, read by the library `datasets` itself, without a network."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.config import DataConfig
+from nmt.corpus.sources import Corpus, open_corpus
+from nmt.errors import UserError
+
+datasets = pytest.importorskip("datasets")
+
+PAIRS = [(f"I see {i} trees.", f"Ich sehe {i} Bäume.") for i in range(2500)]
+NESTED = [{"translation": {"de": german, "en": english}} for english, german in PAIRS]
+FLAT = [{"id": i, "de": german, "en": english} for i, (english, german) in enumerate(PAIRS)]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+
+
+def opened(source: str, path: Path, **fields: Any) -> Corpus:
+    return open_corpus(DataConfig(source=source, path=path, **fields))  # type: ignore[arg-type]
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table = datasets.Dataset.from_list(rows)
+    match path.suffix:
+        case ".parquet":
+            table.to_parquet(path)
+        case ".csv":
+            table.to_csv(path, index=False)
+        case ".tsv":
+            table.to_csv(path, sep="\t", index=False)
+        case ".json":
+            path.write_text(json.dumps(rows), "utf-8")
+        case ".jsonl":
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        case _:
+            table.save_to_disk(path)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "tsv", "jsonl", "json", "folder"])
+def test_every_format_in_either_direction(tmp_path: Path, ending: str) -> None:
+    path = write(tmp_path / f"table.{ending}", FLAT)
+    assert list(opened("table", path).pairs("train")) == PAIRS
+    german = opened("table", path, source_language="de", target_language="en")
+    assert next(german.pairs("train")) == PAIRS[0][::-1]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl", "folder"])
+def test_a_field_with_both_languages(tmp_path: Path, ending: str) -> None:
+    path = write(tmp_path / f"table.{ending}", NESTED)
+    assert list(opened("table", path).pairs("train")) == PAIRS
+    named = opened("table", path, columns=["translation.de", "translation.en"])
+    assert next(named.pairs("train")) == PAIRS[0][::-1]
+
+
+def test_columns_found_and_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet", [{"src": "go", "tgt": "geh"}])
+    assert list(opened("table", path).pairs("train")) == [("go", "geh")]
+    path = write(tmp_path / "b.parquet", [{"premise": "go", "other": "geh"}])
+    with pytest.raises(UserError, match=r"has the columns premise, other; .*data\.columns="):
+        list(opened("table", path).pairs("train"))
+    named = opened("table", path, columns=["premise", "other"])
+    assert list(named.pairs("train")) == [("go", "geh")]
+    with pytest.raises(UserError, match="no column text, but premise, other"):
+        list(opened("table", path, columns=["text", "other"]).pairs("train"))
+
+
+def test_rows_without_text_are_left_out(tmp_path: Path) -> None:
+    rows = [{"en": "go", "de": None}, {"en": "hi", "de": "hallo"}]
+    path = write(tmp_path / "a.parquet", rows)
+    assert list(opened("table", path).pairs("train")) == [("hi", "hallo")]
+
+
+def test_a_folder_of_splits(tmp_path: Path) -> None:
+    for name, number in (("train-0", 0), ("train-1", 1), ("dev", 2), ("test", 3)):
+        write(tmp_path / "corpus" / f"{name}.parquet", FLAT[number : number + 1])
+    (tmp_path / "corpus" / "README.md").write_text("about")
+    corpus = opened("table", tmp_path / "corpus")
+    assert {split: list(corpus.pairs(split)) for split in corpus.files} == {
+        "train": PAIRS[:2],
+        "validation": PAIRS[2:3],
+        "test": PAIRS[3:4],
+    }
+
+
+def test_given_splits(tmp_path: Path) -> None:
+    train = write(tmp_path / "test-of-mine.parquet", FLAT[:5])
+    test = write(tmp_path / "more.jsonl", FLAT[5:7])
+    corpus = open_corpus(DataConfig(source="table", train_path=train, test_path=test))
+    assert list(corpus.pairs("train")) == PAIRS[:5]
+    assert list(corpus.pairs("test")) == PAIRS[5:7]
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.jsonl", "a.csv", "a.arrow", "none.csv", "a.txt"])
+def test_what_cannot_be_read_is_one_line(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"\x00\xff{no table")
+    if name.startswith("none"):
+        (tmp_path / name).unlink()
+    with pytest.raises(UserError, match=name) as caught:
+        list(opened("table", tmp_path / name).pairs("train"))
+    assert "\n" not in str(caught.value)
+
+
+CARD = """---
+license: cc-by-4.0
+configs:
+- config_name: de-en
+  data_files:
+  - split: train
+    path: de-en/train.parquet
+  - split: validation
+    path: de-en/validation.parquet
+- config_name: cs-en
+  data_files: cs-en/train.parquet
+---
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A folder as the hub has it."""
+    folder = tmp_path / "wmt99"
+    write(folder / "de-en" / "train.parquet", NESTED)
+    write(folder / "de-en" / "validation.parquet", NESTED[:3])
+    write(folder / "cs-en" / "train.parquet", [{"translation": {"cs": "a", "en": "b"}}])
+    (folder / "README.md").write_text(CARD)
+    return folder
+
+
+def test_a_dataset_of_the_hub(repository: Path, tmp_path: Path) -> None:
+    corpus = opened("hub", repository, subset="de-en")
+    assert list(corpus.pairs("train")) == PAIRS
+    assert list(corpus.pairs("validation")) == PAIRS[:3]
+    assert set(corpus.files) == {"train", "validation"}
+    cached = [path for paths in corpus.files.values() for path in paths]
+    assert all(path.is_relative_to(tmp_path / "cache") for path in cached)
+
+
+def test_a_dataset_that_is_not_there_is_one_line(repository: Path) -> None:
+    with pytest.raises(UserError, match=r"data\.subset") as caught:
+        opened("hub", repository, subset="fr-en")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(UserError, match="cannot be loaded from the hub") as caught:
+        opened("hub", Path("no-one/has-this"))
+    assert "\n" not in str(caught.value)
+
+
+def test_without_the_library_it_is_told_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "a.parquet", FLAT[:1])
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(UserError, match=r"pip install nmt\[hub\]"):
+        list(opened("table", path).pairs("train"))
