@@ -126,10 +126,10 @@ class CorpusConfig(Section):
             message = f"{' and '.join(splits)} given without `train_path` or `path`; set one too"
             yield ("source", "path", "train_path", *splits), message
         readers = {"subset": ("hub",), "revision": ("hub",), "columns": ("hub", "table")}
-        for field, sources in readers.items():
-            if getattr(self, field) and self.source not in sources:
-                message = f"`{field}` is for source {' and '.join(sources)}, not `{self.source}`"
-                yield (field, "source"), message
+        for name, sources in readers.items():
+            if getattr(self, name) and self.source not in sources:
+                message = f"`{name}` is for source {' and '.join(sources)}, not `{self.source}`"
+                yield (name, "source"), message
 
 
 class DataConfig(CorpusConfig):
