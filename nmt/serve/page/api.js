@@ -1,0 +1,44 @@
+// Calls of the server; what goes wrong is shown above the page.
+
+const problem = document.getElementById("problem");
+
+export function showProblem(text) {
+  problem.textContent = text;
+  problem.hidden = !text;
+}
+
+export async function call(path, body, signal) {
+  const headers = {};
+  const key = sessionStorage.getItem("key");
+  if (key) headers.Authorization = `Bearer ${key}`;
+  if (body) headers["Content-Type"] = "application/json";
+  let answer;
+  try {
+    answer = await fetch(path, { method: body ? "POST" : "GET", headers, signal, body: body && JSON.stringify(body) });
+  } catch (error) {
+    if (error.name !== "AbortError") showProblem("The server does not answer. Is nmt serve still running?");
+    throw error;
+  }
+  const found = await answer.json().catch(() => ({}));
+  if (!answer.ok) {
+    const message = answer.status === 403 ? `${found.error}. Enter it above.` : found.error || `Error ${answer.status}`;
+    showProblem(message);
+    throw new Error(message);
+  }
+  showProblem("");
+  return found;
+}
+
+// Returns a function that calls and cancels its call before; null for what was cancelled or failed.
+export function latest() {
+  let controller = new AbortController();
+  return async (path, body) => {
+    controller.abort();
+    controller = new AbortController();
+    try {
+      return await call(path, body, controller.signal);
+    } catch {
+      return null;
+    }
+  };
+}

@@ -1,0 +1,58 @@
+// The frame of the page: which view is shown, the theme, the key.
+
+import { call, showProblem } from "./api.js";
+
+const VIEWS = { translate: "Translate", runs: "Runs", compare: "Compare" };
+const main = document.getElementById("main");
+let stop = () => {};
+
+function storage(name, value) {
+  try {
+    if (value !== undefined) localStorage.setItem(name, value);
+    return localStorage.getItem(name) ?? "";
+  } catch {
+    return ""; // a browser that keeps nothing
+  }
+}
+
+function chooseTheme(theme) {
+  if (theme) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+}
+
+async function show(focus) {
+  const [, name, query] = location.hash.match(/^#\/(\w+)\??(.*)$/) ?? [];
+  const view = name in VIEWS ? name : "translate";
+  document.title = `${VIEWS[view]} – nmt`;
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.hash === `#/${view}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  stop();
+  showProblem("");
+  const { start } = await import(`./${view}.js`);
+  main.replaceChildren();
+  stop = start(main, new URLSearchParams(query)) ?? (() => {});
+  if (focus) main.focus();
+}
+
+const theme = document.getElementById("theme");
+theme.value = storage("theme");
+chooseTheme(theme.value);
+theme.addEventListener("change", () => chooseTheme(storage("theme", theme.value)));
+
+const key = document.getElementById("key");
+key.value = sessionStorage.getItem("key") ?? "";
+key.addEventListener("change", () => {
+  sessionStorage.setItem("key", key.value);
+  show(false);
+});
+call("/frontend/settings").then((found) => {
+  document.getElementById("key-field").hidden = !found.keyRequired;
+}, () => {});
+
+addEventListener("hashchange", () => {
+  if (location.hash === "#main") main.focus();
+  else show(true);
+});
+show(false);

@@ -1,0 +1,78 @@
+// The view Compare: two runs on one text, and on a held-out set.
+
+import { call, latest } from "./api.js";
+import { debounced, h } from "./dom.js";
+
+export function start(main, query) {
+  const runs = [h("select", { id: "first" }), h("select", { id: "second" })];
+  const asks = [latest(), latest()];
+  const outputs = runs.map((_, i) => h("div", { class: "output", "aria-live": "polite", role: "group", "aria-label": `Translation of the ${["first", "second"][i]} run` }));
+  const heads = runs.map(() => h("h2"));
+  const text = h("textarea", { id: "text", "aria-label": "Text to translate", placeholder: "Type a sentence", maxlength: 100000 });
+  const split = h("select", {}, h("option", { value: "test" }, "test"), h("option", { value: "validation" }, "validation"));
+  const count = h("input", { type: "number", min: 1, max: 500, value: 100 });
+  const button = h("button", { type: "submit", class: "main" }, "Compare");
+  const results = h("div", { id: "results", "aria-live": "polite" });
+  const notice = h("p", { class: "card", hidden: true }, "One run is served. To compare two: ", h("code", {}, "nmt serve --run runs/a --run runs/b"));
+  text.value = query.get("text") ?? "";
+  main.append(
+    h("h1", {}, "Compare"), notice,
+    h("div", { class: "bar" }, h("label", {}, "First ", runs[0]), h("label", {}, "Second ", runs[1])),
+    h("section", { class: "card" }, text),
+    h("div", { class: "pair" }, heads.map((head, i) => h("section", { class: "card" }, head, outputs[i]))),
+    h("section", { class: "card" }, h("h2", {}, "On a held-out set"),
+      h("form", { class: "bar", onsubmit: (event) => { event.preventDefault(); compare(); } },
+        h("label", {}, "Set ", split), h("label", {}, "Sentences ", count), button),
+      results),
+  );
+
+  function translate() {
+    runs.forEach(async (run, i) => {
+      heads[i].textContent = run.value;
+      if (!text.value.trim()) {
+        outputs[i].replaceChildren(h("span", { class: "empty" }, "The translation appears here."));
+        return;
+      }
+      const found = await asks[i]("/v1/translate", { text: text.value, run: run.value });
+      if (!found) return;
+      const scores = found.texts[0].sentences.map((each) => each.translations[0].score.toFixed(3)).join(", ");
+      outputs[i].replaceChildren(found.texts[0].translation, h("p", { class: "score" }, `score ${scores}`));
+    });
+  }
+
+  async function compare() {
+    button.disabled = true;
+    results.replaceChildren(h("p", {}, "Translating …"));
+    try {
+      const found = await call("/v1/compare", { runs: runs.map((run) => run.value), split: split.value, sentences: Number(count.value) });
+      showResults(found);
+    } catch {
+      results.replaceChildren();
+    }
+    button.disabled = false;
+  }
+
+  function showResults(found) {
+    const summary = h("p", {}, `${found.sentences.length} of ${found.count} sentences differ. BLEU: ${found.runs[0]} ${found.bleu[0].toFixed(2)}, ${found.runs[1]} ${found.bleu[1].toFixed(2)}.`);
+    if (!found.sentences.length) {
+      results.replaceChildren(summary);
+      return;
+    }
+    results.replaceChildren(summary, h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Sentences that differ" }, h("table", {},
+      h("thead", {}, h("tr", {}, ["Source", "Reference", ...found.runs].map((title) => h("th", { scope: "col" }, title)))),
+      h("tbody", {}, found.sentences.map((row) => h("tr", {}, h("td", {}, row.source), h("td", {}, row.reference),
+        row.translations.map((translation, i) => h("td", {}, translation, h("span", { class: "score" }, `chrF ${row.chrf[i].toFixed(1)}${row.chrf[i] > row.chrf[1 - i] ? " ✓ better" : ""}`)))))))));
+  }
+
+  text.addEventListener("input", debounced(translate, 250));
+  for (const run of runs) run.addEventListener("change", translate);
+  call("/v1/runs").then((found) => {
+    const served = found.filter((each) => each.served);
+    runs.forEach((run, i) => {
+      run.replaceChildren(...served.map((each) => h("option", { value: each.name }, each.name)));
+      run.selectedIndex = Math.min(i, served.length - 1);
+    });
+    notice.hidden = served.length > 1;
+    translate();
+  }, () => {});
+}

@@ -1,0 +1,49 @@
+// The OpenAPI document, to be read.
+
+import { call } from "./api.js";
+import { h } from "./dom.js";
+
+const main = document.getElementById("main");
+
+const nameOf = (reference) => reference.split("/").at(-1);
+
+function typeOf(schema) {
+  if (schema.$ref) return [h("a", { href: `#${nameOf(schema.$ref)}` }, nameOf(schema.$ref))];
+  if (schema.anyOf) return schema.anyOf.flatMap((each, i) => [i ? " or " : "", ...typeOf(each)]);
+  if (schema.enum) return [schema.enum.map((each) => JSON.stringify(each)).join(" or ")];
+  if (schema.const) return [JSON.stringify(schema.const)];
+  if (schema.type === "array") return schema.items ? ["list of ", ...typeOf(schema.items)] : ["list"];
+  return [schema.type ?? "anything"];
+}
+
+function fields(schema) {
+  if (!schema.properties) return h("p", {}, typeOf(schema));
+  const required = new Set(schema.required ?? []);
+  return h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Fields" }, h("table", {},
+    h("thead", {}, h("tr", {}, ["Field", "Type", "Default", "Meaning"].map((title) => h("th", { scope: "col" }, title)))),
+    h("tbody", {}, Object.entries(schema.properties).map(([name, field]) => h("tr", {},
+      h("td", {}, h("code", {}, name), required.has(name) ? " (required)" : ""), h("td", {}, typeOf(field)),
+      h("td", {}, field.default === undefined || field.default === null ? "" : JSON.stringify(field.default)), h("td", {}, field.description ?? ""))))));
+}
+
+function operation(path, method, found) {
+  const content = found.requestBody?.content;
+  const kinds = content ? Object.keys(content) : [];
+  const answer = Object.values(found.responses["200"].content)[0].schema;
+  return h("section", { class: "card" }, h("h2", {}, h("code", {}, `${method.toUpperCase()} ${path}`)), h("p", {}, found.summary),
+    content ? h("div", {}, h("h3", {}, `Body (${kinds.join(", ")})`), content[kinds[0]].schema.$ref ? h("p", {}, typeOf(content[kinds[0]].schema)) : fields(content[kinds[0]].schema)) : null,
+    h("h3", {}, "Answer"), h("p", {}, typeOf(answer)));
+}
+
+call("/openapi.json").then((found) => {
+  const statuses = Object.entries(Object.values(Object.values(found.paths)[0])[0].responses).filter(([status]) => status !== "200");
+  main.append(
+    h("h1", {}, found.info.title), h("p", {}, found.info.description, " The document: ", h("a", { href: "/openapi.json" }, "openapi.json"), "."),
+    h("section", { class: "card" }, h("h2", {}, "Refusals"), h("p", {}, "Every refusal is ", h("code", {}, '{"error": "…"}'), " with one of these statuses."),
+      h("dl", { class: "facts" }, statuses.flatMap(([status, each]) => [h("dt", {}, status), h("dd", {}, each.description)]))),
+    ...Object.entries(found.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, each]) => operation(path, method, each))),
+    h("h2", {}, "Schemas"),
+    ...Object.entries(found.components.schemas).map(([name, schema]) => h("section", { class: "card", id: name }, h("h3", {}, name), schema.description ? h("p", {}, schema.description) : null, fields(schema))),
+  );
+  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+}, () => {});

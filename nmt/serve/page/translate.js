@@ -1,0 +1,261 @@
+// The view Translate: text, translation, and a look inside.
+
+import { call, latest } from "./api.js";
+import { drawHeat, drawLines } from "./attention.js";
+import { debounced, h, percent } from "./dom.js";
+import { bothSides, cut, probability, weights } from "./words.js";
+
+const MOST_INSPECTED = 20; // sentences, as the server has it
+const OPTIONS = 5;
+
+export function start(main, query) {
+  const state = { runs: [], sentences: [], gap: "", chosen: 0, word: null };
+  const ask = latest();
+  const askInside = latest();
+
+  // ------------------------------------------------------------------------------- the two texts
+  const run = h("select", { id: "run" });
+  const swap = h("button", { type: "button", hidden: true, title: "Translate the translation back" }, "⇄ Swap");
+  const text = h("textarea", { id: "text", "aria-label": "Text to translate", placeholder: "Type a sentence", maxlength: 100000, spellcheck: "false" });
+  const output = h("div", { class: "output", id: "output", "aria-live": "polite", "aria-label": "Translation", role: "group" });
+  const shade = h("input", { type: "checkbox", id: "shade" });
+  const source = h("h2");
+  const target = h("h2");
+  const copied = h("span", { class: "small muted", role: "status" });
+  const copy = h("button", { type: "button" }, "Copy");
+  const link = h("button", { type: "button" }, "Copy link");
+  text.value = query.get("text") ?? "";
+
+  // ------------------------------------------------------------------------------- inside
+  const options = h("ol", { class: "options", id: "options" });
+  const layer = h("select", { id: "layer" });
+  const head = h("select", { id: "head" });
+  const looked = h("p", { id: "looked", "aria-live": "polite" });
+  const figures = h("div", { class: "figures", tabindex: 0, role: "group", "aria-label": "Pictures of attention" });
+  const step = h("input", { type: "range", id: "step", min: 1, max: 1, value: 1 });
+  const stepText = h("output", { for: "step" });
+  const hypotheses = h("tbody");
+  const which = h("select", { id: "sentence" });
+  const whichField = h("label", { hidden: true }, "Sentence ", which);
+  const inside = h("div", { id: "inside", hidden: true },
+    h("div", { class: "bar" }, whichField),
+    h("details", { class: "card", open: true }, h("summary", {}, "Alternatives"), options),
+    h("details", { class: "card", open: true }, h("summary", {}, "Attention"),
+      h("div", { class: "bar" }, h("label", {}, "Layer ", layer), h("label", {}, "Head ", head)), looked, figures),
+    h("details", { class: "card", id: "beam" }, h("summary", {}, "Beam search"),
+      h("div", { class: "bar" }, h("label", {}, "Step ", step), stepText),
+      h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Hypotheses" }, h("table", {},
+        h("thead", {}, h("tr", {}, h("th", {}, "Hypothesis"), h("th", { class: "number" }, "Log-probability"), h("th", {}, "Fate"))), hypotheses))),
+  );
+  const beam = inside.querySelector("#beam");
+  main.append(
+    h("h1", { class: "visually-hidden" }, "Translate"),
+    h("div", { class: "bar" }, h("label", {}, "Run ", run), swap,
+      h("label", {}, shade, " Shade uncertain words"),
+      h("span", { class: "end" }, copied, copy, link)),
+    h("div", { class: "pair" }, h("section", { class: "card" }, source, text), h("section", { class: "card" }, target, output)),
+    inside,
+  );
+
+  const names = new Intl.DisplayNames(["en"], { type: "language" });
+  const selected = () => state.runs.find((each) => each.name === run.value);
+  const reverse = () => state.runs.find((each) => selected() && each.source === selected().target && each.target === selected().source);
+
+  function nameLanguages() {
+    const found = selected();
+    source.textContent = found ? names.of(found.source) : "Text";
+    target.textContent = found ? names.of(found.target) : "Translation";
+    swap.hidden = !reverse();
+  }
+
+  // ------------------------------------------------------------------------------- showing
+  function showOutput() {
+    output.replaceChildren(state.gap, ...state.sentences.flatMap((sentence, number) => [showSentence(sentence, number), sentence.gap]));
+    output.classList.toggle("shaded", shade.checked);
+    const words = output.querySelectorAll(".word");
+    if (words.length) words[0].tabIndex = 0;
+    if (!state.sentences.length) output.append(h("span", { class: "empty" }, "The translation appears here."));
+  }
+
+  function showSentence(sentence, number) {
+    const best = sentence.translations[0].text;
+    let count = 0;
+    return h("span", { lang: selected()?.target }, cut(best, sentence.attention?.target_spans).map((each) => {
+      if (!each.word) return each.text;
+      const word = count++;
+      const element = h("span", {
+        class: "word", role: "button", tabindex: -1, "data-sentence": number, "data-number": word,
+        onmouseenter: () => choose(number, word), onclick: () => choose(number, word), onfocus: () => choose(number, word),
+      }, each.text);
+      if (sentence.attention && each.pieces.length) {
+        const sure = probability(sentence, each);
+        element.style.setProperty("--doubt", 1 - sure);
+        element.title = `probability ${percent(sure)}`;
+      }
+      return element;
+    }));
+  }
+
+  function choose(number, word) {
+    const other = number !== state.chosen;
+    Object.assign(state, { chosen: number, word });
+    if (other) which.value = number;
+    for (const each of output.querySelectorAll(".word")) {
+      const mine = Number(each.dataset.sentence) === number && Number(each.dataset.number) === word;
+      each.classList.toggle("chosen", mine);
+    }
+    if (other) showInside();
+    else showAttention();
+  }
+
+  function showInside() {
+    const sentence = state.sentences[state.chosen];
+    inside.hidden = !sentence;
+    if (!sentence) return;
+    whichField.hidden = state.sentences.length < 2;
+    which.replaceChildren(...state.sentences.map((each, i) => h("option", { value: i }, `${i + 1}: ${each.source.slice(0, 60)}`)));
+    which.value = state.chosen;
+    options.replaceChildren(...sentence.translations.map((each) => h("li", {},
+      h("span", { lang: selected()?.target }, each.text || "(empty)"), h("span", { class: "score" }, `score ${each.score.toFixed(3)}`),
+      each.complete ? null : h("span", { class: "score" }, "cut"), each.parts > 1 ? h("span", { class: "score" }, `${each.parts} parts`) : null)));
+    const cross = sentence.attention?.cross;
+    if (cross) {
+      keepOptions(layer, ["average", ...cross.keys()]);
+      keepOptions(head, ["average", ...cross[0].keys()]);
+    }
+    showAttention();
+    showBeam();
+  }
+
+  function keepOptions(select, values) {
+    const before = select.value;
+    select.replaceChildren(...values.map((value) => h("option", { value }, value === "average" ? value : value + 1)));
+    select.value = values.map(String).includes(before) ? before : "average";
+  }
+
+  function showAttention() {
+    const sentence = state.sentences[state.chosen];
+    if (!sentence?.attention) {
+      figures.replaceChildren();
+      looked.textContent = sentence?.problem ?? "…";
+      return;
+    }
+    const sides = bothSides(sentence);
+    const found = weights(sentence, sides, layer.value, head.value);
+    const word = state.word !== null && state.word < sides.target.length ? state.word : null;
+    looked.textContent = word === null
+      ? "Point at a word of the translation, or reach it with Tab and the arrow keys, to see where the model looked."
+      : describe(sides, found, word);
+    const chooseHere = (number) => choose(state.chosen, number);
+    figures.replaceChildren(
+      h("div", {}, drawLines(sides, found, word, chooseHere)), h("div", {}, drawHeat(sides, found, word, chooseHere)));
+  }
+
+  function describe(sides, found, word) {
+    const best = found[word].map((weight, i) => [weight, sides.source[i].text]).sort((a, b) => b[0] - a[0]).slice(0, 3);
+    return `“${sides.target[word].text}” looks at ${best.map(([weight, text]) => `“${text}” ${percent(weight)}`).join(", ")}`;
+  }
+
+  function showBeam() {
+    const steps = state.sentences[state.chosen]?.beam;
+    step.disabled = !steps;
+    if (!steps) {
+      hypotheses.replaceChildren();
+      stepText.textContent = beam.open ? "…" : "";
+      return;
+    }
+    step.max = steps.length;
+    if (Number(step.value) > steps.length) step.value = steps.length;
+    const number = Number(step.value) - 1;
+    stepText.textContent = `${number + 1} of ${steps.length}`;
+    const written = (at, i) => (at < 0 ? "" : written(at - 1, steps[at][i].parent) + (steps[at][i].fate === "ends" ? "" : steps[at][i].piece));
+    const rows = steps[number].map((each, i) => [each, written(number, i).replaceAll("▁", " ").trim() || "(empty)"]);
+    rows.sort((a, b) => b[0].log_probability - a[0].log_probability);
+    hypotheses.replaceChildren(...rows.map(([each, prefix]) => h("tr", {},
+      h("td", {}, prefix), h("td", { class: "number" }, each.log_probability.toFixed(2)),
+      h("td", {}, h("span", { class: `fate ${each.fate}` }, each.fate), each.score === null ? null : h("span", { class: "score" }, `score ${each.score.toFixed(3)}`)))));
+  }
+
+  // ------------------------------------------------------------------------------- asking
+  async function translate() {
+    const value = text.value;
+    history.replaceState(null, "", linkOf(value));
+    if (!value.trim()) {
+      Object.assign(state, { sentences: [], gap: "", chosen: 0, word: null });
+      showOutput();
+      showInside();
+      return;
+    }
+    output.classList.add("busy");
+    const found = await ask("/v1/translate", { text: value, run: run.value });
+    output.classList.remove("busy");
+    if (!found) return;
+    const [{ sentences, gap }] = found.texts;
+    Object.assign(state, { sentences, gap, chosen: 0, word: null });
+    target.replaceChildren(names.of(found.target), h("span", { class: "small muted" }, found.engine));
+    showOutput();
+    showInside();
+    await lookInside();
+  }
+
+  async function lookInside() {
+    if (!state.sentences.length || state.sentences.length > MOST_INSPECTED) return;
+    const body = { text: text.value, run: run.value, n_best: OPTIONS, attention: true, beam: beam.open };
+    const found = await askInside("/v1/translate", body);
+    if (!found || body.text !== text.value) return;
+    state.sentences = found.texts[0].sentences;
+    const focused = output.contains(document.activeElement) ? document.activeElement.dataset : null;
+    showOutput();
+    showInside();
+    if (focused) output.querySelector(`[data-sentence="${focused.sentence}"][data-number="${focused.number}"]`)?.focus();
+  }
+
+  const linkOf = (value) => (value.trim() ? `#/translate?${new URLSearchParams({ run: run.value, text: value })}` : "#/translate");
+
+  async function copyText(value, done) {
+    try {
+      await navigator.clipboard.writeText(value);
+      copied.textContent = done;
+    } catch {
+      copied.textContent = "The browser does not allow copying here";
+    }
+    setTimeout(() => { copied.textContent = ""; }, 3000);
+  }
+
+  text.addEventListener("input", debounced(translate, 250));
+  run.addEventListener("change", () => { nameLanguages(); translate(); });
+  swap.addEventListener("click", () => {
+    const translated = state.gap + state.sentences.map((each) => each.translations[0].text + each.gap).join("");
+    run.value = reverse().name;
+    text.value = translated;
+    nameLanguages();
+    translate();
+  });
+  shade.addEventListener("change", showOutput);
+  copy.addEventListener("click", () => copyText(state.gap + state.sentences.map((each) => each.translations[0].text + each.gap).join(""), "Copied"));
+  link.addEventListener("click", () => copyText(location.origin + location.pathname + linkOf(text.value), "Link copied"));
+  which.addEventListener("change", () => choose(Number(which.value), null));
+  layer.addEventListener("change", showAttention);
+  head.addEventListener("change", showAttention);
+  step.addEventListener("input", showBeam);
+  beam.addEventListener("toggle", () => { if (beam.open && !state.sentences[state.chosen]?.beam) { showBeam(); lookInside(); } });
+  output.addEventListener("keydown", (event) => {
+    const words = [...output.querySelectorAll(".word")];
+    const here = words.indexOf(document.activeElement);
+    const there = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: words.length - 1 }[event.key];
+    if (here < 0 || there === undefined || !words[there]) return;
+    event.preventDefault();
+    words[here].tabIndex = -1;
+    words[there].tabIndex = 0;
+    words[there].focus();
+  });
+
+  showOutput();
+  call("/v1/runs").then((found) => {
+    state.runs = found.filter((each) => each.served);
+    run.replaceChildren(...state.runs.map((each) => h("option", { value: each.name }, `${each.name} (${each.source} → ${each.target})`)));
+    if (state.runs.some((each) => each.name === query.get("run"))) run.value = query.get("run");
+    nameLanguages();
+    if (text.value) translate();
+  }, () => {});
+}
