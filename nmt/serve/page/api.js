@@ -13,13 +13,14 @@ export async function call(path, body, signal) {
   if (key) headers.Authorization = `Bearer ${key}`;
   if (body) headers["Content-Type"] = "application/json";
   let answer;
+  let found;
   try {
     answer = await fetch(path, { method: body ? "POST" : "GET", headers, signal, body: body && JSON.stringify(body) });
+    found = await answer.json();
   } catch (error) {
     if (error.name !== "AbortError") showProblem("The server does not answer. Is nmt serve still running?");
     throw error;
   }
-  const found = await answer.json().catch(() => ({}));
   if (!answer.ok) {
     const message = answer.status === 403 ? `${found.error}. Enter it above.` : found.error || `Error ${answer.status}`;
     showProblem(message);

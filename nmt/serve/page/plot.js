@@ -45,6 +45,6 @@ export function plot(title, series) {
     series.map((each) => [
       svg("path", { class: `series s${each.color}${each.dashed ? " dashed" : ""}`, d: each.points.map(([a, b], i) => `${i ? "L" : "M"}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join("") }),
       each.points.map(([a, b]) => svg("circle", { class: `s${each.color}`, cx: x(a), cy: y(b), r: 2.5 }, svg("title", {}, `${each.name}, update ${a}: ${short(b)}`))),
-    ]).flat(2),
+    ]),
   );
 }
