@@ -11,6 +11,7 @@ last.safetensors         the weights after the last update
 averaged.safetensors     the moving average of the weights, where training.average_decay is set
 datastore.safetensors    what training met at each position, for decoding.neighbours
 checkpoint.pt            the whole training state, to go on from
+checkpoint.previous.pt   the one before, in case that one is damaged
 pictures/                what `nmt plot` has drawn
 tensorboard/             what TensorBoard reads, where training.tensorboard is set
 ctranslate2/             the model as CTranslate2 reads it, in a folder for each kind of weights
@@ -22,11 +23,13 @@ import json
 import math
 import os
 import re
+import shlex
 import shutil
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -115,6 +118,7 @@ class RunFolder:
         self.data = path / "data"
         self.metrics = path / "metrics.jsonl"
         self.checkpoint = path / "checkpoint.pt"
+        self.previous_checkpoint = path / "checkpoint.previous.pt"
         self.datastore = path / "datastore.safetensors"
         self.converted = path / "ctranslate2"
 
@@ -141,17 +145,32 @@ class RunFolder:
         with replacing(self.path / "config.yaml") as partial:
             partial.write_text(dump_config(config), encoding="utf-8")
 
+    @property
+    def can_be_resumed(self) -> bool:
+        """Whether a training can go on here, from a checkpoint or from its very beginning."""
+        has_checkpoint = self.checkpoint.exists() or self.previous_checkpoint.exists()
+        return has_checkpoint or self.has_only_begun
+
+    @property
+    def has_only_begun(self) -> bool:
+        """Whether a training has been started here that has not written a checkpoint yet."""
+        results = (*self.path.glob("checkpoint*.pt"), *self.path.glob("*.safetensors"))
+        return (self.path / _HEADER).exists() and not results
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """Keep other processes from training in this folder while the context lasts.
 
-        Makes the folder where there is none yet.
+        Makes the folder where there is none yet, and deletes what killed trainings left half
+        written.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         message = (
             f"{self.path}: another training is at work here; wait for it or name another --run"
         )
-        with locked(self.path / _LOCK, message, wait=False):
+        with locked(self.path / _LOCK, message, wait=False) as alone:
+            for remains in self.path.glob(".*.partial") if alone else []:
+                remains.unlink(missing_ok=True)
             yield
 
     def weights(self, which: Weights) -> Path:
@@ -165,6 +184,11 @@ class RunFolder:
     @property
     def report(self) -> Report:
         """The report of the preparation."""
+        if self.has_only_begun and not self.data.exists():
+            raise UserError(
+                f"{self.path}: has only begun; start it again with "
+                f"nmt train --resume --run {shlex.quote(str(self.path))}"
+            )
         return read_report(self.data, _REMEDY)
 
     @property
@@ -199,42 +223,68 @@ class RunFolder:
             partial.write_text(text, encoding="utf-8")
 
 
-def require_free(path: Path) -> None:
-    """Refuse a path that a new run would overwrite."""
-    if not _is_free(path):
+@contextmanager
+def claimed(folder: Path, numbered: bool = False) -> Iterator[RunFolder]:
+    """Hold the folder of a new run while the context lasts.
+
+    With `numbered` it is FOLDER-2, FOLDER-3, … where FOLDER is taken; without, a folder that is
+    taken raises `UserError`.
+    """
+    for number in count(1):
+        run = RunFolder(folder if number == 1 else folder.with_name(f"{folder.name}-{number}"))
+        with ExitStack() as stack:
+            try:
+                _require_free(run)
+                stack.enter_context(run.held())
+                _require_free(run)  # still, now that no other training can take it
+            except UserError:
+                if not numbered:
+                    raise
+                continue
+            yield run
+            return
+
+
+def _require_free(run: RunFolder) -> None:
+    """Refuse a folder that holds anything but a training which never wrote a checkpoint."""
+    path = run.path
+    empty = not path.exists() or (path.is_dir() and all(p.name == _LOCK for p in path.iterdir()))
+    if path.is_symlink() and not path.exists():
+        raise UserError(f"{path}: is a link to nowhere; delete it or name another --run")
+    if not empty and not run.has_only_begun:
         raise UserError(f"{path}: exists already; name another --run, or add --resume to go on")
-
-
-def _is_free(path: Path) -> bool:
-    return not path.exists() or (path.is_dir() and all(p.name == _LOCK for p in path.iterdir()))
 
 
 def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
     """Create a run folder and copy into it what translating will need of the prepared data.
 
-    Where it cannot be made whole, nothing of it is left but the folder itself. To be called while
-    the folder is held, so that two trainings do not write the same one.
+    What a training that never wrote a checkpoint has left there is replaced. To be called while the
+    folder is held, so that two trainings do not write the same one.
     """
-    require_free(path)
     run = RunFolder(path)
-    try:
-        run.data.mkdir(parents=True, exist_ok=True)
-        for file in run_files(prepared.folder):
-            with replacing(run.data / file.name) as partial:
-                partial.write_bytes(file.read_bytes())
-        run.write_config(config)
-    except BaseException:
-        discard_beginning(run)
-        raise
+    _require_free(run)
+    shutil.rmtree(run.data, ignore_errors=True)
+    run.data.mkdir(parents=True)
+    for file in run_files(prepared.folder):
+        with replacing(run.data / file.name) as partial:
+            partial.write_bytes(file.read_bytes())
+    run.write_config(config)
     return run
 
 
 def discard_beginning(run: RunFolder) -> None:
-    """Delete a run that has no checkpoint and no weights, but for its lock: it is of no use."""
-    if not run.checkpoint.exists() and not any(run.path.glob("*.safetensors")):
-        shutil.rmtree(run.data, ignore_errors=True)
-        for name in ("config.yaml", _HEADER):
-            (run.path / name).unlink(missing_ok=True)
+    """Delete a run that has no checkpoint and no weights; its folder too, if nothing else is in it.
+
+    To be called while the folder is held.
+    """
+    if not run.has_only_begun:
+        return
+    shutil.rmtree(run.data, ignore_errors=True)
+    for name in ("config.yaml", _HEADER, _LOCK):
+        with suppress(OSError):  # Windows deletes no file that is open
+            (run.path / name).unlink()
+    with suppress(OSError):
+        run.path.rmdir()
 
 
 def delete_run(run: RunFolder) -> None:
@@ -281,29 +331,34 @@ def require_same_data(run: RunFolder, prepared: PreparedData) -> None:
         )
 
 
-def newest_run(file: str, name: str = "*", option: str = "--run FOLDER") -> RunFolder:
+def newest_run(file: str, option: str = "--run FOLDER") -> RunFolder:
     """Open the run under ./runs trained last of those that have the file, as best.safetensors.
 
-    `name` is that of the run, or of the first if there are NAME-2, NAME-3, … too; `*` is any.
     `option` is how the user may name a run instead.
     """
+    runs = [run for run in _runs() if (run.path / file).is_file()]
+    return _newest(runs, f"no run {RUNS / '*'} with {file} here", option)
+
+
+def newest_training(name: str = "*") -> RunFolder:
+    """Open the run under ./runs trained last of those that can be resumed.
+
+    `name` is that of the run, or of the first if there are NAME-2, NAME-3, … too; `*` is any.
+    """
     named = re.compile(".*" if name == "*" else rf"{re.escape(name)}(-\d+)?")
-    folders = [folder for folder in RUNS.glob("*") if named.fullmatch(folder.name)]
-    runs = [f for f in folders if (f / "config.yaml").is_file() and (f / file).is_file()]
+    runs = [run for run in _runs() if named.fullmatch(run.path.name) and run.can_be_resumed]
+    return _newest(runs, f"no run {RUNS / name} to go on with here", "--run FOLDER")
+
+
+def _runs() -> list[RunFolder]:
+    folders = [folder for folder in RUNS.glob("*") if (folder / "config.yaml").is_file()]
+    return [RunFolder(folder) for folder in folders]
+
+
+def _newest(runs: list[RunFolder], lack: str, option: str) -> RunFolder:
     if not runs:
-        raise UserError(
-            f"no run {RUNS / name} with {file} here; train one with `nmt train`, or name it: "
-            f"{option}"
-        )
-    return open_run(max(runs, key=last_change))
-
-
-def new_run_path(name: str) -> Path:
-    """Return ./runs/NAME, or NAME-2, NAME-3, … where that is taken."""
-    number = 1
-    while not _is_free(path := RUNS / (name if number == 1 else f"{name}-{number}")):
-        number += 1
-    return path
+        raise UserError(f"{lack}; train one with `nmt train`, or name it: {option}")
+    return open_run(max(runs, key=lambda run: last_change(run.path)).path)
 
 
 def last_change(folder: Path) -> float:
@@ -339,10 +394,11 @@ def require_file(output: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, previous: Path | None = None) -> Iterator[Path]:
     """Yield a temporary path beside `path`; move it into place when the block ends well.
 
-    Raises `UserError` where the disk refuses; what was at `path` is then still there.
+    What was at `path` moves to `previous`, if that is given. Raises `UserError` where the disk
+    refuses; what was at `path` is then still there.
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")  # others may be at work
     try:
@@ -354,6 +410,8 @@ def replacing(path: Path) -> Iterator[Path]:
             partial.chmod(mode)  # safetensors writes files that others may not read
             with partial.open("rb+") as file:
                 os.fsync(file.fileno())
+            if previous and path.exists():
+                path.replace(previous)
             partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

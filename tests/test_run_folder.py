@@ -16,10 +16,12 @@ from nmt.corpus.prepared import PreparedData
 from nmt.errors import UserError
 from nmt.run_folder import (
     RunFolder,
+    claimed,
     create_run,
+    discard_beginning,
     last_change,
-    new_run_path,
     newest_run,
+    newest_training,
     open_run,
     replacing,
 )
@@ -51,10 +53,17 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def make_run(name: str, changed: int) -> Path:
     """Make a folder that looks like a run last changed at a time."""
     path = Path("runs", name)
-    path.mkdir(parents=True)
+    path.mkdir(parents=True, exist_ok=True)
     (path / "config.yaml").touch()
     os.utime(path / "config.yaml", (changed, changed))
     return path
+
+
+def make_training(name: str, changed: int) -> None:
+    """Make a folder that looks like a run with a checkpoint."""
+    checkpoint = make_run(name, changed) / "checkpoint.pt"
+    checkpoint.touch()
+    os.utime(checkpoint, (changed, changed))
 
 
 # ---------------------------------------------------------------------------------- create, open
@@ -95,11 +104,6 @@ def test_what_is_there_already_is_refused_and_kept(
         create_run(Path("a"), config, prepared)
     assert kept.read_text() == "mine"
     assert not Path("a/config.yaml").exists()
-
-
-def test_a_folder_that_is_only_held_is_free(config: Config, prepared: PreparedData) -> None:
-    with RunFolder(Path("runs/a")).held():
-        assert create_run(Path("runs/a"), config, prepared).config == config
 
 
 def test_files_of_a_run_have_their_names() -> None:
@@ -227,19 +231,19 @@ def test_a_run_without_the_file_asked_for_does_not_count() -> None:
 
 
 def test_the_newest_of_a_name_is_among_its_numbers_only() -> None:
-    make_run("base", 3000)
-    make_run("base-2", 6000)
-    make_run("base-large", 8000)
-    make_run("base-8k", 8500)
-    make_run("other", 9000)
+    make_training("base", 3000)
+    make_training("base-2", 6000)
+    make_training("base-large", 8000)
+    make_training("base-8k", 8500)
+    make_training("other", 9000)
     (Path("runs") / "base-3").mkdir()
-    assert newest_run("config.yaml", "base").path == Path("runs/base-2")
+    assert newest_training("base").path == Path("runs/base-2")
 
 
 def test_signs_in_a_name_stand_for_themselves() -> None:
-    make_run("mine[2]", 3000)
-    make_run("mine2", 6000)
-    assert newest_run("config.yaml", "mine[2]").path == Path("runs/mine[2]")
+    make_training("mine[2]", 3000)
+    make_training("mine2", 6000)
+    assert newest_training("mine[2]").path == Path("runs/mine[2]")
 
 
 @pytest.mark.parametrize("folder", [None, "runs", "runs/a"])
@@ -250,21 +254,77 @@ def test_no_run_at_all_is_refused(folder: str | None) -> None:
         newest_run("config.yaml")
 
 
+# ----------------------------------------------------------------------------- claiming a folder
+
+
+def claim(name: str) -> Path:
+    """Return the folder that a new run of this name would get, and let go of it."""
+    with claimed(Path("runs", name), numbered=True) as run:
+        return run.path
+
+
 def test_a_new_run_gets_the_first_free_number() -> None:
-    assert new_run_path("base") == Path("runs/base")
-    assert new_run_path("rate-0.001") == Path("runs/rate-0.001")
+    assert claim("base") == Path("runs/base")
+    assert claim("rate-0.001") == Path("runs/rate-0.001")
     make_run("base", 1)
-    assert new_run_path("base") == Path("runs/base-2")
+    assert claim("base") == Path("runs/base-2")
     make_run("base-3", 1)
-    assert new_run_path("base") == Path("runs/base-2")
+    assert claim("base") == Path("runs/base-2")
     make_run("base-2", 1)
-    assert new_run_path("base") == Path("runs/base-4")
+    assert claim("base") == Path("runs/base-4")
 
 
-def test_a_name_whose_run_never_began_is_given_again() -> None:
-    with RunFolder(Path("runs/base")).held():
+def test_a_name_is_claimed_when_it_is_chosen() -> None:
+    with claimed(Path("runs/base"), numbered=True) as first:
+        assert claim("base") == Path("runs/base-2")
+        with pytest.raises(UserError, match="another training"), claimed(first.path):
+            pass
+    assert claim("base") == Path("runs/base")
+
+
+def test_a_folder_that_is_taken_is_refused_untouched() -> None:
+    path = make_run("base", 1)
+    with pytest.raises(UserError, match="exists already"), claimed(path):
         pass
-    assert new_run_path("base") == Path("runs/base")
+    assert [file.name for file in path.iterdir()] == ["config.yaml"]
+
+
+def test_a_link_to_nowhere_is_told() -> None:
+    Path("link").symlink_to("nowhere")
+    with pytest.raises(UserError, match="link: is a link to nowhere"), claimed(Path("link")):
+        pass
+
+
+def test_a_run_killed_before_its_first_checkpoint_is_no_dead_end(
+    config: Config, prepared: PreparedData
+) -> None:
+    run = create_run(Path("runs/a"), config, prepared)
+    assert run.has_only_begun
+    assert newest_training().path == run.path
+    assert claim("a") == run.path
+    run.checkpoint.touch()
+    assert not run.has_only_begun
+    assert claim("a") == Path("runs/a-2")
+
+
+@pytest.mark.parametrize("name", ["checkpoint.pt", "checkpoint.previous.pt", "best.safetensors"])
+def test_only_a_run_without_results_is_discarded(
+    config: Config, prepared: PreparedData, name: str
+) -> None:
+    run = create_run(Path("runs/a"), config, prepared)
+    (run.path / name).touch()
+    discard_beginning(run)
+    assert run.config == config
+    (run.path / name).unlink()
+    discard_beginning(run)
+    assert not run.path.exists()
+
+
+def test_what_killed_trainings_left_half_written_goes_when_the_run_is_held() -> None:
+    path = make_run("a", 1)
+    (path / ".checkpoint.pt.123.partial").touch()
+    with RunFolder(path).held():
+        assert sorted(file.name for file in path.iterdir()) == [".lock", "config.yaml"]
 
 
 # ------------------------------------------------------------------------------------- whole files
@@ -312,6 +372,13 @@ def test_remains_of_killed_processes_go_but_not_the_work_of_others() -> None:
         assert partial not in (remains, at_work)
     assert sorted(path.name for path in Path().iterdir()) == [at_work.name, "a"]
     assert Path("a").read_text() == "new"
+
+
+def test_what_is_replaced_can_be_kept() -> None:
+    for text in ("one", "two", "three"):
+        with replacing(Path("a"), previous=Path("before")) as partial:
+            partial.write_text(text)
+    assert (Path("a").read_text(), Path("before").read_text()) == ("three", "two")
 
 
 def test_metrics_are_read_as_they_were_written() -> None:

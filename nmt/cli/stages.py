@@ -94,8 +94,8 @@ def train(
         return
     with joined(device) as worker:
         settings, folder = _run_to_train(config, set_, run, resume)
-        folder = worker.gather(folder)[0]  # the main process's, which makes it
-        train(settings, folder, resume, worker)
+        numbered = not run and not resume
+        folder = train(settings, folder, resume, worker, numbered).path
         typer.echo(f"trained          {folder}")
         quoted = shlex.quote(str(folder))
         typer.echo(f'translate with   nmt translate --run {quoted} "oscar likes to code"')
@@ -106,13 +106,13 @@ def _run_to_train(
 ) -> "tuple[Config, Path]":
     """Return the configuration and the folder of a new training, or of the one to go on with."""
     from nmt.config_files import find_config, load_config
-    from nmt.run_folder import new_run_path, newest_run, open_run
+    from nmt.run_folder import RUNS, newest_training, open_run
 
     if not resume:
         file = find_config(config or "base.yaml")
-        return load_config(file, set_ or []), run or new_run_path(file.stem)
+        return load_config(file, set_ or []), run or RUNS / file.stem
     name = find_config(config).stem if config else "*"
-    folder = (open_run(run) if run else newest_run("checkpoint.pt", name)).path
+    folder = (open_run(run) if run else newest_training(name)).path
     settings = load_config(folder / "config.yaml", set_ or [])
     if config and load_config(config, set_ or []) != settings:
         raise UserError(
@@ -315,7 +315,8 @@ def datastore(
             raise UserError(f"--set {change}: a datastore takes data.path and its like only")
     prepared = prepare(load(str(opened.path / "config.yaml"), set_))
     require_same_data(opened, prepared)
-    filled = fill_datastore(opened, prepared, weights, choose_device(device))
+    with opened.held():
+        filled = fill_datastore(opened, prepared, weights, choose_device(device))
     typer.echo(f"{len(filled):,} positions in {opened.datastore}")
 
 

@@ -10,10 +10,11 @@ from typing import Any
 import torch
 from pydantic import FiniteFloat, NonNegativeFloat, NonNegativeInt, PositiveInt, TypeAdapter
 from torch import Tensor
+from tqdm import tqdm
 
 from nmt.errors import UserError, one_line
 from nmt.model.transformer import Transformer
-from nmt.run_folder import replacing
+from nmt.run_folder import RunFolder, replacing
 from nmt.training.distributed import Worker
 from nmt.training.optimization import WeightAverage
 
@@ -44,14 +45,14 @@ class Progress:
 
 
 def save_checkpoint(
-    path: Path,
+    run: RunFolder,
     model: Transformer,
     optimizer: torch.optim.Optimizer,
     average: WeightAverage | None,
     progress: Progress,
     worker: Worker,
 ) -> None:
-    """Write everything that the next update depends on, whole or not at all.
+    """Write everything that the next update depends on, whole or not at all; keep the one before.
 
     Of several processes the main one writes, and all have to call this.
     """
@@ -66,7 +67,8 @@ def save_checkpoint(
         "progress": asdict(progress),
         "of each process": own,
     }
-    with replacing(path) as partial, partial.open("wb") as file:
+    keep = run.previous_checkpoint
+    with replacing(run.checkpoint, previous=keep) as partial, partial.open("wb") as file:
         try:
             torch.save(state, file)
         except RuntimeError as error:  # PyTorch's word for a full disk, and what the file said
@@ -76,21 +78,53 @@ def save_checkpoint(
 
 
 def load_checkpoint(
+    run: RunFolder,
+    model: Transformer,
+    optimizer: torch.optim.Optimizer,
+    average: WeightAverage | None,
+    worker: Worker,
+) -> Progress:
+    """Restore what `save_checkpoint` wrote, or the one before where that is damaged.
+
+    Raises `UserError` where neither can be read or the number of processes is another one: each
+    goes on with its own random numbers.
+    """
+    current, previous = run.checkpoint, run.previous_checkpoint
+    if not previous.exists():
+        return _load(current, model, optimizer, average, worker)
+    try:
+        return _load(current, model, optimizer, average, worker)
+    except _DamagedError as error:
+        progress = _load(previous, model, optimizer, average, worker)
+        worker.gather(None)  # by now all of them have read it
+        if worker.is_main:
+            previous.replace(current)  # lest the next save keeps the damaged one
+            tqdm.write(
+                f"{error}\ngoing on from the checkpoint before, of update {progress.updates}; "
+                "best, last and averaged weights are untouched"
+            )
+        return progress
+
+
+class _DamagedError(UserError):
+    """A checkpoint that is missing or cannot be read."""
+
+
+def _load(
     path: Path,
     model: Transformer,
     optimizer: torch.optim.Optimizer,
     average: WeightAverage | None,
     worker: Worker,
 ) -> Progress:
-    """Restore what `save_checkpoint` wrote; raises `UserError` for anything else.
-
-    As for one that so many other processes wrote: each goes on with its own random numbers.
-    """
     try:
         _verify_checksums(path)
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         if state["format"] != FORMAT:
-            raise UserError(f"{path}: checkpoint format {state['format']}, expected {FORMAT}")
+            raise UserError(
+                f"{path}: checkpoint format {state['format']}, expected {FORMAT}; go on with the "
+                "nmt that wrote it, or train anew with another --run"
+            )
         own = state["of each process"]
         if len(own) != worker.size:
             raise UserError(
@@ -108,14 +142,15 @@ def load_checkpoint(
     except UserError:
         raise
     except FileNotFoundError:
-        raise UserError(
-            f"{path}: no checkpoint to resume from; delete the folder and train anew"
+        raise _DamagedError(
+            f"{path}: no checkpoint to go on from; the run's weights can still translate; train "
+            "anew with another --run"
         ) from None
     except Exception as error:  # torch.load raises a dozen kinds for damaged files
         reason = one_line(error)[:200]
         if isinstance(error, pickle.UnpicklingError):  # PyTorch would advise to trust the file
             reason = "it holds other things than tensors and numbers"
-        raise UserError(
+        raise _DamagedError(
             f"{path}: checkpoint cannot be read: {reason}; train anew with another --run"
         ) from None
 

@@ -1,7 +1,11 @@
-"""What may change when a training is resumed: limits and rates, but not the state's meaning."""
+"""How to resume a training, and what may change then: limits and rates, not the state's meaning."""
+
+import shlex
 
 from nmt.config import CORPUS_PATHS, Config
 from nmt.errors import UserError
+from nmt.run_folder import RunFolder
+from nmt.training.distributed import Worker
 
 _FIXED = (  # of the training section
     "seed",
@@ -15,6 +19,11 @@ _FIXED = (  # of the training section
     "weight_decay",
     "average_decay",
 )
+
+
+def resuming_command(run: RunFolder, worker: Worker) -> str:
+    """Return the command that goes on with a run."""
+    return f"{worker.command} train --resume --run {shlex.quote(str(run.path))}"
 
 
 def require_same_settings(before: Config, now: Config) -> None:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +11,7 @@ from nmt.config import Config
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.ops.memory import keep_memory
+from nmt.run_folder import RunFolder
 from nmt.special_tokens import UNK
 from nmt.training.backward import Seed, backward, backward_in_shards
 from nmt.training.batches import Batch
@@ -127,15 +127,15 @@ class TrainingState:
             if self.average:
                 self.average.swap()
 
-    def save(self, path: Path) -> None:
-        """Write a checkpoint; raises `UserError` where the training has diverged."""
+    def save(self, run: RunFolder) -> None:
+        """Write the run's checkpoint; raises `UserError` where the training has diverged."""
         self.require_finite_weights()
         self.progress.loss = self._cross_entropy.item()
-        save_checkpoint(path, self.model, self.optimizer, self.average, self.progress, self.worker)
+        save_checkpoint(run, self.model, self.optimizer, self.average, self.progress, self.worker)
 
-    def restore(self, path: Path) -> None:
-        """Take over the state of a checkpoint; raises `UserError` where it does not fit."""
-        self.progress = load_checkpoint(path, self.model, self.optimizer, self.average, self.worker)
+    def restore(self, run: RunFolder) -> None:
+        """Take over the state of the run's checkpoint; raises `UserError` where it does not fit."""
+        self.progress = load_checkpoint(run, self.model, self.optimizer, self.average, self.worker)
         self._cross_entropy.fill_(self.progress.loss)
 
     def require_finite_weights(self) -> None:

@@ -5,8 +5,11 @@
 >>> run = train(load_config("sample.yaml"), Path("runs/sample"))
 """
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+
+from tqdm import tqdm
 
 from nmt.config import Config
 from nmt.corpus.prepare import default_folder, prepare
@@ -15,74 +18,102 @@ from nmt.decoding.engines.conversion import convert
 from nmt.device import choose_device
 from nmt.run_folder import (
     RunFolder,
+    claimed,
     create_run,
     discard_beginning,
     open_run,
-    require_free,
     require_same_data,
 )
 from nmt.training.distributed import Worker
 from nmt.training.fill_datastore import fill_datastore, require_room
-from nmt.training.resuming import require_same_settings
+from nmt.training.resuming import require_same_settings, resuming_command
 from nmt.training.tensorboard import require_tensorboard
 from nmt.training.trainer import Trainer
 
 
 def train(
-    config: Config, folder: Path, resume: bool = False, worker: Worker | None = None
+    config: Config,
+    folder: Path,
+    resume: bool = False,
+    worker: Worker | None = None,
+    numbered: bool = False,
 ) -> RunFolder:
     """Train a model into a run folder; with `resume`, go on where the folder's checkpoint stands.
 
     Prepares the data first where needed. Raises `UserError` when the folder is in use, or, on
     resuming, when the corpus has changed or a field that the saved state depends on; other fields,
-    such as limits and the learning rate, may change and are kept in the folder.
+    such as limits and the learning rate, may change and are kept in the folder. A training that was
+    killed before its first checkpoint starts again, resumed or not.
 
     Raises `KeyboardInterrupt` after a Ctrl-C or SIGTERM, with a checkpoint written; there is no
     datastore for `decoding.neighbours` then.
 
-    worker: this process as `joined` returns it; by default it is the only one, on the best device
+    worker: this process as `joined` returns it; by default it is the only one, on the best device;
+    numbered: whether FOLDER-2, FOLDER-3, … will do as well where the folder is taken
     """
     worker = worker or Worker(choose_device())
     if config.training.tensorboard:
         require_tensorboard()
-    if not resume:
-        if worker.is_main:
-            require_free(folder)
-        run = RunFolder(folder)
-        prepared = _prepare(config, worker)
-        trainer = Trainer(config, prepared, run, worker)
-    else:
-        run = open_run(folder)
-        require_same_settings(run.config, config)
-        prepared = _prepare(config, worker)
-        require_same_data(run, prepared)
-    if config.decoding.neighbours:
-        require_room(prepared, config.model.d_model)
-    with run.held() if worker.is_main else nullcontext():
-        if resume:
-            trainer = Trainer(config, prepared, run, worker, resume=True)
-            if worker.is_main:
-                run.write_config(config)
-        elif worker.is_main:
-            create_run(folder, config, prepared)
+    with _held(folder, resume, numbered, worker) as run:
         try:
+            begin = not resume or run.has_only_begun
+            trainer = (_begin if worker.gather(begin)[0] else _go_on)(config, run, worker)
             went_on = trainer.run()
-        except BaseException:
-            if worker.is_main:
+        except Exception:
+            if worker.is_main and not resume:
                 discard_beginning(run)
+            raise
+        except BaseException:
+            if worker.is_main and run.has_only_begun:
+                again = resuming_command(run, worker)
+                tqdm.write(f"interrupted before the first checkpoint; start again with\n  {again}")
             raise
         if worker.is_main:
             convert(run, "best")
         wanted = config.decoding.neighbours and (went_on or not run.datastore.exists())
         if wanted and worker.is_main:
-            fill_datastore(run, prepared, "best", worker.device)
+            fill_datastore(run, trainer.prepared, "best", worker.device)
     return run
+
+
+@contextmanager
+def _held(folder: Path, resume: bool, numbered: bool, worker: Worker) -> Iterator[RunFolder]:
+    """Yield the run folder to all workers, held by the main one while the context lasts."""
+    with ExitStack() as stack:
+        if worker.is_main and resume:
+            stack.enter_context(open_run(folder).held())
+        elif worker.is_main:
+            folder = stack.enter_context(claimed(folder, numbered)).path
+        yield RunFolder(worker.gather(folder)[0])
+
+
+def _begin(config: Config, run: RunFolder, worker: Worker) -> Trainer:
+    if worker.is_main:
+        run.write_config(config)  # first: should this process be killed, the run can be resumed
+    prepared = _prepare(config, worker)
+    trainer = Trainer(config, prepared, run, worker)
+    if worker.is_main:
+        create_run(run.path, config, prepared)
+    return trainer
+
+
+def _go_on(config: Config, run: RunFolder, worker: Worker) -> Trainer:
+    require_same_settings(run.config, config)
+    prepared = _prepare(config, worker)
+    require_same_data(run, prepared)
+    trainer = Trainer(config, prepared, run, worker, resume=True)
+    if worker.is_main:
+        run.write_config(config)
+    return trainer
 
 
 def _prepare(config: Config, worker: Worker) -> PreparedData:
     """Prepare in the main process; the others open what it has prepared."""
     sections = config.data, config.tokenizer
-    return worker.main_first(
+    prepared = worker.main_first(
         main=lambda: prepare(config),
         others=lambda: open_prepared(default_folder(config), *sections),
     )
+    if config.decoding.neighbours:
+        require_room(prepared, config.model.d_model)
+    return prepared

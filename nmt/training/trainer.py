@@ -5,7 +5,6 @@ What it consists of stands beside it: `batches.py`, `state.py` (the update), `va
 """
 
 import math
-import shlex
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -27,6 +26,7 @@ from nmt.training.distributed import Worker
 from nmt.training.interruption import Interruption, catching_signals
 from nmt.training.limits import checkpoint_is_due, last_update, reached_limit, validation_is_due
 from nmt.training.log import TrainingLog, opened_log
+from nmt.training.resuming import resuming_command
 from nmt.training.state import TrainingState
 from nmt.training.validation import Validator
 
@@ -53,7 +53,7 @@ class Trainer:
         sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
         self.state = TrainingState(config, *sizes, self.last_update, worker)
         if resume:
-            self.state.restore(folder.checkpoint)
+            self.state.restore(folder)
         self._started = time.monotonic() - 60 * self.progress.minutes
         self._saved = self.progress.updates, self.progress.minutes
         self._batches_in_epoch = 0
@@ -78,8 +78,7 @@ class Trainer:
             return False
         self.progress.finished = False
         self._announce()
-        run = shlex.quote(str(self.folder.path))
-        resume = f"{self.worker.command} train --resume --run {run}"
+        resume = resuming_command(self.folder, self.worker)
         self.worker.when_lost = f"go on from the last checkpoint with {resume}"
         with catching_signals(self.worker.at_second_signal) as self._interruption:
             if not self.progress.updates:
@@ -203,7 +202,7 @@ class Trainer:
             progress.stale += 1
 
     def _save(self) -> None:
-        self.state.save(self.folder.checkpoint)
+        self.state.save(self.folder)
         self._save_weights("last")
         self._saved = self.progress.updates, self.progress.minutes
 

@@ -81,6 +81,7 @@ def test_a_checkpoint_that_does_not_fit_is_refused_in_one_line(
     config = toy_config(training={"max_updates": 2, "average_decay": 0.9})
     train(config, Path("run"))
     path = Path("run/checkpoint.pt")
+    Path("run/checkpoint.previous.pt").unlink()
     state = torch.load(path, weights_only=True)
     damage(state)
     torch.save(state, path)
@@ -141,6 +142,44 @@ def test_a_damaged_or_hostile_checkpoint_is_refused_in_one_line(
     assert not Path("ran").exists()
 
 
+@pytest.mark.parametrize("damage", [_changed_byte, _half, _archive_with_code, Path.unlink])
+def test_the_checkpoint_before_takes_the_place_of_a_damaged_one(
+    toy_config: Callable[..., Config],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    damage: Callable[[Path], None],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = toy_config(training={"max_updates": 5, "checkpoint_updates": 2})
+    reference, run = train(config, Path("whole")), train(config, Path("run"))
+    damage(run.checkpoint)
+
+    train(config, Path("run"), resume=True)
+
+    told = " ".join(capsys.readouterr().out.split())
+    assert "run/checkpoint.pt: " in told
+    assert "going on from the checkpoint before, of update 5; best, last and averaged" in told
+    for which in ("best", "last"):
+        assert run.weights(which).read_bytes() == reference.weights(which).read_bytes()
+    assert not Path("ran").exists()
+    damage(run.checkpoint)
+    train(config, Path("run"), resume=True)  # the one that took its place was kept in turn
+
+
+def test_two_damaged_checkpoints_are_refused_in_one_line(
+    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = toy_config(training={"max_updates": 2})
+    run = train(config, Path("run"))
+    for path in (run.checkpoint, run.previous_checkpoint):
+        _half(path)
+    with pytest.raises(UserError, match="checkpoint cannot be read") as caught:
+        train(config, Path("run"), resume=True)
+    assert "\n" not in str(caught.value)
+
+
 def test_the_optimizer_keeps_to_the_configuration_whatever_a_checkpoint_says(
     toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +238,6 @@ def test_a_run_whose_first_checkpoint_finds_no_room_leaves_nothing(
 
     with full_disk(100_000), pytest.raises(UserError, match=r"checkpoint\.pt: cannot be written"):
         train(config, Path("run"))
-    assert [path.name for path in Path("run").iterdir()] == [".lock"]
+    assert not Path("run").exists()
 
     train(config, Path("run"))

@@ -332,19 +332,68 @@ def test_resuming_with_another_corpus_is_refused(toy_config: MakeConfig, toy_cor
 def test_resuming_from_a_damaged_checkpoint_is_one_line(toy_config: MakeConfig) -> None:
     config = toy_config(training={"max_updates": 2})
     train(config, Path("run"))
-    checkpoint = Path("run/checkpoint.pt")
-    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
+    for checkpoint in Path("run").glob("checkpoint*"):
+        checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
     with pytest.raises(UserError, match=r"checkpoint cannot be read") as raised:
         train(config, Path("run"), resume=True)
     assert "\n" not in str(raised.value)
 
 
-def test_resuming_without_a_checkpoint_says_what_to_do(toy_config: MakeConfig) -> None:
-    """As where the disk was full when a training began."""
+def test_resuming_without_a_checkpoint_tells_of_the_weights(toy_config: MakeConfig) -> None:
     config = toy_config(training={"max_updates": 2})
-    make_trainer(config)
-    with pytest.raises(UserError, match="no checkpoint to resume from; delete the folder and"):
+    train(config, Path("run"))
+    for checkpoint in Path("run").glob("checkpoint*"):
+        checkpoint.unlink()
+    with pytest.raises(UserError, match=r"no checkpoint to go on from; .* weights can still"):
         train(config, Path("run"), resume=True)
+
+
+@pytest.mark.parametrize("moment", ["preparing", "copying"])
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_run_killed_before_its_first_checkpoint_starts_again(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, moment: str, resume: bool
+) -> None:
+    config = toy_config(training={"max_updates": 3})
+    train(config, Path("whole"))
+    whole = saved("whole")
+
+    def terminated(*_: object) -> None:
+        sys.exit(143)
+
+    where = "nmt.training.train.prepare" if moment == "preparing" else "nmt.run_folder.run_files"
+    with monkeypatch.context() as patch:
+        patch.setattr(where, terminated)
+        with pytest.raises(SystemExit):
+            train(config, Path("run"))
+    train(config, Path("run"), resume=resume)
+    assert_same(whole, saved("run"))
+
+
+def test_interrupted_while_preparing_it_is_told_how_to_start_again(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(config: Config) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nmt.training.train.prepare", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train(toy_config(), Path("a run"))
+    assert "start again with\n  nmt train --resume --run 'a run'" in capsys.readouterr().out
+
+
+def test_what_fails_before_the_first_checkpoint_leaves_no_run_but_a_resumed_one_stays(
+    toy_config: MakeConfig, toy_corpus: Path
+) -> None:
+    config = toy_config(data={"path": "own.tsv"}, training={"max_updates": 2})
+    with pytest.raises(UserError, match=r"own\.tsv"):
+        train(config, Path("run"))
+    assert not Path("run").exists()
+    RunFolder(Path("run")).path.mkdir()
+    RunFolder(Path("run")).write_config(config)
+    with pytest.raises(UserError, match=r"own\.tsv"):
+        train(config, Path("run"), resume=True)
+    shutil.copy(toy_corpus, "own.tsv")
+    train(config, Path("run"), resume=True)
 
 
 def test_stops_when_validations_get_no_better(toy_config: MakeConfig) -> None:
