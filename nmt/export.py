@@ -4,6 +4,7 @@ What `nmt.decoding.engines.conversion` writes, with the vocabularies' pieces in 
 and the run's own tokenizers beside it, which CTranslate2 leaves to others.
 """
 
+import glob
 import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,7 +12,7 @@ from tempfile import TemporaryDirectory
 from nmt.choices import Weights
 from nmt.corpus.tokenizers import Tokenizer, load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import unsupported, write_model
-from nmt.errors import UserError
+from nmt.errors import UserError, writing
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import SPECIALS
 
@@ -29,7 +30,10 @@ def export_run(run: RunFolder, folder: Path, weights: Weights = "best") -> None:
         raise UserError(f"CTranslate2 cannot hold this model: {'; '.join(reasons)}")
     tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
     vocabularies = _pieces(tokenizers.source), _pieces(tokenizers.target)
-    with TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as scratch:
+    prefix = f".{folder.name}.partial."
+    for remains in folder.parent.glob(f"{glob.escape(prefix)}*"):  # of exports that were killed
+        shutil.rmtree(remains, ignore_errors=True)
+    with writing(folder), TemporaryDirectory(prefix=prefix, dir=folder.parent) as scratch:
         partial = Path(scratch, folder.name)
         partial.mkdir()
         write_model(run.weights(weights), config.model, vocabularies, partial)

@@ -63,6 +63,7 @@ def test_nothing_half_written_is_left(
         raise OSError("No space left on device")
 
     monkeypatch.setattr("nmt.export.shutil.copyfile", full)
-    with pytest.raises(OSError, match="No space left"):
+    (tmp_path / ".exported.partial.123").mkdir()  # by an export that was killed
+    with pytest.raises(UserError, match=r"exported: cannot be written \(No space left"):
         export_run(trained_run, tmp_path / "exported")
     assert list(tmp_path.iterdir()) == []

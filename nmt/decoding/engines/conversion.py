@@ -4,6 +4,7 @@ A run carries it in RUN/ctranslate2/DIGEST. The digest is of the weights and of 
 model, so that a folder never changes, and other weights have another folder.
 
 model.bin                 the weights, in float32
+model.bin.sha256          its checksum, in runs
 config.json               the special tokens, the layer norms' ε
 source_vocabulary.json,   the ids as text, or in `nmt export`'s folders the pieces;
 target_vocabulary.json    shared_vocabulary.json where both sides have the same
@@ -21,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.checksums import identity, require_undamaged
+from nmt.checksums import checksum, identity, require_undamaged
 from nmt.choices import Weights
 from nmt.config import ModelConfig
 from nmt.decoding.engines.search import unknown_fields, unknown_values
-from nmt.errors import infinite_weights, no_such_weights, unreadable_weights
+from nmt.errors import infinite_weights, no_such_weights, unreadable_weights, writing
 from nmt.locks import locked
 from nmt.model.sinusoids import sinusoid_table
 from nmt.run_folder import RunFolder
@@ -34,6 +35,7 @@ from nmt.special_tokens import EOS, SOS, UNK
 if TYPE_CHECKING:
     from ctranslate2.specs import TransformerSpec
 
+_MODEL, _CHECKSUM = "model.bin", "model.bin.sha256"
 _FORMAT = 1  # of the files here; with another number every run's model is made again
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU"}  # the library's names
 # What is written here, and what only training needs.
@@ -73,11 +75,12 @@ def converted(run: RunFolder, weights: Weights) -> Iterator[Path]:
     run has no such weights, or damaged ones.
     """
     folder = run.converted / _digest(run, weights)
-    if folder.is_dir() or _keep(run, weights, folder):
+    if _is_whole(folder) or _keep(run, weights, folder):
         yield folder
         return
     with TemporaryDirectory() as scratch:
-        _write(run, weights, Path(scratch))
+        with writing(Path(scratch)):
+            _write(run, weights, Path(scratch))
         yield Path(scratch)
 
 
@@ -93,31 +96,38 @@ def discard(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def _is_whole(folder: Path) -> bool:
+    try:
+        return checksum(folder / _MODEL) == (folder / _CHECKSUM).read_text(encoding="ascii")
+    except (OSError, ValueError):
+        return False
+
+
 def _keep(run: RunFolder, weights: Weights, folder: Path) -> bool:
     """Write the model to `folder`, and delete those of older weights; False where it cannot be."""
     try:
         run.converted.mkdir(exist_ok=True)
-        with (
-            locked(run.converted / ".lock", f"{run.path}: waiting for another conversion"),
-            TemporaryDirectory(prefix=".", dir=run.converted) as scratch,
-        ):
-            if folder.is_dir():  # by the process that this one has waited for
+        with locked(run.converted / ".lock", f"{run.path}: waiting for another conversion"):
+            if _is_whole(folder):  # by the process that this one has waited for
                 return True
-            partial = Path(scratch, folder.name)
-            partial.mkdir()
-            _write(run, weights, partial)
-            partial.rename(folder)
             _delete_outdated(run)
+            discard(folder)
+            with TemporaryDirectory(prefix=".", dir=run.converted) as scratch:
+                partial = Path(scratch, folder.name)
+                partial.mkdir()
+                _write(run, weights, partial)
+                partial.rename(folder)
     except OSError:
         return False
     return True
 
 
 def _delete_outdated(run: RunFolder) -> None:
+    """Delete the models of older weights, and what killed conversions have left half written."""
     kinds: tuple[Weights, ...] = ("best", "last", "averaged")
     current = {_digest(run, kind) for kind in kinds if run.weights(kind).exists()}
     for folder in run.converted.iterdir():
-        if folder.is_dir() and folder.name not in current and not folder.name.startswith("."):
+        if folder.is_dir() and folder.name not in current:
             discard(folder)
 
 
@@ -135,6 +145,7 @@ def _write(run: RunFolder, weights: Weights, folder: Path) -> None:
     sizes = run.report["vocabulary_size"]
     source, target = ([str(i) for i in range(size)] for size in (sizes["source"], sizes["target"]))
     write_model(run.weights(weights), run.config.model, (source, target), folder)
+    (folder / _CHECKSUM).write_text(checksum(folder / _MODEL), encoding="ascii")
 
 
 def write_model(
