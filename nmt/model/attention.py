@@ -1,7 +1,7 @@
-"""Multi-head attention (Vaswani et al. 2017, section 3.2), with a cache for decoding."""
+"""Multi-head attention (Vaswani et al. 2017, section 3.2)."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import torch
@@ -9,99 +9,45 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nmt.config import ModelConfig
+from nmt.model.cache import KeyValueCache
 from nmt.model.positions import rotate
 from nmt.ops.dropout import Dropout
 from nmt.ops.linear import Linear
+from nmt.ops.softmax import softmax
 
-_VECTOR = 16  # numbers of 32 bits
 
-
-def scaled_dot_product(
+def attention(
     query: Tensor,
     key: Tensor,
     value: Tensor,
     mask: Tensor | None,
-    dropout: float = 0.0,
-    scale: float | None = None,
+    scale: float,
+    dropout: Callable[[Tensor], Tensor],
 ) -> Tensor:
     """Attention(Q, K, V) = softmax(Q Kᵀ / √d_key) V   (equation 1).
 
     query: (batch, heads, queries, d_key); key: (batch, heads, keys, d_key);
-    value: (batch, heads, keys, d_value); mask: broadcasts to (batch, heads, queries, keys),
-    True = may attend, or numbers that are added to the scores; a query that may attend to nothing
-    gets zeros; scale: what the scores are multiplied by, 1 / √d_key if None.
-    → (batch, heads, queries, d_value)
+    value: (batch, heads, keys, d_value); mask and scale: as for `attention_weights`;
+    dropout: applied to the weights → (batch, heads, queries, d_value)
     """
-    return functional.scaled_dot_product_attention(query, key, value, mask, dropout, scale=scale)
+    return dropout(attention_weights(query, key, mask, scale)) @ value
 
 
-def attention_weights(
-    query: Tensor, key: Tensor, mask: Tensor | None, scale: float | None = None
-) -> Tensor:
-    """softmax(Q Kᵀ / √d_key), the weights that `scaled_dot_product` keeps to itself.
+def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None, scale: float) -> Tensor:
+    """Return softmax(Q Kᵀ / √d_key): how much each query attends to each key.
 
-    → (batch, heads, queries, keys); rows sum to one, or are zero where nothing may be attended to
+    mask: broadcasts to (batch, heads, queries, keys), True = may attend; scale: 1 / √d_key in the
+    paper
+    → (batch, heads, queries, keys), rows of which sum to one
     """
-    scores = query @ key.transpose(-2, -1) * (scale or 1 / math.sqrt(query.shape[-1]))
+    scores = query @ key.transpose(-2, -1) * scale
     if mask is not None:
-        scores = scores.masked_fill(~mask, float("-inf"))
-    weights = _softmax(scores)
-    return weights if mask is None or mask.any(-1).all() else weights.nan_to_num(0.0)
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    return softmax(scores)
 
 
-def _softmax(scores: Tensor) -> Tensor:
-    """Return `scores.softmax(-1)`, of few keys on a CPU in a tenth of its time.
-
-    Its softmax takes the keys of a vector at once, fewer one by one, and is slow in 16 bits too.
-    """
-    keys = scores.shape[-1]
-    filled = functional.pad(scores, (0, max(0, _VECTOR - keys)), value=float("-inf"))
-    exact = torch.promote_types(scores.dtype, torch.float32)
-    return filled.softmax(-1, dtype=exact)[..., :keys].to(scores.dtype)
-
-
-class KeyValueCache:
-    """Keys and values of one layer's past positions, in buffers that double when they are full.
-
-    keys: (batch, heads, positions, d_key); values: (batch, heads, positions, d_value)
-    """
-
-    def __init__(self) -> None:
-        self.length = 0
-        self._keys: Tensor | None = None
-        self._values: Tensor | None = None
-
-    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Add new positions; return all keys and values so far."""
-        start, self.length = self.length, self.length + key.shape[2]
-        self._keys = _write(self._keys, key, start)
-        self._values = _write(self._values, value, start)
-        return self._keys.narrow(2, 0, self.length), self._values.narrow(2, 0, self.length)
-
-    def select(self, rows: Tensor) -> None:
-        """Keep, repeat or reorder the rows of the batch; rows: (new batch,)."""
-        if self._keys is not None and self._values is not None:
-            self._keys = self._keys.index_select(0, rows)
-            self._values = self._values.index_select(0, rows)
-
-
-def _write(buffer: Tensor | None, new: Tensor, start: int) -> Tensor:
-    """Write positions from `start` on into the buffer, or into one with room for them.
-
-    buffer: (batch, heads, positions, d); new: (batch, heads, new positions, d)
-    """
-    end = start + new.shape[2]
-    if buffer is None or buffer.shape[2] < end:
-        full = buffer
-        buffer = new.new_empty(*new.shape[:2], 2 * end, new.shape[3])
-        if full is not None:
-            buffer[:, :, :start] = full[:, :, :start]
-    buffer.narrow(2, start, new.shape[2]).copy_(new)
-    return buffer
-
-
-class _Attention(nn.Module):
-    """What self- and cross-attention share: heads, the product, the output projection."""
+class MultiHeadAttention(nn.Module):
+    """What self- and cross-attention share: the heads, the attention, the output projection."""
 
     def __init__(self, config: ModelConfig):
         super().__init__()
@@ -123,17 +69,27 @@ class _Attention(nn.Module):
         if self.recorded is not None:
             self.recorded.append(attention_weights(query, key, mask, self.scale))
         if self.training and query.device.type == "cpu":
-            # PyTorch's kernel takes no random numbers of a thread's own there, goes back slowly in
-            # bfloat16, and is no faster in float32.
-            heads = self.dropout(attention_weights(query, key, mask, self.scale)) @ value
+            heads = attention(query, key, value, mask, self.scale, self.dropout)
         else:
-            dropout = self.dropout.rate if self.training else 0.0
-            heads = scaled_dot_product(query, key, value, mask, dropout, self.scale)
+            heads = self._fused_attention(query, key, value, mask)
         # (batch, heads, queries, d_value) → (batch, queries, heads * d_value)
         return self.output(heads.transpose(1, 2).flatten(2))
 
+    def _fused_attention(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
+    ) -> Tensor:
+        """Compute `attention` by PyTorch's own kernel, which never holds all the weights.
 
-class SelfAttention(_Attention):
+        In training on a CPU it is no faster in float32 and slower in bfloat16, and its dropout
+        does not draw from each thread's own generator.
+        """
+        rate = self.dropout.rate if self.training else 0.0
+        return functional.scaled_dot_product_attention(
+            query, key, value, mask, rate, scale=self.scale
+        )
+
+
+class SelfAttention(MultiHeadAttention):
     """Attention of a sequence to itself; Wᵠ, Wᴷ and Wⱽ of all heads are one matrix product."""
 
     def __init__(self, config: ModelConfig):
@@ -151,7 +107,7 @@ class SelfAttention(_Attention):
         """Attend within x, and to the cached positions before it.
 
         x: (batch, length, d_model); mask: broadcasts to (batch, 1, length, past + length);
-        rotations: what `RotaryPositions` rotate queries and keys by → (batch, length, d_model)
+        rotations: by which `RotaryPositions` turn queries and keys → (batch, length, d_model)
         """
         projected = self.query_key_value(x).split(self.widths, dim=-1)
         query, key, value = (self._split_heads(part) for part in projected)
@@ -162,7 +118,7 @@ class SelfAttention(_Attention):
         return self._attend(query, key, value, mask)
 
 
-class CrossAttention(_Attention):
+class CrossAttention(MultiHeadAttention):
     """Attention of the decoder to the encoder's output."""
 
     def __init__(self, config: ModelConfig):

@@ -3,18 +3,21 @@
 from torch import Tensor, nn
 
 from nmt.config import ModelConfig
-from nmt.model.attention import CrossAttention, KeyValueCache, SelfAttention
+from nmt.model.attention import CrossAttention, SelfAttention
+from nmt.model.cache import KeyValueCache
 from nmt.ops.dropout import Dropout
 from nmt.ops.linear import Linear
 
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU}
+
 
 class FeedForward(nn.Module):
-    """FFN(x) = max(0, x W₁ + b₁) W₂ + b₂   (Vaswani et al. 2017, equation 2)."""
+    """FFN(x) = max(0, x W₁ + b₁) W₂ + b₂, or GELU for max (Vaswani et al. 2017, equation 2)."""
 
     def __init__(self, config: ModelConfig):
         super().__init__()
         self.inner = Linear(config.d_model, config.d_ff)
-        self.activation = nn.ReLU() if config.activation == "relu" else nn.GELU()
+        self.activation = ACTIVATIONS[config.activation]()
         self.dropout = Dropout(config.feed_forward_dropout)
         self.outer = Linear(config.d_ff, config.d_model)
 

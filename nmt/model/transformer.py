@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.config import ModelConfig
-from nmt.model.attention import KeyValueCache
+from nmt.model.cache import KeyValueCache
 from nmt.model.layers import DecoderLayer, EncoderLayer
 from nmt.model.masks import padding_mask, target_mask
 from nmt.model.positions import POSITIONS, LearnedPositions

@@ -1,16 +1,17 @@
-"""Attention equals its equation; its cache holds the past."""
+"""Attention equals its equation, by whichever way it is computed."""
 
 import pytest
 import torch
+from torch import nn
 
 from nmt.model.attention import (
     CrossAttention,
-    KeyValueCache,
     SelfAttention,
+    attention,
     attention_weights,
     record_attention,
-    scaled_dot_product,
 )
+from nmt.model.cache import KeyValueCache
 
 
 def random_heads(length: int, width: int, seed: int) -> torch.Tensor:
@@ -20,13 +21,13 @@ def random_heads(length: int, width: int, seed: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize(("d_key", "d_value"), [(4, 4), (3, 7), (9, 2), (1, 1)])
-def test_scaled_dot_product_equals_the_equation(d_key, d_value, reference):
+def test_attention_equals_the_equation(d_key, d_value, reference):
     query, key = random_heads(5, d_key, 1), random_heads(6, d_key, 2)
     value = random_heads(6, d_value, 3)
     mask = torch.rand(2, 1, 5, 6, generator=torch.Generator().manual_seed(4)) < 0.6
     mask[..., 0] = True
 
-    result = scaled_dot_product(query, key, value, mask)
+    result = attention(query, key, value, mask, d_key**-0.5, nn.Identity())
 
     assert result.shape == (2, 3, 5, d_value)
     for batch in range(2):
@@ -39,7 +40,7 @@ def test_scaled_dot_product_equals_the_equation(d_key, d_value, reference):
 def test_attention_weights_are_a_literal_softmax():
     query, key = torch.tensor([[[[2.0, 0.0, 0.0, 0.0]]]]), torch.eye(4)[None, None, :3]
 
-    weights = attention_weights(query, key, torch.tensor([[[[True, True, False]]]]))
+    weights = attention_weights(query, key, torch.tensor([[[[True, True, False]]]]), 0.5)
 
     # scores 2 / √4 = 1 and 0: e / (e + 1) and 1 / (e + 1)
     torch.testing.assert_close(weights, torch.tensor([[[[0.7310586, 0.2689414, 0.0]]]]))
@@ -54,66 +55,21 @@ def test_attention_weights_follow_another_scale():
     torch.testing.assert_close(weights, torch.tensor([[[[0.6224593, 0.3775407]]]]))
 
 
-@pytest.mark.parametrize("keys", [1, 7, 15, 16, 17, 40])
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
-def test_attention_weights_and_gradients_are_those_of_the_plain_softmax(keys, dtype):
-    query, key = (random_heads(n, 3, n).to(dtype).requires_grad_() for n in (5, keys))
-    plain_query, plain_key = (x.detach().double().requires_grad_() for x in (query, key))
-    mask = torch.rand(2, 1, 5, keys, generator=torch.Generator().manual_seed(4)) < 0.7
-    mask[..., 0] = True
-    wanted = torch.randn(2, 3, 5, keys, generator=torch.Generator().manual_seed(5))
-
-    weights = attention_weights(query, key, mask)
-    (weights * wanted).sum().backward()
-
-    scores = (plain_query @ plain_key.transpose(2, 3) / 3**0.5).masked_fill(~mask, float("-inf"))
-    expected = scores.softmax(-1)
-    (expected * wanted).sum().backward()
-    tolerance = {"rtol": 0.05, "atol": 0.05} if dtype == torch.bfloat16 else {}
-    found = weights, query.grad, key.grad
-    for one, other in zip(found, (expected, plain_query.grad, plain_key.grad), strict=True):
-        assert one.dtype == dtype
-        torch.testing.assert_close(one, other.to(dtype), **tolerance)
-
-
-@pytest.mark.parametrize("scale", [None, 0.3])
+@pytest.mark.parametrize("kind", [SelfAttention, CrossAttention])
 @pytest.mark.parametrize("masked", [False, True])
-def test_attention_weights_agree_with_scaled_dot_product(masked, scale):
-    query, key, value = random_heads(5, 3, 1), random_heads(6, 3, 2), random_heads(6, 4, 3)
-    mask = torch.rand(2, 1, 5, 6, generator=torch.Generator().manual_seed(4)) < 0.5
-    mask[1, 0, 2] = False  # may attend to nothing
-
-    weights = attention_weights(query, key, mask if masked else None, scale)
-
-    expected = scaled_dot_product(query, key, value, mask if masked else None, scale=scale)
-    torch.testing.assert_close(weights @ value, expected)
-
-
-def test_weights_sum_to_one_or_are_zero_where_nothing_may_be_attended():
-    mask = torch.ones(2, 1, 5, 6, dtype=torch.bool)
-    mask[0, 0, 4] = False
-
-    sums = attention_weights(random_heads(5, 3, 1), random_heads(6, 3, 2), mask).sum(-1)
-
-    expected = torch.ones(2, 3, 5, dtype=torch.float64)
-    expected[0, :, 4] = 0
-    torch.testing.assert_close(sums, expected)
-
-
-@pytest.mark.parametrize("dropout", [0.0, 0.5])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_a_query_that_may_attend_to_nothing_gets_zeros_and_finite_gradients(dropout, dtype):
+def test_without_dropout_training_and_decoding_compute_the_same(config, kind, masked):
+    """In training on a CPU the equation itself, else PyTorch's kernel."""
     torch.manual_seed(1)
-    inputs = [random_heads(4, 8, seed).to(dtype).requires_grad_() for seed in (1, 2, 3)]
-    mask = torch.ones(2, 1, 1, 4, dtype=torch.bool)
-    mask[1] = False
+    layer = kind(config(d_key=3, d_value=5, score_scale="d_model"))
+    x, memory = torch.randn(2, 6, 8), torch.randn(2, 6, 8)
+    mask = torch.rand(2, 1, 6, 6) < 0.5
+    mask[..., 0] = True
+    source = () if kind is SelfAttention else (layer.keys_values(memory),)
 
-    result = scaled_dot_product(*inputs, mask, dropout)
-    result.square().sum().backward()
+    trained = layer(x, *source, mask if masked else None)
+    decoded = layer.eval()(x, *source, mask if masked else None)
 
-    assert result[1].eq(0).all()
-    assert result[0].ne(0).any()
-    assert all(tensor.grad.isfinite().all() for tensor in inputs)
+    torch.testing.assert_close(decoded, trained)
 
 
 def test_attention_dropout_drops_in_training_only(config):
@@ -124,40 +80,6 @@ def test_attention_dropout_drops_in_training_only(config):
     assert not torch.equal(layer(x, None), layer(x, None))
     layer.eval()
     assert torch.equal(layer(x, None), layer(x, None))
-
-
-def test_a_cache_returns_all_that_was_appended():
-    cache = KeyValueCache()
-    keys, values = random_heads(3, 2, 1), random_heads(3, 5, 2)
-
-    cache.append(keys[:, :, :2], values[:, :, :2])
-    all_keys, all_values = cache.append(keys[:, :, 2:], values[:, :, 2:])
-
-    assert cache.length == 3
-    assert torch.equal(all_keys, keys)
-    assert torch.equal(all_values, values)
-
-
-def test_a_cache_selects_rows_with_repetition_and_goes_on():
-    cache = KeyValueCache()
-    keys, values = random_heads(2, 2, 1), random_heads(2, 5, 2)
-    cache.append(keys, values)
-
-    cache.select(torch.tensor([1, 1, 0]))
-    more_keys, more_values = torch.full((3, 3, 1, 2), 7.0), torch.full((3, 3, 1, 5), 8.0)
-    all_keys, all_values = cache.append(more_keys.double(), more_values.double())
-
-    assert torch.equal(all_keys[:, :, :2], keys[[1, 1, 0]])
-    assert torch.equal(all_values[:, :, :2], values[[1, 1, 0]])
-    assert all_keys[:, :, 2].eq(7).all()
-    assert all_values[:, :, 2].eq(8).all()
-
-
-def test_selecting_from_an_empty_cache_is_harmless():
-    cache = KeyValueCache()
-    cache.select(torch.tensor([0]))
-
-    assert cache.append(random_heads(1, 2, 1), random_heads(1, 2, 2))[0].shape == (2, 3, 1, 2)
 
 
 def test_self_attention_through_a_cache_equals_attention_at_once(config):

@@ -1,0 +1,43 @@
+"""Keys and values of past positions, so that a decoding step need not project them again."""
+
+from torch import Tensor
+
+
+class KeyValueCache:
+    """Keys and values of one layer's past positions, in buffers that double when they are full.
+
+    keys: (batch, heads, positions, d_key); values: (batch, heads, positions, d_value)
+    """
+
+    def __init__(self) -> None:
+        self.length = 0
+        self._keys: Tensor | None = None
+        self._values: Tensor | None = None
+
+    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Add new positions; return all keys and values so far."""
+        start, self.length = self.length, self.length + key.shape[2]
+        self._keys = _write(self._keys, key, start)
+        self._values = _write(self._values, value, start)
+        return self._keys.narrow(2, 0, self.length), self._values.narrow(2, 0, self.length)
+
+    def select(self, rows: Tensor) -> None:
+        """Keep, repeat or reorder the rows of the batch; rows: (new batch,)."""
+        if self._keys is not None and self._values is not None:
+            self._keys = self._keys.index_select(0, rows)
+            self._values = self._values.index_select(0, rows)
+
+
+def _write(buffer: Tensor | None, new: Tensor, start: int) -> Tensor:
+    """Write positions from `start` on into the buffer, or into one with room for them.
+
+    buffer: (batch, heads, positions, d); new: (batch, heads, new positions, d)
+    """
+    end = start + new.shape[2]
+    if buffer is None or buffer.shape[2] < end:
+        full = buffer
+        buffer = new.new_empty(*new.shape[:2], 2 * end, new.shape[3])
+        if full is not None:
+            buffer[:, :, :start] = full[:, :, :start]
+    buffer.narrow(2, start, new.shape[2]).copy_(new)
+    return buffer
