@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from nmt.choices import EngineChoice
+from nmt.special_tokens import TAGS
 
 
 def _path_or_pair(value: object) -> object:
@@ -32,6 +33,7 @@ def _path_or_pair(value: object) -> object:
     return tuple(paths) if paths is value else value
 
 
+MOST_TAGS = len(TAGS)
 CORPUS_PATHS = ("path", "train_path", "validation_path", "test_path")  # of the data section
 
 PathOrPair = Annotated[Path | tuple[Path, Path] | None, BeforeValidator(_path_or_pair)]
@@ -132,9 +134,45 @@ class CorpusConfig(Section):
                 yield (name, "source"), message
 
 
+class CorpusPart(CorpusConfig):
+    """One of several corpora of a training."""
+
+    name: str | None = Field(None, description="what reports call it; its source and path if unset")
+    weight: float | None = Field(
+        None,
+        gt=0,
+        le=1e6,
+        description="its share of every epoch, beside the others' weights; unset: its size",
+    )
+    tag: str | None = Field(
+        None,
+        pattern="^[a-z0-9_-]{1,30}$",
+        description="put before its sources as a piece, and before others with --tag",
+    )
+    held_out: bool = Field(
+        True, description="validation and test come from it: its own splits, or taken out of it"
+    )
+
+    @property
+    def label(self) -> str:
+        """What reports call it."""
+        return self.name or " ".join(filter(None, (self.source, self._where)))
+
+    @property
+    def _where(self) -> str:
+        found = self.path or self.train_path
+        return str(found[0] if isinstance(found, tuple) else found or "")
+
+
 class DataConfig(CorpusConfig):
     """Where the sentence pairs come from, how they are cleaned, and how they are split."""
 
+    corpora: tuple[CorpusPart, ...] = Field(
+        (),
+        max_length=100,
+        description="several corpora in one training, in place of source and path: a list of "
+        "{source, path, …, weight, tag, held_out, name}",
+    )
     source_language: LanguageCode = Field("en", description="language code translated from")
     target_language: LanguageCode = Field("de", description="language code translated into")
     validation_size: int = Field(
@@ -189,10 +227,32 @@ class DataConfig(CorpusConfig):
 
     def broken_rules(self) -> Iterator[BrokenRule]:
         """See `Section.broken_rules`."""
-        yield from super().broken_rules()
+        if self.corpora:
+            yield from self._broken_rules_of_corpora()
+        else:
+            yield from super().broken_rules()
         if self.restore_case and self.lowercase != "both":
             message = f"`restore_case` needs `lowercase: both`, not `{self.lowercase}`"
             yield ("restore_case", "lowercase"), message
+
+    @property
+    def tags(self) -> list[str]:
+        """The corpora's different tags, in the order in which they are numbered."""
+        return sorted({part.tag for part in self.corpora if part.tag})
+
+    def _broken_rules_of_corpora(self) -> Iterator[BrokenRule]:
+        for name, info in CorpusConfig.model_fields.items():
+            if getattr(self, name) != info.default:
+                yield ("corpora", name), f"`corpora` name their own `{name}`; take out one of them"
+        for part in self.corpora:
+            for _, message in part.broken_rules():
+                yield ("corpora",), f"corpora, {part.label}: {message}"
+        if len({part.weight is None for part in self.corpora}) > 1:
+            yield ("corpora",), "corpora: set `weight` for all of them, or for none"
+        if not any(part.held_out for part in self.corpora):
+            yield ("corpora",), "corpora: set `held_out: true` for one, to validate and test on"
+        if len(self.tags) > MOST_TAGS:
+            yield ("corpora",), f"corpora: {len(self.tags)} different tags, at most {MOST_TAGS}"
 
 
 class TokenizerConfig(Section):
@@ -547,6 +607,9 @@ class Config(Section):
             message = "`data.carry_over: names` knows names by their capital, but all German nouns "
             fields = ("data.carry_over", "data.source_language")
             yield fields, message + "have one; set it to none or all"
+        if self.data.tags and not self.tokenizer.subword:
+            message = "tags of `data.corpora` need `tokenizer.kind: bpe` or `unigram`"
+            yield ("data.corpora", "tokenizer.kind"), message
         if self.data.carry_over != "none" and not self.tokenizer.subword:
             yield (
                 ("data.carry_over", "tokenizer.kind"),

@@ -305,6 +305,7 @@ def _type_name(field: FieldInfo) -> str:
     for long, short in (
         ("pathlib.Path", "path"),
         ("Path", "path"),
+        ("nmt.config.", ""),
         ("NoneType", "null"),
         ("None", "null"),
     ):

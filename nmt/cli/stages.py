@@ -141,6 +141,10 @@ def translate(
             "--n-best", min=1, max=500, help="Print so many translations: line, score, text."
         ),
     ] = None,
+    tag: Annotated[
+        str | None,
+        typer.Option("--tag", help="Translate as text of the corpus with this tag (data.corpora)."),
+    ] = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
     engine: EngineOption = None,
@@ -151,6 +155,7 @@ def translate(
 
     Several runs translate together, as an ensemble.
     """
+    from nmt.corpus.tags import tag_prefix
     from nmt.run_folder import require_file
 
     if text and input_:
@@ -162,14 +167,14 @@ def translate(
         require_file(output)
     if input_ and not input_.exists():
         raise UserError(f"{input_}: cannot be read: no such file")
-    translator = open_translator(
-        find_runs(run, weights), weights, beam_size, device, set_, engine, compute_type
-    )
+    runs = find_runs(run, weights)
+    prefix = tag_prefix(runs[0].config.data, tag)
+    translator = open_translator(runs, weights, beam_size, device, set_, engine, compute_type)
     if asked:
-        _converse(translator, n_best)
+        _converse(translator, n_best, prefix)
         return
     lines = _argument_lines(text) if text else _input_lines(input_)
-    found = translator.stream(lines, n_best or 1)
+    found = translator.stream((prefix + line for line in lines), n_best or 1)
     _write_lines(_format(found, n_best), output)
 
 
@@ -368,7 +373,7 @@ def _write_lines(lines: Iterator[str], output: Path | None) -> None:
         file.writelines(line + "\n" for line in lines)
 
 
-def _converse(translator: "Translator", n_best: int | None) -> None:
+def _converse(translator: "Translator", n_best: int | None, prefix: str) -> None:
     _warn("one sentence a line; Ctrl-D ends")
     while True:
         try:
@@ -377,7 +382,7 @@ def _converse(translator: "Translator", n_best: int | None) -> None:
         except EOFError:
             typer.echo(err=True)
             return
-        for text in _format(iter(translator.n_best([line], n_best or 1)), n_best):
+        for text in _format(iter(translator.n_best([prefix + line], n_best or 1)), n_best):
             typer.echo(text)
 
 

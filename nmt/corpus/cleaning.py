@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.config import DataConfig
-from nmt.special_tokens import PLACEHOLDERS
+from nmt.special_tokens import PLACEHOLDERS, TAGS
 
 # Control and invisible formatting characters carry no words; they would end up in vocabularies.
 _MOST_CHARACTERS_A_WORD = 50  # on average
 _INVISIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff"
-    f"{PLACEHOLDERS}]"
+    f"{PLACEHOLDERS}{TAGS}]"
 )
 
 

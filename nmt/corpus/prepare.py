@@ -38,9 +38,9 @@ from nmt.corpus.prepared import (
     write_examples,
 )
 from nmt.corpus.readers import Pair, Split
-from nmt.corpus.report import length_summary
+from nmt.corpus.report import CorpusReport, length_summary
 from nmt.corpus.seen import write_seen
-from nmt.corpus.sources import Corpus, open_corpus
+from nmt.corpus.sources import Corpus, open_corpora
 from nmt.corpus.splitting import (
     Part,
     assign_parts,
@@ -51,6 +51,7 @@ from nmt.corpus.splitting import (
     sentence_key,
     sentence_keys,
 )
+from nmt.corpus.tags import split_prefix, tag_prefix
 from nmt.corpus.target_pieces import put_target_first
 from nmt.corpus.tokenizers import (
     CHUNK,
@@ -81,16 +82,16 @@ def prepare(config: Config, folder: Path | None = None, refresh: bool = False) -
     Of several processes that prepare one folder, one works and the others wait for its result.
     `refresh` downloads the corpus again.
     """
-    corpus = open_corpus(config.data, refresh)
+    corpora = open_corpora(config.data, refresh)
     folder = folder or default_folder(config)
-    fingerprint = _fingerprint(config, corpus)
+    fingerprint = _fingerprint(config, corpora)
     with _claim(folder) as partial:
         manifest = read_manifest(folder)
         if manifest is None or manifest.fingerprint != fingerprint or not manifest.is_whole():
             _require_own(folder)
             with writing(folder):
                 partial.mkdir()
-                tokenizers = _write(config, corpus, partial, fingerprint)
+                tokenizers = _write(config, corpora, partial, fingerprint)
                 _replace_folder(folder.resolve(), partial)
             return open_prepared(folder, config.data, config.tokenizer, tokenizers)
         return open_prepared(folder, config.data, config.tokenizer)
@@ -145,20 +146,28 @@ def _replace_folder(folder: Path, new: Path) -> None:
 def default_folder(config: Config) -> Path:
     """Return ./data/prepared/SOURCE-HASH, one folder for each data and tokenizer section."""
     digest = hashlib.sha256(_sections(config).encode()).hexdigest()[:10]
-    return Path("data", "prepared", f"{config.data.source}-{digest}")
+    name = "corpora" if config.data.corpora else config.data.source
+    return Path("data", "prepared", f"{name}-{digest}")
 
 
-def _sections(config: Config, exclude: set[str] | None = None) -> str:
+def _sections(config: Config, paths: bool = True) -> str:
     """Return what the data and tokenizer sections set; a field added later changes nothing."""
+    without = {} if paths else dict.fromkeys(CORPUS_PATHS, True)
+    exclude: Any = {**without, "corpora": {"__all__": without}}
     data = config.data.model_dump_json(exclude=exclude, exclude_defaults=True)
     return data + config.tokenizer.model_dump_json(exclude_defaults=True)
 
 
-def _fingerprint(config: Config, corpus: Corpus) -> str:
+def _fingerprint(config: Config, corpora: list[Corpus]) -> str:
     """Return a hash of everything that the prepared data is made from."""
     digest = hashlib.sha256(f"format {FORMAT}\n".encode())
-    digest.update(_sections(config, {*CORPUS_PATHS}).encode())  # the files may have moved
-    files = [(split, path) for split, paths in sorted(corpus.files.items()) for path in paths]
+    digest.update(_sections(config, paths=False).encode())  # the files may have moved
+    files = [
+        (split, path)
+        for corpus in corpora
+        for split, paths in sorted(corpus.files.items())
+        for path in paths
+    ]
     size = sum(path.stat().st_size for _, path in files)
     with tqdm(desc="checking corpus", total=size, unit="B", unit_scale=True, delay=2) as bar:
         for split, path in files:
@@ -170,18 +179,14 @@ def _fingerprint(config: Config, corpus: Corpus) -> str:
     return digest.hexdigest()
 
 
-def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> Tokenizers:
+def _write(config: Config, corpora: list[Corpus], folder: Path, fingerprint: str) -> Tokenizers:
     texts = (folder / "train.source.txt", folder / "train.target.txt")
     cased = folder / "train.cased.txt" if config.data.restore_case else None
-    given = {
-        split: list(_progress(corpus.pairs(split), f"reading {split}"))
-        for split in _PARTS
-        if split in corpus.files
-    }
-    plan = _plan_splits(config.data, corpus, given, texts, cased)
+    given = _read_given(config.data, corpora)
+    plan = _plan_splits(config.data, corpora, given, texts, cased)
     for text in filter(None, (*texts, cased)):
         _keep_lines(text, plan.in_train)
-    pairs = _write_splits(config.data, given, corpus, plan, folder)
+    pairs = _write_splits(config.data, given, corpora, plan, folder)
     if cased:
         _learn_casing(cased, folder)
     write_seen(texts, plan.target_keys[plan.in_train], folder)
@@ -202,7 +207,7 @@ def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> To
         "vocabulary_size": {side: getattr(tokenizers, side).size for side in SIDES},
         "coverage": coverage,
         "source_in_train": {split: pairs[f"{split} in train"] for split in _PARTS},
-        "licence": corpus.licence,
+        "corpora": _corpus_reports(corpora, plan),
     }
     for text in texts:
         text.unlink()
@@ -216,10 +221,34 @@ def _write(config: Config, corpus: Corpus, folder: Path, fingerprint: str) -> To
 # ----------------------------------------------------------------------------- cleaning, splitting
 
 
+def _corpus_reports(corpora: list[Corpus], plan: "_Plan") -> list[CorpusReport]:
+    in_train = np.split(plan.in_train, np.cumsum(plan.sizes)[:-1])
+    return [
+        {"name": c.name, "licence": c.licence, "read": size, "train": int(kept.sum())}
+        for c, size, kept in zip(corpora, plan.sizes, in_train, strict=True)
+    ]
+
+
+def _read_given(data: DataConfig, corpora: list[Corpus]) -> Given:
+    """Return the pairs of given validation and test splits; the sources carry their tags."""
+    given: dict[Split, list[Pair]] = {}
+    for corpus in corpora:
+        for split in _PARTS:
+            if corpus.held_out and split in corpus.files:
+                pairs = _progress(corpus.pairs(split), f"reading {split}")
+                prefix = tag_prefix(data, corpus.tag)
+                given.setdefault(split, []).extend((prefix + s, t) for s, t in pairs)
+    return given
+
+
 @dataclass
 class _Plan:
-    """Where each pair of the training source goes; a few bytes a pair, no text."""
+    """Where each pair of the training source goes; a few bytes a pair, no text.
 
+    sizes: pairs read of each corpus, which come one after another
+    """
+
+    sizes: list[int]
     parts: NDArray[np.uint8]
     source_keys: NDArray[np.int64]
     target_keys: NDArray[np.int64]
@@ -233,13 +262,13 @@ class _Plan:
 
 def _plan_splits(
     data: DataConfig,
-    corpus: Corpus,
+    corpora: list[Corpus],
     given: Given,
     texts: tuple[Path, Path],
     cased: Path | None,
 ) -> _Plan:
     """Read the training source: write all pairs cleaned, and decide where each of them goes."""
-    cleaned = _clean(data, corpus, texts, cased)
+    cleaned = _clean(data, corpora, texts, cased)
     kept, dropped = cleaned.kept, cleaned.dropped
     if data.drop_duplicates:
         first = first_occurrences(cleaned.source_keys, cleaned.target_keys, kept)
@@ -262,19 +291,45 @@ def _plan_splits(
     else:
         keys = cleaned.source_keys
         reserved = np.concatenate([_NO_KEYS, *(_source_keys(data, p) for p in given.values())])
-    parts = assign_parts(keys, kept, wanted, reserved)
+    parts = _assign(keys, kept, wanted, reserved, _held_out_pairs(corpora, cleaned.sizes))
+    dropped["in another split"] += int((kept & (parts == Part.DROPPED)).sum())
     counted = Counter({reason: count for reason, count in dropped.items() if count})
-    return _Plan(parts, cleaned.source_keys, cleaned.target_keys, counted)
+    return _Plan(cleaned.sizes, parts, cleaned.source_keys, cleaned.target_keys, counted)
+
+
+def _held_out_pairs(corpora: list[Corpus], sizes: list[int]) -> NDArray[np.bool_]:
+    return np.repeat([corpus.held_out for corpus in corpora], sizes)
+
+
+def _assign(
+    keys: NDArray[np.int64],
+    kept: NDArray[np.bool_],
+    wanted: dict[Part, int],
+    reserved: NDArray[np.int64],
+    may_be_taken: NDArray[np.bool_],
+) -> NDArray[np.uint8]:
+    """Take validation and test out of some corpora; the others lose the pairs with the same keys.
+
+    may_be_taken: which pairs are of such a corpus, shape (pairs,)
+    """
+    parts = assign_parts(keys, kept & may_be_taken, wanted, reserved)
+    others = kept & ~may_be_taken
+    taken = np.unique(keys[parts > Part.TRAIN])
+    parts[others] = np.where(np.isin(keys[others], taken), Part.DROPPED, Part.TRAIN)
+    return parts
 
 
 @dataclass
 class _Cleaned:
     """What is known of each training pair after cleaning.
 
+    sizes: pairs of each corpus, which come one after another;
+
     plain_source_keys, plain_target_keys: hashes without case and punctuation; empty unless asked
     for
     """
 
+    sizes: list[int]
     kept: NDArray[np.bool_]
     source_keys: NDArray[np.int64]
     target_keys: NDArray[np.int64]
@@ -284,9 +339,9 @@ class _Cleaned:
 
 
 def _clean(
-    data: DataConfig, corpus: Corpus, texts: tuple[Path, Path], cased: Path | None
+    data: DataConfig, corpora: list[Corpus], texts: tuple[Path, Path], cased: Path | None
 ) -> _Cleaned:
-    """Write the training source cleaned, a pair a line; to `cased` the target before lowercasing.
+    """Write the training sources cleaned, a pair a line; to `cased` the target before lowercasing.
 
     Return which pairs may stay, the hashes of their sources and targets, and why others may not.
     """
@@ -295,11 +350,12 @@ def _clean(
     keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
     plain_keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
     dropped: Counter[str] = Counter()
-    pairs = iter(_progress(corpus.pairs("train"), "reading"))
+    sizes = [0] * len(corpora)
     with ExitStack() as stack:
         files = [stack.enter_context(_text_writer(text)) for text in texts]
         cased_file = stack.enter_context(_text_writer(cased)) if cased else None
-        while chunk := list(islice(pairs, CHUNK)):
+        for number, prefix, chunk in _read_chunks(data, corpora):
+            sizes[number] += len(chunk)
             sources = cleaner.sources([source for source, _ in chunk])
             tidied = cleaner.tidy_lines([target for _, target in chunk])
             targets = cleaner.target_case(tidied).split("\n")
@@ -309,11 +365,13 @@ def _clean(
             kept.append(reasons == "")
             dropped.update(reasons[reasons != ""].tolist())
             for side, lines in enumerate((sources, targets)):
-                files[side].write("\n".join(lines) + "\n")
+                before = prefix if side == 0 else ""
+                files[side].write(before + f"\n{before}".join(lines) + "\n")
                 keys[side].append(sentence_keys(lines, data.seed))
                 if data.disjoint_splits:
                     plain_keys[side].append(sentence_keys(map(plain, lines), data.seed))
     return _Cleaned(
+        sizes=sizes,
         kept=np.concatenate(kept),
         source_keys=np.concatenate(keys[0]),
         target_keys=np.concatenate(keys[1]),
@@ -321,6 +379,14 @@ def _clean(
         plain_target_keys=np.concatenate(plain_keys[1]),
         dropped=dropped,
     )
+
+
+def _read_chunks(data: DataConfig, corpora: list[Corpus]) -> Iterator[tuple[int, str, list[Pair]]]:
+    """Yield the number of a corpus, what its tag puts before its sources, and some of its pairs."""
+    for number, corpus in enumerate(corpora):
+        pairs = iter(_progress(corpus.pairs("train"), f"reading {corpus.name}"))
+        while chunk := list(islice(pairs, CHUNK)):
+            yield number, tag_prefix(data, corpus.tag), chunk
 
 
 def _shares_with(given: Given, cleaned: _Cleaned, data: DataConfig) -> NDArray[np.bool_]:
@@ -344,13 +410,13 @@ def _source_keys(data: DataConfig, pairs: list[Pair]) -> NDArray[np.int64]:
 
 
 def _write_splits(
-    data: DataConfig, given: Given, corpus: Corpus, plan: _Plan, folder: Path
+    data: DataConfig, given: Given, corpora: list[Corpus], plan: _Plan, folder: Path
 ) -> Counter[str]:
     """Write the raw validation and test pairs; return how many each split has."""
     cleaner = Cleaner(data)
     train_keys = np.unique(plan.source_keys[plan.in_train])
     counts = Counter(train=int(plan.in_train.sum()))
-    held_out = _held_out(corpus, plan)
+    held_out = _held_out(data, corpora, plan)
     for split, part in _PARTS.items():
         pairs = given.get(split, held_out[part])
         examples = [_example(pair, cleaner, train_keys) for pair in pairs]
@@ -370,15 +436,18 @@ def _keep_lines(text: Path, kept: NDArray[np.bool_]) -> None:
     rest.replace(text)
 
 
-def _held_out(corpus: Corpus, plan: _Plan) -> dict[Part, list[Pair]]:
-    """Read the corpus again for the raw pairs that the plan takes out."""
+def _held_out(data: DataConfig, corpora: list[Corpus], plan: _Plan) -> dict[Part, list[Pair]]:
+    """Read corpora again for the raw pairs that the plan takes out; the sources have their tags."""
     held_out: dict[Part, list[Pair]] = {part: [] for part in _PARTS.values()}
-    chosen = np.isin(plan.parts, list(held_out))
-    if chosen.any():
-        pairs = _progress(corpus.pairs("train"), "reading again", len(chosen))
-        found = zip(plan.parts.tolist(), pairs, strict=True)
-        for part, pair in compress(found, chosen.tolist()):
-            held_out[Part(part)].append(pair)
+    all_parts = np.split(plan.parts, np.cumsum(plan.sizes)[:-1])
+    for corpus, parts in zip(corpora, all_parts, strict=True):
+        chosen = np.isin(parts, list(held_out))
+        if chosen.any():
+            prefix = tag_prefix(data, corpus.tag)
+            pairs = _progress(corpus.pairs("train"), "reading again", len(chosen))
+            found = zip(parts.tolist(), pairs, strict=True)
+            for part, (source, target) in compress(found, chosen.tolist()):
+                held_out[Part(part)].append((prefix + source, target))
     return held_out
 
 
@@ -469,10 +538,11 @@ def _encode_examples(
     cleaner = Cleaner(data)
     texts: dict[str, list[str]] = {side: [] for side in SIDES}
     for example in read_examples(folder / f"{split}.jsonl"):
-        source, target = cleaner.tidy(example.source), cleaner.tidy(example.reference)
+        prefix, source = split_prefix(example.source)
+        source, target = cleaner.tidy(source), cleaner.tidy(example.reference)
         if tokenizers.known:
             source, target = tokenizers.known.hide_pair(source, target)
-        texts["source"].append(cleaner.source_case(source))
+        texts["source"].append(prefix + cleaner.source_case(source))
         texts["target"].append(cleaner.target_case(target))
     coverage: dict[str, float] = {}
     for side in SIDES:

@@ -157,6 +157,19 @@ class PreparedData:
             Sequences.open(self.folder / f"{split}.target"),
         )
 
+    @property
+    def shares(self) -> list[tuple[int, float]] | None:
+        """Number of training pairs of each corpus, one after another, and its share of an epoch.
+
+        None where each pair comes once an epoch.
+        """
+        weights = [part.weight for part in self.data.corpora if part.weight]
+        if not weights:
+            return None
+        sizes = [corpus["train"] for corpus in self.report.get("corpora", [])]
+        weighted = [w if size else 0.0 for size, w in zip(sizes, weights, strict=True)]
+        return [(n, w / sum(weighted)) for n, w in zip(sizes, weighted, strict=True)]
+
     def examples(self, split: str) -> list[Example]:
         """Return the raw pairs of `validation` or `test`."""
         return read_examples(self.folder / f"{split}.jsonl")

@@ -37,11 +37,20 @@ class Sizes(TypedDict):
     target: int
 
 
+class CorpusReport(TypedDict):
+    """One of the corpora: pairs read, and those of them in training."""
+
+    name: str
+    licence: str
+    read: int
+    train: int
+
+
 class Report(TypedDict):
     """What a preparation did.
 
     dropped: pairs, by reason; hidden_names: training pairs with placeholders; coverage: shares by
-    split and side; source_in_train: pairs, by split; licence: of the corpus, where it is known
+    split and side; source_in_train: pairs, by split; corpora: in the order of their pairs
     """
 
     read: int
@@ -52,7 +61,7 @@ class Report(TypedDict):
     vocabulary_size: Sizes
     coverage: dict[str, dict[str, FiniteFloat]]
     source_in_train: dict[str, int]
-    licence: NotRequired[str]
+    corpora: NotRequired[list[CorpusReport]]
 
 
 def length_summary(lengths: NDArray[np.int64]) -> Lengths:
@@ -90,6 +99,11 @@ def format_report(report: Report) -> str:
         lines.append(f"{split} covered ".ljust(17) + shares)
     for split, overlap in report["source_in_train"].items():
         lines.append(f"{split} overlap ".ljust(17) + f"{overlap:,} pairs' source is in train too")
-    if licence := report.get("licence"):
-        lines.append(f"licence          {licence}")
+    corpora = report.get("corpora", [])
+    for corpus in corpora:
+        if len(corpora) > 1:
+            counts = f"read {corpus['read']:,}, train {corpus['train']:,}"
+            lines.append(f"corpus           {corpus['name']}: {counts}")
+        if corpus["licence"]:
+            lines.append(f"licence          {corpus['licence']}")
     return "\n".join(lines)

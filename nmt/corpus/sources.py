@@ -1,12 +1,12 @@
 """The corpora that sentence pairs come from, opened as the `data` section of the config says."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from nmt import shipped
-from nmt.config import DataConfig
+from nmt.config import CorpusConfig, CorpusPart, DataConfig
 from nmt.corpus.languages import three_letters
 from nmt.corpus.readers import Pair, Split, read_parallel, read_pickle, read_tsv
 from nmt.errors import UserError
@@ -53,6 +53,9 @@ class Corpus:
     """Whether the files hold the target first."""
     licence: str = ""
     """What may be done with it; empty for the user's own files."""
+    name: str = ""
+    tag: str | None = None
+    held_out: bool = True
 
     def pairs(self, split: Split) -> Iterator[Pair]:
         """Yield the raw (source, target) text of each pair, without line ends.
@@ -66,6 +69,27 @@ class Corpus:
         if empty:
             names = " and ".join(map(str, self.files[split]))
             raise UserError(f"{names}: no sentence pairs inside; get or write the file again")
+
+
+def open_corpora(data: DataConfig, refresh: bool = False) -> list[Corpus]:
+    """Find, or download, all corpora that `data` names: one, or those of `data.corpora`."""
+    if not data.corpora:
+        return [replace(open_corpus(data, refresh), name=data.source)]
+    return [
+        replace(
+            open_corpus(_alone(data, part), refresh),
+            name=part.label,
+            tag=part.tag,
+            held_out=part.held_out,
+        )
+        for part in data.corpora
+    ]
+
+
+def _alone(data: DataConfig, part: CorpusPart) -> DataConfig:
+    """Return the section as if it named this corpus alone."""
+    fields = {name: getattr(part, name) for name in CorpusConfig.model_fields}
+    return data.model_copy(update={**fields, "corpora": ()})
 
 
 def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:

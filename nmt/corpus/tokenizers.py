@@ -30,7 +30,7 @@ from nmt.corpus.readers import MAX_LINE_BYTES
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.errors import UserError, one_line
 from nmt.progress import elapsed
-from nmt.special_tokens import EOS, PAD, PLACEHOLDERS, SOS, SPECIALS, UNK
+from nmt.special_tokens import EOS, PAD, PLACEHOLDERS, SOS, SPECIALS, TAGS, UNK
 
 JOINER = "￭"
 SPACE = "▁"
@@ -265,6 +265,7 @@ def train_tokenizers(
         paths = [texts[side] for side in sides]
         if config.subword:
             symbols = "" if data.carry_over == "none" else PLACEHOLDERS
+            symbols += TAGS[: len(data.tags)]
             _train_subwords(config, paths, symbols, folder / f"{name}.model")
             if config.joint:  # `put_target_first` tells them apart, once the text is encoded
                 shutil.copyfile(folder / f"{name}.model", folder / "target.model")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from nmt.config import DataConfig
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.placeholders import reveal
+from nmt.corpus.tags import split_prefix
 from nmt.corpus.tokenizers import Tokenizers
 from nmt.special_tokens import EOS, PLACEHOLDERS
 
@@ -47,22 +48,23 @@ class Segmenter:
     # ------------------------------------------------------------------------------ before a search
 
     def cut(self, line: str) -> list[Segment]:
-        """Return a line's segments; none for a line without text."""
-        return self._cut(self._cleaner.tidy(line))
+        """Return a line's segments, each with the line's tag; none for a line without text."""
+        prefix, text = split_prefix(line)
+        return self._cut(self._cleaner.tidy(text), prefix)
 
-    def _cut(self, text: str) -> list[Segment]:
+    def _cut(self, text: str, prefix: str) -> list[Segment]:
         if not text:
             return []
         shown, hidden = self._as_read(text)
-        ids = self._tokenizers.source.encode(shown)
+        ids = self._tokenizers.source.encode(prefix + shown)
         if not ids:  # nothing but marks that the subwords use for spaces
             return []
         if len(ids) > self._longest and len(text) > 1:
             parts = self._divide(text, len(ids))
             if len(parts) > 1:
-                return [segment for part in parts for segment in self._cut(part)]
+                return [segment for part in parts for segment in self._cut(part, prefix)]
         # One character spelled in bytes can outnumber the positions of a very small model.
-        return [Segment(shown, hidden, [*ids[: self._room], EOS])]
+        return [Segment(prefix + shown, hidden, [*ids[: self._room], EOS])]
 
     def _as_read(self, text: str) -> tuple[str, list[str]]:
         """Return tidied text as the model reads it, and the words behind its placeholders."""

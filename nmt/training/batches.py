@@ -115,6 +115,7 @@ class BatchPlan:
         self._max_length = max_length
         self._lengths = _lengths(*self._given)
         self.usable: NDArray[np.int64] = np.flatnonzero(self._lengths <= max_length)
+        self._shares = prepared.shares
         self._samplers = _samplers(prepared, self._given)
         self._drawn: tuple[int, list[Sequences]] | None = None  # an epoch, and its sentences
 
@@ -126,12 +127,15 @@ class BatchPlan:
     @property
     def tokens(self) -> int:
         """Number of labels in an epoch: the target pieces and the <eos> of each usable pair."""
-        return int(self._given[1].lengths[self.usable].sum()) + len(self.usable)
+        lengths = self._given[1].lengths + 1
+        if self._shares is None:
+            return int(lengths[self.usable].sum())
+        return round(sum(float(lengths[c].mean()) * count for c, count in self._counts()))
 
     def order(self, epoch: int) -> list[NDArray[np.int64]]:
         """Return the epoch's batches as arrays of pair numbers."""
         generator = np.random.default_rng([self._config.seed, epoch])
-        shuffled = generator.permutation(self.usable)
+        shuffled = generator.permutation(self._draw(generator))
         if self._config.batch_sentences:
             size = self._config.batch_sentences
             return [shuffled[i : i + size] for i in range(0, len(shuffled), size)]
@@ -171,6 +175,31 @@ class BatchPlan:
         number = int(np.argmax(sizes))
         [batch] = self.load(order[: number + 1], 1, skip=number)
         return batch
+
+    def _draw(self, generator: np.random.Generator) -> NDArray[np.int64]:
+        """Return the numbers of an epoch's pairs: all, or each corpus at its share of as many.
+
+        Where a share is more than the corpus has, its pairs come again; where it is less, they are
+        drawn anew each epoch.
+        """
+        if self._shares is None:
+            return self.usable
+        drawn = []
+        for corpus, count in self._counts():
+            repeats, rest = divmod(count, len(corpus))
+            drawn += [np.tile(corpus, repeats), generator.permutation(corpus)[:rest]]
+        return np.concatenate(drawn)
+
+    def _counts(self) -> Iterator[tuple[NDArray[np.int64], int]]:
+        """Yield each corpus's usable pairs, and how many pairs of an epoch are its."""
+        assert self._shares
+        ends = np.cumsum([size for size, _ in self._shares])
+        limits = np.searchsorted(self.usable, ends)
+        for corpus, (_, share) in zip(
+            np.split(self.usable, limits[:-1]), self._shares, strict=True
+        ):
+            if len(corpus):
+                yield corpus, max(1, round(share * len(self.usable)))
 
     def _pools(self) -> int:
         assert self._config.batch_tokens

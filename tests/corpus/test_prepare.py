@@ -269,6 +269,7 @@ def test_the_numbers_of_the_report_add_up(make_config: Make, tmp_path: Path) -> 
     }
     assert report["pairs"] == {"train": 250, "validation": 20, "test": 30}
     assert report["hidden_names"] == 0
+    assert report["corpora"] == [{"name": "tsv", "licence": "", "read": 311, "train": 250}]
     assert report["read"] == sum(report["dropped"].values()) + sum(report["pairs"].values())
     source, target = prepared.sequences("train")
     assert len(source) == len(target) == 250

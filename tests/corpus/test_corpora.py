@@ -1,0 +1,209 @@
+"""Several corpora in one training: their splits, shares, tags and reports."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nmt.config import Config, TrainingConfig
+from nmt.config_files import dump_config, load_config, parse_config
+from nmt.corpus.cleaning import Cleaner
+from nmt.corpus.prepare import prepare
+from nmt.corpus.prepared import PreparedData
+from nmt.corpus.report import format_report
+from nmt.corpus.tags import split_prefix, tag_prefix
+from nmt.decoding.segments import Segmenter
+from nmt.errors import UserError
+from nmt.special_tokens import TAGS
+from nmt.training.batches import BatchPlan
+
+from .conftest import sentence_pairs, write_tsv
+
+Make = Callable[..., Config]
+PAIRS = sentence_pairs()
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Make:
+    """Return a function that makes a config of two corpora: 200 pairs `a`, 100 pairs `b`."""
+    write_tsv(tmp_path / "a.tsv", PAIRS[:200])
+    write_tsv(tmp_path / "b.tsv", PAIRS[200:])
+
+    def make(a: dict[str, Any], b: dict[str, Any], **data: Any) -> Config:
+        corpora = [
+            {"source": "tsv", "path": str(tmp_path / f"{name}.tsv"), "name": name, **fields}
+            for name, fields in (("a", a), ("b", b))
+        ]
+        tree = {
+            "data": {"corpora": corpora, "validation_size": 20, "test_size": 20, **data},
+            "tokenizer": {"vocabulary_size": 400},
+        }
+        return parse_config(tree, "test")
+
+    return make
+
+
+def held_out(prepared: PreparedData) -> list[tuple[str, str]]:
+    return [
+        (example.source, example.reference)
+        for split in ("validation", "test")
+        for example in prepared.examples(split)
+    ]
+
+
+def test_all_pairs_are_there_and_reported_by_corpus(make: Make, tmp_path: Path) -> None:
+    prepared = prepare(make({}, {}), tmp_path / "out")
+    report = prepared.report
+    assert report["read"] == 300
+    assert report["pairs"] == {"train": 260, "validation": 20, "test": 20}
+    assert [(c["name"], c["read"]) for c in report["corpora"]] == [("a", 200), ("b", 100)]
+    assert sum(c["train"] for c in report["corpora"]) == 260
+    assert f"corpus           b: read 100, train {report['corpora'][1]['train']}" in format_report(
+        report
+    )
+    assert prepared.shares is None
+
+
+def test_held_out_pairs_come_from_the_named_ones_and_leave_the_others(
+    make: Make, tmp_path: Path
+) -> None:
+    write_tsv(tmp_path / "a.tsv", PAIRS)  # holds all of b
+    prepared = prepare(make({"held_out": False}, {}, drop_duplicates=False), tmp_path / "out")
+    assert set(held_out(prepared)) <= set(PAIRS[200:])
+    assert [c["train"] for c in prepared.report["corpora"]] == [260, 60]
+    assert prepared.report["dropped"] == {"in another split": 40}
+    assert prepared.report["source_in_train"] == {"validation": 0, "test": 0}
+
+
+def test_given_splits_of_a_named_one_are_used(make: Make, tmp_path: Path) -> None:
+    paths = {
+        f"{split}_path": str(write_tsv(tmp_path / f"{split}.tsv", [(f"{split} tree", "Baum")]))
+        for split in ("validation", "test")
+    }
+    prepared = prepare(make({}, paths, min_coverage=0), tmp_path / "out")
+    assert held_out(prepared) == [("validation tree", "Baum"), ("test tree", "Baum")]
+    assert prepared.report["pairs"]["train"] == 300
+
+
+def test_corpora_that_have_moved_are_the_same(make: Make, tmp_path: Path) -> None:
+    first = prepare(make({}, {}), tmp_path / "out")
+    moved = (tmp_path / "b.tsv").rename(tmp_path / "moved.tsv")
+    second = prepare(make({}, {"path": str(moved)}), tmp_path / "other")
+    assert second.fingerprint == first.fingerprint
+
+
+def epochs(prepared: PreparedData, count: int) -> list[list[int]]:
+    plan = BatchPlan(prepared, TrainingConfig(batch_tokens=256), max_length=64)
+    return [np.concatenate(plan.order(epoch)).tolist() for epoch in range(1, count + 1)]
+
+
+def test_each_corpus_has_its_share_of_every_epoch(make: Make, tmp_path: Path) -> None:
+    prepared = prepare(make({"weight": 1}, {"weight": 3, "held_out": False}), tmp_path / "out")
+    assert prepared.shares == [(160, 0.25), (100, 0.75)]
+    first, second, third, fourth, *_ = drawn = epochs(prepared, 40)
+    for epoch in drawn:
+        counts = Counter(epoch)
+        assert len(epoch) == 260
+        assert sum(count for pair, count in counts.items() if pair >= 160) == 195
+        assert {counts[pair] for pair in range(160, 260)} == {1, 2}
+        assert {counts[pair] for pair in range(160)} == {0, 1}
+    assert set(first) != set(second)
+    assert set().union(*drawn) == set(range(260))  # nothing is left out for good
+    assert epochs(prepared, 2)[1] == second
+    assert third != fourth
+
+
+def test_the_labels_of_an_epoch_are_counted_by_share(make: Make, tmp_path: Path) -> None:
+    prepared = prepare(make({"weight": 1}, {"weight": 3, "held_out": False}), tmp_path / "out")
+    plan = BatchPlan(prepared, TrainingConfig(batch_tokens=256), max_length=64)
+    labels = prepared.sequences("train")[1].lengths + 1
+    found = np.mean([labels[epoch].sum() for epoch in epochs(prepared, 10)])
+    assert plan.tokens == pytest.approx(found, rel=0.02)
+
+
+def test_a_tag_is_a_piece_before_the_source(make: Make, tmp_path: Path) -> None:
+    for word_mark in ("start", "end"):
+        config = make({"tag": "news"}, {}, carry_over="all")
+        tree = config.model_dump(mode="json") | {"tokenizer": {"word_mark": word_mark}}
+        prepared = prepare(parse_config(tree, "test"), tmp_path / word_mark)
+        encoded, tokenizer = prepared.sequences("train")[0], prepared.tokenizers.source
+        pieces = [tokenizer.pieces(encoded[i].tolist()) for i in range(len(encoded))]
+        tagged = [TAGS[0] in "".join(each[:2]) for each in pieces]
+        assert sum(tagged) == prepared.report["corpora"][0]["train"]
+        assert tagged == sorted(tagged, reverse=True)
+        segmenter = Segmenter(prepared.tokenizers, prepared.data, 60, 60)
+        number = tokenizer.encode(TAGS[0])[-1]
+        [segment] = segmenter.cut(tag_prefix(prepared.data, "news") + "I see the tree.")
+        assert number in segment.ids[:2]
+        [plain] = segmenter.cut("I see the tree.")
+        assert number not in plain.ids
+        assert segment.ids[-len(plain.ids) + 1 :] == plain.ids[1:]
+
+
+def test_held_out_pairs_keep_their_tag(make: Make, tmp_path: Path) -> None:
+    prepared = prepare(make({"tag": "news"}, {}), tmp_path / "out")
+    found = held_out(prepared)
+    prefix = tag_prefix(prepared.data, "news")
+    assert {(s.removeprefix(prefix), t) for s, t in found} <= set(PAIRS)
+    for source, target in found:
+        assert split_prefix(source)[0] == (prefix if (source[2:], target) in PAIRS[:200] else "")
+    encoded, tokenizer = prepared.sequences("validation")[0], prepared.tokenizers.source
+    for number, example in enumerate(prepared.examples("validation")):
+        pieces = "".join(tokenizer.pieces(encoded[number].tolist()))
+        assert (TAGS[0] in pieces) == example.source.startswith(prefix)
+
+
+def test_every_part_of_a_long_line_has_the_tag(make: Make, tmp_path: Path) -> None:
+    prepared = prepare(make({"tag": "news"}, {}), tmp_path / "out")
+    segmenter = Segmenter(prepared.tokenizers, prepared.data, 12, 60)
+    segments = segmenter.cut(tag_prefix(prepared.data, "news") + "I see the tree. " * 4)
+    assert len(segments) == 4
+    assert all(segment.text.startswith(TAGS[0]) for segment in segments)
+
+
+def test_no_text_can_forge_a_tag(make: Make) -> None:
+    cleaner = Cleaner(make({"tag": "news"}, {}).data)
+    assert cleaner.source(f"a {TAGS[0]} b{TAGS[1]}") == "a b"
+
+
+def test_an_unknown_tag_is_refused(make: Make) -> None:
+    with pytest.raises(UserError, match="tag law: unknown; known are chat, news"):
+        tag_prefix(make({"tag": "news"}, {"tag": "chat"}).data, "law")
+    with pytest.raises(UserError, match="this model knows none"):
+        tag_prefix(make({}, {}).data, "law")
+
+
+def test_a_config_of_corpora_is_written_and_read(make: Make, tmp_path: Path) -> None:
+    config = make({"tag": "news", "weight": 2}, {"weight": 1})
+    (tmp_path / "config.yaml").write_text(dump_config(config), "utf-8")
+    assert load_config(tmp_path / "config.yaml") == config
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "data", "message"),
+    [
+        ({"weight": 1}, {}, {}, "set `weight` for all of them, or for none"),
+        ({"weight": -1}, {}, {}, "data.corpora"),
+        ({"tag": "a b"}, {}, {}, "data.corpora"),
+        ({"held_out": False}, {"held_out": False}, {}, "set `held_out: true` for one"),
+        ({"path": None}, {}, {}, "corpora, a: source `tsv` needs `path` or `train_path`"),
+        ({}, {}, {"source": "sample"}, "`corpora` name their own `source`"),
+        ({}, {}, {"path": "x"}, "`corpora` name their own `path`"),
+        ({"colour": "red"}, {}, {}, "data.corpora"),
+    ],
+)
+def test_corpora_that_do_not_fit_are_one_line(
+    make: Make, a: dict[str, Any], b: dict[str, Any], data: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UserError, match=message.replace("(", r"\(")) as caught:
+        make(a, b, **data)
+    assert "\n" not in str(caught.value)
+
+
+def test_tags_need_subwords(make: Make) -> None:
+    tree = make({"tag": "news"}, {}).model_dump(mode="json")
+    with pytest.raises(UserError, match=r"tags of `data\.corpora` need"):
+        parse_config(tree | {"tokenizer": {"kind": "whitespace"}}, "test")
