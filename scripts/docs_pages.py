@@ -1,0 +1,63 @@
+"""Pages of the documentation site that are generated from the code (a hook of MkDocs).
+
+    make docs
+
+The configuration page comes from the fields' descriptions, the command line page from Typer, and
+the changelog from CHANGELOG.md.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from nmt.config_files import describe_fields
+
+ROOT = Path(__file__).parent.parent
+REPOSITORY_FILES = "(../"  # how pages link to files of the repository outside docs/
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages to the site."""
+    pages = {
+        "configuration.md": configuration(),
+        "command-line.md": command_line(),
+        "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
+    }
+    for name, text in pages.items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def configuration() -> str:
+    """Return a table of fields for each section of the YAML."""
+    lines = [
+        "# Configuration",
+        "",
+        "Every field of the YAML, with its type, default and meaning. "
+        "`nmt config fields` prints the same list.",
+    ]
+    current = ""
+    for field, kind, default, description in describe_fields():
+        section, _, name = field.partition(".")
+        if section != current:
+            current = section
+            lines += ["", f"## `{section}`", "", "| field | type | default | meaning |"]
+            lines += ["| --- | --- | --- | --- |"]
+        cells = (f"`{name}`", _cell(kind), f"`{_cell(default)}`", _cell(description))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def command_line() -> str:
+    """Return Typer's own documentation of all commands."""
+    command = [sys.executable, "-m", "typer", "nmt.cli.app", "utils", "docs"]
+    options = ["--name", "nmt", "--title", "Command line"]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
