@@ -1,9 +1,13 @@
 """Beam search: the best few hypotheses side by side (Graves 2012; Sutskever et al. 2014)."""
 
+from dataclasses import dataclass, field
+
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.decoding.hypothesis import Hypothesis, finish, length_penalty
+from nmt.decoding.hypothesis import Hypothesis, finish
 from nmt.decoding.next_pieces import best_pieces
 from nmt.decoding.stepwise import S, Stepwise
 from nmt.special_tokens import EOS, PAD, SOS
@@ -23,123 +27,130 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Translate a batch; return each sentence's `n_best` hypotheses, best first.
 
-    source: (batch, source) ids; limits: (batch,), most pieces of each output; required: (batch,
-    pieces), padded, what an output has to hold before it may end by itself.
+    source: (batch, source) ids; limits: (batch,), maximum number of pieces of each output;
+    required: (batch, pieces), padded, what an output has to hold before it may end by itself.
 
-    A hypothesis that ends leaves its place in the beam empty, so a beam of one is greedy search.
-    A sentence is done when its beam is empty, or when no living hypothesis could still beat its
-    `n_best` finished ones: log-probabilities only fall, so the best that a living one can reach is
-    its present sum under the length penalty of the longest output.
+    Every step looks at the 2 · `beam_size` most probable continuations of a sentence. Those of the
+    first `beam_size` that end are set aside, and the best `beam_size` that do not end go on, so the
+    beam stays full. A sentence is done when `beam_size` hypotheses have ended, among them the best
+    candidate of some step, or when its limit is reached. The `beam_size` most probable are then
+    ranked by the length penalty. CTranslate2 searches by the same rules.
     """
-    beams = [_Sentence(limit, beam_size, alpha, n_best) for limit in limits.tolist()]
-    active = list(range(len(beams)))
-    first_limit = min(beam.limit for beam in beams)
+    sentences = [_Sentence(limit, beam_size, alpha) for limit in limits.tolist()]
+    active = list(range(len(sentences)))
+    wanted = None if required is None else required.cpu().numpy()
     state = model.start(source)
-    sums = source.new_zeros((len(beams), 1), dtype=torch.float)  # (sentences, places)
-    written = source.new_full((len(beams), 1), SOS)  # (rows, length)
+    sums = source.new_zeros((len(active), 1), dtype=torch.float)  # (sentences, hypotheses)
+    tokens = source.new_full((len(active), 1), SOS)  # (sentences, hypotheses)
+    written: NDArray[np.int32] = np.empty((len(active), 0), np.int32)  # (rows, length)
     while True:
-        sentences, width = sums.shape
-        must_end = goes_on = None
-        if state.length >= first_limit:
-            must_end = (state.length >= limits).repeat_interleave(width)
-        if required is not None:
-            goes_on = _lacks(written, required.repeat_interleave(width, 0))
-        found, pieces = best_pieces(model.step(written[:, -1], state), beam_size, must_end, goes_on)
-        shape = (sentences, width, -1)
-        sums, places, tokens = _best_candidates(
-            sums, found.view(shape), pieces.view(shape), beam_size
+        width = sums.shape[1]
+        lacking = _lacks(written, wanted[active].repeat(width, 0)) if wanted is not None else None
+        found, pieces = best_pieces(
+            model.step(tokens.flatten(), state),
+            2 * beam_size,
+            None if lacking is None else torch.from_numpy(lacking).to(source.device),
         )
-        rows = torch.arange(sentences, device=source.device)[:, None] * width + places
-        sums, order = _take_finished([beams[i] for i in active], sums, tokens, rows, written)
-        if order is not None:
-            rows, tokens = rows.gather(1, order), tokens.gather(1, order)
-        best_living = sums[:, 0].tolist()
-        alive = [i for i, s in enumerate(active) if beams[s].goes_on(best_living[i])]
-        if not alive:
-            return [beam.best() for beam in beams]
-        if len(alive) < len(active):
-            kept = torch.tensor(alive, device=source.device)
-            sums, rows, tokens, limits = sums[kept], rows[kept], tokens[kept], limits[kept]
-            required = None if required is None else required[kept]
-            active = [active[i] for i in alive]
-            first_limit = min(beams[i].limit for i in active)
-        # Places that no sentence needs any more are given up.
-        width = min(max(beams[i].free for i in active), sums.shape[1])
-        sums, rows, tokens = sums[:, :width], rows[:, :width], tokens[:, :width]
-        written = torch.cat([written[rows.flatten()], tokens.reshape(-1, 1)], dim=1)
+        candidates = _best_candidates(sums, found, pieces, 2 * beam_size)
+        living = _best_living(*candidates, beam_size)
+        # The only values of this step that the processor waits for.
+        fetched = _fetch(*(torch.cat(pair, dim=1) for pair in zip(candidates, living, strict=True)))
+        count = candidates[0].shape[1]
+        for place, number in enumerate(active):
+            sentences[number].take(*(part[place, :count] for part in fetched), written)
+        living_sums, living_rows, living_tokens = (part[:, count:] for part in fetched)
+        kept = [
+            i for i, s in enumerate(active) if sentences[s].goes_on(state.length, living_sums[i, 0])
+        ]
+        if not kept:
+            return [sentence.best(n_best) for sentence in sentences]
+        sums, rows, tokens = living
+        if len(kept) < len(active):
+            active = [active[place] for place in kept]
+            chosen = torch.tensor(kept).to(source.device, non_blocking=True)
+            sums, rows, tokens = (part.index_select(0, chosen) for part in living)
+        written = np.column_stack([written[living_rows[kept].ravel()], living_tokens[kept].ravel()])
         state.select(rows)
 
 
-def _lacks(written: Tensor, required: Tensor) -> Tensor:
+def _lacks(written: NDArray[np.int32], required: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tell which rows lack a required piece: (rows, length), (rows, pieces) → (rows,)."""
     there = (written[:, :, None] == required[:, None, :]).any(1) | (required == PAD)
-    return ~there.all(1)
+    return np.asarray(~there.all(1))
 
 
 def _best_candidates(
     sums: Tensor, log_probabilities: Tensor, pieces: Tensor, count: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the candidates with the highest sums, best first.
+    """Return the continuations with the highest sums of log-probabilities, best first.
 
-    sums: (sentences, places); log_probabilities, pieces: (sentences, places, best next pieces of
-    each hypothesis), among which those of its sentence are → the candidates' sums, the places of
-    the hypotheses that they continue, and their pieces: (sentences, count or all) each
+    sums: (sentences, hypotheses); log_probabilities, pieces: (rows, best next pieces), a row for
+    each hypothesis → the sums, the rows that are continued, and the pieces: (sentences, count or
+    all) each
     """
-    totals = (sums[:, :, None] + log_probabilities).flatten(1)
+    sentences, width = sums.shape
+    totals = (sums.view(-1, 1) + log_probabilities).view(sentences, -1)
     best, choices = totals.topk(min(count, totals.shape[1]), dim=1)
-    return best, choices // pieces.shape[2], pieces.flatten(1).gather(1, choices)
+    first = torch.arange(sentences, device=sums.device)[:, None] * width
+    rows = first + choices // log_probabilities.shape[1]
+    return best, rows, pieces.view(sentences, -1).gather(1, choices)
 
 
+def _best_living(
+    sums: Tensor, rows: Tensor, tokens: Tensor, beam_size: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the best candidates that do not end; where there are too few, some with -∞."""
+    living = sums.masked_fill(tokens == EOS, _DEAD)
+    best, order = living.topk(min(beam_size, sums.shape[1]), dim=1)
+    return best, rows.gather(1, order), tokens.gather(1, order)
+
+
+def _fetch(
+    sums: Tensor, rows: Tensor, tokens: Tensor
+) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int32]]:
+    """Copy three tensors of one shape from the device at once."""
+    bits, at, written = (
+        torch.stack([sums.view(torch.int32), rows.int(), tokens.int()]).cpu().numpy()
+    )
+    return bits.view(np.float32), at, written
+
+
+@dataclass
 class _Sentence:
-    """The finished hypotheses of one sentence."""
+    """The hypotheses of one sentence that have ended."""
 
-    def __init__(self, limit: int, beam_size: int, alpha: float, n_best: int):
-        self.limit = limit
-        self.free = beam_size  # places in the beam that no finished hypothesis has left empty
-        self.alpha = alpha
-        self.n_best = n_best
-        self.finished: list[Hypothesis] = []
+    limit: int
+    beam_size: int
+    alpha: float
+    ended: list[Hypothesis] = field(default_factory=list)
+    best_has_ended: bool = False
 
-    def add(self, ids: list[int], log_probability: float) -> None:
-        """Take a hypothesis that has just written <eos>."""
-        complete = len(ids) < self.limit
-        self.finished.append(finish(ids, log_probability, self.alpha, complete))
-        self.free -= 1
+    def take(
+        self,
+        sums: NDArray[np.float32],
+        rows: NDArray[np.int32],
+        tokens: NDArray[np.int32],
+        written: NDArray[np.int32],
+    ) -> None:
+        """Set aside what ends among the first candidates, at the limit all of them.
 
-    def best(self) -> list[Hypothesis]:
-        """Return the finished hypotheses, best first."""
-        return sorted(self.finished, key=lambda h: -h.score)[: self.n_best]
+        sums, rows, tokens: of the candidates, best first; written: the rows that they continue
+        """
+        at_limit = written.shape[1] + 1 >= self.limit
+        ends = (tokens[: self.beam_size] == EOS) | at_limit
+        ends &= sums[: self.beam_size] > _DEAD
+        for place in np.flatnonzero(ends).tolist():
+            token = [] if tokens[place] == EOS else [int(tokens[place])]
+            ids = [*written[rows[place]].tolist(), *token]
+            self.ended.append(finish(ids, float(sums[place]), self.alpha, not token))
+        self.best_has_ended |= bool(ends[0])
 
-    def goes_on(self, best_living: float) -> bool:
-        """Whether a living hypothesis, the best with this sum, could still enter the n best."""
-        if best_living == _DEAD:
-            return False
-        if len(self.finished) < self.n_best:
-            return True
-        reachable = best_living / length_penalty(self.limit + 1, self.alpha)
-        return self.best()[-1].score < reachable
+    def goes_on(self, length: int, best_living: float) -> bool:
+        """Tell whether to search on from hypotheses of this length, the best with this sum."""
+        enough = self.best_has_ended and len(self.ended) >= self.beam_size
+        return length < self.limit and best_living > _DEAD and not enough
 
-
-def _take_finished(
-    beams: list[_Sentence], sums: Tensor, tokens: Tensor, rows: Tensor, written: Tensor
-) -> tuple[Tensor, Tensor | None]:
-    """Collect candidates that end; return the sums of the others, and their order if it changes.
-
-    beams: of the sentences; sums, tokens, rows: (sentences, candidates), best first; rows: which of
-    `written` each continues → sums, best first, -inf behind the living ones, and which candidates
-    they are
-    """
-    free = torch.tensor([[beam.free] for beam in beams], device=sums.device)
-    rank = torch.arange(sums.shape[1], device=sums.device)
-    sums = sums.masked_fill(rank >= free, _DEAD)
-    ends = (tokens == EOS) & (sums > _DEAD)
-    sentences, candidates = ends.nonzero(as_tuple=True)
-    if not len(sentences):
-        return sums, None
-    # Seldom; fetched from the device at once.
-    hypotheses = written[rows[sentences, candidates], 1:].tolist()
-    ended = sums[sentences, candidates].tolist()
-    for i, ids, sum_ in zip(sentences.tolist(), hypotheses, ended, strict=True):
-        beams[i].add(ids, sum_)
-    living, order = sums.masked_fill(ends, _DEAD).sort(dim=1, descending=True, stable=True)
-    return living, order
+    def best(self, count: int) -> list[Hypothesis]:
+        """Return the best hypotheses, best first."""
+        kept = sorted(self.ended, key=lambda h: -h.log_probability)[: self.beam_size]
+        return sorted(kept, key=lambda h: -h.score)[:count]

@@ -20,26 +20,29 @@ def greedy_search(
     """
     state = model.start(source)
     most = limits.tolist()
-    first_limit = min(most)
     active = list(range(len(most)))
     tokens = source.new_full((len(most),), SOS)
     sums = source.new_zeros(len(most), dtype=torch.float)
     written: list[list[int]] = [[] for _ in most]
     found: dict[int, Hypothesis] = {}
     while active:
-        must_end = state.length >= limits if state.length >= first_limit else None
-        best, pieces = best_pieces(model.step(tokens, state), 1, must_end)
+        best, pieces = best_pieces(model.step(tokens, state), 1)
         sums, tokens = sums + best[:, 0], pieces[:, 0]
         alive = []
-        for i, token, total in zip(active, tokens.tolist(), sums.tolist(), strict=True):
-            if token == EOS:
-                found[i] = finish(written[i], total, alpha, len(written[i]) < most[i])
-            else:
+        # The only values of this step that the processor waits for.
+        fetched = torch.stack([tokens.int(), sums.view(torch.int32)]).cpu()
+        for place, (i, token, total) in enumerate(
+            zip(active, fetched[0].tolist(), fetched[1].view(torch.float).tolist(), strict=True)
+        ):
+            if token != EOS:
                 written[i].append(token)
-                alive.append(i)
+            if token == EOS or len(written[i]) >= most[i]:
+                found[i] = finish(written[i], total, alpha, token == EOS)
+            else:
+                alive.append(place)
         if len(alive) < len(active):
-            kept = (tokens != EOS).nonzero().squeeze(1)
+            kept = torch.tensor(alive, dtype=torch.long).to(source.device, non_blocking=True)
             state.select(kept[:, None])
-            tokens, sums, limits = tokens[kept], sums[kept], limits[kept]
-            active = alive
+            tokens, sums = tokens.index_select(0, kept), sums.index_select(0, kept)
+            active = [active[place] for place in alive]
     return [found[i] for i in range(len(most))]

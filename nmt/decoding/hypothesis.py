@@ -7,9 +7,9 @@ from dataclasses import dataclass
 class Hypothesis:
     """A finished translation.
 
-    ids: target pieces without <sos> and <eos>; log_probability: of the pieces and <eos>;
-    score: the log-probability divided by the length penalty, what hypotheses are ranked by;
-    complete: False when the length limit, not the model, ended it
+    ids: target pieces without <sos> and <eos>; log_probability: of the pieces, and of <eos> where
+    the model wrote it; score: the log-probability divided by the length penalty, by which
+    hypotheses are ranked; complete: False when the length limit, not the model, ended it
     """
 
     ids: list[int]
@@ -24,6 +24,6 @@ def length_penalty(length: int, alpha: float) -> float:
 
 
 def finish(ids: list[int], log_probability: float, alpha: float, complete: bool) -> Hypothesis:
-    """Score a hypothesis that has just been ended by <eos>."""
+    """Score a hypothesis that <eos> or the limit has just ended."""
     score = log_probability / length_penalty(len(ids) + 1, alpha)
     return Hypothesis(ids, log_probability, score, complete)

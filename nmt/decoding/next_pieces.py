@@ -9,24 +9,18 @@ _DEAD = float("-inf")
 _BLOCK = 128  # columns
 
 
-def best_pieces(
-    logits: Tensor, count: int, must_end: Tensor | None = None, goes_on: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
+def best_pieces(logits: Tensor, count: int, goes_on: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Return each row's `count` best pieces with their log-probabilities, best first.
 
-    logits: (rows, target_size); must_end, goes_on: (rows,) boolean each, which rows may write <eos>
-    only, and which of the others may not write it; None: none. <pad> and <sos> are never written.
-    → (rows, count) log-probabilities, -inf where fewer pieces may come, and (rows, count) pieces
+    logits: (rows, target_size); goes_on: (rows,) boolean, which rows may not write <eos>, or None.
+    <pad> and <sos> are never written. → (rows, count) log-probabilities, -inf where fewer pieces
+    may come, and (rows, count) pieces
     """
     log_probabilities = logits.float().log_softmax(-1)
     for token in NEVER_WRITTEN:
         log_probabilities[:, token] = _DEAD
-    ending = log_probabilities[:, EOS].clone()
     if goes_on is not None:
-        log_probabilities[:, EOS] = ending.masked_fill(goes_on, _DEAD)
-    if must_end is not None:
-        log_probabilities.masked_fill_(must_end[:, None], _DEAD)
-        log_probabilities[:, EOS] = ending.where(must_end, log_probabilities[:, EOS])
+        log_probabilities[:, EOS] = log_probabilities[:, EOS].masked_fill(goes_on, _DEAD)
     return _largest(log_probabilities, min(count, logits.shape[1]))
 
 

@@ -47,13 +47,17 @@ def test_a_beam_of_one_is_greedy_search(seed, changes, random_model, random_sour
 def enumerate_all(
     model: Transformer, source: list[int], limit: int, alpha: float
 ) -> list[tuple[float, list[int]]]:
-    """Score every sequence of at most `limit` pieces and <eos>, without search and cache."""
+    """Score every sequence of at most `limit` pieces, without search and cache.
+
+    Sequences below the limit end with <eos>.
+    """
     found = []
     for length in range(limit + 1):
         for pieces in itertools.product([UNK, A, B], repeat=length):
             logits = model(torch.tensor([source]), torch.tensor([[SOS, *pieces]]))
             steps = logits[0].double().log_softmax(-1)
-            total = sum(float(steps[i, piece]) for i, piece in enumerate([*pieces, EOS]))
+            end = [EOS] if length < limit else []
+            total = sum(float(steps[i, piece]) for i, piece in enumerate([*pieces, *end]))
             found.append((total / ((5 + length + 1) / 6) ** alpha, list(pieces)))
     return sorted(found, key=lambda pair: -pair[0])
 
@@ -111,21 +115,22 @@ def test_a_hypothesis_that_begins_badly_survives_in_a_beam_of_two(scripted):
     assert found.ids == [B]
 
 
-def test_the_search_ends_when_nothing_alive_can_win(scripted):
-    model = scripted(lambda source, prefix: {EOS: 0.6, A: 0.4})
-
-    beam_search(model, ONE, torch.tensor([50]), beam_size=5, alpha=0.0)
-
-    assert model.rows == [1]
-
-
-def test_the_search_goes_on_for_as_many_as_are_wanted(scripted):
+def test_the_search_ends_when_as_many_hypotheses_have_ended_as_the_beam_is_wide(scripted):
     model = scripted(lambda source, prefix: {EOS: 0.6, A: 0.4})
 
     [found] = beam_search(model, ONE, torch.tensor([50]), beam_size=3, alpha=0.0, n_best=3)
 
     assert [h.ids for h in found] == [[], [A], [A, A]]
     assert len(model.rows) == 3
+
+
+def test_the_search_goes_on_while_the_best_candidate_has_never_ended(scripted):
+    model = scripted(lambda source, prefix: {A: 0.9, EOS: 0.1} if len(prefix) < 4 else {EOS: 1.0})
+
+    [[found]] = beam_search(model, ONE, torch.tensor([50]), beam_size=2, alpha=0.0)
+
+    assert found.ids == [A] * 4
+    assert len(model.rows) == 5  # two had ended after two steps
 
 
 def test_no_output_ends_before_it_holds_what_is_required(scripted):
@@ -139,15 +144,13 @@ def test_no_output_ends_before_it_holds_what_is_required(scripted):
     assert [h.complete for [h] in found] == [True, True, False]
 
 
-def test_an_ended_hypothesis_leaves_its_place_empty(scripted):
-    model = scripted(lambda source, prefix: {EOS: 0.2, A: 0.5, B: 0.3})
+def test_the_beam_stays_full_when_a_hypothesis_ends(scripted):
+    model = scripted(lambda source, prefix: {EOS: 0.4, A: 0.35, B: 0.25})
 
-    [found] = beam_search(model, ONE, torch.tensor([9]), beam_size=3, alpha=0.0, n_best=3)
+    [found] = beam_search(model, ONE, torch.tensor([9]), beam_size=2, alpha=0.0, n_best=2)
 
-    # Step 1 keeps A, B and ends one; two places go on: AA .25, AB or BA .15.
-    assert model.rows[:3] == [1, 2, 2]
-    assert found[0].ids == []
-    assert len(found) == 3
+    assert model.rows[:2] == [1, 2]  # A and B go on beside the one that ended
+    assert [h.ids for h in found] == [[], [A]]
 
 
 def test_pad_and_sos_are_never_written(scripted):
@@ -216,5 +219,6 @@ def test_reported_scores_are_those_of_teacher_forcing(random_model, random_sourc
 @torch.inference_mode()
 def rescore(model: Transformer, source: list[int], found: Hypothesis, alpha: float) -> float:
     logits = model(torch.tensor([source]), torch.tensor([[SOS, *found.ids]]))[0]
-    chosen = logits.log_softmax(-1)[range(len(found.ids) + 1), [*found.ids, EOS]]
+    ids = [*found.ids, EOS] if found.complete else found.ids  # <eos> is not forced at the limit
+    chosen = logits.log_softmax(-1)[range(len(ids)), ids]
     return float(chosen.sum()) / ((5 + len(found.ids) + 1) / 6) ** alpha

@@ -42,17 +42,17 @@ def test_pad_and_sos_are_never_written(scripted):
     [found] = greedy_search(scripted(script), ONE, torch.tensor([3]))
 
     assert found.ids == [A, A, A]
-    assert found.log_probability == pytest.approx(math.log(0.15**3 * 0.05))
+    assert found.log_probability == pytest.approx(math.log(0.15**3))
 
 
-def test_the_limit_of_each_row_forces_eos_at_its_probability(scripted):
+def test_the_limit_of_each_row_ends_it_without_eos(scripted):
     model = scripted(lambda source, prefix: {A: 0.8, EOS: 0.2})
 
     found = greedy_search(model, ONE.repeat(3, 1), torch.tensor([4, 1, 2]))
 
     assert [h.ids for h in found] == [[A] * 4, [A], [A] * 2]
     assert [h.complete for h in found] == [False] * 3
-    assert found[0].log_probability == pytest.approx(math.log(0.8**4 * 0.2))
+    assert found[0].log_probability == pytest.approx(math.log(0.8**4))
 
 
 def test_rows_leave_the_batch_when_they_end(scripted):

@@ -30,21 +30,10 @@ def test_pad_and_sos_never_come_but_count_in_the_probabilities():
     torch.testing.assert_close(log_probabilities, expected)
 
 
-def test_a_row_that_must_end_has_one_candidate():
-    log_probabilities, pieces = best_pieces(logits(2).clone(), 2, torch.tensor([False, True]))
+def test_a_row_that_goes_on_does_not_end():
+    _, pieces = best_pieces(logits(2).clone(), 1, torch.tensor([False, True]))
 
-    ending = logits(1).log_softmax(1)[0, EOS].item()
-    assert pieces[0].tolist() == [EOS, A]
-    assert pieces[1, 0] == EOS
-    assert log_probabilities[1].tolist() == [pytest.approx(ending), -math.inf]
-
-
-def test_a_row_that_goes_on_does_not_end_unless_it_must():
-    must_end, goes_on = torch.tensor([False, False, True]), torch.tensor([False, True, True])
-
-    _, pieces = best_pieces(logits(3).clone(), 1, must_end, goes_on)
-
-    assert pieces.tolist() == [[EOS], [A], [EOS]]
+    assert pieces.tolist() == [[EOS], [A]]
 
 
 def test_more_candidates_than_pieces_are_what_there_is():
@@ -61,15 +50,14 @@ def test_the_best_are_those_of_the_exact_probabilities(columns, count):
     given = logits(9, columns)
     given[3] -= 500  # nothing is lost where all are small
     given[4, 5] = 400  # or one is large
-    must_end, goes_on = torch.arange(9) == 1, torch.arange(9) < 3
+    goes_on = torch.arange(9) < 3
 
-    found, pieces = best_pieces(given.clone(), count, must_end, goes_on)
+    found, pieces = best_pieces(given.clone(), count, goes_on)
 
     exact = given.double().log_softmax(1)
     allowed = torch.ones_like(exact, dtype=torch.bool)
     allowed[:, [PAD, SOS]] = False
-    allowed[1] = torch.arange(columns) == EOS
-    allowed[[0, 2], EOS] = False
+    allowed[:3, EOS] = False
     expected = exact.masked_fill(~allowed, -math.inf).sort(1, descending=True).values[:, :count]
     torch.testing.assert_close(found, expected.float(), rtol=1e-5, atol=1e-5)
     there = found > -math.inf

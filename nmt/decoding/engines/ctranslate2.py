@@ -61,10 +61,9 @@ def open_run(
 class CTranslate2Search:
     """Searches with a converted model; see `Search`.
 
-    The library knows no `length_penalty` like ours. It is asked for all hypotheses of its beam with
-    their bare log-probabilities, and they are ranked here. What else differs from `beam_search`:
-    its beam stays full until `beam_size` hypotheses have ended; probabilities are shares of what is
-    left without <pad> and <sos>; that of an <eos> which the limit forces is not counted.
+    The library searches as `beam_search` does, but its length penalty is another one. It is asked
+    for all hypotheses of its beam with their plain log-probabilities, and they are ranked here. Its
+    probabilities are shares of what is left without <pad> and <sos>.
 
     folder: what `conversion` wrote, with ids for pieces; device: the best there is if None;
     compute_type: the numbers that it multiplies, `DEFAULT_COMPUTE_TYPE` if None
