@@ -1,6 +1,7 @@
 """Beam search: the best few hypotheses side by side (Graves 2012; Sutskever et al. 2014)."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -57,7 +58,8 @@ def beam_search(
         fetched = _fetch(*(torch.cat(pair, dim=1) for pair in zip(candidates, living, strict=True)))
         count = candidates[0].shape[1]
         for place, number in enumerate(active):
-            sentences[number].take(*(part[place, :count] for part in fetched), written)
+            sums_of, rows_of, tokens_of = (part[place, :count] for part in fetched)
+            sentences[number].take(sums_of, rows_of, tokens_of, written)
         living_sums, living_rows, living_tokens = (part[:, count:] for part in fetched)
         kept = [
             i for i, s in enumerate(active) if sentences[s].goes_on(state.length, living_sums[i, 0])
@@ -107,7 +109,7 @@ def _best_living(
 
 def _fetch(
     sums: Tensor, rows: Tensor, tokens: Tensor
-) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int32]]:
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Copy three tensors of one shape from the device at once."""
     bits, at, written = (
         torch.stack([sums.view(torch.int32), rows.int(), tokens.int()]).cpu().numpy()

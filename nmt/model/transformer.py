@@ -96,7 +96,8 @@ class DecoderState:
     def select(self, rows: Tensor) -> None:
         """Keep, repeat or reorder hypotheses.
 
-        rows: (new batch, new hypotheses), where each line's were among those of one source
+        rows: (new batch, new hypotheses), each line from the hypotheses of one source; sources may
+        be dropped, those that remain keep their order
         """
         batch = len(self.source_mask)
         hypotheses = 1 if self.past is None else self.past.shape[2]
@@ -104,9 +105,8 @@ class DecoderState:
             self.past = self.source_mask.new_ones(batch, 1, 1, self.length)
         if self.past is not None:
             self.past = self.past.flatten(0, 2)[rows][:, None]
-        sources = rows[:, 0].div(hypotheses, rounding_mode="floor")
-        if not torch.equal(sources, torch.arange(batch, device=rows.device)):
-            self._select_sources(sources)
+        if len(rows) < batch:  # some were dropped
+            self._select_sources(rows[:, 0].div(hypotheses, rounding_mode="floor"))
 
     def _select_sources(self, sources: Tensor) -> None:
         for cache in self.caches:

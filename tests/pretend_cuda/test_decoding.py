@@ -28,7 +28,6 @@ def test_searches_find_what_they_find_on_the_cpu(
     assert found.steps == expected.steps
 
 
-@pytest.mark.xfail(strict=True, reason="greedy and beam search read several results in each step")
 @pytest.mark.parametrize("beam_size", [1, 4])
 def test_a_step_waits_once(trained_run: RunFolder, pretending: Pretending, beam_size: int) -> None:
     found = pretending(scenarios.decoding, trained_run.path, beam_size)
