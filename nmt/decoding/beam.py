@@ -28,7 +28,7 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Translate a batch; return each sentence's `n_best` hypotheses, best first.
 
-    source: (batch, source) ids; limits: (batch,), maximum number of pieces of each output;
+    source: (batch, source) ids; limits: (batch,), on the CPU, maximum pieces of an output;
     required: (batch, pieces), padded, what an output has to hold before it may end by itself.
 
     Every step looks at the 2 · `beam_size` most probable continuations of a sentence. Those of the

@@ -15,7 +15,8 @@ def greedy_search(
 ) -> list[Hypothesis]:
     """Translate a batch.
 
-    source: (batch, source) ids; limits: (batch,), most pieces of each output; alpha: the length
+    source: (batch, source) ids; limits: (batch,), on the CPU, maximum pieces of each
+    output; alpha: the length
     penalty, which changes the reported score alone. Rows leave the batch when they end.
     """
     state = model.start(source)

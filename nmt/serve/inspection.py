@@ -203,7 +203,7 @@ def record_beam(
     found = beam_search(
         recorder,
         torch.tensor([source_ids], device=device),
-        torch.tensor([limit], device=device),
+        torch.tensor([limit]),
         beam,
         decoding.length_penalty,
         beam,

@@ -131,7 +131,7 @@ def test_cached_steps_give_the_logits_of_teacher_forcing(changes, random_model):
 def test_selected_rows_go_on_as_if_they_had_been_alone(random_model):
     model = random_model()
     target = torch.tensor([[2, 5, 6], [2, 7, 8], [2, 9, 4]])
-    rows = torch.tensor([[2], [0], [2]])
+    rows = torch.tensor([[0], [2]])  # the second source is dropped
 
     state = model.start(pad(SOURCES))
     model.step(target[:, 0], state)
@@ -148,12 +148,12 @@ def test_hypotheses_of_a_source_see_their_own_past(changes, random_model):
     model, generator = random_model(**changes), torch.Generator().manual_seed(1)
     sources = pad(SOURCES)
     written = torch.empty(3, 0, dtype=torch.long)  # (rows, length)
-    # One row each; two, then swapped; three, of two sources in another order; one again.
+    # One row each; two, then swapped; three, of two sources; one again.
     moves = [
         [[0], [1], [2]],
         [[0, 0], [1, 1], [2, 2]],
         [[1, 0], [2, 3], [5, 4]],
-        [[4, 5, 5], [0, 1, 0]],
+        [[0, 1, 0], [4, 5, 5]],
         [[1], [5]],
     ]
 

@@ -116,7 +116,7 @@ def decoding(device: torch.device, run: Path, beam_size: int) -> Decoded:
     model = load_weights(folder.weights("best"), folder.config.model, *sizes, device)
     lines = [example.source for example in prepared.examples("validation")]
     source = pad([[*tokenizers.source.encode(line), EOS] for line in lines]).to(device)
-    limits = (torch.arange(len(source)) % 5 + 8).to(device)  # some are cut
+    limits = torch.arange(len(source)) % 5 + 8  # some are cut
     model.eval()
     steps = Steps(model)
     waits.clear()

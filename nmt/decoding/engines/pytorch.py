@@ -133,7 +133,7 @@ class PyTorchSearch:
         required: list[list[int]] | None,
     ) -> list[list[Hypothesis]]:
         source = pad(sources).to(self._device)
-        most = torch.tensor(limits, device=self._device)
+        most = torch.tensor(limits)
         alpha, beam_size = decoding.length_penalty, max(decoding.beam_size, n_best)
         if beam_size == 1 and not required:
             found = greedy_search(self._writer, source, most, alpha)
