@@ -204,6 +204,32 @@ class DataConfig(CorpusConfig):
     drop_duplicates: bool = Field(
         True, description="keep only the first of identical training pairs"
     )
+    drop_copies: bool = Field(
+        False, description="drop training pairs whose target is the source, but for punctuation"
+    )
+    min_letters: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="smallest share of letters in a side of a training pair, spaces not counted, "
+        "against lists of numbers and symbols (0.5 is usual); 0: any",
+    )
+    max_character_ratio: float | None = Field(
+        None,
+        ge=1,
+        le=1e6,
+        description="training pairs with a higher ratio of lengths in characters are dropped",
+    )
+    drop_mojibake: bool = Field(
+        False,
+        description="drop training pairs in which letters were decoded wrongly, such as Ã¼ "
+        "(needs the extra `filters`)",
+    )
+    check_languages: bool = Field(
+        False,
+        description="drop training pairs of which a side is very likely in another language "
+        "(needs the extra `filters`)",
+    )
     disjoint_splits: bool = Field(
         False,
         description="no sentence, source or target, is in two splits, compared without case and "

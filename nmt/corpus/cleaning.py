@@ -4,11 +4,13 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nmt.config import DataConfig
+from nmt.corpus.filters import Filter, apply_filters, make_filters
 from nmt.special_tokens import PLACEHOLDERS, TAGS
 
 # Control and invisible formatting characters carry no words; they would end up in vocabularies.
@@ -24,6 +26,10 @@ class Cleaner:
     """Normalises text as `data.unicode` and `data.lowercase` say, alike in all stages."""
 
     data: DataConfig
+
+    @cached_property
+    def _filters(self) -> dict[str, Filter]:
+        return make_filters(self.data)
 
     def source(self, text: str) -> str:
         """Return the source sentence as the model reads it."""
@@ -84,5 +90,6 @@ class Cleaner:
             "empty side": np.array([not (s and t) for s, t in zip(sources, targets, strict=True)]),
             "too long": (more > self.data.max_words) | (characters > most_characters),
             "length ratio": more > self.data.max_ratio * fewer,
+            **apply_filters(self._filters, sources, targets),
         }
         return np.select(list(reasons.values()), list(reasons), "")

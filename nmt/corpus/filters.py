@@ -1,0 +1,76 @@
+"""Filters for corpora from the web: which pairs are no translations, or no proper text.
+
+All are off by default; `data.drop_copies` and the fields beside it turn them on.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt.config import DataConfig
+from nmt.corpus.splitting import plain
+from nmt.errors import UserError
+
+Filter = Callable[[str, str], bool]  # whether a cleaned pair is to be dropped
+_SHORT = 20  # characters, of which no language can be told
+_UNLIKELY = 0.01  # probability of the expected language below which it is another one
+
+
+def make_filters(data: DataConfig) -> dict[str, Filter]:
+    """Return the filters that are on, by the reason that the report gives for a dropped pair."""
+    filters: dict[str, Filter] = {}
+    if data.drop_copies:
+        filters["copy"] = lambda source, target: plain(source) == plain(target)
+    if data.min_letters:
+        least = data.min_letters
+        filters["few letters"] = lambda s, t: min(_letters(s), _letters(t)) < least
+    if data.max_character_ratio:
+        most = data.max_character_ratio
+        filters["character ratio"] = lambda s, t: max(len(s), len(t)) > most * min(len(s), len(t))
+    if data.drop_mojibake:
+        is_bad = _import("ftfy.badness").is_bad
+        filters["mojibake"] = lambda source, target: is_bad(source) or is_bad(target)
+    if data.check_languages:
+        is_source = _language_check(data.source_language)
+        is_target = _language_check(data.target_language)
+        filters["other language"] = lambda s, t: not (is_source(s) and is_target(t))
+    return filters
+
+
+def apply_filters(
+    filters: dict[str, Filter], sources: Sequence[str], targets: Sequence[str]
+) -> dict[str, NDArray[np.bool_]]:
+    """Return which of the pairs each filter drops; each array has the shape (pairs,)."""
+    return {
+        reason: np.array([drop(*pair) for pair in zip(sources, targets, strict=True)], np.bool_)
+        for reason, drop in filters.items()
+    }
+
+
+def _letters(text: str) -> float:
+    """Return the share of letters, marks of scripts counted, in what is no space."""
+    characters = text.replace(" ", "")
+    return sum(map(str.isalpha, characters)) / max(1, len(characters))
+
+
+def _language_check(language: str) -> Callable[[str], bool]:
+    """Return a function that tells whether text may be in a language; short text may."""
+    library = _import("py3langid.langid")
+    model = library.LanguageIdentifier.from_model_file(library.MODEL_FILE, norm_probs=True)
+    if language not in model.labels:
+        raise UserError(f"data.check_languages: {language} is not known; set it to false")
+    return lambda text: len(text) < _SHORT or dict(model.rank(text))[language] >= _UNLIKELY
+
+
+def _import(name: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError:
+        raise UserError(
+            f"this filter needs the package {name.split('.')[0]}; install it with "
+            "pip install nmt[filters]"
+        ) from None
