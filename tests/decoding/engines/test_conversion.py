@@ -1,13 +1,25 @@
 """The converted model that a run carries: made when missing, damaged or outdated, never half."""
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
 
-from nmt.decoding.engines.conversion import converted
+from nmt.choices import Weights
+from nmt.config import ModelConfig
+from nmt.decoding.engines import conversion
+from nmt.decoding.engines.conversion import convert, converted
+from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
+from nmt.model.transformer import Transformer
+from nmt.model.weights import save_weights
 from nmt.run_folder import RunFolder
+
+LINES = ["Anna sings today.", "Ben swims often."]
 
 
 @pytest.fixture
@@ -53,3 +65,107 @@ def test_damaged_weights_are_not_converted(run: RunFolder) -> None:
     with pytest.raises(UserError, match="checksum is wrong"), converted(run, "best"):
         pass
     assert carried(run) == []
+
+
+def folder_of(run: RunFolder, weights: Weights) -> Path:
+    with converted(run, weights) as folder:
+        return folder
+
+
+def double(path: Path) -> None:
+    """Write other weights in the place of these."""
+    save_file({name: 2 * weight for name, weight in load_file(path).items()}, path)
+
+
+def test_training_leaves_the_converted_model(trained_run: RunFolder) -> None:
+    [name] = carried(trained_run)
+    assert folder_of(trained_run, "best") == trained_run.converted / name
+
+
+def test_other_weights_are_converted_again_and_old_models_deleted(run: RunFolder) -> None:
+    before = folder_of(run, "best")
+    model = load_translator(run, engine="pytorch", device="cpu").pytorch.models[0]
+    with torch.no_grad():
+        model.output.weight.mul_(2)
+    save_weights(model, run.weights("best"))
+    double(run.weights("last"))
+
+    found = folder_of(run, "best")
+
+    assert carried(run) == [found.name]
+    assert not before.exists()
+    exact = load_translator(run, device="cpu", compute_type="float32").translate(LINES)
+    plain = load_translator(run, device="cpu", engine="pytorch").translate(LINES)
+    assert [t.text for t in exact] == [t.text for t in plain]
+
+
+def test_each_kind_of_weights_has_its_model(run: RunFolder) -> None:
+    double(run.weights("last"))
+
+    best, last = folder_of(run, "best"), folder_of(run, "last")
+
+    assert carried(run) == sorted([best.name, last.name])
+    assert (best / "model.bin").read_bytes() != (last / "model.bin").read_bytes()
+
+
+def test_a_run_that_cannot_be_written_to_translates_all_the_same(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*arguments: object, **options: object) -> None:
+        raise PermissionError("read-only")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "mkdir", refused)
+        with converted(run, "best") as folder:
+            assert (folder / "model.bin").is_file()
+            assert run.path not in folder.parents
+    assert not folder.exists()
+    assert not run.converted.exists()
+
+
+def test_weights_that_do_not_fit_are_refused(run: RunFolder) -> None:
+    config = run.config.model
+    sizes = run.report["vocabulary_size"]
+    for changes in ({"d_ff": 64}, {"encoder_layers": 2}, {"tie": "none"}):
+        other = ModelConfig.model_validate(config.model_dump() | changes)
+        save_weights(Transformer(other, sizes["source"], sizes["target"]), run.weights("best"))
+        with pytest.raises(UserError, match=r"best\.safetensors: weights cannot be read"):
+            convert(run, "best")
+
+
+def test_weights_that_are_not_finite_are_refused(run: RunFolder) -> None:
+    weights = load_file(run.weights("best"))
+    weights["encoder_norm.bias"][0] = float("nan")
+    save_file(weights, run.weights("best"))
+    with pytest.raises(UserError, match="not finite"):
+        convert(run, "best")
+
+
+def test_a_model_that_the_library_cannot_hold_is_not_converted(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversion, "unsupported", lambda model: ["some reason"])
+    convert(run, "best")
+    assert not run.converted.exists()
+
+
+@pytest.mark.parametrize("command", [["translate", "Anna sings today."], ["evaluate"]])
+def test_translating_imports_neither_pytorch_nor_spacy(
+    trained_run: RunFolder, command: list[str]
+) -> None:
+    program = (
+        "import sys\n"
+        "from nmt.cli import main\n"
+        "try:\n"
+        "    main()\n"
+        "finally:\n"
+        "    print('imported', *sorted({'torch', 'spacy', 'ctranslate2'} & sys.modules.keys()))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *command, "--run", trained_run.path],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.endswith("imported ctranslate2\n"), done.stdout
+    assert "Anna singt heute." in done.stdout or "BLEU" in done.stdout
