@@ -463,7 +463,7 @@ def untrained(trained_run: RunFolder) -> Path:
 
 
 def test_several_runs_translate_together(trained_run: RunFolder, untrained: Path) -> None:
-    options = ["--run", trained_run.path, "--n-best", 1, PAIR[0]]
+    options = ["--engine", "pytorch", "--run", trained_run.path, "--n-best", 1, PAIR[0]]
     rows = [
         text(nmt("translate", *more, *options).stdout).strip().split("\t")
         for more in ([], ["--run", trained_run.path], ["--run", untrained])

@@ -52,9 +52,7 @@ def load_translator(
     place = None if device is None else str(device)
     choice = choose_engine(config, len(runs), place)
     if compute_type and choice.engine != "ctranslate2":
-        raise UserError(
-            f"--compute-type is CTranslate2's, and the engine is {choice}; leave it out"
-        )
+        raise UserError(f"--compute-type is for CTranslate2; the engine is {choice}, leave it out")
     tokenizers = load_tokenizers(config.data, config.tokenizer, first.data)
     for other in runs[1:]:
         _require_same_reading(first, other)

@@ -68,7 +68,7 @@ def train(
                 again = resuming_command(run, worker)
                 tqdm.write(f"interrupted before the first checkpoint; start again with\n  {again}")
             raise
-        if worker.is_main:
+        if went_on and worker.is_main:
             convert(run, "best")
         wanted = config.decoding.neighbours and (went_on or not run.datastore.exists())
         if wanted and worker.is_main:

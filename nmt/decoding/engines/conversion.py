@@ -87,13 +87,9 @@ def converted(run: RunFolder, weights: Weights) -> Iterator[Path]:
 def convert(run: RunFolder, weights: Weights) -> None:
     """Let a run carry the converted model of these weights, if the library can hold it."""
     if not unsupported(run.config.model):
-        with converted(run, weights):
-            pass
-
-
-def discard(folder: Path) -> None:
-    """Delete a converted model that the library cannot read, so that it is made again."""
-    shutil.rmtree(folder, ignore_errors=True)
+        folder = run.converted / _digest(run, weights)
+        if not folder.is_dir():
+            _keep(run, weights, folder)
 
 
 def _is_whole(folder: Path) -> bool:
@@ -111,7 +107,7 @@ def _keep(run: RunFolder, weights: Weights, folder: Path) -> bool:
             if _is_whole(folder):  # by the process that this one has waited for
                 return True
             _delete_outdated(run)
-            discard(folder)
+            shutil.rmtree(folder, ignore_errors=True)
             with TemporaryDirectory(prefix=".", dir=run.converted) as scratch:
                 partial = Path(scratch, folder.name)
                 partial.mkdir()
@@ -128,7 +124,7 @@ def _delete_outdated(run: RunFolder) -> None:
     current = {_digest(run, kind) for kind in kinds if run.weights(kind).exists()}
     for folder in run.converted.iterdir():
         if folder.is_dir() and folder.name not in current:
-            discard(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _digest(run: RunFolder, weights: Weights) -> str:
@@ -188,7 +184,7 @@ class _Arrays:
 
         try:
             require_undamaged(path)
-            found = cls(load_file(path))
+            found = cls({n: array.astype(np.float32) for n, array in load_file(path).items()})
             yield found
             found._require_all_read()
         except FileNotFoundError:
@@ -201,8 +197,8 @@ class _Arrays:
     def take(self, name: str, *shape: int) -> NDArray[np.float32]:
         """Return an array; raise `KeyError` or `ValueError` where it is missing or does not fit."""
         array = self._arrays[name]
-        if array.shape != shape or array.dtype != np.float32:
-            raise ValueError(f"{name} is {array.dtype} {array.shape}, not float32 {shape}")
+        if array.shape != shape:
+            raise ValueError(f"{name} has the shape {array.shape}, not {shape}")
         self._read.add(name)
         return array
 

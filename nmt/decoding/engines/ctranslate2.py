@@ -25,10 +25,6 @@ DECODING_FIELDS = {
 }
 
 
-class DamagedModelError(RuntimeError):
-    """The library could not read a converted model."""
-
-
 def supports(config: Config, runs: int = 1, device: str | None = None) -> list[str]:
     """Return the reasons why this engine cannot translate; none where it can.
 
@@ -50,11 +46,6 @@ def open_run(
 ) -> "CTranslate2Search":
     """Open the model that the run carries; see `CTranslate2Search` for the errors."""
     with conversion.converted(run, weights) as folder:
-        try:
-            return CTranslate2Search(folder, run.config.model.max_length, device, compute_type)
-        except DamagedModelError:
-            conversion.discard(folder)
-    with conversion.converted(run, weights) as folder:
         return CTranslate2Search(folder, run.config.model.max_length, device, compute_type)
 
 
@@ -67,7 +58,7 @@ class CTranslate2Search:
 
     folder: what `conversion` wrote, with ids for pieces; device: the best there is if None;
     compute_type: the numbers that it multiplies, `DEFAULT_COMPUTE_TYPE` if None
-    Raises `UserError` where the library cannot multiply such numbers here.
+    Raises `UserError` where the library cannot open the model or multiply such numbers here.
     """
 
     engine: Engine = "ctranslate2"
@@ -171,7 +162,10 @@ def _load(folder: Path, device: str | None, compute_type: ComputeType | None) ->
             intra_threads=1,
         )
     except (RuntimeError, ValueError) as error:
-        raise DamagedModelError(one_line(error)[:200]) from None
+        raise UserError(
+            f"CTranslate2 cannot open the model on {device}: {one_line(error)[:200]}; translate "
+            "with --engine pytorch, or with another --device"
+        ) from None
 
 
 def threads() -> int:
