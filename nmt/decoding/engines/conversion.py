@@ -87,9 +87,7 @@ def converted(run: RunFolder, weights: Weights) -> Iterator[Path]:
 def convert(run: RunFolder, weights: Weights) -> None:
     """Let a run carry the converted model of these weights, if the library can hold it."""
     if not unsupported(run.config.model):
-        folder = run.converted / _digest(run, weights)
-        if not folder.is_dir():
-            _keep(run, weights, folder)
+        _keep(run, weights, run.converted / _digest(run, weights))
 
 
 def _is_whole(folder: Path) -> bool:
