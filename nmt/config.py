@@ -510,8 +510,14 @@ class TrainingConfig(Section):
     checkpoint_updates: int | None = Field(
         None, ge=1, description="updates between checkpoints, at most"
     )
-    precision: Literal["auto", "float32", "bfloat16"] = Field(
-        "auto", description="bfloat16 autocast; auto: where GPU or CPU have instructions for it"
+    precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
+        "auto",
+        description="of matrix products; auto: bfloat16 where GPU or CPU have instructions for it, "
+        "float16 with a scaled loss on older GPUs with tensor cores (T4, V100)",
+    )
+    deterministic: bool = Field(
+        False,
+        description="on a GPU, only kernels that give the same bits in each run; some are slower",
     )
     seed: int = Field(1, ge=0, lt=2**31, description="seed of weights, order and dropout")
     tensorboard: bool = Field(

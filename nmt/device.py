@@ -1,10 +1,13 @@
 """Where tensors live and in which precision they are multiplied."""
 
+import os
 from contextlib import AbstractContextManager, nullcontext
 
 import torch
 
 from nmt.errors import UserError
+
+_DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
 def choose_device(name: str | None = None) -> torch.device:
@@ -18,6 +21,9 @@ def choose_device(name: str | None = None) -> torch.device:
         if device.index is not None:
             torch.cuda.set_device(device)  # some of PyTorch asks for the current one
         torch.set_float32_matmul_precision("high")
+        # cuDNN's attention plans anew, for a fraction of a second, at each new shape, and batches
+        # have hundreds; its backward pass is not deterministic. The other kernels do without.
+        torch.backends.cuda.enable_cudnn_sdp(False)
     return device
 
 
@@ -36,25 +42,42 @@ def _named(name: str) -> torch.device:
     return device
 
 
-def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
-    """Return the context in which the model runs: bfloat16 matrix products, or plain float32.
+def product_dtype(device: torch.device, precision: str) -> torch.dtype:
+    """Return the type in which the model's matrices are multiplied: `training.precision`, resolved.
 
     `auto` is bfloat16 where the device has instructions for it, as CUDA devices and x86 processors
-    of recent years do; elsewhere float32.
+    of recent years do, float16 on older CUDA devices with tensor cores (V100, T4), else float32.
     """
-    if precision == "bfloat16" or (precision == "auto" and _has_bfloat16(device)):
-        # A pass casts each weight once; a cache of casts would be shared by the threads of a CPU.
-        return torch.autocast(device.type, torch.bfloat16, cache_enabled=False)
-    return nullcontext()
-
-
-def _has_bfloat16(device: torch.device) -> bool:
+    if precision != "auto":
+        return _DTYPES[precision]
     if device.type == "cuda":
-        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+        capability = torch.cuda.get_device_capability(device)
+        if capability >= (8, 0):
+            return torch.bfloat16
+        return torch.float16 if capability >= (7, 0) else torch.float32
     if device.type == "cpu":
         found = cpu_capabilities()
-        return bool(found.get("avx512_bf16") or found.get("amx_bf16"))
-    return False
+        if found.get("avx512_bf16") or found.get("amx_bf16"):
+            return torch.bfloat16
+    return torch.float32
+
+
+def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
+    """Return the context in which the model runs: matrix products in 16 bits, or plain float32."""
+    dtype = product_dtype(device, precision)
+    if dtype == torch.float32:
+        return nullcontext()
+    # A pass casts each weight once; a cache of casts would be shared by the threads of a CPU.
+    return torch.autocast(device.type, dtype, cache_enabled=False)
+
+
+def be_deterministic() -> None:
+    """Let PyTorch take, for the rest of this process, CUDA kernels that give the same bits again.
+
+    Some are slower; operations that have none raise `RuntimeError`.
+    """
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS reads it when it starts
+    torch.use_deterministic_algorithms(True)
 
 
 def cpu_capabilities() -> dict[str, object]:

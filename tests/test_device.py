@@ -1,11 +1,11 @@
 """The best device that is here is chosen, and a device that is not here is refused."""
 
-from contextlib import nullcontext
+import os
 
 import pytest
 import torch
 
-from nmt.device import autocast, choose_device
+from nmt.device import autocast, be_deterministic, choose_device, product_dtype
 from nmt.errors import UserError
 
 
@@ -16,12 +16,15 @@ from nmt.errors import UserError
 def test_the_best_device_is_chosen(cuda, mps, expected, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    cudnn: list[bool] = []
+    monkeypatch.setattr(torch.backends.cuda, "enable_cudnn_sdp", cudnn.append)
     precisions: list[str] = []
     monkeypatch.setattr(torch, "set_float32_matmul_precision", precisions.append)
 
     assert choose_device() == torch.device(expected)
 
     assert precisions == (["high"] if cuda else [])  # TF32 is CUDA's
+    assert cudnn == ([False] if cuda else [])
 
 
 def test_a_named_device_is_taken():
@@ -58,17 +61,36 @@ def test_precision_of_matrix_products_on_the_cpu(precision, capabilities, expect
     assert product(precision) == expected
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(
-    ("precision", "native", "kind"),
+    ("precision", "capability", "expected"),
     [
-        ("auto", True, torch.autocast),
-        ("auto", False, nullcontext),
-        ("float32", True, nullcontext),
-        ("bfloat16", False, torch.autocast),
+        ("auto", (6, 1), torch.float32),
+        ("auto", (7, 0), torch.float16),
+        ("auto", (7, 5), torch.float16),
+        ("auto", (8, 0), torch.bfloat16),
+        ("auto", (12, 0), torch.bfloat16),
+        ("float32", (9, 0), torch.float32),
+        ("float16", (9, 0), torch.float16),
+        ("bfloat16", (7, 0), torch.bfloat16),
     ],
 )
-def test_auto_is_bfloat16_where_the_gpu_has_it(precision, native, kind, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: native)
+def test_auto_is_what_the_tensor_cores_of_a_gpu_multiply(
+    precision, capability, expected, monkeypatch
+):
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
 
-    assert isinstance(autocast(torch.device("cuda"), precision), kind)
+    assert product_dtype(torch.device("cuda"), precision) == expected
+
+
+def test_float16_on_the_cpu():
+    assert product("float16") == torch.float16
+
+
+def test_deterministic_kernels_only(monkeypatch):
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
+    try:
+        be_deterministic()
+        assert torch.are_deterministic_algorithms_enabled()
+        assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
+    finally:
+        torch.use_deterministic_algorithms(False)
