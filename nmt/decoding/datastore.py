@@ -12,6 +12,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
+from torch.nn import functional
 
 from nmt.checksums import identity
 from nmt.errors import UserError, one_line
@@ -22,6 +23,7 @@ _PROBED = 8  # clusters
 _ITERATIONS = 8  # of k-means
 _SAMPLE = 50  # keys for each centroid that k-means looks at
 _ROWS = 4096  # compared with all centroids at once
+_DISTANCES = 2**28  # held at once when all keys are compared: 1 GiB
 
 
 class Datastore:
@@ -32,14 +34,17 @@ class Datastore:
     """
 
     def __init__(self, keys: Tensor, tokens: Tensor, sizes: Tensor, centroids: Tensor):
-        lengths = sizes.tolist()
-        self._keys = [cluster.float().T for cluster in torch.split(keys, lengths)]
-        self._squares = [cluster.square().sum(0) for cluster in self._keys]
-        self._tokens = torch.split(tokens.long(), lengths)
+        self._sizes, lengths = sizes, sizes.tolist()
+        self._keys, self._tokens = keys.float(), tokens.long()
+        self._squares = self._keys.square().sum(1)
+        # What a search of single clusters looks at, views of the same memory.
+        self._keys_of = [cluster.T for cluster in torch.split(self._keys, lengths)]
+        self._squares_of = torch.split(self._squares, lengths)
+        self._tokens_of = torch.split(self._tokens, lengths)
         self._centroids, self._centroid_squares = centroids.T, centroids.square().sum(1)
 
     def __len__(self) -> int:
-        return sum(map(len, self._tokens))
+        return len(self._tokens)
 
     @classmethod
     def of(cls, keys: Tensor, tokens: Tensor) -> "Datastore":
@@ -64,7 +69,24 @@ class Datastore:
         queries: (rows, d_model) → squared distances and tokens, (rows, count) each, nearest first;
         where fewer were found the distance is infinite
         """
-        rows, probed = len(queries), min(_PROBED, len(self._keys))
+        if queries.device.type == "cuda":
+            return self._nearest_of_all(queries, count)
+        return self._nearest_in_clusters(queries, count)
+
+    def _nearest_of_all(self, queries: Tensor, count: int) -> tuple[Tensor, Tensor]:
+        """Compare with all keys in one product: a GPU takes less time for it than for clusters."""
+        most, missing = min(count, len(self)), max(0, count - len(self))
+        distances, tokens = [], []
+        for some in torch.split(queries, max(1, _DISTANCES // len(self))):
+            found = torch.addmm(self._squares, some, self._keys.T, alpha=-2)
+            best = found.topk(most, dim=1, largest=False)
+            nearest = best.values + some.square().sum(1, keepdim=True)
+            distances.append(functional.pad(nearest, (0, missing), value=float("inf")))
+            tokens.append(functional.pad(self._tokens[best.indices], (0, missing)))
+        return torch.cat(distances), torch.cat(tokens)
+
+    def _nearest_in_clusters(self, queries: Tensor, count: int) -> tuple[Tensor, Tensor]:
+        rows, probed = len(queries), min(_PROBED, len(self._keys_of))
         closeness = 2 * queries @ self._centroids - self._centroid_squares
         clusters = closeness.topk(probed, dim=1).indices.flatten()
         # Row by row for each cluster, so that each is read once for all that look into it.
@@ -76,11 +98,11 @@ class Datastore:
         end = 0
         for cluster, several in zip(wanted.tolist(), counts.tolist(), strict=True):
             start, end = end, end + several
-            squares, keys = self._squares[cluster], self._keys[cluster]
+            squares, keys = self._squares_of[cluster], self._keys_of[cluster]
             found = torch.addmm(squares, seeking[start:end], keys, alpha=-2)
             best = found.topk(min(count, len(squares)), dim=1, largest=False)
             distances[start:end, : best.values.shape[1]] = best.values
-            tokens[start:end, : best.values.shape[1]] = self._tokens[cluster][best.indices]
+            tokens[start:end, : best.values.shape[1]] = self._tokens_of[cluster][best.indices]
         back = order.argsort()
         distances, places = distances[back].view(rows, -1).topk(count, dim=1, largest=False)
         distances = distances + queries.square().sum(1, keepdim=True)
@@ -92,9 +114,9 @@ class Datastore:
         """Write the datastore; made_from: the `identity` of the model's weights."""
         # Half of float32's size; what is lost is nothing to the distances between neighbours.
         stored = {
-            "keys": torch.cat([cluster.T.half() for cluster in self._keys]),
-            "tokens": torch.cat(self._tokens).int(),
-            "sizes": torch.tensor([len(tokens) for tokens in self._tokens]),
+            "keys": self._keys.half(),
+            "tokens": self._tokens.int(),
+            "sizes": self._sizes,
             "centroids": self._centroids.T.contiguous(),
         }
         try:

@@ -147,6 +147,14 @@ def nearest(device: torch.device, keys: Tensor, tokens: Tensor, queries: Tensor)
         return [x.cpu() for x in datastore.nearest(queries.to(device), 8)]
 
 
+def waits_of_nearest(device: torch.device) -> Counter[str]:
+    """Look queries up in a small datastore; return the host's waits meanwhile."""
+    datastore = Datastore.of(torch.eye(500, 8, device=device), torch.arange(500, device=device))
+    waits.clear()
+    datastore.nearest(torch.ones(3, 8, device=device), 2)
+    return Counter(waits)
+
+
 # ----------------------------------------------------------------- faults that have to be found
 
 
