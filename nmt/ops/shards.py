@@ -1,6 +1,6 @@
 """A batch's gradient by several threads, each of which works on a part of the batch, a shard.
 
-In plain form: `(sum(loss(shard) for shard in shards) / tokens).backward()`. `nmt/ops/threads.py`
+In plain form: `(sum(loss(shard) for shard in shards) / divisor).backward()`. `nmt/ops/threads.py`
 says why whole passes split better than single operations, docs/performance.md by how much.
 """
 
@@ -21,9 +21,9 @@ def backward_by_threads(
     shards: Sequence[T],
     generators: Sequence[torch.Generator],
     parameters: Sequence[Tensor],
-    tokens: float,
+    divisor: Tensor | float,
 ) -> tuple[Tensor, Tensor]:
-    """Add the gradient of the summed loss, divided by `tokens`, to the parameters' gradients.
+    """Add the gradient of the summed loss, divided by `divisor`, to the parameters' gradients.
 
     loss_of: returns a shard's summed loss, and a second sum that is only reported; generators:
     each shard's random numbers, so that the result does not depend on which thread ends first
@@ -33,7 +33,7 @@ def backward_by_threads(
     def work(number: int) -> tuple[tuple[Tensor, ...], Tensor, Tensor]:
         with drawing_from(generators[number]):
             loss, reported = loss_of(shards[number])
-            return torch.autograd.grad(loss / tokens, parameters), loss.detach(), reported
+            return torch.autograd.grad(loss / divisor, parameters), loss.detach(), reported
 
     found = side_by_side(work, range(len(shards)))
     for gradients, _, _ in found:  # in this order, since sums of floats depend on it

@@ -30,18 +30,18 @@ class Seed:
         return torch.Generator().manual_seed(int(sequence.generate_state(1, np.uint64)[0]))
 
 
-def backward(loss: nn.Module, batch: Batch, tokens: float) -> tuple[Tensor, Tensor]:
-    """Add the gradient of the batch's loss, divided by `tokens`, to the parameters' gradients.
+def backward(loss: nn.Module, batch: Batch, divisor: Tensor | float) -> tuple[Tensor, Tensor]:
+    """Add the gradient of the batch's loss, divided by `divisor`, to the parameters' gradients.
 
     loss: a `BatchLoss` → its two sums
     """
     total, cross_entropy = loss(batch)
-    (total / tokens).backward()
+    (total / divisor).backward()
     return total.detach(), cross_entropy
 
 
 def backward_in_shards(
-    loss: nn.Module, batch: Batch, tokens: float, seed: Seed
+    loss: nn.Module, batch: Batch, divisor: Tensor | float, seed: Seed
 ) -> tuple[Tensor, Tensor]:
     """Do what `backward` does, by as many threads of a CPU as PyTorch has been given."""
     most = min(torch.get_num_threads(), _MOST_SHARDS, len(batch))
@@ -51,5 +51,5 @@ def backward_in_shards(
         [batch.share(number, count) for number in range(count)],
         [seed.generator(number) for number in range(count)],
         [p for p in loss.parameters() if p.requires_grad],
-        tokens,
+        divisor,
     )

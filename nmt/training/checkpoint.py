@@ -16,7 +16,7 @@ from nmt.errors import UserError, one_line
 from nmt.model.transformer import Transformer
 from nmt.run_folder import RunFolder, replacing
 from nmt.training.distributed import Worker
-from nmt.training.optimization import WeightAverage
+from nmt.training.optimization import LossScale, WeightAverage
 
 FORMAT = 3
 
@@ -48,6 +48,7 @@ def save_checkpoint(
     run: RunFolder,
     model: Transformer,
     optimizer: torch.optim.Optimizer,
+    loss_scale: LossScale,
     average: WeightAverage | None,
     progress: Progress,
     worker: Worker,
@@ -63,6 +64,7 @@ def save_checkpoint(
         "format": FORMAT,
         "model": model.state_dict(),
         "optimizer": optimizer.state_dict(),
+        "loss scale": loss_scale.saved(),
         "average": average.average if average else None,
         "progress": asdict(progress),
         "of each process": own,
@@ -114,6 +116,7 @@ def _load(
     path: Path,
     model: Transformer,
     optimizer: torch.optim.Optimizer,
+    loss_scale: LossScale,
     average: WeightAverage | None,
     worker: Worker,
 ) -> Progress:
@@ -133,6 +136,8 @@ def _load(
             )
         model.load_state_dict(state["model"])
         _restore_moments(optimizer, state["optimizer"]["state"])
+        if "loss scale" in state:  # older versions had none
+            loss_scale.restore(state["loss scale"])
         if average is not None:
             average.load(state["average"])
         loss, generators = own[worker.rank]

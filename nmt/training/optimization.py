@@ -1,6 +1,8 @@
 """Optimizers, learning rates, and the moving average of the weights."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -39,6 +41,59 @@ def learning_rate(config: TrainingConfig, update: int, last_update: int) -> floa
         share = min(1.0, (update - warmup) / max(1, last_update - warmup))
         return config.learning_rate * 0.5 * (1 + math.cos(math.pi * share))
     return config.learning_rate
+
+
+class LossScale:
+    """Keeps the gradients of float16 products from vanishing; else it does nothing.
+
+    The loss is multiplied by a large factor, its gradients are divided by it (Micikevicius et al.
+    2018, section 3.2, https://arxiv.org/abs/1710.03740). An update whose gradients overflow is
+    skipped: the weights stay as they are, the factor is halved, and the training goes on to the
+    next batch.
+    """
+
+    def __init__(self, device: torch.device, dtype: torch.dtype):
+        self._scaler = torch.amp.GradScaler(device.type, enabled=dtype == torch.float16)
+        self._one = torch.ones((), device=device)
+        # Counted where the model is: reading it at each update would make a GPU wait.
+        self._skipped = torch.zeros((), dtype=torch.int64, device=device)
+
+    @property
+    def skipped(self) -> int:
+        """How many updates were skipped so far."""
+        return int(self._skipped)
+
+    def divisor(self, tokens: float) -> Tensor | float:
+        """Return what a summed loss is divided by for its scaled mean over the tokens."""
+        if not self._scaler.is_enabled():
+            return tokens
+        return tokens / self._scaler.scale(self._one)
+
+    def step(
+        self, optimizer: torch.optim.Optimizer, parameters: Sequence[Tensor], clip_norm: float | None
+    ) -> None:
+        """Undo the scaling of the gradients, clip their norm, and let the optimizer step."""
+        self._scaler.unscale_(optimizer)
+        if clip_norm:
+            nn.utils.clip_grad_norm_(parameters, clip_norm)
+        before = self._scaler.scale(self._one)
+        self._scaler.step(optimizer)
+        self._scaler.update()
+        if self._scaler.is_enabled():
+            self._skipped += self._scaler.scale(self._one) < before
+
+    def saved(self) -> dict[str, Any]:
+        """Return what `restore` takes."""
+        return {"scaler": self._scaler.state_dict(), "skipped": self.skipped}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on as one that was saved; raises `ValueError` for what is not."""
+        numbers = [saved["skipped"], *saved["scaler"].values()]
+        if not all(isinstance(x, int | float) and 0 <= x < math.inf for x in numbers):
+            raise ValueError("the loss scale is not made of numbers")
+        self._skipped.fill_(int(saved["skipped"]))
+        if saved["scaler"]:
+            self._scaler.load_state_dict(saved["scaler"])
 
 
 class WeightAverage:

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from nmt.config import Config
+from nmt.device import be_deterministic, product_dtype
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.ops.memory import keep_memory
@@ -18,7 +19,7 @@ from nmt.training.batches import Batch
 from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.distributed import Worker
 from nmt.training.loss import BatchLoss
-from nmt.training.optimization import WeightAverage, learning_rate, make_optimizer
+from nmt.training.optimization import LossScale, WeightAverage, learning_rate, make_optimizer
 
 
 class TrainingState:
@@ -38,6 +39,8 @@ class TrainingState:
         self.settings, self.last_update, self.worker = config.training, last_update, worker
         if worker.device.type == "cpu":
             keep_memory()
+        elif self.settings.deterministic:
+            be_deterministic()
         torch.manual_seed(self.settings.seed)
         self.model = Transformer(config.model, source_size, target_size).to(worker.device)
         self._loss_of = worker.replicate(BatchLoss(self.model, self.settings, worker.device))
@@ -47,6 +50,8 @@ class TrainingState:
             self._settle_order()
             torch.manual_seed(self.settings.seed + worker.rank)  # for dropout of its own
         self.optimizer = make_optimizer(self.model, self.settings)
+        dtype = product_dtype(worker.device, self.settings.precision)
+        self.loss_scale = LossScale(worker.device, dtype)
         decay = self.settings.average_decay
         self.average = WeightAverage(self.model, decay) if decay else None
         self.progress = Progress()
@@ -78,9 +83,8 @@ class TrainingState:
         self.progress.loss_tokens += tokens
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate
-        if self.settings.clip_norm:
-            nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
-        self.optimizer.step()
+        parameters = list(self.model.parameters())
+        self.loss_scale.step(self.optimizer, parameters, self.settings.clip_norm)
         self.optimizer.zero_grad()
         if self.average:
             self.average.update(self.progress.updates)
@@ -88,15 +92,16 @@ class TrainingState:
 
     def _backward(self, batches: list[Batch], tokens: int) -> Tensor:
         """Add the gradients of the batches' losses, divided by `tokens`; return the loss's sum."""
-        mean_tokens = tokens / self.worker.size  # since gradients are averaged over workers
+        # Gradients are averaged over workers.
+        divisor = self.loss_scale.divisor(tokens / self.worker.size)
         total = torch.zeros((), device=self.worker.device)
         for number, batch in enumerate(batches, 1):
             with self.worker.averaging(self._loss_of, now=number == len(batches)):
                 if self._by_threads:
                     seed = Seed(self.settings.seed, self.progress.updates, number)
-                    loss, plain = backward_in_shards(self._loss_of, batch, mean_tokens, seed)
+                    loss, plain = backward_in_shards(self._loss_of, batch, divisor, seed)
                 else:
-                    loss, plain = backward(self._loss_of, batch, mean_tokens)
+                    loss, plain = backward(self._loss_of, batch, divisor)
             total += loss
             self._cross_entropy += plain
         return total
@@ -131,12 +136,17 @@ class TrainingState:
         """Write the run's checkpoint; raises `UserError` where the training has diverged."""
         self.require_finite_weights()
         self.progress.loss = self._cross_entropy.item()
-        save_checkpoint(run, self.model, self.optimizer, self.average, self.progress, self.worker)
+        save_checkpoint(run, *self._saved_parts(), self.progress, self.worker)
 
     def restore(self, run: RunFolder) -> None:
         """Take over the state of the run's checkpoint; raises `UserError` where it does not fit."""
-        self.progress = load_checkpoint(run, self.model, self.optimizer, self.average, self.worker)
+        self.progress = load_checkpoint(run, *self._saved_parts(), self.worker)
         self._cross_entropy.fill_(self.progress.loss)
+
+    def _saved_parts(
+        self,
+    ) -> tuple[Transformer, torch.optim.Optimizer, LossScale, WeightAverage | None]:
+        return self.model, self.optimizer, self.loss_scale, self.average
 
     def require_finite_weights(self) -> None:
         """Raise `UserError` where the training has diverged."""

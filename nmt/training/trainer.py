@@ -177,6 +177,8 @@ class Trainer:
             self._log.write(line)
         self._save()
         show_validation(line, best=self.progress.best_update == line["update"])
+        if skipped := self.state.loss_scale.skipped:
+            tqdm.write(f"  {skipped:,} updates skipped so far, in which float16 overflowed")
 
     def _measure(self) -> Validation:
         measures = self.validator.measure(self.state.model)

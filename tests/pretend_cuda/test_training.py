@@ -42,10 +42,12 @@ def test_updates_are_those_of_the_cpu(
     assert not found.waits
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-@pytest.mark.parametrize("optimizer", ["adam", "nadam"])
+@pytest.mark.parametrize(
+    ("optimizer", "precision"),
+    [("adam", "float32"), ("adamw", "float16"), ("adam", "bfloat16"), ("nadam", "bfloat16")],
+)
 def test_no_update_waits_for_the_device(
-    toy_config: MakeConfig, pretending: Pretending, precision: str, optimizer: str
+    toy_config: MakeConfig, pretending: Pretending, optimizer: str, precision: str
 ) -> None:
     training = {"precision": precision, "optimizer": optimizer, "average_decay": 0.99}
     config = toy_config(

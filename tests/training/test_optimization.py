@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from nmt.config import TrainingConfig
-from nmt.training.optimization import WeightAverage, learning_rate, make_optimizer
+from nmt.training.optimization import LossScale, WeightAverage, learning_rate, make_optimizer
 
 
 def rates(last: int = 1000, **fields: object) -> list[float]:
@@ -80,3 +80,50 @@ def test_swapping_twice_restores_both() -> None:
     average.swap()
     assert torch.equal(model.weight, weights)
     assert torch.equal(average.average[0], kept)
+
+
+def step(
+    scale: LossScale, weight: nn.Parameter, optimizer: torch.optim.Optimizer, gradient: float
+) -> None:
+    optimizer.zero_grad()
+    ((weight * gradient).sum() / scale.divisor(1.0)).backward()
+    scale.step(optimizer, [weight], clip_norm=1.0)
+
+
+def test_gradients_are_clipped_at_their_true_size() -> None:
+    moved = []
+    for dtype in (torch.float16, torch.float32):
+        weight = nn.Parameter(torch.zeros(2))
+        scale = LossScale(torch.device("cpu"), dtype)
+        step(scale, weight, torch.optim.SGD([weight], lr=1.0), 0.5)
+        moved.append(weight.detach())
+    torch.testing.assert_close(*moved)
+    assert moved[0].norm() == pytest.approx(0.5 * math.sqrt(2))  # its norm is below 1
+
+
+@pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam])
+def test_an_update_that_overflows_is_skipped_and_counted(
+    kind: type[torch.optim.Optimizer],
+) -> None:
+    weight = nn.Parameter(torch.zeros(2))
+    optimizer = kind([weight], lr=1.0)  # type: ignore[call-arg]
+    scale = LossScale(torch.device("cpu"), torch.float16)
+    before = 1 / scale.divisor(1.0)
+    step(scale, weight, optimizer, math.inf)
+    assert not weight.any()
+    assert scale.skipped == 1
+    assert 1 / scale.divisor(1.0) == before / 2
+    step(scale, weight, optimizer, 0.5)
+    assert weight.all()
+    assert scale.skipped == 1
+
+
+def test_a_loss_scale_goes_on_where_it_was_saved() -> None:
+    weight = nn.Parameter(torch.zeros(2))
+    first, second = (LossScale(torch.device("cpu"), torch.float16) for _ in range(2))
+    step(first, weight, torch.optim.SGD([weight], lr=1.0), math.inf)
+    second.restore(first.saved())
+    assert second.saved() == first.saved()
+    assert second.divisor(1.0) == first.divisor(1.0)
+    with pytest.raises(ValueError, match="not made of numbers"):
+        second.restore({"scaler": {"scale": "x"}, "skipped": 0})

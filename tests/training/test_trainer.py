@@ -175,6 +175,7 @@ RESUMABLE = {
     "r-drop": {"model": {"dropout": 0.3}, "training": {"r_drop": 1.0, "accumulate": 2}},
     "sampling": {"tokenizer": {"sampling": 0.2}},
     "cosine": {"training": {"schedule": "cosine", "optimizer": "adamw", "weight_decay": 0.01}},
+    "float16": {"training": {"precision": "float16"}},
     "nadam": {"training": {"optimizer": "nadam", "batch_tokens": None, "batch_sentences": 7}},
 }
 
