@@ -70,7 +70,10 @@ class LossScale:
         return tokens / self._scaler.scale(self._one)
 
     def step(
-        self, optimizer: torch.optim.Optimizer, parameters: Sequence[Tensor], clip_norm: float | None
+        self,
+        optimizer: torch.optim.Optimizer,
+        parameters: Sequence[Tensor],
+        clip_norm: float | None,
     ) -> None:
         """Undo the scaling of the gradients, clip their norm, and let the optimizer step."""
         self._scaler.unscale_(optimizer)
