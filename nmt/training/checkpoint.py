@@ -83,6 +83,7 @@ def load_checkpoint(
     run: RunFolder,
     model: Transformer,
     optimizer: torch.optim.Optimizer,
+    loss_scale: LossScale,
     average: WeightAverage | None,
     worker: Worker,
 ) -> Progress:
@@ -93,11 +94,11 @@ def load_checkpoint(
     """
     current, previous = run.checkpoint, run.previous_checkpoint
     if not previous.exists():
-        return _load(current, model, optimizer, average, worker)
+        return _load(current, model, optimizer, loss_scale, average, worker)
     try:
-        return _load(current, model, optimizer, average, worker)
+        return _load(current, model, optimizer, loss_scale, average, worker)
     except _DamagedError as error:
-        progress = _load(previous, model, optimizer, average, worker)
+        progress = _load(previous, model, optimizer, loss_scale, average, worker)
         worker.gather(None)  # by now all of them have read it
         if worker.is_main:
             previous.replace(current)  # lest the next save keeps the damaged one
