@@ -16,7 +16,9 @@ from nmt.errors import UserError, one_line
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import NEVER_WRITTEN
 
-DEFAULT_COMPUTE_TYPE: ComputeType = "int8"
+# Processors that add up products of 8 bits exactly. On others x86 sums saturate at 16 bits, which
+# costs the sample's model 0.9 BLEU; with exact sums it is 0.06 (scripts/bench/compute_types.py).
+_EXACT_INT8 = ("AVX512VNNI", "ASIMDDP")
 
 DECODING_FIELDS = {
     *("engine", "beam_size", "length_penalty", "max_length_factor", "max_length_extra"),
@@ -57,7 +59,7 @@ class CTranslate2Search:
     probabilities are shares of what is left without <pad> and <sos>.
 
     folder: what `conversion` wrote, with ids for pieces; device: the best there is if None;
-    compute_type: the numbers that it multiplies, `DEFAULT_COMPUTE_TYPE` if None
+    compute_type: the numbers that it multiplies, `default_compute_type` if None
     Raises `UserError` where the library cannot open the model or multiply such numbers here.
     """
 
@@ -146,7 +148,7 @@ def _load(folder: Path, device: str | None, compute_type: ComputeType | None) ->
         device = "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
     name, _, index = device.partition(":")
     known = ctranslate2.get_supported_compute_types(name)
-    default = DEFAULT_COMPUTE_TYPE if DEFAULT_COMPUTE_TYPE in known else "float32"
+    default = default_compute_type(name)
     if compute_type and compute_type not in known:
         raise UserError(
             f"--compute-type {compute_type}: CTranslate2 cannot multiply such numbers on this "
@@ -166,6 +168,19 @@ def _load(folder: Path, device: str | None, compute_type: ComputeType | None) ->
             f"CTranslate2 cannot open the model on {device}: {one_line(error)[:200]}; translate "
             "with --engine pytorch, or with another --device"
         ) from None
+
+
+def default_compute_type(device: str) -> ComputeType:
+    """Return the fastest type that translates as well as float32 does: int8, where it is exact."""
+    if device != "cpu":
+        return "float32"
+    try:
+        from numpy._core._multiarray_umath import (  # type: ignore[import-not-found]
+            __cpu_features__ as features,
+        )
+    except ImportError:  # NumPy 1
+        return "float32"
+    return "int8" if any(features.get(name) for name in _EXACT_INT8) else "float32"
 
 
 def threads() -> int:

@@ -248,3 +248,21 @@ def test_the_text_path_is_the_same(trained_run):
 
     assert [t.text for t in theirs] == [t.text for t in ours]
     assert [t.parts for t in theirs] == [t.parts for t in ours] == [1, 0, 20, 1]
+
+
+@pytest.mark.parametrize(
+    ("features", "expected"),
+    [
+        ({"AVX2": True, "AVX512VNNI": False}, "float32"),
+        ({"AVX512VNNI": True}, "int8"),
+        ({"ASIMDDP": True}, "int8"),
+    ],
+)
+def test_int8_is_the_default_where_the_processor_adds_it_up_exactly(
+    features, expected, monkeypatch
+):
+    umath = pytest.importorskip("numpy._core._multiarray_umath", reason="NumPy 1")
+    monkeypatch.setattr(umath, "__cpu_features__", features)
+
+    assert ctranslate2.default_compute_type("cpu") == expected
+    assert ctranslate2.default_compute_type("cuda") == "float32"
