@@ -3,7 +3,6 @@
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -23,6 +22,8 @@ from nmt.cli.options import (
     load,
     open_translator,
 )
+from nmt.cli.prompt import converse
+from nmt.cli.writing import format_translations, warn, write_lines
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
@@ -171,11 +172,11 @@ def translate(
     prefix = tag_prefix(runs[0].config.data, tag)
     translator = open_translator(runs, weights, beam_size, device, set_, engine, compute_type)
     if asked:
-        _converse(translator, n_best, prefix)
+        converse(translator, runs[0], n_best, prefix)
         return
     lines = _argument_lines(text) if text else _input_lines(input_)
     found = translator.stream((prefix + line for line in lines), n_best or 1)
-    _write_lines(_format(found, n_best), output)
+    write_lines(format_translations(found, n_best), output)
 
 
 def evaluate(
@@ -241,7 +242,7 @@ def evaluate(
     translations = _translate_all(translator, examples)
     hypotheses = [translation.text for translation in translations]
     if output:
-        _write_lines(iter(hypotheses), output)
+        write_lines(iter(hypotheses), output)
     baseline = [t.text for t in _translate_all(rival, examples)] if rival else None
     data = runs[0].config.data
     report = evaluate_examples(
@@ -286,7 +287,7 @@ def export(
     require_folder(folder)
     export_run(source, folder, weights)
     if source.config.decoding.neighbours:
-        _warn("without decoding.neighbours, which CTranslate2 cannot look up")
+        warn("without decoding.neighbours, which CTranslate2 cannot look up")
     typer.echo(f"exported         {folder}")
 
 
@@ -325,9 +326,6 @@ def datastore(
     typer.echo(f"{len(filled):,} positions in {opened.datastore}")
 
 
-# ------------------------------------------------------------------------------- input and output
-
-
 def _argument_lines(texts: list[str]) -> list[str]:
     return [line for text in texts for line in text.split("\n")]
 
@@ -339,59 +337,8 @@ def _input_lines(path: Path | None) -> Iterator[str]:
     return read_lines(path) if path else decode_lines(sys.stdin.buffer, "standard input")
 
 
-def _format(found: Iterator[list["Translation"]], n_best: int | None) -> Iterator[str]:
-    """Yield output lines; tell on standard error of lines that did not go through whole."""
-    for number, translations in enumerate(found, 1):
-        best = translations[0]
-        if best.parts > 1:
-            _warn(
-                f"line {number}: longer than any training sentence, "
-                f"translated in {best.parts} parts"
-            )
-        if not best.complete:
-            _warn(f"line {number}: the translation was cut at decoding.max_length_factor")
-        if n_best is None:
-            yield best.text
-        else:
-            yield from (f"{number}\t{t.score:.4f}\t{t.text}" for t in translations)
-
-
-def _write_lines(lines: Iterator[str], output: Path | None) -> None:
-    if output is None:
-        for line in lines:
-            typer.echo(line)
-        return
-    from nmt.run_folder import replacing
-
-    # A device or a pipe (/dev/null) is written to, not replaced.
-    place = (
-        nullcontext(output)
-        if output.exists() and not output.is_file()
-        else replacing(output.resolve())
-    )
-    with place as path, path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(line + "\n" for line in lines)
-
-
-def _converse(translator: "Translator", n_best: int | None, prefix: str) -> None:
-    _warn("one sentence a line; Ctrl-D ends")
-    while True:
-        try:
-            typer.echo("> ", nl=False, err=True)
-            line = input()
-        except EOFError:
-            typer.echo(err=True)
-            return
-        for text in _format(iter(translator.n_best([prefix + line], n_best or 1)), n_best):
-            typer.echo(text)
-
-
 def _translate_all(translator: "Translator", examples: "list[Example]") -> "list[Translation]":
     from tqdm import tqdm
 
     found = translator.stream(example.source for example in examples)
     return [options[0] for options in tqdm(found, "translating", len(examples), delay=2)]
-
-
-def _warn(text: str) -> None:
-    typer.echo(text, err=True)

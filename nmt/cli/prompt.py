@@ -1,0 +1,113 @@
+"""The prompt of `nmt translate`: sentences in, translations out, and a few commands."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import typer
+
+from nmt.cli.writing import format_translations, warn
+from nmt.errors import UserError
+
+if TYPE_CHECKING:
+    from nmt.decoding.translator import Translator
+    from nmt.run_folder import RunFolder
+
+HELP = """\
+Type a sentence to translate it; the arrow keys bring back earlier ones.
+  :beam N       keep N hypotheses from now on; 1 is greedy
+  :attention    draw where the model looked while it translated the last sentence
+  :help         show this
+  :quit         end; so do quit, exit and Ctrl-D"""
+_ENDS = ("quit", "exit", ":quit", ":q", ":exit")
+_MOST_HYPOTHESES = 500
+
+
+def converse(
+    translator: "Translator",
+    run: "RunFolder",
+    n_best: int | None,
+    prefix: str = "",
+    lines: Iterable[str] | None = None,
+) -> None:
+    """Answer lines until they end or one says so; by default those that are typed at a terminal.
+
+    run: where pictures go; prefix: put before every sentence
+    """
+    warn("Type a sentence; :help lists commands, Ctrl-D ends.")
+    conversation = _Conversation(translator, run, n_best, prefix)
+    for line in lines if lines is not None else typed_lines():
+        if line.strip().lower() in _ENDS:
+            return
+        try:
+            conversation.answer(line)
+        except UserError as error:
+            warn(str(error))
+
+
+def typed_lines() -> Iterator[str]:
+    """Yield what is typed, with editing, and a history that is kept between sessions."""
+    import platformdirs
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+    from prompt_toolkit.output import create_output
+
+    folder = platformdirs.user_state_path("nmt")
+    if not sys.stderr.isatty():  # nothing that could be edited would be seen
+        yield from (line.rstrip("\n") for line in sys.stdin)
+        return
+    history: History
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        history = FileHistory(str(folder / "history"))
+    except OSError:
+        history = InMemoryHistory()
+    # The prompt goes to standard error, as standard output may be a file.
+    session: PromptSession[str] = PromptSession(
+        history=history, output=create_output(stdout=sys.stderr)
+    )
+    while True:
+        try:
+            yield session.prompt("> ")
+        except EOFError:
+            return
+
+
+class _Conversation:
+    def __init__(self, translator: "Translator", run: "RunFolder", n_best: int | None, prefix: str):
+        self.translator, self.run, self.n_best, self.prefix = translator, run, n_best, prefix
+        self.last = ""
+
+    def answer(self, line: str) -> None:
+        if not line.startswith(":"):
+            self.last = self.prefix + line if line.strip() else self.last
+            found = iter(self.translator.n_best([self.prefix + line], self.n_best or 1))
+            for text in format_translations(found, self.n_best):
+                typer.echo(text)
+            return
+        name, _, value = line[1:].strip().partition(" ")
+        commands = {"beam": self.beam, "attention": self.attention, "help": self.help}
+        if name not in commands:
+            raise UserError(f"there is no command :{name}; :help lists them")
+        commands[name](value.strip())
+
+    def help(self, _: str) -> None:
+        warn(HELP)
+
+    def beam(self, value: str) -> None:
+        size = int(value) if value.isascii() and value.isdecimal() and len(value) < 4 else 0
+        if not 1 <= size <= _MOST_HYPOTHESES:
+            raise UserError(f":beam takes a number from 1 to {_MOST_HYPOTHESES}, as in :beam 8")
+        decoding = self.translator.decoding
+        self.translator.decoding = decoding.model_copy(update={"beam_size": size})
+        warn(f"beam of {size}")
+
+    def attention(self, _: str) -> None:
+        from nmt.reports.attention import draw_attention, read_attention
+        from nmt.reports.figures import picture_path, pictures_of
+
+        if not self.last:
+            raise UserError("translate a sentence first; :attention then draws it")
+        path = picture_path(None, pictures_of(self.run), "attention-clearest")
+        draw_attention(read_attention(self.translator, self.last), "clearest", path)
+        warn(f"picture          {path}")

@@ -1,0 +1,96 @@
+"""The prompt: sentences and commands, as typed."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from nmt.cli.prompt import converse, typed_lines
+from nmt.decoding.loading import load_translator
+from nmt.decoding.translator import Translator
+from nmt.run_folder import RunFolder
+
+SENTENCE, TRANSLATION = "Anna sings today.", "Anna singt heute."
+
+
+@pytest.fixture
+def run(tmp_path: Path, trained_run: RunFolder) -> RunFolder:
+    return RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
+
+
+@pytest.fixture
+def translator(run: RunFolder) -> Translator:
+    return load_translator(run, device="cpu")
+
+
+def test_sentences_are_translated_until_quit(
+    translator: Translator, run: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    converse(translator, run, None, lines=[SENTENCE, "", "quit", "Ben sings today."])
+    assert capsys.readouterr().out == f"{TRANSLATION}\n\n"
+
+
+@pytest.mark.parametrize("end", ["quit", "Exit", ":quit", " :q "])
+def test_words_that_end_are_not_translated(
+    end: str, translator: Translator, run: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    converse(translator, run, None, lines=[end, SENTENCE])
+    assert capsys.readouterr().out == ""
+
+
+def test_beam_changes_the_search(
+    translator: Translator, run: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    converse(translator, run, 3, lines=[":beam 8", SENTENCE])
+    assert translator.decoding.beam_size == 8
+    shown = capsys.readouterr()
+    assert "beam of 8" in shown.err
+    assert len(shown.out.splitlines()) == 3
+
+
+@pytest.mark.parametrize("value", ["", "0", "501", "x", "8 9", "²", "9" * 5000])
+def test_a_beam_that_cannot_be_is_told_and_the_prompt_goes_on(
+    value: str, translator: Translator, run: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = translator.decoding
+    converse(translator, run, None, lines=[f":beam {value}", SENTENCE])
+    shown = capsys.readouterr()
+    assert "takes a number from 1 to 500" in shown.err
+    assert shown.out == f"{TRANSLATION}\n"
+    assert translator.decoding == before
+
+
+def test_help_and_unknown_commands(
+    translator: Translator, run: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    converse(translator, run, None, lines=[":help", ":sing"])
+    shown = capsys.readouterr()
+    assert ":beam N" in shown.err
+    assert "there is no command :sing" in shown.err
+    assert shown.out == ""
+
+
+def test_attention_of_the_last_sentence_is_drawn(
+    translator: Translator, run: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    converse(translator, run, None, lines=[":attention", SENTENCE, ":attention"])
+    assert "translate a sentence first" in capsys.readouterr().err
+    assert (run.path / "pictures" / "attention-clearest.png").stat().st_size > 5000
+
+
+def test_a_terminal_has_editing_and_a_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A correction by backspace; Ctrl-D ends; the next session finds the line."""
+    monkeypatch.setattr("platformdirs.user_state_path", lambda _: tmp_path / "state")
+    monkeypatch.setattr("prompt_toolkit.output.create_output", lambda stdout: DummyOutput())
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with create_pipe_input() as keys, create_app_session(input=keys):
+        keys.send_text("Anna sings todaz\x7fy.\r\x04")
+        assert list(typed_lines()) == [SENTENCE]
+    assert f"+{SENTENCE}" in (tmp_path / "state" / "history").read_text()
