@@ -41,6 +41,11 @@ LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 SubwordKind = Literal["bpe", "unigram"]
 WordKind = Literal["spacy", "whitespace"]
 
+# Upper bounds far above what is of use: a slip of the finger is told before memory ends.
+MOST = 1_000_000_000
+WIDEST = 65_536
+DEEPEST = 1000
+
 BrokenRule = tuple[tuple[str, ...], str]  # the fields that the rule looks at, and what is wrong
 # The validation context in which broken rules are no error, so that all can be asked for.
 RULES_UNCHECKED = {"rules": "unchecked"}
@@ -176,10 +181,16 @@ class DataConfig(CorpusConfig):
     source_language: LanguageCode = Field("en", description="language code translated from")
     target_language: LanguageCode = Field("de", description="language code translated into")
     validation_size: int = Field(
-        500, ge=1, description="pairs to take out for validation where no such split is given"
+        500,
+        ge=1,
+        le=MOST,
+        description="pairs to take out for validation where no such split is given",
     )
     test_size: int = Field(
-        1000, ge=1, description="pairs to take out for the test where no such split is given"
+        1000,
+        ge=1,
+        le=MOST,
+        description="pairs to take out for the test where no such split is given",
     )
     unicode: Literal["NFC", "NFKC", "none"] = Field(
         "NFC", description="Unicode normalisation form of both sides"
@@ -195,11 +206,12 @@ class DataConfig(CorpusConfig):
     max_words: int = Field(
         100,
         ge=1,
+        le=1_000_000,
         description="longer training pairs are dropped (words between spaces, a side; or 50 times "
         "as many characters)",
     )
     max_ratio: float = Field(
-        9.0, ge=1, description="training pairs with a higher ratio of lengths are dropped"
+        9.0, ge=1, le=1e6, description="training pairs with a higher ratio of lengths are dropped"
     )
     drop_duplicates: bool = Field(
         True, description="keep only the first of identical training pairs"
@@ -303,7 +315,10 @@ class TokenizerConfig(Section):
         "have the same pieces",
     )
     min_count: int = Field(
-        1, ge=1, description="words seen less often in training become <unk> (word level only)"
+        1,
+        ge=1,
+        le=MOST,
+        description="words seen less often in training become <unk> (word level only)",
     )
     byte_fallback: bool = Field(
         True, description="spell characters outside the vocabulary as bytes (subwords only)"
@@ -334,23 +349,29 @@ class TokenizerConfig(Section):
 class ModelConfig(Section):
     """The Transformer (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762)."""
 
-    d_model: int = Field(256, ge=2, description="width of embeddings and layers")
-    heads: int = Field(4, ge=1, description="attention heads")
+    d_model: int = Field(256, ge=2, le=WIDEST, description="width of embeddings and layers")
+    heads: int = Field(4, ge=1, le=WIDEST, description="attention heads")
     d_key: int | None = Field(
-        None, ge=1, description="width of a head's queries and keys; d_model / heads if unset"
+        None,
+        ge=1,
+        le=WIDEST,
+        description="width of a head's queries and keys; d_model / heads if unset",
     )
     d_value: int | None = Field(
-        None, ge=1, description="width of a head's values; d_model / heads if unset"
+        None, ge=1, le=WIDEST, description="width of a head's values; d_model / heads if unset"
     )
-    d_ff: int = Field(1024, ge=1, description="inner width of the feed-forward layers")
-    encoder_layers: int = Field(3, ge=1, description="layers of the encoder")
-    decoder_layers: int = Field(3, ge=1, description="layers of the decoder")
+    d_ff: int = Field(1024, ge=1, le=WIDEST, description="inner width of the feed-forward layers")
+    encoder_layers: int = Field(3, ge=1, le=DEEPEST, description="layers of the encoder")
+    decoder_layers: int = Field(3, ge=1, le=DEEPEST, description="layers of the decoder")
     norm: Literal["pre", "post"] = Field(
         "pre", description="layer norm before each sublayer, or after its residual as in the paper"
     )
     final_norm: bool = Field(True, description="layer norm at the end of each stack")
     norm_epsilon: float = Field(
-        1e-5, gt=0, description="ε that layer norms add to the variance, against division by zero"
+        1e-5,
+        ge=1e-12,
+        le=1,
+        description="ε that layer norms add to the variance, against division by zero",
     )
     activation: Literal["relu", "gelu"] = Field("relu", description="in the feed-forward layers")
     score_scale: Literal["d_key", "d_model"] = Field(
@@ -389,6 +410,7 @@ class ModelConfig(Section):
     embedding_std: float | None = Field(
         None,
         gt=0,
+        le=100,
         description="standard deviation of the first embeddings and learned positions; "
         "1 / √d_model if unset, which suits scaled ones",
     )
@@ -455,41 +477,48 @@ class ModelConfig(Section):
 class TrainingConfig(Section):
     """How the weights are learnt."""
 
-    epochs: int = Field(20, ge=1, description="passes over the training data, at most")
-    max_updates: int | None = Field(None, ge=1, description="stop after so many updates")
+    epochs: int = Field(20, ge=1, le=MOST, description="passes over the training data, at most")
+    max_updates: int | None = Field(None, ge=1, le=MOST, description="stop after so many updates")
     max_minutes: float | None = Field(
-        None, gt=0, description="stop after so many minutes of training, all resumptions counted"
+        None,
+        gt=0,
+        le=MOST,
+        description="stop after so many minutes of training, all resumptions counted",
     )
     batch_tokens: int | None = Field(
-        4096, ge=1, description="padded tokens a batch and side, at most; unset: batch_sentences"
+        4096,
+        ge=1,
+        le=MOST,
+        description="padded tokens a batch and side, at most; unset: batch_sentences",
     )
     batch_sentences: int | None = Field(
-        None, ge=1, description="a fixed number of sentence pairs a batch instead"
+        None, ge=1, le=MOST, description="a fixed number of sentence pairs a batch instead"
     )
-    accumulate: int = Field(1, ge=1, description="batches an update")
+    accumulate: int = Field(1, ge=1, le=1_000_000, description="batches an update")
     label_smoothing: float = Field(
         0.1, ge=0, lt=1, description="probability mass spread over the whole vocabulary"
     )
     r_drop: float = Field(
         0.0,
         ge=0,
+        le=1000,
         description="R-Drop's α: how much two passes over each batch, under different dropout, are "
         "to agree (Liang et al. 2021), for twice the time; 0: one pass",
     )
     optimizer: Literal["adam", "adamw", "nadam"] = Field("adam", description="optimizer")
-    learning_rate: float = Field(1e-3, gt=0, description="peak learning rate")
+    learning_rate: float = Field(1e-3, gt=0, le=10_000, description="peak learning rate")
     betas: tuple[float, float] = Field((0.9, 0.98), description="Adam's decay rates")
-    epsilon: float = Field(1e-9, gt=0, description="Adam's ε")
-    weight_decay: float = Field(0.0, ge=0, description="weight decay (decoupled for adamw)")
+    epsilon: float = Field(1e-9, gt=0, le=1, description="Adam's ε")
+    weight_decay: float = Field(0.0, ge=0, le=100, description="weight decay (decoupled for adamw)")
     schedule: Literal["inverse_sqrt", "cosine", "constant"] = Field(
         "inverse_sqrt",
         description="learning rate after the warm-up (inverse_sqrt: Noam; cosine: to zero at the "
         "last update that epochs and max_updates allow, so raising them raises the rate again)",
     )
     warmup_updates: int = Field(
-        400, ge=0, description="updates in which the rate rises linearly to its peak"
+        400, ge=0, le=MOST, description="updates in which the rate rises linearly to its peak"
     )
-    clip_norm: float | None = Field(1.0, gt=0, description="largest norm of the gradient")
+    clip_norm: float | None = Field(1.0, gt=0, le=1e6, description="largest norm of the gradient")
     average_decay: float = Field(
         0.0,
         ge=0,
@@ -498,17 +527,19 @@ class TrainingConfig(Section):
         "is validated and used (0.999 is usual); 0: none",
     )
     validate_updates: int | None = Field(
-        None, ge=1, description="updates between validations; unset: every epoch"
+        None, ge=1, le=MOST, description="updates between validations; unset: every epoch"
     )
     best: Literal["bleu", "loss"] = Field(
         "bleu", description="validation measure that chooses the best weights"
     )
     patience: int | None = Field(
-        None, ge=1, description="stop after so many validations without a new best"
+        None, ge=1, le=MOST, description="stop after so many validations without a new best"
     )
-    checkpoint_minutes: float = Field(5.0, gt=0, description="minutes between checkpoints, at most")
+    checkpoint_minutes: float = Field(
+        5.0, gt=0, le=MOST, description="minutes between checkpoints, at most"
+    )
     checkpoint_updates: int | None = Field(
-        None, ge=1, description="updates between checkpoints, at most"
+        None, ge=1, le=MOST, description="updates between checkpoints, at most"
     )
     precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto",
@@ -563,7 +594,7 @@ class DecodingConfig(Section):
     )
     max_length_extra: int = Field(20, ge=1, le=10_000, description="see max_length_factor")
     batch_tokens: int = Field(
-        8192, ge=1, description="source tokens × beam size decoded together, at most"
+        8192, ge=1, le=MOST, description="source tokens × beam size decoded together, at most"
     )
     replace_unknown: bool = Field(
         True,
@@ -582,7 +613,7 @@ class DecodingConfig(Section):
     )
     neighbour_temperature: float = Field(
         20,
-        gt=0,
+        ge=1e-6,
         le=1e6,
         description="T: squared distance at which a neighbour counts 1/e as much as one at 0",
     )

@@ -194,15 +194,18 @@ def _renamed(tree: dict[str, Any]) -> dict[str, Any]:
     return tree
 
 
-# PyYAML raises the last two for values that do not fit an explicit tag, as in `!!bool 3`.
-_YAML_ERRORS = (yaml.YAMLError, ValueError, RecursionError, LookupError, AttributeError)
+# PyYAML raises the last four for values that do not fit an explicit tag, as in `!!bool 3`.
+_YAML_ERRORS = (
+    *(yaml.YAMLError, ValueError, RecursionError),
+    *(LookupError, AttributeError, TypeError, OverflowError),
+)
 
 
 def _yaml_problem(error: Exception) -> str:
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
         problem = " ".join(filter(None, (error.context, error.problem)))
         return f"line {error.problem_mark.line + 1}: {problem}"
-    if isinstance(error, (LookupError, AttributeError)):
+    if isinstance(error, (LookupError, AttributeError, TypeError, OverflowError)):
         return "a value does not fit its tag (!!…)"
     return one_line(error)
 
@@ -211,7 +214,7 @@ def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]
     """Put an override into the tree; return what is wrong with its form, if anything."""
     field, equals, text = override.partition("=")
     section, dot, name = field.strip().partition(".")
-    if not (equals and dot and section and name):
+    if not (equals and dot and section.isidentifier() and name.isidentifier()):
         return f"--set {override}: expected section.field=value, as in training.epochs=3"
     try:
         value = yaml.load(text, Loader=_Loader)
@@ -252,6 +255,7 @@ _PLAIN = {
     "float_parsing": "a number",
     "float_type": "a number",
     "int_parsing": "a whole number",
+    "int_parsing_size": "a smaller whole number",
     "int_type": "a whole number",
     "int_from_float": "a whole number",
     "bool_parsing": "true or false",
@@ -283,7 +287,10 @@ def _fields(section: str) -> dict[str, FieldInfo]:
 
 def _shorten(value: object) -> str:
     as_yaml = {None: "null", True: "true", False: "false"}
-    text = as_yaml[value] if value is None or isinstance(value, bool) else repr(value)
+    try:
+        text = as_yaml[value] if value is None or isinstance(value, bool) else repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -1,6 +1,7 @@
 """Errors meant for the person at the keyboard: one exception, and its messages in one line."""
 
 import errno
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,10 @@ from pathlib import Path
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 # What libraries that write files make of the same.
 _FULL_WORDS = ("No space left", "quota exceeded", "File too large", " requested and ")
+
+
+_KEPT, _LONGEST = 300, 3000  # characters of a word and of a line of a message
+_ENDLESS = re.compile(rf"\S{{{_KEPT + 1},}}")
 
 
 class UserError(Exception):
@@ -21,6 +26,13 @@ class UserError(Exception):
 def one_line(error: object) -> str:
     """Return an error's text without line breaks: libraries write lists and tables."""
     return " ".join(str(error).split())
+
+
+def shown(text: str) -> str:
+    """Return text as a terminal can show it: control characters escaped, endless words cut."""
+    plain = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    cut = _ENDLESS.sub(lambda word: f"{word[0][:_KEPT]}…", plain)
+    return cut if len(cut) <= _LONGEST else f"{cut[:_LONGEST]}…"
 
 
 def unreadable_weights(path: Path, error: Exception) -> UserError:

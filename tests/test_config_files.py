@@ -2,9 +2,10 @@
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+from annotated_types import Le, Lt
 from pydantic import ValidationError
 
 from nmt.config import Config, DataConfig, ModelConfig, TokenizerConfig
@@ -66,6 +67,37 @@ def test_former_fields_are_gone_and_their_present_names_known() -> None:
     known = {field for field, *_ in describe_fields()}
     assert known.isdisjoint(FORMER_FIELDS)
     assert known.issuperset(filter(None, FORMER_FIELDS.values()))
+
+
+@pytest.mark.parametrize(
+    ("override", "wanted"),
+    [
+        ("training.max_minutes=1e308", "less than or equal to 1000000000"),
+        ("training.accumulate=99999999999999999999", "less than or equal to 1000000"),
+        ("decoding.batch_tokens=1e22", "a smaller whole number"),
+        ("model.encoder_layers=1e20", "a smaller whole number"),
+        ("model.d_model=70000", "less than or equal to 65536"),
+        ("decoding.neighbour_temperature=1e-45", "greater than or equal to 0.000001"),
+        ("training.epochs=0x" + "f" * 6000, "less than or equal to 1000000000"),
+    ],
+)
+def test_every_number_has_bounds(path: Path, override: str, wanted: str) -> None:
+    assert f" is wrong, it should be {wanted}" in refusal(path, "", override)
+
+
+@pytest.mark.parametrize("value", ["!!map [a]", "!!set [a]", '"\\UFFFFFFFF"', "9" * 6000])
+def test_values_that_break_the_yaml_library_are_refused(path: Path, value: str) -> None:
+    message = refusal(path, "", f"training.epochs={value}")
+    assert message == f"--set training.epochs={value}: the value is not valid YAML"
+
+
+def test_every_number_of_the_configuration_has_an_upper_bound() -> None:
+    for section, kind in Config.model_fields.items():
+        assert kind.annotation
+        for name, field in kind.annotation.model_fields.items():
+            if {int, float} & {field.annotation, *get_args(field.annotation)}:
+                bounded = any(isinstance(bound, Le | Lt) for bound in field.metadata)
+                assert bounded or name == "betas", f"{section}.{name}"
 
 
 def test_a_name_like_no_other_gets_the_known_ones(path: Path) -> None:

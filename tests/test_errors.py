@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.errors import UserError, writing
+from nmt.errors import UserError, shown, writing
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,12 @@ def test_of_a_full_disk_the_file_what_is_free_and_the_remedy_are_told(
 def test_other_refusals_are_not_for_lack_of_room(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"\(Permission denied\); check its folder's permissions"):
         _write(tmp_path, OSError(errno.EACCES, os.strerror(errno.EACCES)))
+
+
+def test_messages_show_control_characters_and_cut_what_is_endless() -> None:
+    assert shown("a\x1b[2J\x85b\udcff „c“") == r"a\x1b[2J\x85b\udcff „c“"
+    assert len(shown("x" * 5000)) < 400
+    assert len(shown("x y " * 5000)) < 4000
 
 
 def _write(path: Path, error: OSError) -> None:

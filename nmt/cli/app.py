@@ -12,7 +12,7 @@ import typer
 
 from nmt import __version__
 from nmt.cli import configs, plots, runs, serve, stages
-from nmt.errors import UserError, is_full_disk, one_line
+from nmt.errors import UserError, is_full_disk, one_line, shown
 
 app = typer.Typer(
     name="nmt",
@@ -120,6 +120,6 @@ def _is_out_of_memory(error: Exception) -> bool:
 
 
 def _fail(message: str, code: int) -> None:
-    for line in message.splitlines():
-        print(f"nmt: {line}", file=sys.stderr)
+    for line in message.split("\n"):
+        print(f"nmt: {shown(line)}", file=sys.stderr)
     sys.exit(code)

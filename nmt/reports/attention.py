@@ -120,6 +120,8 @@ def read_attention(translator: Translator, sentence: str) -> Attention:
     """
     if len(translator.pytorch.models) > 1:
         raise UserError("attention is that of one model; load one run alone")
+    if not sentence.isascii() and any("\ud800" <= c <= "\udfff" for c in sentence):
+        raise UserError("the sentence is not UTF-8; check the terminal's encoding")
     traces = translator.trace(sentence)
     if not traces:
         raise UserError('the sentence is empty; give some words, as in "oscar likes to code"')
