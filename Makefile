@@ -32,8 +32,9 @@ format: $(READY)  ## ruff: rewrite in the project's format
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
 
-docs: $(READY)  ## print the values of docs/how-it-works.md anew
+docs: $(READY)  ## print the values of docs/how-it-works.md again and build the documentation site
 	$(BIN)/python scripts/how_it_works.py
+	$(BIN)/mkdocs build --quiet
 
 # Corpora are downloaded, or: make bench MULTI30K=FOLDER PICKLE=english-german-both.pkl
 MULTI30K_FIELD = $(if $(MULTI30K),--set data.path=$(MULTI30K))

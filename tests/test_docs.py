@@ -1,0 +1,34 @@
+"""The documentation site builds, and its generated pages say what the code says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+from docs_pages import command_line, configuration
+
+from nmt.config_files import describe_fields
+
+
+def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    for page in ("index", "configuration/index", "command-line/index", "python/index"):
+        assert (tmp_path / f"{page}.html").exists()
+
+
+def test_every_field_is_in_the_configuration_page() -> None:
+    page = configuration()
+
+    for field, *_ in describe_fields():
+        assert f"| `{field.partition('.')[2]}` |" in page
+
+
+def test_every_command_is_in_the_command_line_page() -> None:
+    page = command_line()
+
+    for command in ("prepare", "train", "translate", "evaluate", "plot attention", "config show"):
+        assert f"`nmt {command}`" in page
