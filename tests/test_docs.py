@@ -4,11 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+
 from docs_pages import command_line, configuration
 
 from nmt.config_files import describe_fields
+
+ROOT = Path(__file__).parent.parent
 
 
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
