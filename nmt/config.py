@@ -485,6 +485,9 @@ class TrainingConfig(Section):
         le=MOST,
         description="stop after so many minutes of training, all resumptions counted",
     )
+    target_bleu: float | None = Field(
+        None, gt=0, le=100, description="stop when a validation reaches this BLEU"
+    )
     batch_tokens: int | None = Field(
         4096,
         ge=1,
@@ -528,6 +531,12 @@ class TrainingConfig(Section):
     )
     validate_updates: int | None = Field(
         None, ge=1, le=MOST, description="updates between validations; unset: every epoch"
+    )
+    validate_pairs: int | None = Field(
+        None,
+        ge=1,
+        description="pairs of the validation split that validations score, evenly spread over it; "
+        "unset: all",
     )
     best: Literal["bleu", "loss"] = Field(
         "bleu", description="validation measure that chooses the best weights"

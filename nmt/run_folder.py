@@ -6,6 +6,7 @@ config.yaml              the resolved configuration
 data/                    tokenizers, raw validation and test pairs, the preparation's report, what
                          training saw
 metrics.jsonl            one line a validation
+updates.jsonl            one line every ten updates: loss and learning rate
 best.safetensors         the weights with the best validation score
 last.safetensors         the weights after the last update
 averaged.safetensors     the moving average of the weights, where training.average_decay is set
@@ -96,6 +97,14 @@ class Validation(TypedDict):
     samples: Annotated[list[Sample], Field(default_factory=list)]
 
 
+class UpdatePoint(TypedDict):
+    """A line of updates.jsonl; loss: mean cross-entropy per token of this update, with dropout."""
+
+    update: int
+    loss: FiniteFloat
+    learning_rate: FiniteFloat
+
+
 def quality(line: Validation, best: Literal["bleu", "loss"]) -> float:
     """Return by what `training.best` compares validations: the greater, the better."""
     return line["bleu"] if best == "bleu" else -line["loss"]
@@ -117,6 +126,7 @@ class RunFolder:
         self.path = path
         self.data = path / "data"
         self.metrics = path / "metrics.jsonl"
+        self.updates = path / "updates.jsonl"
         self.checkpoint = path / "checkpoint.pt"
         self.previous_checkpoint = path / "checkpoint.previous.pt"
         self.datastore = path / "datastore.safetensors"
@@ -208,6 +218,16 @@ class RunFolder:
             raise UserError(
                 f"{self.metrics}: damaged: {first_problem(error)}; delete its broken line"
             ) from None
+
+    def read_updates(self) -> list[UpdatePoint]:
+        """Return the points of the training curve, in order, up to the first damaged one."""
+        points: list[UpdatePoint] = []
+        if self.updates.exists():
+            shape = TypeAdapter(UpdatePoint)
+            with self.updates.open("rb") as file, suppress(ValidationError):
+                for line in file:
+                    points.append(shape.validate_json(line, strict=True))
+        return points
 
     def best_validation(self) -> Validation | None:
         """Return the validation of the best weights, as `training.best` says; None before any."""

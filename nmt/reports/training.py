@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmt.errors import UserError
 from nmt.reports.figures import COLOURS, picture
-from nmt.run_folder import RunFolder, Validation
+from nmt.run_folder import RunFolder, UpdatePoint, Validation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,8 +18,9 @@ _FEW = 30  # so many validations are marked one by one
 def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
     """Draw the curves of all runs into one picture; raises `UserError` for a run without any.
 
-    Both losses are means over tokens without label smoothing. The training loss is the mean since
-    the validation before and with dropout, so it may well lie above the validation loss.
+    Both losses are means over tokens without label smoothing. The training loss is with dropout, so
+    it may well lie above the validation loss; with the learning rate it is drawn every few updates,
+    or for runs without `updates.jsonl` at the validations.
     """
     from matplotlib.lines import Line2D
 
@@ -27,11 +28,12 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
     with picture(path, 13, 4.2) as figure:
         losses, bleu, rates = figure.subplots(1, 3)
         handles, labels = [], []
-        for name, (lines, best), colour in zip(_names(runs), curves, cycle(COLOURS), strict=False):
+        named = zip(_names(runs), curves, cycle(COLOURS), strict=False)
+        for name, (lines, points, best), colour in named:
             _plot(losses, lines, "loss", colour)
-            _plot(losses, lines, "train_loss", colour, ":")
+            _plot(losses, points, "loss", colour, ":")
             _plot(bleu, lines, "bleu", colour)
-            _plot(rates, lines, "learning_rate", colour)
+            _plot(rates, points, "learning_rate", colour)
             bleu.plot(best["update"], best["bleu"], "*", color=colour, markersize=12)
             handles.append(Line2D([], [], color=colour))
             labels.append(f"{name}, BLEU {best['bleu']:.1f}")
@@ -48,12 +50,19 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
         figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
 
 
-def _read(run: RunFolder) -> tuple[list[Validation], Validation]:
-    """Return all validations, and the one of the best weights."""
+def _read(run: RunFolder) -> tuple[list[Validation], list[UpdatePoint], Validation]:
+    """Return all validations, the points of the training curve, and the best validation."""
     best = run.best_validation()
     if not best:
         raise UserError(f"{run.path}: no validation yet, so there is nothing to draw")
-    return run.read_metrics(), best
+    lines = run.read_metrics()
+    points = run.read_updates() or [
+        UpdatePoint(
+            update=line["update"], loss=line["train_loss"], learning_rate=line["learning_rate"]
+        )
+        for line in lines
+    ]
+    return lines, points, best
 
 
 def _names(runs: Sequence[RunFolder]) -> list[str]:

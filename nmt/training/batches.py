@@ -234,15 +234,22 @@ class BatchPlan:
 
 
 def batches_of(
-    split: str, prepared: PreparedData, config: TrainingConfig, max_length: int
+    split: str,
+    prepared: PreparedData,
+    config: TrainingConfig,
+    max_length: int,
+    chosen: Sequence[int] | None = None,
 ) -> list[Batch]:
     """Return the pairs of `train` or `validation` once, by length, those that the model can hold.
 
-    To be read, not to be learnt from: always the same, in the same order.
+    For evaluation: always the same batches in the same order. chosen: the numbers of the pairs to
+    return; all if None
     """
     source, target = prepared.sequences(split)
     lengths = _lengths(source, target)
     order = np.argsort(lengths, kind="stable")
+    if chosen is not None:
+        order = order[np.isin(order, chosen)]
     order = order[lengths[order] <= max_length]
     size = config.batch_sentences or max(
         1, (config.batch_tokens or 0) // int(lengths[order].max(initial=1))

@@ -25,9 +25,9 @@ FORMAT = 3
 class Progress:
     """How far a training has come.
 
-    epoch counts from 1, batch is how many of its batches are done; stale counts validations since
-    the best; validated is the update of the last validation; loss is this process's sum over the
-    loss_tokens that all have trained on since then, without label smoothing
+    epoch counts from 1, batch is how many of its batches are done; bleu is the last validation's;
+    stale counts validations since the best; validated is the update of the last one; loss is this
+    process's sum over the loss_tokens that all have trained on since then, without label smoothing
     """
 
     epoch: PositiveInt = 1
@@ -35,6 +35,7 @@ class Progress:
     updates: NonNegativeInt = 0
     tokens: NonNegativeInt = 0
     minutes: NonNegativeFloat = 0.0
+    bleu: NonNegativeFloat = 0.0
     best: FiniteFloat | None = None
     best_update: NonNegativeInt = 0
     stale: NonNegativeInt = 0

@@ -10,8 +10,17 @@ from tqdm import tqdm
 from nmt.config import TrainingConfig
 from nmt.run_folder import Validation
 from nmt.training.checkpoint import Progress
+from nmt.training.limits import ends_early
 
 _REPORT_MINUTES = 0.5 / 60
+_FIRST_ESTIMATE_MINUTES = 10 / 60
+
+
+def duration(minutes: float) -> str:
+    """Write a time to wait for in the unit that fits."""
+    if minutes < 2:
+        return f"{60 * minutes:.0f} s"
+    return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
 class ProgressBar:
@@ -19,7 +28,9 @@ class ProgressBar:
 
     def __init__(self, settings: TrainingConfig, progress: Progress, last_update: int):
         self._settings, self._last_update = settings, last_update
+        self._begin_minutes, self._begin_updates = progress.minutes, progress.updates
         self._minutes, self._tokens = progress.minutes, progress.tokens  # at the last report
+        self._time_is_told = False
         self._bar: tqdm[Any] = tqdm(
             total=last_update,
             initial=progress.updates,
@@ -45,6 +56,21 @@ class ProgressBar:
             reachable = progress.updates * self._settings.max_minutes / progress.minutes
             self._bar.total = min(self._last_update, math.ceil(reachable))
         self._bar.update()
+        elapsed = progress.minutes - self._begin_minutes
+        if not self._time_is_told and elapsed >= _FIRST_ESTIMATE_MINUTES:
+            self.tell_time_left(progress)
+
+    def tell_time_left(self, progress: Progress) -> None:
+        """Say how long the rest takes at the speed so far, validations so far counted."""
+        self._time_is_told = True
+        elapsed = progress.minutes - self._begin_minutes
+        speed = (progress.updates - self._begin_updates) / max(elapsed, 1e-9)  # updates a minute
+        left = (self._last_update - progress.updates) / max(speed, 1e-9)
+        if self._settings.max_minutes:
+            left = min(left, self._settings.max_minutes - progress.minutes)
+        if left > 0:
+            earlier = ", or earlier" if ends_early(self._settings) else ""
+            tqdm.write(f"at this speed the training ends in {duration(left)}{earlier}")
 
     def wants_report(self, progress: Progress) -> bool:
         """Tell whether the last report is old: a GPU has to be waited for to read its loss."""

@@ -20,7 +20,9 @@ from nmt.decoding.translator import Translator
 from nmt.device import choose_device
 from nmt.model.transformer import count_parameters
 from nmt.run_folder import RunFolder
+from nmt.training.console import duration
 from nmt.training.distributed import Worker
+from nmt.training.limits import ends_early
 from nmt.training.trainer import Trainer
 
 
@@ -32,7 +34,7 @@ class DryRun:
     update_seconds: of the second update, since the first warms up; peak_memory: bytes, None where
     the system does not tell; decode_seconds: of one sentence, which an untrained model makes as
     long as decoding lets it; updates, minutes: of the whole training without its validations;
-    limit: the field that ends it
+    limit: the field that ends it; ends_early: whether validations may end it before
     """
 
     parameters: int
@@ -46,6 +48,7 @@ class DryRun:
     updates: int
     minutes: float
     limit: str
+    ends_early: bool
 
     @property
     def tokens_per_second(self) -> float:
@@ -57,6 +60,7 @@ class DryRun:
         shape = f"{pairs:,} pairs × {source} source × {target} target pieces"
         if self.accumulate > 1:
             shape += f", {self.accumulate} times an update"
+        earlier = " or earlier, as validations say" if self.ends_early else ""
         speed = f"{self.update_seconds:.3g} s, {self.tokens_per_second:,.0f} tokens/s"
         memory = "unknown on this system"
         if self.peak_memory is not None:
@@ -69,8 +73,8 @@ class DryRun:
             f"one update       {self.tokens:,} tokens in {speed}\n"
             f"peak memory      {memory}\n"
             f"one sentence     {self.decode_seconds:.3g} s to decode, up to its length limit\n"
-            f"whole training   {self.updates:,} updates, about {_duration(self.minutes)}, until "
-            f"{self.limit}; validations not counted"
+            f"whole training   {self.updates:,} updates, about {duration(self.minutes)}, until "
+            f"{self.limit}{earlier}; validations not counted"
         )
 
 
@@ -108,6 +112,7 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
         updates=updates,
         minutes=minutes,
         limit=limit,
+        ends_early=ends_early(config.training),
     )
 
 
@@ -140,9 +145,3 @@ def _estimate(trainer: Trainer, tokens_per_second: float) -> tuple[int, float, s
         return reached, settings.max_minutes, "training.max_minutes"
     field = "max_updates" if updates == settings.max_updates else "epochs"
     return updates, minutes, f"training.{field}"
-
-
-def _duration(minutes: float) -> str:
-    if minutes < 2:
-        return f"{60 * minutes:.0f} s"
-    return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"

@@ -16,11 +16,18 @@ def reached_limit(settings: TrainingConfig, progress: Progress) -> str:
         return f"training.max_updates {settings.max_updates} is reached"
     if settings.max_minutes and progress.minutes >= settings.max_minutes:
         return f"training.max_minutes {settings.max_minutes:g} is reached"
+    if settings.target_bleu and progress.bleu >= settings.target_bleu:
+        return f"training.target_bleu {settings.target_bleu:g} is reached"
     if settings.patience and progress.stale >= settings.patience:
         return f"no better validation in {progress.stale}, training.patience is reached"
     if progress.epoch > settings.epochs:
         return f"training.epochs {settings.epochs} is reached"
     return ""
+
+
+def ends_early(settings: TrainingConfig) -> bool:
+    """Tell whether validations may end the training before its last update."""
+    return bool(settings.target_bleu or settings.patience)
 
 
 def validation_is_due(settings: TrainingConfig, progress: Progress, batches_in_epoch: int) -> bool:

@@ -1,17 +1,21 @@
-"""The record of a training's validations: metrics.jsonl, and TensorBoard's files where wanted."""
+"""The record of a training: metrics.jsonl, updates.jsonl, and TensorBoard's files where wanted."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
-from nmt.run_folder import RunFolder, Validation
+from nmt.run_folder import RunFolder, UpdatePoint, Validation, replacing
 from nmt.training.tensorboard import TensorBoard
+
+POINT_UPDATES = 10  # updates from one point of the training curve to the next
 
 
 class TrainingLog:
-    """Adds validations to the record of a run."""
+    """Adds validations, and points of the training curve, to the record of a run."""
 
-    def __init__(self, run: RunFolder, board: TensorBoard | None):
-        self._run, self._board = run, board
+    def __init__(self, run: RunFolder, points: TextIO, board: TensorBoard | None):
+        self._run, self._points, self._board = run, points, board
 
     def write(self, line: Validation) -> None:
         """Add a validation."""
@@ -19,20 +23,28 @@ class TrainingLog:
         if self._board:
             self._board.write(line)
 
+    def write_point(self, point: UpdatePoint) -> None:
+        """Add a point of the training curve."""
+        self._points.write(json.dumps(point) + "\n")
+
 
 @contextmanager
 def opened_log(run: RunFolder, updates: int, tensorboard: bool) -> Iterator[TrainingLog]:
     """Open the record of a run that goes on after `updates` updates.
 
-    Validations after that, by a training that was killed, are dropped: they will be made again.
+    What a training that was killed has recorded after that is dropped: it will be made again.
     """
     found = run.read_metrics()
     lines = [line for line in found if line["update"] <= updates]
     if len(lines) < len(found):
         run.write_metrics(lines)
+    with replacing(run.updates) as partial:
+        points = [point for point in run.read_updates() if point["update"] <= updates]
+        partial.write_text("".join(json.dumps(point) + "\n" for point in points), encoding="utf-8")
     board = TensorBoard(run.path / "tensorboard", updates, lines) if tensorboard else None
-    try:
-        yield TrainingLog(run, board)
-    finally:
-        if board:
-            board.close()
+    with run.updates.open("a", encoding="utf-8", buffering=1) as file:  # line by line
+        try:
+            yield TrainingLog(run, file, board)
+        finally:
+            if board:
+                board.close()

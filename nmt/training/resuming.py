@@ -10,6 +10,7 @@ from nmt.training.distributed import Worker
 _FIXED = (  # of the training section
     "seed",
     "best",
+    "validate_pairs",
     "accumulate",
     "batch_tokens",
     "batch_sentences",

@@ -68,7 +68,9 @@ class TrainingState:
         self.model.zero_grad()
 
     def update(self, batches: list[Batch]) -> Tensor:
-        """Take one step on the mean loss over all target tokens of the batches; return the loss.
+        """Take one step on the mean loss over all target tokens of the batches.
+
+        Returns their mean cross-entropy, which is the loss without label smoothing and R-Drop.
 
         Dividing by the tokens of all batches, not each by its own, makes four quarter batches give
         the gradient of the whole. The same holds for several workers: `batches` are the shares of
@@ -91,7 +93,10 @@ class TrainingState:
         return total / tokens
 
     def _backward(self, batches: list[Batch], tokens: int) -> Tensor:
-        """Add the gradients of the batches' losses, divided by `tokens`; return the loss's sum."""
+        """Add the gradients of the batches' losses, divided by `tokens`.
+
+        Returns the sum of the cross-entropy over the tokens.
+        """
         # Gradients are averaged over workers.
         divisor = self.loss_scale.divisor(tokens / self.worker.size)
         total = torch.zeros((), device=self.worker.device)
@@ -99,11 +104,11 @@ class TrainingState:
             with self.worker.averaging(self._loss_of, now=number == len(batches)):
                 if self._by_threads:
                     seed = Seed(self.settings.seed, self.progress.updates, number)
-                    loss, plain = backward_in_shards(self._loss_of, batch, divisor, seed)
+                    _, cross_entropy = backward_in_shards(self._loss_of, batch, divisor, seed)
                 else:
-                    loss, plain = backward(self._loss_of, batch, divisor)
-            total += loss
-            self._cross_entropy += plain
+                    _, cross_entropy = backward(self._loss_of, batch, divisor)
+            total += cross_entropy
+        self._cross_entropy += total
         return total
 
     @property

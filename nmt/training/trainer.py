@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 
+from torch import Tensor
 from tqdm import tqdm
 
 from nmt.choices import Weights
@@ -25,7 +26,7 @@ from nmt.training.console import ProgressBar, show_validation
 from nmt.training.distributed import Worker
 from nmt.training.interruption import Interruption, catching_signals
 from nmt.training.limits import checkpoint_is_due, last_update, reached_limit, validation_is_due
-from nmt.training.log import TrainingLog, opened_log
+from nmt.training.log import POINT_UPDATES, TrainingLog, opened_log
 from nmt.training.resuming import resuming_command
 from nmt.training.state import TrainingState
 from nmt.training.validation import Validator
@@ -106,14 +107,24 @@ class Trainer:
                 loss = self.state.update(batches)
                 self._tick()
                 bar.advance(self.progress)
-                validate = validation_is_due(self.settings, self.progress, self._batches_in_epoch)
-                if validate or bar.wants_report(self.progress):
-                    value = self.state.require_finite(*self.worker.sum(loss.item()))
-                    bar.report(self.progress, self._epoch, value)
-                if validate:
+                if bar.wants_report(self.progress) or self.progress.updates % POINT_UPDATES == 0:
+                    self._report(loss, bar)
+                if validation_is_due(self.settings, self.progress, self._batches_in_epoch):
                     self._validate()
+                    if not self._limit():
+                        bar.tell_time_left(self.progress)
                 if checkpoint_is_due(self.settings, self.progress, *self._saved):
                     self._save()
+
+    def _report(self, loss: Tensor, bar: ProgressBar) -> None:
+        """Read the loss, which waits for a GPU; show it, and record it every few updates."""
+        value = self.state.require_finite(*self.worker.sum(loss.item()))
+        bar.report(self.progress, self._epoch, value)
+        if self._log and self.progress.updates % POINT_UPDATES == 0:
+            rate = self.state.learning_rate
+            self._log.write_point(
+                {"update": self.progress.updates, "loss": value, "learning_rate": rate}
+            )
 
     def _updates(self) -> Iterator[list[Batch]]:
         """Yield the batches of each update, epoch after epoch, from where the progress stands."""
@@ -155,6 +166,8 @@ class Trainer:
             f"{self.folder.path}: {count_parameters(self.state.model):,} parameters, {pairs:,} "
             f"pairs, up to {self.last_update:,} updates on {self.worker.device}{several}"
         )
+        if self.settings.target_bleu:
+            tqdm.write(f"ends when validation reaches {self.settings.target_bleu:g} BLEU")
         if self.plan.too_long:
             tqdm.write(
                 f"left out: {self.plan.too_long:,} training pairs longer than model.max_length "
@@ -195,7 +208,7 @@ class Trainer:
     def _note(self, line: Validation) -> None:
         """Count a validation, and how long ago the best was."""
         progress = self.progress
-        progress.validated = progress.updates
+        progress.validated, progress.bleu = progress.updates, line["bleu"]
         self.state.forget_loss()
         found = quality(line, self.settings.best)
         if progress.best is None or found > progress.best:

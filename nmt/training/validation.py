@@ -1,6 +1,7 @@
 """Validation: loss, accuracy and BLEU of the model on the validation split."""
 
 import math
+from collections.abc import Sequence
 from typing import TypedDict
 
 from tqdm import tqdm
@@ -31,16 +32,25 @@ class Measures(TypedDict):
     samples: list[Sample]
 
 
+def spread(count: int, wanted: int | None) -> Sequence[int]:
+    """Return `wanted` of the numbers 0 … count - 1, evenly spread; all if None or more."""
+    if wanted is None or wanted >= count:
+        return range(count)
+    return [number * count // wanted for number in range(wanted)]
+
+
 class Validator:
     """Measures a model on the validation split, which all workers share among them."""
 
     def __init__(self, config: Config, prepared: PreparedData, worker: Worker):
         self._config, self._prepared, self._worker = config, prepared, worker
+        examples = prepared.examples("validation")
+        chosen = spread(len(examples), config.training.validate_pairs)
+        self.examples = [examples[number] for number in chosen]
         length = config.model.max_length
-        self._batches = batches_of("validation", prepared, config.training, length)
+        self._batches = batches_of("validation", prepared, config.training, length, chosen)
         if not self._batches:
             raise UserError("model.max_length: every validation pair is longer; raise it")
-        self.examples = prepared.examples("validation")
 
     def measure(self, model: Transformer) -> Measures:
         """Return loss and accuracy under teacher forcing, and BLEU of greedy translations."""

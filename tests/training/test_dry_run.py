@@ -109,6 +109,7 @@ def test_prints_units_that_fit(
         updates=1000,
         minutes=minutes,
         limit="training.epochs",
+        ends_early=False,
     )
     shown = str(found)
     expected = ["1,234,567", "50 pairs × 20 source × 21 target", "2 times", "4,000 tokens/s"]

@@ -536,3 +536,94 @@ def test_diverged_weights_are_never_saved(toy_config: MakeConfig) -> None:
         with pytest.raises(UserError, match="diverged"):
             write()
     assert sorted(trainer.folder.path.iterdir()) == before
+
+
+def test_stops_when_validation_reaches_the_target(toy_config: MakeConfig) -> None:
+    settings = {"validate_updates": 1, "max_updates": 4, "target_bleu": 40}
+    trainer = make_trainer(toy_config(training=settings))
+    bleu = iter([0.0, 50.0, 49.0, 60.0])
+    honest = trainer.validator.measure
+    trainer.validator.measure = lambda model: honest(model) | {"bleu": next(bleu)}  # type: ignore[method-assign, typeddict-item]
+    trainer.run()
+    assert [line["update"] for line in trainer.folder.read_metrics()] == [1, 2]
+
+
+@pytest.mark.parametrize(("seconds", "times"), [(0.0, 2), (600.0, 1)])
+def test_the_time_left_is_told_at_the_start_and_after_each_validation_but_the_last(
+    toy_config: MakeConfig,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    seconds: float,
+    times: int,
+) -> None:
+    monkeypatch.setattr("nmt.training.console._FIRST_ESTIMATE_MINUTES", seconds / 60)
+    trainer = make_trainer(toy_config(training={"max_updates": 4, "validate_updates": 2}))
+    trainer.run()
+    told = capsys.readouterr().out.count("at this speed the training ends in")
+    assert told == times
+
+
+def test_points_of_the_curve_are_recorded_once_over_a_resumption(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.training.trainer.POINT_UPDATES", 2)
+    config = toy_config(training={"checkpoint_updates": 3, "max_updates": 8})
+    train(config, Path("whole"))
+    update = TrainingState.update
+
+    def killed(self: TrainingState, batches: list[Batch]) -> Tensor:
+        if self.progress.updates == 5:
+            raise InterruptedError
+        return update(self, batches)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingState, "update", killed)
+        with pytest.raises(InterruptedError):
+            train(config, Path("killed"))
+    with Path("killed/updates.jsonl").open("a") as file:
+        file.write('{"update": 6, "lo')  # as where the machine was switched off
+    train(config, Path("killed"), resume=True)
+    points = RunFolder(Path("whole")).read_updates()
+    assert [point["update"] for point in points] == [2, 4, 6, 8]
+    assert points[-1]["loss"] < points[0]["loss"]
+    assert points[1]["learning_rate"] == pytest.approx(2 * points[0]["learning_rate"])
+    assert RunFolder(Path("killed")).read_updates() == points
+
+
+def test_a_gradient_is_clipped_to_the_norm(toy_config: MakeConfig) -> None:
+    norms = []
+    for clip_norm in (None, 1e-3):
+        trainer = make_trainer(toy_config(training={"clip_norm": clip_norm}), f"run-{clip_norm}")
+        gradient = _gradient(trainer, [trainer.plan.largest()])
+        norms.append(torch.cat([part.flatten() for part in gradient]).norm().item())
+    assert norms[0] > 0.01
+    assert norms[1] == pytest.approx(1e-3, rel=1e-3)
+
+
+def test_dropout_differs_between_updates_and_between_accumulated_batches(
+    toy_config: MakeConfig,
+) -> None:
+    """The rate is too small to change the weights, so that losses tell of nothing but dropout."""
+    settings = {"learning_rate": 1e-30, "precision": "float32"}
+    trainer = make_trainer(toy_config(model={"dropout": 0.5}, training=settings))
+    batch = trainer.plan.largest()
+    single = [trainer.state.update([batch]).item() for _ in range(3)]
+    assert len(set(single)) == 3
+    trainer.state.progress.updates -= 1  # again, with another batch behind it
+    both = trainer.state.update([batch, batch]).item()
+    assert both != pytest.approx(single[-1], rel=1e-5)
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_products_are_of_the_configured_precision(toy_config: MakeConfig, precision: str) -> None:
+    trainer = make_trainer(toy_config(training={"precision": precision}))
+    seen: set[torch.dtype] = set()
+    inner = trainer.state.model.encoder_layers()[0].feed_forward.inner
+    inner.register_forward_hook(lambda module, inputs, output: seen.add(output.dtype))
+    for work in (
+        lambda: trainer.state.update([trainer.plan.largest()]),
+        lambda: trainer.validator._score(trainer.state.model),
+    ):
+        seen.clear()
+        work()
+        assert seen == {getattr(torch, precision)}

@@ -1,0 +1,51 @@
+"""What ends a training, and what does not."""
+
+import pytest
+
+from nmt.config import TrainingConfig
+from nmt.training.checkpoint import Progress
+from nmt.training.limits import checkpoint_is_due, last_update, reached_limit, validation_is_due
+
+
+@pytest.mark.parametrize(
+    ("settings", "below", "at", "field"),
+    [
+        ({"max_updates": 5}, {"updates": 4}, {"updates": 5}, "max_updates 5"),
+        ({"max_minutes": 2}, {"minutes": 1.9}, {"minutes": 2.0}, "max_minutes 2"),
+        ({"target_bleu": 30}, {"bleu": 29.9}, {"bleu": 30.0}, "target_bleu 30"),
+        ({"patience": 3}, {"stale": 2}, {"stale": 3}, "patience"),
+        ({"epochs": 2}, {"epoch": 2}, {"epoch": 3}, "epochs 2"),
+    ],
+)
+def test_each_limit_is_reached_at_its_value(
+    settings: dict[str, object], below: dict[str, float], at: dict[str, float], field: str
+) -> None:
+    config = TrainingConfig.model_validate(settings)
+    assert reached_limit(config, Progress(**below)) == ""  # type: ignore[arg-type]
+    assert f"training.{field} is reached" in reached_limit(config, Progress(**at))  # type: ignore[arg-type]
+    assert reached_limit(TrainingConfig(epochs=99), Progress(**at)) == ""  # type: ignore[arg-type]
+
+
+def test_the_last_update_is_that_of_the_first_limit() -> None:
+    assert last_update(TrainingConfig(epochs=3), 10) == 30
+    assert last_update(TrainingConfig(epochs=3, max_updates=40), 10) == 30
+    assert last_update(TrainingConfig(epochs=3, max_updates=7), 10) == 7
+
+
+def test_validations_are_due_every_so_many_updates_or_at_the_end_of_an_epoch() -> None:
+    by_updates, by_epoch = TrainingConfig(validate_updates=4), TrainingConfig()
+    due = [validation_is_due(by_updates, Progress(updates=n, batch=n), 6) for n in (3, 4, 6, 8)]
+    assert due == [False, True, False, True]
+    assert [validation_is_due(by_epoch, Progress(batch=n), 6) for n in (5, 6)] == [False, True]
+
+
+def test_checkpoints_are_due_after_updates_or_minutes() -> None:
+    settings = TrainingConfig(checkpoint_updates=10, checkpoint_minutes=5)
+
+    def due(updates: int, minutes: float) -> bool:
+        progress = Progress(updates=updates, minutes=minutes)
+        return checkpoint_is_due(settings, progress, saved_update=100, saved_minutes=20.0)
+
+    assert not due(109, 24.9)
+    assert due(110, 20.1)
+    assert due(101, 25.0)

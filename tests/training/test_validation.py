@@ -1,0 +1,41 @@
+"""Validation on the whole split, or on some pairs spread over it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from nmt.config import Config
+from nmt.corpus.prepare import prepare
+from nmt.training.distributed import Worker
+from nmt.training.validation import Validator, spread
+
+
+@pytest.mark.parametrize(
+    ("count", "wanted", "expected"),
+    [
+        (5, None, [0, 1, 2, 3, 4]),
+        (5, 9, [0, 1, 2, 3, 4]),
+        (5, 1, [0]),
+        (6, 3, [0, 2, 4]),
+        (7, 3, [0, 2, 4]),
+    ],
+)
+def test_pairs_are_spread_evenly(count: int, wanted: int | None, expected: list[int]) -> None:
+    assert list(spread(count, wanted)) == expected
+
+
+def test_the_loss_and_the_translations_are_of_the_same_pairs(
+    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = toy_config(training={"validate_pairs": 4})
+    prepared = prepare(config)
+    validator = Validator(config, prepared, Worker(torch.device("cpu")))
+    every = prepared.examples("validation")
+    assert validator.examples == [every[number] for number in (0, 4, 8, 12)]
+    encode = prepared.tokenizers.source.encode
+    expected = sorted(len(encode(example.source)) + 1 for example in validator.examples)
+    lengths = [int(row.count_nonzero()) for batch in validator._batches for row in batch.source]
+    assert sorted(lengths) == expected
