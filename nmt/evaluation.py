@@ -73,11 +73,13 @@ def evaluate_texts(
     lowercase: bool = False,
     tokenize: Tokenize = "13a",
     bootstrap: int = 1000,
+    test_set: tuple[str, str] | None = None,
 ) -> Evaluation:
     """Score hypotheses against references, line by line.
 
     tokenize `moses` is for published figures that were scored so: both sides go through the Moses
-    tokenizer of `language` first. bootstrap: resamples for the intervals, 0 for none.
+    tokenizer of `language` first. bootstrap: resamples for the intervals, 0 for none. test_set:
+    name and language pair, for the signature.
     """
     _check(hypotheses, references)
     metrics = _metrics(lowercase, tokenize)
@@ -86,7 +88,10 @@ def evaluate_texts(
         texts, right = _as_counted(name, tokenize, language, hypotheses, references)
         samples = min(bootstrap, 100) if name == "ter" else bootstrap  # TER is slow
         score = _score(metric, texts, right, samples)
-        signature = str(metric.get_signature())
+        info = metric.get_signature()
+        for key, value in zip(("test", "lang"), test_set or (), strict=False):
+            info.update(key, value)
+        signature = str(info)
         if name == "bleu" and tokenize == "moses":
             signature = signature.replace("tok:none", "tok:moses")
         scores[name], signatures[name] = float(score.score), signature

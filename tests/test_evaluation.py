@@ -386,3 +386,8 @@ def test_files_of_different_lengths_are_refused(tmp_path):
 
     with pytest.raises(UserError, match=r"source.txt has 2 lines, .*reference.txt 1"):
         read_pairs(source, reference)
+
+
+def test_a_test_set_stands_in_the_signature() -> None:
+    scores = evaluate_texts(["Geh."], ["Geh."], bootstrap=0, test_set=("wmt20", "en-de"))
+    assert all("|test:wmt20|lang:en-de|" in text for text in scores.signatures.values())

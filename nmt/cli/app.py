@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from nmt import __version__
-from nmt.cli import configs, plots, runs, serve, stages
+from nmt.cli import configs, corpora, plots, runs, serve, stages
 from nmt.errors import UserError, is_full_disk, one_line, shown
 
 app = typer.Typer(
@@ -29,7 +29,7 @@ STAGES = (
     stages.evaluate,
     stages.export,
 )
-for command in (*STAGES, serve.serve, runs.runs, runs.show, runs.rm):
+for command in (*STAGES, corpora.corpora, serve.serve, runs.runs, runs.show, runs.rm):
     app.command()(command)
 app.add_typer(plots.app, name="plot")
 app.add_typer(configs.app, name="config")

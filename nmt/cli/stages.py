@@ -4,7 +4,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from nmt.config import Config
     from nmt.corpus.prepared import Example
     from nmt.decoding.translator import Translation, Translator
+    from nmt.evaluation import Tokenize
+    from nmt.run_folder import RunFolder
 
 
 def prepare(
@@ -190,6 +192,14 @@ def evaluate(
     split: Annotated[
         Literal["test", "validation"], typer.Option("--split", help="Held-out pairs of the run.")
     ] = "test",
+    test_set: Annotated[
+        str | None,
+        typer.Option(
+            "--test-set",
+            metavar="NAME,NAME,…",
+            help="Test sets that sacrebleu knows, as wmt20,multi30k/2018; see nmt corpora.",
+        ),
+    ] = None,
     against: Annotated[
         Path | None,
         typer.Option("--against", help="Another run: test whether the two differ (paired test)."),
@@ -236,6 +246,12 @@ def evaluate(
     runs = find_runs(run, weights)
     examples = read_pairs(source, reference) if source and reference else runs[0].examples(split)
     options = weights, beam_size, device, set_, engine, compute_type
+    if test_set:
+        if source or against or analyse or output:
+            raise UserError("--test-set goes with none of --source, --against, --analyse, --output")
+        names = [name.strip() for name in test_set.split(",") if name.strip()]
+        _score_test_sets(names, runs, options, lowercase, tokenize, json_)
+        return
     translator = open_translator(runs, *options)
     rival = open_translator(find_runs([against], weights), *options) if against else None
     seen = runs[0].seen if analyse else None
@@ -342,3 +358,46 @@ def _translate_all(translator: "Translator", examples: "list[Example]") -> "list
 
     found = translator.stream(example.source for example in examples)
     return [options[0] for options in tqdm(found, "translating", len(examples), delay=2)]
+
+
+def _score_test_sets(
+    names: list[str],
+    runs: "list[RunFolder]",
+    options: Any,
+    lowercase: bool,
+    tokenize: "Tokenize",
+    as_json: bool,
+) -> None:
+    """Print the scores of several test sets as a table, with signatures, or as JSON."""
+    import json
+    from dataclasses import asdict
+
+    from nmt.cli.tables import print_table
+    from nmt.corpus.test_sets import read_test_set
+    from nmt.evaluation import evaluate_texts
+
+    data = runs[0].config.data
+    languages = (data.source_language, data.target_language)
+    sets = {name: read_test_set(name, languages) for name in names}
+    translator = open_translator(runs, *options)
+    scores = {
+        name: evaluate_texts(
+            [translation.text for translation in _translate_all(translator, examples)],
+            [example.reference for example in examples],
+            language=data.target_language,
+            lowercase=lowercase,
+            tokenize=tokenize,
+            test_set=(name, "-".join(languages)),
+        )
+        for name, examples in sets.items()
+    }
+    if as_json:
+        typer.echo(json.dumps({name: asdict(score) for name, score in scores.items()}, indent=2))
+        return
+    rows = [
+        (name, f"{s.sentences:,}", f"{s.bleu:.2f}", f"{s.chrf:.2f}", f"{s.ter:.2f}")
+        for name, s in scores.items()
+    ]
+    print_table(("test set", "sentences", "BLEU", "chrF", "TER"), rows, 1)
+    for score in scores.values():
+        typer.echo("\n".join(f"{name:5} {text}" for name, text in score.signatures.items()))

@@ -1,0 +1,43 @@
+"""`nmt corpora`: corpora and test sets that can be named."""
+
+from typing import Annotated
+
+import typer
+
+from nmt.errors import UserError
+
+
+def corpora(
+    languages: Annotated[
+        str, typer.Option("--languages", "-l", metavar="SOURCE-TARGET", help="From and into what.")
+    ] = "en-de",
+    test_sets: Annotated[
+        bool, typer.Option("--test-sets", help="List what nmt evaluate --test-set takes.")
+    ] = False,
+) -> None:
+    """List the corpora that a configuration can name: pairs, licence, address, whether here.
+
+    Example: nmt corpora --languages en-fr
+    """
+    from nmt.cli.tables import print_table
+
+    source, dash, target = languages.partition("-")
+    if not (dash and source.isalpha() and target.isalpha() and source != target):
+        raise UserError(f"--languages {languages}: expected two codes, as in en-de")
+    if test_sets:
+        from nmt.corpus.test_sets import list_test_sets
+
+        found = list_test_sets((source, target))
+        rows = [(name, "yes" if here else "", description) for name, description, here in found]
+        print_table(("test set", "here", "what it is"), rows, 3)
+        return
+    from nmt.corpus.catalogue import list_corpora
+
+    print_table(
+        ("fields of data", "pairs", "here", "licence", "address"),
+        [
+            (e.fields, e.pairs, "yes" if e.here else "", e.licence, e.address)
+            for e in list_corpora((source, target))
+        ],
+        5,
+    )

@@ -1,0 +1,80 @@
+"""Test sets by name, through sacrebleu's own code, from files in the place of a server."""
+
+import hashlib
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+from sacrebleu.dataset import DATASETS
+from sacrebleu.dataset.plain_text import PlainTextDataset
+
+from nmt.corpus.test_sets import list_test_sets, read_test_set
+from nmt.errors import UserError
+
+EN_DE = ("en", "de")
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlainTextDataset:
+    """A test set of two lines in a tar file, added to those that sacrebleu knows."""
+    archive = tmp_path / "server" / "toy.tgz"
+    archive.parent.mkdir()
+    with tarfile.open(archive, "w:gz") as tar:
+        for name, text in (("toy.en", "Go.\nHi!\n"), ("toy.de", "Geh.\nHallo!\n")):
+            info = tarfile.TarInfo(name)
+            info.size = len(text.encode())
+            tar.addfile(info, io.BytesIO(text.encode()))
+    found = PlainTextDataset(
+        name="toy/2018",
+        data=[archive.as_uri()],
+        md5=[hashlib.md5(archive.read_bytes()).hexdigest()],
+        description="a toy",
+        langpairs={"en-de": ["toy.en", "toy.de"], "en-fr": ["toy.en", "toy.fr"]},
+    )
+    found._outdir = str(tmp_path / "cache" / "toy")
+    found._rawdir = str(tmp_path / "cache" / "toy" / "raw")
+    monkeypatch.setitem(DATASETS, "toy/2018", found)
+    return found
+
+
+def refusal(name: str, languages: tuple[str, str] = EN_DE) -> str:
+    with pytest.raises(UserError) as caught:
+        read_test_set(name, languages)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_test_set_is_downloaded_once(toy: PlainTextDataset, tmp_path: Path) -> None:
+    assert ("toy/2018", "a toy", False) in list_test_sets(EN_DE)
+    examples = read_test_set("toy/2018", EN_DE)
+    assert [(e.source, e.reference) for e in examples] == [("Go.", "Geh."), ("Hi!", "Hallo!")]
+    (tmp_path / "server" / "toy.tgz").unlink()
+    assert read_test_set("toy/2018", EN_DE) == examples
+    assert ("toy/2018", "a toy", True) in list_test_sets(EN_DE)
+
+
+def test_without_a_network_it_is_one_line(toy: PlainTextDataset, tmp_path: Path) -> None:
+    (tmp_path / "server" / "toy.tgz").unlink()
+    assert "check your network" in refusal("toy/2018")
+    assert not (tmp_path / "cache" / "toy").exists()
+
+
+def test_a_damaged_download_does_not_stay(toy: PlainTextDataset, tmp_path: Path) -> None:
+    server = tmp_path / "server" / "toy.tgz"
+    whole = server.read_bytes()
+    server.write_bytes(whole[:-50])
+    assert "its checksum is wrong" in refusal("toy/2018")
+    server.write_bytes(whole)
+    assert len(read_test_set("toy/2018", EN_DE)) == 2
+
+
+def test_other_names_and_directions_are_refused(toy: PlainTextDataset) -> None:
+    assert "did you mean wmt20" in refusal("wmt200")
+    assert "not for de-en" in refusal("toy/2018", ("de", "en"))
+    assert ("toy/2018", "a toy", False) not in list_test_sets(("de", "en"))
+
+
+def test_sacrebleu_has_those_that_the_documentation_names() -> None:
+    names = {name for name, _, _ in list_test_sets(EN_DE)}
+    assert {"wmt14/full", "wmt20", "multi30k/2018", "iwslt17"} <= names
