@@ -602,6 +602,23 @@ class DecodingConfig(Section):
         1.5, ge=0, le=100, description="longest output in pieces: factor × source pieces + extra"
     )
     max_length_extra: int = Field(20, ge=1, le=10_000, description="see max_length_factor")
+    temperature: float = Field(
+        0.0,
+        ge=0,
+        le=100,
+        description="sample: draw each piece at random, with probabilities to the power of "
+        "1 / temperature; 0: search for the best instead",
+    )
+    top_k: int = Field(
+        0, ge=0, description="sample from the so many most probable pieces; 0: from all"
+    )
+    top_p: float = Field(
+        1.0,
+        gt=0,
+        le=1,
+        description="sample from the fewest pieces that together have this probability",
+    )
+    seed: int = Field(1, ge=0, lt=2**31, description="seed of sampling")
     batch_tokens: int = Field(
         8192, ge=1, le=MOST, description="source tokens × beam size decoded together, at most"
     )
@@ -626,6 +643,10 @@ class DecodingConfig(Section):
         le=1e6,
         description="T: squared distance at which a neighbour counts 1/e as much as one at 0",
     )
+
+    def hypotheses(self, n_best: int) -> int:
+        """Return how many hypotheses of a sentence are kept to find the `n_best`."""
+        return n_best if self.temperature else max(n_best, self.beam_size)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.decoding.hypothesis import Hypothesis, finish
+from nmt.decoding.hypothesis import Hypothesis, best_first, finish
 from nmt.decoding.next_pieces import best_pieces
 from nmt.decoding.stepwise import S, Stepwise
 from nmt.special_tokens import EOS, PAD, SOS
@@ -155,4 +155,4 @@ class _Sentence:
     def best(self, count: int) -> list[Hypothesis]:
         """Return the best hypotheses, best first."""
         kept = sorted(self.ended, key=lambda h: -h.log_probability)[: self.beam_size]
-        return sorted(kept, key=lambda h: -h.score)[:count]
+        return best_first(kept)[:count]

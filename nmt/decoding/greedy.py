@@ -1,23 +1,28 @@
-"""Greedy search: the most probable piece at every step."""
+"""One hypothesis a sentence: the most probable piece at every step, or one drawn at random."""
 
 import torch
 from torch import Tensor
 
 from nmt.decoding.hypothesis import Hypothesis, finish
 from nmt.decoding.next_pieces import best_pieces
+from nmt.decoding.sampling import Sampler
 from nmt.decoding.stepwise import S, Stepwise
 from nmt.special_tokens import EOS, SOS
 
 
 @torch.inference_mode()
 def greedy_search(
-    model: Stepwise[S], source: Tensor, limits: Tensor, alpha: float = 0.0
+    model: Stepwise[S],
+    source: Tensor,
+    limits: Tensor,
+    alpha: float = 0.0,
+    sampler: Sampler | None = None,
 ) -> list[Hypothesis]:
     """Translate a batch.
 
-    source: (batch, source) ids; limits: (batch,), on the CPU, maximum pieces of each
-    output; alpha: the length
-    penalty, which changes the reported score alone. Rows leave the batch when they end.
+    source: (batch, source) ids; limits: (batch,), on the CPU, maximum pieces of each output;
+    alpha: the length penalty, which changes the reported score alone; sampler: draws the pieces,
+    instead of taking the most probable. Rows leave the batch when they end.
     """
     state = model.start(source)
     most = limits.tolist()
@@ -27,7 +32,8 @@ def greedy_search(
     written: list[list[int]] = [[] for _ in most]
     found: dict[int, Hypothesis] = {}
     while active:
-        best, pieces = best_pieces(model.step(tokens, state), 1)
+        logits = model.step(tokens, state)
+        best, pieces = sampler.draw(logits, active) if sampler else best_pieces(logits, 1)
         sums, tokens = sums + best[:, 0], pieces[:, 0]
         alive = []
         # The only values of this step that the processor waits for.

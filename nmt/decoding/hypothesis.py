@@ -1,5 +1,6 @@
 """What a search finds, and how hypotheses of different lengths compare."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -27,3 +28,8 @@ def finish(ids: list[int], log_probability: float, alpha: float, complete: bool)
     """Score a hypothesis that <eos> or the limit has just ended."""
     score = log_probability / length_penalty(len(ids) + 1, alpha)
     return Hypothesis(ids, log_probability, score, complete)
+
+
+def best_first(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
+    """Return hypotheses by descending score."""
+    return sorted(hypotheses, key=lambda hypothesis: -hypothesis.score)

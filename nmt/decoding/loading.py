@@ -65,7 +65,7 @@ def load_translator(
 
     search: Search
     if choice.engine == "ctranslate2":
-        search = ctranslate2.open_run(first, weights, place, compute_type)
+        search = ctranslate2.open_run(first, weights, config.decoding, place, compute_type)
         return Translator(search, tokenizers, config.data, config.decoding, longest, open_pytorch)
     return Translator(open_pytorch(), tokenizers, config.data, config.decoding, longest)
 

@@ -155,7 +155,7 @@ class Translator:
 
         The whole beam is looked at for a hypothesis that has placed them all.
         """
-        beam = max(n, self.decoding.beam_size)
+        beam = self.decoding.hypotheses(n)
         found = [
             self._complete_first(segment, hypotheses)
             for segment, hypotheses in zip(segments, self._find(segments, beam), strict=True)

@@ -11,7 +11,7 @@ from nmt.config import Config, DecodingConfig
 from nmt.decoding.batches import share_out
 from nmt.decoding.engines import conversion
 from nmt.decoding.engines.search import unknown_fields
-from nmt.decoding.hypothesis import Hypothesis, finish
+from nmt.decoding.hypothesis import Hypothesis, best_first, finish
 from nmt.errors import UserError, one_line
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import NEVER_WRITTEN
@@ -23,7 +23,7 @@ _EXACT_INT8 = ("AVX512VNNI", "ASIMDDP")
 DECODING_FIELDS = {
     *("engine", "beam_size", "length_penalty", "max_length_factor", "max_length_extra"),
     *("batch_tokens", "replace_unknown", "neighbours", "neighbour_share"),
-    "neighbour_temperature",
+    *("neighbour_temperature", "temperature", "top_k", "top_p", "seed"),
 }
 
 
@@ -44,11 +44,16 @@ def supports(config: Config, runs: int = 1, device: str | None = None) -> list[s
 
 
 def open_run(
-    run: RunFolder, weights: Weights, device: str | None, compute_type: ComputeType | None
+    run: RunFolder,
+    weights: Weights,
+    decoding: DecodingConfig,
+    device: str | None,
+    compute_type: ComputeType | None,
 ) -> "CTranslate2Search":
     """Open the model that the run carries; see `CTranslate2Search` for the errors."""
+    seed = decoding.seed if decoding.temperature else None
     with conversion.converted(run, weights) as folder:
-        return CTranslate2Search(folder, run.config.model.max_length, device, compute_type)
+        return CTranslate2Search(folder, run.config.model.max_length, device, compute_type, seed)
 
 
 class CTranslate2Search:
@@ -59,7 +64,8 @@ class CTranslate2Search:
     probabilities are shares of what is left without <pad> and <sos>.
 
     folder: what `conversion` wrote, with ids for pieces; device: the best there is if None;
-    compute_type: the numbers that it multiplies, `default_compute_type` if None
+    compute_type: the numbers that it multiplies, `default_compute_type` if None; seed: for
+    sampling, which then takes one thread, so that the same calls give the same samples
     Raises `UserError` where the library cannot open the model or multiply such numbers here.
     """
 
@@ -71,9 +77,10 @@ class CTranslate2Search:
         max_length: int,
         device: str | None = None,
         compute_type: ComputeType | None = None,
+        seed: int | None = None,
     ):
         self.max_length = max_length
-        self._library = _load(folder, device, compute_type)
+        self._library = _load(folder, device, compute_type, seed)
 
     def __call__(
         self,
@@ -86,9 +93,12 @@ class CTranslate2Search:
         """See `Search`; `required` is refused."""
         if required is not None:
             raise ValueError("CTranslate2 cannot require pieces")
-        hypotheses = max(decoding.beam_size, n_best)
-        tokens = [len(ids) * hypotheses for ids in sources]
-        batches = share_out(tokens, decoding.batch_tokens, self._library.num_translators)
+        hypotheses = decoding.hypotheses(n_best)
+        if decoding.temperature:  # each by itself: no sample is drawn again
+            batches = [[i] for i in range(len(sources))]
+        else:
+            tokens = [len(ids) * hypotheses for ids in sources]
+            batches = share_out(tokens, decoding.batch_tokens, self._library.num_translators)
         found = self._search(batches, sources, limits, decoding, hypotheses)
         # A call has one limit, its highest. What reached the last step before its own limit, where
         # the search would have ended, is searched again with that.
@@ -115,9 +125,7 @@ class CTranslate2Search:
             self._library.translate_batch(
                 [[str(piece) for piece in sources[i][:-1]] for i in batch],  # it adds <eos> itself
                 asynchronous=True,
-                beam_size=hypotheses,
-                num_hypotheses=hypotheses,
-                length_penalty=0.0,
+                **_method(decoding, hypotheses),
                 min_decoding_length=0,
                 max_decoding_length=limit,
                 max_input_length=0,  # no limit but the model's, which `Translator` keeps
@@ -133,16 +141,33 @@ class CTranslate2Search:
         }
 
 
+def _method(decoding: DecodingConfig, hypotheses: int) -> dict[str, Any]:
+    """Return the library's options for sampling or for a search."""
+    if not decoding.temperature:
+        return {"beam_size": hypotheses, "num_hypotheses": hypotheses, "length_penalty": 0.0}
+    return {
+        "beam_size": 1,
+        "num_hypotheses": 1 if decoding.top_k == 1 else hypotheses,  # of one piece, one sample
+        "sampling_temperature": decoding.temperature,
+        "sampling_topk": decoding.top_k,
+        "sampling_topp": decoding.top_p,
+    }
+
+
 def _rank(result: Any, limit: int, alpha: float) -> list[Hypothesis]:
-    hypotheses = [
+    return best_first(
         finish(list(map(int, pieces)), sum_, alpha, len(pieces) < limit)
         for pieces, sum_ in zip(result.hypotheses, result.scores, strict=True)
-    ]
-    return sorted(hypotheses, key=lambda h: -h.score)
+    )
 
 
-def _load(folder: Path, device: str | None, compute_type: ComputeType | None) -> Any:
+def _load(
+    folder: Path, device: str | None, compute_type: ComputeType | None, seed: int | None
+) -> Any:
     import ctranslate2
+
+    if seed is not None:
+        ctranslate2.set_random_seed(seed)  # of the threads that are started from now on
 
     if device is None:
         device = "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
@@ -160,7 +185,7 @@ def _load(folder: Path, device: str | None, compute_type: ComputeType | None) ->
             device=name,
             device_index=int(index or 0),
             compute_type=compute_type or default,
-            inter_threads=1 if name == "cuda" else threads(),  # batches at once
+            inter_threads=1 if name == "cuda" or seed is not None else threads(),  # batches at once
             intra_threads=1,
         )
     except (RuntimeError, ValueError) as error:

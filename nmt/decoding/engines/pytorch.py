@@ -13,8 +13,9 @@ from nmt.decoding.datastore import Datastore
 from nmt.decoding.engines.search import unknown_fields
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.greedy import greedy_search
-from nmt.decoding.hypothesis import Hypothesis
+from nmt.decoding.hypothesis import Hypothesis, best_first
 from nmt.decoding.neighbours import Neighbours, WithNeighbours
+from nmt.decoding.sampling import Sampler
 from nmt.decoding.stepwise import Stepwise
 from nmt.device import choose_device
 from nmt.errors import UserError
@@ -28,7 +29,7 @@ from nmt.run_folder import RunFolder
 DECODING_FIELDS = {
     *("engine", "beam_size", "length_penalty", "max_length_factor", "max_length_extra"),
     *("batch_tokens", "replace_unknown", "neighbours", "neighbour_share"),
-    "neighbour_temperature",
+    *("neighbour_temperature", "temperature", "top_k", "top_p", "seed"),
 }
 
 
@@ -101,10 +102,9 @@ class PyTorchSearch:
         for model in self.models:
             if model.training:  # asking first: telling every module takes time
                 model.eval()
-        beam_size = max(decoding.beam_size, n_best)
         on_cpu = self._device.type == "cpu"
         threads = torch.get_num_threads() if on_cpu else 1
-        tokens = [len(ids) * beam_size for ids in sources]
+        tokens = [len(ids) * decoding.hypotheses(n_best) for ids in sources]
         batches = share_out(tokens, decoding.batch_tokens, threads)
 
         def search(batch: list[int]) -> list[list[Hypothesis]]:
@@ -132,11 +132,25 @@ class PyTorchSearch:
         n_best: int,
         required: list[list[int]] | None,
     ) -> list[list[Hypothesis]]:
+        alpha = decoding.length_penalty
+        if decoding.temperature and not required:
+            return self._sample(sources, limits, decoding, n_best)
         source = pad(sources).to(self._device)
         most = torch.tensor(limits)
-        alpha, beam_size = decoding.length_penalty, max(decoding.beam_size, n_best)
+        beam_size = max(decoding.beam_size, n_best)
         if beam_size == 1 and not required:
             found = greedy_search(self._writer, source, most, alpha)
             return [[hypothesis] for hypothesis in found]
         pieces = pad(required).to(self._device) if required else None
         return beam_search(self._writer, source, most, beam_size, alpha, n_best, pieces)
+
+    def _sample(
+        self, sources: list[list[int]], limits: list[int], decoding: DecodingConfig, count: int
+    ) -> list[list[Hypothesis]]:
+        """Draw so many translations of each sentence, one row each; best first."""
+        rows = [ids for ids in sources for _ in range(count)]
+        source = pad(rows).to(self._device)
+        most = torch.tensor(limits).repeat_interleave(count)
+        sampler = Sampler(decoding, rows)
+        drawn = greedy_search(self._writer, source, most, decoding.length_penalty, sampler)
+        return [best_first(drawn[i : i + count]) for i in range(0, len(drawn), count)]

@@ -49,13 +49,15 @@ VARIANTS: list[dict[str, object]] = [
 def engine(tmp_path: Path) -> Callable[..., CTranslate2Search]:
     """Return a function that lets the library search with a model."""
 
-    def make(model: Transformer, compute_type: ComputeType = "float32") -> CTranslate2Search:
+    def make(
+        model: Transformer, compute_type: ComputeType = "float32", seed: int | None = None
+    ) -> CTranslate2Search:
         save_weights(model, tmp_path / "weights.safetensors")
         sizes = model.source_embedding.tokens.num_embeddings, model.output.out_features
         source, target = ([str(i) for i in range(size)] for size in sizes)
         folder = Path(mkdtemp(dir=tmp_path))
         write_model(tmp_path / "weights.safetensors", model.config, (source, target), folder)
-        return CTranslate2Search(folder, model.config.max_length, "cpu", compute_type)
+        return CTranslate2Search(folder, model.config.max_length, "cpu", compute_type, seed)
 
     return make
 
@@ -181,6 +183,45 @@ def test_numbers_that_the_processor_cannot_multiply_are_refused(model, engine):
 def test_required_pieces_are_refused(model, engine):
     with pytest.raises(ValueError, match="cannot require pieces"):
         engine(model())([[4, EOS]], [8], decoding(), required=[[4]])
+
+
+# --------------------------------------------------------------------------------------- sampling
+
+
+def test_samples_have_the_models_probabilities(model, engine):
+    ready = model()
+    source = [4, 5, EOS]
+    with torch.inference_mode():
+        first = ready(torch.tensor([source]), torch.tensor([[SOS]]))[0, 0]
+    expected = (first / 2).softmax(0)
+
+    settings = DecodingConfig(temperature=2.0, length_penalty=0.0)
+    [found] = engine(ready, seed=1)([source], [1], settings, 500)
+
+    pieces = [h.ids[0] if h.ids else EOS for h in found]
+    for piece in range(3, 11):
+        share = pieces.count(piece) / len(pieces)
+        assert share == pytest.approx(float(expected[piece]), abs=0.08)
+
+
+def test_few_pieces_are_drawn_where_few_may_be(model, engine):
+    ready, source = model(), [4, 5, EOS]
+    for changes in ({"top_k": 1}, {"top_p": 1e-6}):
+        settings = DecodingConfig(temperature=5.0, **changes)
+        [found] = engine(ready, seed=1)([source], [8], settings, 5)
+        [[best]] = engine(ready)([source], [8], decoding())
+        assert {tuple(h.ids) for h in found} == {tuple(best.ids)}
+
+
+def test_samples_depend_on_the_seed(model, engine, random_sources):
+    ready, sources, settings = model(), random_sources(10, 5), DecodingConfig(temperature=1.0)
+
+    first, second, other = (
+        engine(ready, seed=seed)(sources, [8] * 10, settings, 2) for seed in (1, 1, 2)
+    )
+
+    assert first == second != other
+    assert any(one.ids != another.ids for one, another in first)
 
 
 # ------------------------------------------------------------------------------------- what it can

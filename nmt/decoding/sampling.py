@@ -1,0 +1,59 @@
+"""Sampling: each next piece is drawn at random instead of searched for."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nmt.config import DecodingConfig
+from nmt.special_tokens import NEVER_WRITTEN
+
+
+class Sampler:
+    """Draws the next piece of each row from the model's probabilities.
+
+    With `decoding.temperature` T, p(y) ∝ p_model(y)^(1/T); of these the `top_k` most probable
+    pieces (Fan et al. 2018), and the fewest that together have `top_p` (Holtzman et al. 2020).
+
+    sources: the ids of each row. A row's random numbers depend on `decoding.seed`, its source, and
+    how often that source came before, but not on the batch that it is in.
+    """
+
+    def __init__(self, decoding: DecodingConfig, sources: Sequence[Sequence[int]]):
+        self._decoding = decoding
+        copies: dict[tuple[int, ...], int] = {}
+        self._generators = []
+        for source in map(tuple, sources):
+            copies[source] = copies.get(source, -1) + 1
+            seed = [decoding.seed, copies[source], *source]
+            self._generators.append(np.random.default_rng(seed))
+
+    def draw(self, logits: Tensor, rows: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """Return one piece of each row, and its log-probability to the model.
+
+        logits: (rows, target_size); rows: their numbers among the sources → (rows, 1) each
+        """
+        logits = logits.float()
+        scores = logits / self._decoding.temperature
+        for token in NEVER_WRITTEN:
+            scores[:, token] = float("-inf")
+        probabilities, order = scores.softmax(1).sort(1, descending=True)
+        sums = self._cut(probabilities).cumsum(1)
+        numbers = torch.tensor([[self._generators[row].random()] for row in rows])
+        drawn = numbers.to(sums) * sums[:, -1:]
+        places = torch.searchsorted(sums, drawn, right=True)
+        # A number next to 1 may be rounded up to it: to the last piece that can be drawn.
+        places = torch.minimum(places, (sums < sums[:, -1:]).sum(1, keepdim=True))
+        pieces = order.gather(1, places)
+        return logits.log_softmax(1).gather(1, pieces), pieces
+
+    def _cut(self, probabilities: Tensor) -> Tensor:
+        """Set to zero what may not be drawn; probabilities: (rows, pieces), descending."""
+        top_k, top_p = self._decoding.top_k, self._decoding.top_p
+        if top_k:
+            probabilities[:, top_k:] = 0
+        if top_p < 1:
+            before = probabilities.cumsum(1) - probabilities
+            probabilities[before >= top_p * probabilities.sum(1, keepdim=True)] = 0
+        return probabilities

@@ -1,0 +1,85 @@
+"""Pieces are drawn with the model's probabilities, the same ones from the same seed."""
+
+from collections import Counter
+
+import pytest
+import torch
+
+from nmt.config import DecodingConfig
+from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.sampling import Sampler
+from nmt.special_tokens import PAD, SOS
+
+LOGITS = torch.tensor([[0.0, 0.0, 0.0, 0.5, 0.3, 0.15]]).log().clamp_min(-30)
+
+
+def shares(count: int = 4000, **decoding: object) -> dict[int, float]:
+    settings = DecodingConfig.model_validate({"temperature": 1.0} | decoding)
+    sampler = Sampler(settings, [[5]] * count)
+    _, pieces = sampler.draw(LOGITS.repeat(count, 1), range(count))
+    return {piece: times / count for piece, times in Counter(pieces.flatten().tolist()).items()}
+
+
+def assert_shares(found: dict[int, float], expected: dict[int, float]) -> None:
+    total = sum(expected.values())
+    assert found == pytest.approx({k: p / total for k, p in expected.items()}, abs=0.03)
+
+
+def test_pieces_come_with_their_probabilities():
+    assert_shares(shares(), {3: 0.5, 4: 0.3, 5: 0.15})
+
+
+def test_a_temperature_is_an_exponent():
+    assert_shares(shares(temperature=2.0), {3: 0.5**0.5, 4: 0.3**0.5, 5: 0.15**0.5})
+    assert shares(temperature=0.01) == {3: 1.0}
+
+
+def test_only_the_most_probable_pieces_are_drawn():
+    assert_shares(shares(top_k=2), {3: 0.5, 4: 0.3})
+    assert shares(top_k=1) == {3: 1.0}
+
+
+def test_the_fewest_pieces_that_have_the_probability_are_drawn():
+    assert_shares(shares(top_p=0.6), {3: 0.5, 4: 0.3})
+    assert shares(top_p=0.3) == {3: 1.0}
+
+
+def test_a_number_next_to_one_draws_the_last_piece_that_may_come(monkeypatch):
+    sampler = Sampler(DecodingConfig(temperature=1.0, top_k=2), [[5]])
+    monkeypatch.setattr(sampler, "_generators", [type("", (), {"random": lambda self: 1.0})()])
+
+    _, pieces = sampler.draw(LOGITS.clone(), [0])
+
+    assert pieces.tolist() == [[4]]
+
+
+def test_padding_and_the_start_are_never_drawn():
+    logits = torch.zeros(500, 6)
+    logits[:, [PAD, SOS]] = 10.0
+
+    _, pieces = Sampler(DecodingConfig(temperature=1.0), [[5]] * 500).draw(logits, range(500))
+
+    assert set(pieces.flatten().tolist()) == {1, 3, 4, 5}
+
+
+def test_log_probabilities_are_the_models_own():
+    sampler = Sampler(DecodingConfig(temperature=3.0, top_k=2), [[5]])
+
+    found, pieces = sampler.draw(LOGITS.clone(), [0])
+
+    torch.testing.assert_close(found, LOGITS.log_softmax(1).gather(1, pieces))
+
+
+def test_samples_depend_on_the_seed_and_not_on_the_batch(random_model, random_sources):
+    search, sources = PyTorchSearch([random_model(1)]), random_sources(20, 5)
+    limits = [12] * 20
+    decoding = DecodingConfig(temperature=1.0, seed=7)
+
+    found = search(sources, limits, decoding, 3)
+
+    alone = search(sources, limits, decoding.model_copy(update={"batch_tokens": 1}), 3)
+    assert [[h.ids for h in each] for each in alone] == [[h.ids for h in each] for each in found]
+    assert search(sources, limits, decoding.model_copy(update={"seed": 8}), 3) != found
+    for hypotheses in found:
+        assert [h.score for h in hypotheses] == sorted([h.score for h in hypotheses], reverse=True)
+    assert sum(len({tuple(h.ids) for h in hypotheses}) == 3 for hypotheses in found) > 10
