@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-slow lint format types docs bench clean help
+.PHONY: run test test-slow test-browser lint format types docs bench clean help
 
 run: $(READY)  ## prepare, train, translate and score on the built-in sample
 	$(BIN)/nmt prepare --config sample.yaml
@@ -20,6 +20,10 @@ test: lint types  ## lint, types, tests
 
 test-slow: $(READY)  ## the tests that take more than seconds
 	$(BIN)/pytest -m slow
+
+test-browser: $(READY)  ## the page of nmt serve in Chromium, where there is one
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
+	$(BIN)/pytest -m browser tests/serve
 
 lint: $(READY)  ## ruff: lint and format
 	$(BIN)/ruff check .

@@ -1,0 +1,209 @@
+"""`nmt serve` beside the same run in the same process, and under many clients, some hostile.
+
+python scripts/bench/serving.py --run runs/sample
+"""
+
+import asyncio
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from measuring import options
+
+from nmt.decoding.loading import load_translator
+from nmt.run_folder import open_run
+
+CLIENTS = 16
+HOSTILE_CLIENTS = 64
+KIND = "application/json"
+
+
+class Server:
+    """`nmt serve` in a process of its own, on a free port."""
+
+    def __init__(self, run: Path):
+        command = [sys.executable, "-m", "nmt", "serve", "--port", "0", "--run", str(run)]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert self.process.stderr
+        for line in self.process.stderr:
+            if line.startswith("open"):
+                self.port = urlsplit(line.split()[1]).port or 0
+                return
+        raise SystemExit("nmt serve has ended")
+
+    def memory(self) -> float:
+        """Return the resident memory in MB."""
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+
+class Client:
+    """A connection that is kept, as programs keep theirs."""
+
+    def __init__(self, port: int):
+        self._port = port
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def post(self, body: bytes, kind: str = KIND) -> tuple[int, bytes]:
+        if self._streams is None:
+            self._streams = await asyncio.open_connection("127.0.0.1", self._port)
+        reader, writer = self._streams
+        head = (
+            f"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        writer.write(head.encode() + body)
+        await writer.drain()
+        answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = int(answer.split("content-length:")[1].split()[0])
+        found = await reader.readexactly(length)
+        if "connection: close" in answer:
+            self.close()
+        return int(answer.split()[1]), found
+
+    async def translate(self, text: str) -> str:
+        body = json.dumps({"q": text, "source": "en", "target": "de"}).encode()
+        status, answer = await self.post(body)
+        if status != 200:
+            raise ConnectionError(status)
+        return str(json.loads(answer)["translatedText"])
+
+    async def cut(self) -> None:
+        """Promise a body, send half of it, and go."""
+        _, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        writer.write(b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{")
+        await writer.drain()
+        await asyncio.sleep(random.random() / 10)
+        writer.close()
+
+    def close(self) -> None:
+        if self._streams:
+            self._streams[1].close()
+        self._streams = None
+
+
+async def clients(port: int, lines: Sequence[str], count: int) -> tuple[list[str], list[float]]:
+    """Translate lines with so many clients; return the translations and each request's seconds."""
+    found = [""] * len(lines)
+    took: list[float] = []
+    rest = iter(enumerate(lines))
+
+    async def work() -> None:
+        client = Client(port)
+        for number, line in rest:
+            start = time.perf_counter()
+            found[number] = await client.translate(line)
+            took.append(time.perf_counter() - start)
+        client.close()
+
+    await asyncio.gather(*(work() for _ in range(count)))
+    return found, took
+
+
+async def hostile(port: int, lines: Sequence[str], right: Sequence[str], count: int) -> list[int]:
+    """Send requests, a tenth of them hostile; return the statuses, 0 for a wrong answer."""
+    statuses: list[int] = []
+    numbers = iter(range(count))
+    bodies = [b"x" * 5_000_000, b'{"q": ', b"[]", b'{"q": "\xff", "source": "en", "target": "de"}']
+
+    async def work() -> None:
+        client = Client(port)
+        for number in numbers:
+            if number % 10 == 0:
+                try:
+                    if number % 50 == 0:
+                        await client.cut()
+                    else:
+                        statuses.append((await client.post(bodies[number // 10 % 4]))[0])
+                except (ConnectionError, asyncio.IncompleteReadError):
+                    client.close()  # a body too large is not read to its end
+                continue
+            row = number % len(lines)
+            body = json.dumps({"q": lines[row], "source": "en", "target": "de"}).encode()
+            try:
+                status, answer = await client.post(body)
+            except (ConnectionError, asyncio.IncompleteReadError):
+                client.close()
+                continue
+            if status == 200 and json.loads(answer)["translatedText"] != right[row]:
+                status = 0
+            statuses.append(status)
+        client.close()
+
+    await asyncio.gather(*(work() for _ in range(HOSTILE_CLIENTS)))
+    return statuses
+
+
+def timed(
+    work: Callable[[], Awaitable[tuple[list[str], list[float]]]],
+) -> tuple[float, list[str], list[float]]:
+    start = time.perf_counter()
+
+    async def main() -> tuple[list[str], list[float]]:
+        return await work()
+
+    found, took = asyncio.run(main())
+    return time.perf_counter() - start, found, took
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--run", type=Path, required=True, help="run folder that nmt train wrote")
+    parser.add_argument("--requests", type=int, default=10_000)
+    arguments = parser.parse_args()
+    run = open_run(arguments.run)
+    lines = [example.source for example in run.examples("test")]
+    start = time.perf_counter()
+    server = Server(arguments.run)
+    asyncio.run(Client(server.port).translate(lines[0]))
+    first = time.perf_counter() - start
+    translator = load_translator(run)
+    right = [each.text for each in translator.translate(lines)]
+    alone = []
+    for line in lines[:200]:
+        start = time.perf_counter()
+        translator.translate([line])
+        alone.append(time.perf_counter() - start)
+    start = time.perf_counter()
+    translator.translate(lines)
+    offline = len(lines) / (time.perf_counter() - start)
+    seconds, one, took = timed(lambda: clients(server.port, lines[:200], 1))
+    single = 200 / seconds
+    seconds, many, _ = timed(lambda: clients(server.port, lines, CLIENTS))
+    crowd = len(lines) / seconds
+    extra = 1000 * (statistics.median(took) - statistics.median(alone))
+    before = server.memory()
+    statuses = asyncio.run(hostile(server.port, lines, right, arguments.requests))
+    after = server.memory()
+    wrong = sum(a != b for a, b in zip(one + many, right[:200] + right, strict=True))
+    failed = sum(status >= 500 and status != 503 for status in statuses)
+    rows = [
+        ("from nmt serve to the first answer", f"{first:.2f} s", "≤ 1 s"),
+        ("p50 of one sentence, beyond in-process", f"{extra:.2f} ms", "≤ 2 ms"),
+        ("16 clients beside one", f"{crowd / single:.2f} ×", "≥ 5 ×"),
+        ("16 clients beside one call with all lines", f"{crowd / offline:.2f} ×", "≥ 0.8 ×"),
+        ("answers other than nmt translate's", str(wrong), "0"),
+        (f"{arguments.requests:,} requests, a tenth hostile: 5xx but 503", str(failed), "0"),
+        ("… another sentence's answer", str(statuses.count(0)), "0"),
+        ("… answered 503", str(statuses.count(503)), ""),
+        ("… memory before and after", f"{before:.0f}, {after:.0f} MB", "flat"),
+    ]
+    server.stop()
+    print("| | measured | target |\n| --- | --- | --- |")
+    for row in rows:
+        print(f"| {' | '.join(row)} |")
+
+
+if __name__ == "__main__":
+    main()

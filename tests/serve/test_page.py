@@ -1,0 +1,302 @@
+"""The page in a real browser: Chromium, driven by Playwright. Run by `make test-browser`."""
+
+import os
+import re
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("playwright", reason="the extra `browser` is not installed")
+
+import torch
+import uvicorn
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, Response, expect, sync_playwright
+
+from nmt.config import Config
+from nmt.config_files import parse_config
+from nmt.decoding.loading import load_translator
+from nmt.run_folder import RunFolder
+from nmt.serve.app import make_app
+from nmt.serve.served_run import ServedRun
+from nmt.serve.server import bind
+from nmt.serve.service import Service
+from nmt.training.train import train
+
+pytestmark = pytest.mark.browser
+_NAMES_OF_IT = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, _NAMES_OF_IT)), None)
+NAMES = ["Oscar", "Anna", "Ben", "Clara", "Emma", "Felix", "Greta", "Hugo", "Ida", "Jonas"]
+VERBS = {
+    "code": "programmiert",
+    "read": "liest",
+    "dance": "tanzt",
+    "cook": "kocht",
+    "swim": "schwimmt",
+}
+TIMES = {"today": "heute", "often": "oft", "at home": "zu Hause", "at night": "nachts"}
+SENTENCE, GERMAN = "Oscar likes to code today.", "Oscar programmiert heute gern."
+WAIT = 60_000  # milliseconds; the machine may be busy
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A run that has learnt to say what people like to do."""
+    root = tmp_path_factory.mktemp("page")
+    pairs = [
+        f"{name} likes to {verb} {time_}.\t{name} {german} {german_time} gern.\n"
+        for name in NAMES
+        for verb, german in VERBS.items()
+        for time_, german_time in TIMES.items()
+    ]
+    (root / "pairs.tsv").write_text("".join(pairs), encoding="utf-8")
+    tree = {
+        "data": {
+            "source": "tsv",
+            "path": str(root / "pairs.tsv"),
+            "validation_size": 16,
+            "test_size": 16,
+        },
+        "tokenizer": {"vocabulary_size": 140, "byte_fallback": False},
+        "model": {"d_model": 64, "heads": 4, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1},
+        "training": {
+            "epochs": 60,
+            "batch_tokens": 512,
+            "learning_rate": 5e-3,
+            "warmup_updates": 20,
+            "validate_updates": 100,
+        },
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        return RunFolder(train(parse_config(tree, "page"), root / "runs" / "likes").path)
+
+
+@dataclass
+class Running:
+    """A server: where it is, and how to stop it."""
+
+    address: str
+    stop: Callable[[], None]
+
+
+@contextmanager
+def serving(run: RunFolder) -> Iterator[Running]:
+    translator = load_translator(run, device=torch.device("cpu"))
+    runs = [ServedRun(name, run, translator, "pytorch") for name in ("likes", "again")]
+    listener = bind("127.0.0.1", 0)
+    app = make_app(Service(runs, runs_folder=run.path.parent))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+
+    def stop() -> None:
+        server.should_exit = True
+        thread.join(60)
+
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield Running(f"http://127.0.0.1:{listener.getsockname()[1]}", stop)
+    finally:
+        stop()
+
+
+@pytest.fixture(scope="module")
+def server(run: RunFolder) -> Iterator[Running]:
+    with serving(run) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium here")
+    sandbox = [] if os.getuid() else ["--no-sandbox"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=sandbox)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    with browser.new_context(reduced_motion="reduce") as context:
+        context.set_default_timeout(WAIT)
+        expect.set_options(timeout=WAIT)
+        yield context
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A page on which no script fails."""
+    page = context.new_page()
+    errors: list[object] = []
+    page.on("pageerror", lambda error: errors.append(error))
+    yield page
+    assert not errors
+
+
+def type_sentence(page: Page, server: Running, sentence: str = SENTENCE) -> None:
+    page.goto(f"{server.address}/")
+    page.get_by_label("Text to translate").fill(sentence)
+    page.wait_for_selector("#inside svg")
+
+
+def test_a_translation_appears_while_typing(page: Page, server: Running) -> None:
+    page.goto(f"{server.address}/")
+    page.get_by_label("Text to translate").press_sequentially(SENTENCE, delay=5)
+    expect(page.locator("#output")).to_have_text(GERMAN)
+    assert "text=Oscar" in page.url
+    page.reload()
+    expect(page.locator("#output")).to_have_text(GERMAN)
+
+
+def test_alternatives_have_scores(page: Page, server: Running) -> None:
+    type_sentence(page, server)
+    options = page.locator("#options li")
+    expect(options).to_have_count(5)
+    expect(options.first).to_contain_text(GERMAN)
+    scores = [float(re.findall(r"score (\S+)", text)[0]) for text in options.all_inner_texts()]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_the_strongest_link_of_programmiert_is_code(page: Page, server: Running) -> None:
+    type_sentence(page, server)
+    page.locator("#output .word", has_text="programmiert").hover()
+    expect(page.locator("#looked")).to_contain_text("“programmiert” looks at “code”")
+    expect(page.locator("#inside svg text.chosen").first).to_have_text("code")
+
+
+def test_words_are_reached_by_keyboard(page: Page, server: Running) -> None:
+    type_sentence(page, server)
+    page.locator("#output .word").first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#looked")).to_contain_text("“programmiert” looks at “code”")
+    page.keyboard.press("End")
+    expect(page.locator("#output .word.chosen")).to_have_text(".")
+    page.keyboard.press("Home")
+    expect(page.locator("#looked")).to_contain_text("“Oscar” looks at")
+
+
+def test_heads_and_layers_change_the_picture(page: Page, server: Running) -> None:
+    type_sentence(page, server)
+    average = page.locator("#inside .figures").inner_html()
+    page.get_by_label("Head").select_option("0")
+    assert page.locator("#inside .figures").inner_html() != average
+
+
+def test_the_beam_is_followed_step_by_step(page: Page, server: Running) -> None:
+    type_sentence(page, server)
+    page.locator("#beam summary").click()
+    page.wait_for_selector("#beam tbody tr")
+    page.get_by_label("Step").focus()
+    page.keyboard.press("End")
+    expect(page.locator("#beam tbody")).to_contain_text("ends")
+    page.keyboard.press("Home")
+    expect(page.locator("#beam .bar")).to_contain_text("1 of")
+    expect(page.locator("#beam tbody")).to_contain_text("lives")
+
+
+def test_text_is_never_markup(page: Page, server: Running) -> None:
+    type_sentence(page, server, "<img src=x onerror=alert(1)> likes to code.")
+    assert page.locator("#main img").count() == 0
+
+
+def test_a_live_curve_grows_while_a_run_trains(
+    page: Page,
+    server: Running,
+    run: RunFolder,
+    toy_config: Callable[..., Config],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = toy_config(training={"epochs": 40, "validate_updates": 20})
+    training = threading.Thread(target=train, args=(config, run.path.parent / "live"))
+    page.goto(f"{server.address}/#/runs")
+    expect(page.locator("#runs")).to_contain_text("likes")
+    training.start()
+    page.get_by_label("Plot live").check()
+    points = page.locator(".plots svg circle.s2")
+    expect(points.first).to_be_attached()
+    first = points.count()
+    page.wait_for_function(f"document.querySelectorAll('.plots svg circle.s2').length > {first}")
+    training.join()
+
+
+def test_a_run_is_told_in_full(page: Page, server: Running) -> None:
+    page.goto(f"{server.address}/#/runs")
+    page.get_by_role("button", name="likes", exact=True).click()
+    about = page.locator("#about")
+    expect(about).to_contain_text("likes to")
+    about.get_by_text("Configuration").click()
+    expect(about).to_contain_text("model.d_model")
+    about.get_by_text("Data", exact=True).click()
+    expect(about).to_contain_text("Pairs read")
+    page.get_by_role("button", name="BLEU").click()
+    expect(page.locator("th[aria-sort=ascending]")).to_contain_text("BLEU")
+
+
+def test_two_runs_are_compared(page: Page, server: Running) -> None:
+    page.goto(f"{server.address}/#/compare")
+    page.get_by_label("Text to translate").fill(SENTENCE)
+    for output in page.locator(".output").all():
+        expect(output).to_contain_text(GERMAN)
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator("#results")).to_contain_text("0 of 16 sentences differ")
+
+
+def test_the_interface_is_described_without_a_network(page: Page, server: Running) -> None:
+    page.goto(f"{server.address}/docs")
+    expect(page.locator("main")).to_contain_text("POST /v1/translate")
+    expect(page.locator("main")).to_contain_text("alternatives")
+
+
+def test_a_stopped_server_is_told_of(page: Page, run: RunFolder) -> None:
+    with serving(run) as other:
+        type_sentence(page, other)
+        other.stop()
+        page.get_by_label("Text to translate").fill("Anna likes to read.")
+        expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
+
+
+def test_the_first_load_is_small_and_asks_no_other_host(page: Page, server: Running) -> None:
+    answers: list[Response] = []
+    page.on("response", lambda answer: answers.append(answer))
+    page.goto(f"{server.address}/")
+    page.wait_for_selector("#run option", state="attached")
+    assert all(answer.url.startswith(server.address) for answer in answers)
+    assert sum(len(answer.body()) for answer in answers) <= 150_000
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("view", ["/#/translate", "/#/runs", "/#/compare", "/docs"])
+def test_everybody_can_use_it(
+    browser: Browser, server: Running, theme: Any, width: int, view: str
+) -> None:
+    size: Any = {"width": width, "height": 800}
+    with browser.new_context(
+        color_scheme=theme, viewport=size, reduced_motion="reduce", bypass_csp=True
+    ) as context:
+        page = context.new_page()
+        page.goto(f"{server.address}{view}")
+        if view == "/#/translate":
+            type_sentence(page, server)
+            page.locator("#output .word").first.hover()
+            page.locator("#beam summary").click()
+            page.wait_for_selector("#beam tbody tr")
+        page.wait_for_selector("main h1, main h2", state="attached")
+        page.wait_for_load_state("networkidle")
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        overflow = "document.documentElement.scrollWidth > innerWidth"
+        assert not page.evaluate(overflow), "the page scrolls sideways"
