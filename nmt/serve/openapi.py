@@ -57,9 +57,10 @@ def describe(operations: Sequence[Operation]) -> dict[str, Any]:
 
 def _describe(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     kind = "application/octet-stream" if operation.result is bytes else "application/json"
-    success = {"description": "the answer"} | {
-        "content": {kind: {"schema": _schema(operation.result, schemas, "serialization")}}
-    }
+    content = {kind: {"schema": _schema(operation.result, schemas, "serialization")}}
+    if operation.streams:
+        content["application/x-ndjson"] = {"schema": {"type": "string"}}
+    success = {"description": "the answer", "content": content}
     error = {"application/json": {"schema": _schema(Error, schemas, "serialization")}}
     responses: dict[str, Any] = {"200": success}
     for status, meaning in _STATUSES.items():

@@ -21,7 +21,8 @@ class Operation:
 
     answer: takes the service, the request and the checked body; returns a `Response`, or what is
     sent as JSON; body: what is asked for, as JSON or as a form; result: what is sent; status: of
-    success; needs_key: False where everyone may ask; file: whether the body is a form with a file
+    success; needs_key: False where everyone may ask; file: whether the body is a form with a file;
+    streams: whether the answer may be lines of JSON
     """
 
     method: str
@@ -32,6 +33,7 @@ class Operation:
     body: type[BaseModel] | None = None
     needs_key: bool = True
     file: bool = False
+    streams: bool = False
 
 
 async def read_body(request: Request, shape: type[BaseModel]) -> BaseModel:

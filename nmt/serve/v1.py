@@ -237,7 +237,7 @@ async def compare_runs(service: Service, request: Request, body: CompareBody) ->
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("POST", "/v1/translate", "Translate, with all that is known", translate, Inspected,
-              InspectBody),
+              InspectBody, streams=True),
     Operation("GET", "/v1/runs", "List runs", runs, list[RunRow]),
     Operation("GET", "/v1/runs/{name}", "Tell everything about a run", run_details, RunDetails),
     Operation("POST", "/v1/compare", "Compare two runs on a held-out set", compare_runs,

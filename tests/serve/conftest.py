@@ -1,5 +1,7 @@
 """A server's application with the run that has learnt the toy corpus, called without a network."""
 
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -8,6 +10,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra `serve` is not installed")
 
 import torch
+import uvicorn
 from starlette.testclient import TestClient
 
 from nmt.decoding.loading import load_translator
@@ -15,6 +18,7 @@ from nmt.run_folder import RunFolder
 from nmt.serve.app import make_app
 from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
+from nmt.serve.server import bind
 from nmt.serve.service import Access, Service
 
 SENTENCES = [
@@ -44,6 +48,25 @@ def make_client(served: ServedRun) -> Iterator[Callable[..., TestClient]]:
             return running.enter_context(client)
 
         yield make
+
+
+@pytest.fixture
+def start_server() -> Iterator[Callable[[Service], str]]:
+    """Return a function that serves on a free port and returns the address."""
+    with ExitStack() as running:
+
+        def start(service: Service) -> str:
+            listener = bind("127.0.0.1", 0)
+            server = uvicorn.Server(uvicorn.Config(make_app(service), log_level="error"))
+            thread = threading.Thread(target=server.run, args=([listener],))
+            thread.start()
+            running.callback(thread.join, 20)
+            running.callback(setattr, server, "should_exit", True)
+            while not server.started:
+                time.sleep(0.01)
+            return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+        yield start
 
 
 @pytest.fixture

@@ -1,43 +1,26 @@
 """LibreTranslate's interface: its shapes, its errors, and a client that others wrote."""
 
 import io
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 import pytest
-import uvicorn
 from libretranslatepy import LibreTranslateAPI
 from starlette.testclient import TestClient
 
-from nmt.serve.app import make_app
 from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
-from nmt.serve.server import bind
 from nmt.serve.service import Access, Service
 
 PAIR = {"source": "en", "target": "de"}
 SENTENCE, GERMAN = "Anna sings today.", "Anna singt heute."
 
 
-@pytest.fixture
-def address(served: ServedRun) -> Iterator[str]:
-    """A real server on a free port, with one key."""
-    listener = bind("127.0.0.1", 0)
-    app = make_app(Service([served], access=Access(keys=["secret"])))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
-    thread = threading.Thread(target=server.run, args=([listener],))
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(20)
-
-
-def test_a_client_that_others_wrote_works_unchanged(address: str) -> None:
+def test_a_client_that_others_wrote_works_unchanged(
+    start_server: Callable[[Service], str], served: ServedRun
+) -> None:
+    address = start_server(Service([served], access=Access(keys=["secret"])))
     api = LibreTranslateAPI(address, api_key="secret")
     assert api.translate(SENTENCE, "en", "de") == GERMAN
     assert api.detect("Ben singt heute.")[0]["language"] == "de"
