@@ -97,6 +97,10 @@ def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
     """
     path = find_config(name)
     tree = _read_yaml(path)
+    if not tree and not overrides:
+        raise UserError(
+            f"{path}: is empty; write a section such as `data:`, or name base.yaml for its settings"
+        )
     origins: dict[str, str] = {}
     problems = [_apply_override(tree, override, origins) for override in overrides]
     problems = [problem for problem in problems if problem]

@@ -23,6 +23,11 @@ class UserError(Exception):
     """
 
 
+def install_extra(extra: str) -> str:
+    """Return the command that adds an extra to what is installed, from any folder."""
+    return f"pip install 'nmt-trainer[{extra}]'"
+
+
 def one_line(error: object) -> str:
     """Return an error's text without line breaks: libraries write lists and tables."""
     return " ".join(str(error).split())

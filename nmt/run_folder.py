@@ -235,6 +235,23 @@ class RunFolder:
         lines = [line for line in self.read_metrics() if not math.isnan(line[measure])]
         return max(lines, key=lambda line: quality(line, measure), default=None)
 
+    def limit_while_learning(self) -> str:
+        """Return the field that ended training while the validation loss still fell, or nothing.
+
+        It fell if the last validation is the best by at least 1%.
+        """
+        metrics = self.read_metrics()
+        losses = [line["loss"] for line in metrics]
+        if len(losses) < 2 or losses[-1] > 0.99 * min(losses[:-1]):
+            return ""
+        last = metrics[-1]
+        settings = self.config.training
+        if settings.max_updates and last["update"] >= settings.max_updates:
+            return "training.max_updates"
+        if settings.max_minutes and last["minutes"] >= settings.max_minutes:
+            return "training.max_minutes"
+        return "training.epochs"
+
     def write_metrics(self, lines: list[Validation]) -> None:
         """Replace the metrics, whole or not at all."""
         known = [{k: v for k, v in line.items() if v == v} for line in lines]  # without NaN

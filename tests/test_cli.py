@@ -834,3 +834,29 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
     process.stdout.close()
     assert process.communicate()[1] == b""
     assert process.returncode == 1
+
+
+def test_an_option_that_is_like_no_other_gets_no_guess() -> None:
+    assert_refused("train", "--quiet", message="No such option: --quiet; see nmt train --help")
+    done = nmt("train", "--dry-rum")
+    assert "--dry-run" in text(done.stderr)
+
+
+def test_more_translations_than_the_beam_widen_it_and_none_is_empty(trained_run: RunFolder) -> None:
+    options = ["--run", trained_run.path, "--n-best", "9", "--beam-size", "3"]
+    done = nmt("translate", *options, PAIR[0])
+    assert "--n-best 9 searches with a beam of 9" in text(done.stderr)
+    assert all(line.split("\t")[2] for line in text(done.stdout).splitlines())
+
+
+def test_training_recommends_a_sentence_that_its_corpus_holds(trained_run: RunFolder) -> None:
+    from nmt.cli.stages import _tell_what_next
+
+    with pytest.MonkeyPatch.context() as patch:
+        told: list[str] = []
+        patch.setattr("typer.echo", told.append)
+        _tell_what_next(trained_run)
+    samples = trained_run.read_metrics()[-1]["samples"]
+    right = [s["source"] for s in samples if s["translation"] == s["reference"]]
+    assert told[-1].startswith("translate with   nmt translate --run ")
+    assert any(source in told[-1] for source in right)

@@ -430,9 +430,15 @@ def test_numbers_as_people_write_them(path: Path, text: str, number: float) -> N
     assert load(path, "", f"training.learning_rate={text}").training.learning_rate == number
 
 
-@pytest.mark.parametrize("text", ["", "# nothing\n", "{}", "training:\n", "training: null\n"])
-def test_what_is_empty_keeps_the_defaults(path: Path, text: str) -> None:
+@pytest.mark.parametrize("text", ["training:\n", "training: null\n"])
+def test_a_section_that_is_empty_keeps_the_defaults(path: Path, text: str) -> None:
     assert load(path, text) == Config()
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "{}"])
+def test_a_file_that_is_empty_is_refused(path: Path, text: str) -> None:
+    with pytest.raises(UserError, match=r"is empty; write a section .* name base\.yaml"):
+        load(path, text)
 
 
 @pytest.mark.parametrize(

@@ -446,3 +446,39 @@ def test_a_run_remembers_what_it_was_started_and_resumed_with(tmp_path: Path) ->
     run.write_config(resumed)
     assert run.origin.file == str(tmp_path / "mine.yaml")
     assert run.origin.overrides == ("training.epochs=5", "model.heads=2")
+
+
+@pytest.mark.parametrize(
+    ("losses", "field"),
+    [
+        ([3.0, 2.0], "training.max_updates"),
+        ([2.0, 1.99], ""),  # hardly
+        ([2.0, 3.0], ""),
+        ([2.0], ""),
+        ([], ""),
+    ],
+)
+def test_a_limit_that_ended_a_training_while_it_learnt(
+    losses: list[float], field: str, tmp_path: Path
+) -> None:
+    run = RunFolder(tmp_path)
+    run.write_config(load_config("sample.yaml", [f"training.max_updates={len(losses) or 1}"]))
+    lines = [
+        {**VALIDATION, "update": number, "loss": loss} for number, loss in enumerate(losses, 1)
+    ]
+    run.write_metrics(lines)  # type: ignore[arg-type]
+    assert run.limit_while_learning() == field
+
+
+VALIDATION = {
+    "update": 1,
+    "epoch": 1,
+    "minutes": 1.0,
+    "learning_rate": 1e-3,
+    "train_loss": 5.0,
+    "loss": 4.0,
+    "perplexity": 54.5,
+    "accuracy": 0.25,
+    "bleu": 1.0,
+    "samples": [],
+}

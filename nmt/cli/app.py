@@ -1,5 +1,6 @@
 """The program `nmt`: its commands together, and how mistakes are told."""
 
+import difflib
 import io
 import os
 import signal
@@ -86,7 +87,7 @@ def main() -> None:
         if hasattr(error, "format_message"):
             context = getattr(error, "ctx", None)  # of the command that was not understood
             command = context.command_path if context else "nmt"
-            _fail(f"{error.format_message().rstrip('.')}; see {command} --help", 2)
+            _fail(f"{_without_far_guesses(error)}; see {command} --help", 2)
         cause = one_line(error)[:300] or type(error).__name__
         if _is_out_of_memory(error):
             _fail(f"out of memory: {cause}; {_LESS_MEMORY}", 2)
@@ -105,6 +106,14 @@ def main() -> None:
 def _terminate(number: int, frame: FrameType | None) -> None:
     """Leave in good order, so that nothing half-written stays."""
     sys.exit(128 + number)
+
+
+def _without_far_guesses(error: Exception) -> str:
+    """Return a usage error's text, without options that are nothing like the one typed."""
+    name, guesses = getattr(error, "option_name", None), getattr(error, "possibilities", None)
+    if name and guesses:
+        error.possibilities = difflib.get_close_matches(name, guesses, cutoff=0.7)  # type: ignore[attr-defined]
+    return str(error.format_message()).rstrip(".")  # type: ignore[attr-defined]
 
 
 _LESS_MEMORY = (

@@ -15,7 +15,7 @@ from nmt.cli.options import (
     find_runs,
     open_translator,
 )
-from nmt.errors import UserError
+from nmt.errors import UserError, install_extra
 
 if TYPE_CHECKING:
     from nmt.serve.service import Access
@@ -80,7 +80,9 @@ def serve(
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError:
-        raise UserError("nmt serve needs the extra `serve`: pip install 'nmt[serve]'") from None
+        raise UserError(
+            f"nmt serve needs packages that are not installed: {install_extra('serve')}"
+        ) from None
     if export_openapi:
         _print_openapi()
         return

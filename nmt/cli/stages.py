@@ -98,10 +98,22 @@ def train(
     with joined(device) as worker:
         settings, folder = _run_to_train(config, set_, run, resume)
         numbered = not run and not resume
-        folder = train(settings, folder, resume, worker, numbered).path
-        typer.echo(f"trained          {folder}")
-        quoted = shlex.quote(str(folder))
-        typer.echo(f'translate with   nmt translate --run {quoted} "oscar likes to code"')
+        trained = train(settings, folder, resume, worker, numbered)
+        _tell_what_next(trained)
+
+
+def _tell_what_next(run: "RunFolder") -> None:
+    """Say where the run is, how to go on where it learnt to the end, and what to try."""
+    quoted, metrics = shlex.quote(str(run.path)), run.read_metrics()
+    typer.echo(f"trained          {run.path}")
+    if field := run.limit_while_learning():
+        typer.echo(f"ended early      {field} was reached while the loss was still falling")
+        typer.echo(f"go on with       nmt train --resume --run {quoted} --set {field}=…")
+    samples = metrics[-1]["samples"] if metrics else []
+    if samples:  # sentences like those that it was trained on, one that it knows if there is any
+        right = [s for s in samples if s["translation"] == s["reference"]]
+        sentence = shlex.quote((right or samples)[0]["source"])
+        typer.echo(f"translate with   nmt translate --run {quoted} {sentence}")
 
 
 def _run_to_train(
@@ -173,6 +185,8 @@ def translate(
     runs = find_runs(run, weights)
     prefix = tag_prefix(runs[0].config.data, tag)
     translator = open_translator(runs, weights, beam_size, device, set_, engine, compute_type)
+    if n_best and n_best > translator.decoding.beam_size:
+        warn(f"--n-best {n_best} searches with a beam of {n_best}")
     if asked:
         converse(translator, runs[0], n_best, prefix)
         return

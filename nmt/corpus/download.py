@@ -128,7 +128,7 @@ def _fetch(
             cause = str(error)
     raise UserError(
         f"{url}: download failed {ATTEMPTS} times ({cause}); if there is no network, download it "
-        "by hand and point data.path at it"
+        "elsewhere and name the file: --set data.path=FILE"
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nmt.config import DataConfig
 from nmt.corpus.splitting import plain
-from nmt.errors import UserError
+from nmt.errors import UserError, install_extra
 
 Filter = Callable[[str, str], bool]  # whether a cleaned pair is to be dropped
 _SHORT = 20  # characters, of which no language can be told
@@ -71,6 +71,6 @@ def _import(name: str) -> Any:
         return import_module(name)
     except ImportError:
         raise UserError(
-            f"this filter needs the package {name.split('.')[0]}; install it with "
-            "pip install nmt[filters]"
+            f"this filter needs the package {name.split('.')[0]}; install it: "
+            f"{install_extra('filters')}"
         ) from None

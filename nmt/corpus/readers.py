@@ -7,6 +7,7 @@ Files are read and decoded in blocks of lines, which takes a fraction of the tim
 
 import codecs
 import gzip
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -37,8 +38,9 @@ def read_pickle(path: Path) -> Iterator[Pair]:
 
 
 def read_tsv(path: Path) -> Iterator[Pair]:
-    """Yield the first two fields of each line; blank lines and a header of numbers are skipped.
+    """Yield the first two fields of each line; blank lines and a header are skipped.
 
+    A header is numbers, or names such as "English" and "German", which is told.
     Where the first line is as in Tatoeba's own files, number TAB source TAB number TAB target, the
     numbers are left out.
     """
@@ -48,6 +50,9 @@ def read_tsv(path: Path) -> Iterator[Pair]:
         if number == 1:
             numbered = _is_tatoeba(fields)
         if not line.strip() or (number == 1 and _is_header(fields)):
+            continue
+        if number == 1 and _names_columns(fields):
+            print(f"{path}: line 1 names the columns and is left out", file=sys.stderr)
             continue
         pair = fields[1:4:2] if numbered else fields[:2]
         if len(pair) < 2:
@@ -69,6 +74,18 @@ def _is_header(fields: list[str]) -> bool:
     """Tell whether the fields number the columns, from 0 or 1 on."""
     numbers = [str(number) for number in range(len(fields) + 1)]
     return len(fields) > 1 and fields in (numbers[:-1], numbers[1:])
+
+
+_COLUMN_NAMES = {
+    *("source", "target", "src", "tgt", "english", "german", "french", "spanish", "italian"),
+    *("englisch", "deutsch", "en", "de", "fr", "es", "it", "eng", "deu", "fra"),
+}
+
+
+def _names_columns(fields: list[str]) -> bool:
+    """Tell whether the first two fields are names of languages or sides, as in a header."""
+    names = {field.strip().strip('"').lower() for field in fields[:2]}
+    return len(names) == 2 and names <= _COLUMN_NAMES
 
 
 def read_parallel(source: Path, target: Path) -> Iterator[Pair]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt.corpus.readers import Pair, Split
-from nmt.errors import UserError, one_line
+from nmt.errors import UserError, install_extra, one_line
 
 if TYPE_CHECKING:
     import datasets
@@ -142,7 +142,7 @@ def import_datasets() -> Any:
         import datasets
     except ImportError:
         raise UserError(
-            "tables and the hub need the package datasets; install it with pip install nmt[hub]"
+            f"tables and the hub need the package datasets; install it: {install_extra('hub')}"
         ) from None
     datasets.disable_progress_bars()
     return datasets

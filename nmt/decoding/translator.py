@@ -118,7 +118,9 @@ class Translator:
     def _join(self, found: list[tuple[Segment, list[Hypothesis]]]) -> list[Translation]:
         if len(found) == 1:
             segment, hypotheses = found[0]
-            return [Translation(self._text(segment, h), h.score, h.complete) for h in hypotheses]
+            options = [Translation(self._text(segment, h), h.score, h.complete) for h in hypotheses]
+            # An alternative that says nothing is none.
+            return [option for option in options if option.text] or options[:1]
         best = [(segment, hypotheses[0]) for segment, hypotheses in found]
         text = " ".join(filter(None, (self._text(*pair) for pair in best)))
         score, complete = sum(h.score for _, h in best), all(h.complete for _, h in best)

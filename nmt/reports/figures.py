@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.errors import UserError
+from nmt.errors import UserError, install_extra
 from nmt.run_folder import RunFolder, replacing, require_file
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ def picture_path(output: Path | None, folder: Path, name: str) -> Path:
     """
     if find_spec("matplotlib") is None:
         raise UserError(
-            "pictures need matplotlib, which is not installed; install nmt with its extra `plot`: "
-            "pip install '.[plot]'"
+            f"pictures need matplotlib, which is not installed: {install_extra('plot')}"
         )
     path = output or folder / f"{name}.png"
     if path.suffix.lower() not in FORMATS:

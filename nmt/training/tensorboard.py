@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from nmt.errors import UserError
+from nmt.errors import UserError, install_extra
 from nmt.run_folder import Validation
 
 TAGS = {
@@ -25,8 +25,8 @@ def require_tensorboard() -> None:
     """Raise `UserError` where the library is missing, before training begins."""
     if find_spec("tensorboard") is None:
         raise UserError(
-            "training.tensorboard needs the package tensorboard, which is not installed; install "
-            "nmt with its extra `tensorboard`: pip install '.[tensorboard]', or set it to false"
+            "training.tensorboard needs the package tensorboard, which is not installed; set it to "
+            f"false, or install it: {install_extra('tensorboard')}"
         )
 
 

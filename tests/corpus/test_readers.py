@@ -248,3 +248,14 @@ def test_lines_that_have_arrived_are_yielded_before_others_come() -> None:
 @pytest.mark.parametrize("name", ["none.txt", "none.gz", "none.zip", "", "nul\0"])
 def test_files_that_are_not_there(tmp_path: Path, name: str) -> None:
     assert "cannot be read" in refusal(read_tsv(tmp_path / name))
+
+
+def test_a_first_line_that_names_the_columns_is_left_out_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("English\tGerman\nHello.\tHallo.\n", encoding="utf-8")
+    assert list(read_tsv(path)) == [("Hello.", "Hallo.")]
+    assert "line 1 names the columns and is left out" in capsys.readouterr().err
+    path.write_text("The German\tDer Deutsche\nEnglish\tEnglisch.\n", encoding="utf-8")
+    assert len(list(read_tsv(path))) == 2

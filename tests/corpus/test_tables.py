@@ -160,5 +160,5 @@ def test_without_the_library_it_is_told_how_to_get_it(
 ) -> None:
     path = write(tmp_path / "a.parquet", FLAT[:1])
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(UserError, match=r"pip install nmt\[hub\]"):
+    with pytest.raises(UserError, match=r"pip install 'nmt-trainer\[hub\]'"):
         list(opened("table", path).pairs("train"))
