@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from nmt.config_files import describe_fields, find_config
+from nmt.config_files import describe_fields, find_config, load_config
+from nmt.corpus.prepare import prepare
+from nmt.model.transformer import Transformer, count_parameters
 from nmt.shipped import SHIPPED_CONFIGS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -43,3 +45,18 @@ def test_fields_that_it_names_exist() -> None:
     named = set(re.findall(r"\b((?:data|tokenizer|model|training|decoding)\.[a-z_]+)\b", TEXT))
     assert len(named) > 10
     assert named - known == set()
+
+
+@pytest.mark.parametrize("name", ["orahilly", "wheeler", "modi"])
+def test_the_parameters_of_the_table_are_the_models(
+    name: str, corpora: Path, tmp_path: Path
+) -> None:
+    files = [
+        f"data.train_path={corpora / 'english-german-train.pkl'}",
+        f"data.test_path={corpora / 'english-german-test.pkl'}",
+    ]
+    config = load_config(f"tutorials/{name}.yaml", files)
+    tokenizers = prepare(config, tmp_path / "prepared").tokenizers
+    model = Transformer(config.model, tokenizers.source.size, tokenizers.target.size)
+    [row] = [line for line in TEXT.splitlines() if line.startswith(f"| [{name}]")]
+    assert f"| {count_parameters(model):,} |" in row
