@@ -12,6 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nmt.config_files import load_config
+from nmt.training.train import train
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -110,8 +113,10 @@ def test_the_notebook_example_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     [code] = blocks("python")
+    train(load_config("sample.yaml", SMALL), Path("runs/sample"))
     small = ", ".join(f'"{override}"' for override in SMALL)
-    exec(code.replace('"training.epochs=3"', f'"training.epochs=3", {small}'), {})
+    assert '"training.max_updates=1900"' in code
+    exec(code.replace('"training.max_updates=1900"', small), {})
     assert (tmp_path / "runs" / "notebook" / "best.safetensors").exists()
     assert capsys.readouterr().out
 
@@ -131,7 +136,7 @@ def test_fields_that_it_names_exist() -> None:
 
     known = {name for name, *_ in describe_fields()}
     prose = re.sub(r"^```python\n.*?^```", "", README, flags=re.MULTILINE | re.DOTALL)
-    named = re.findall(r"\b((?:data|tokenizer|model|training|decoding)\.[a-z_]+)\b", prose)
+    named = re.findall(r"(?<!-)\b((?:data|tokenizer|model|training|decoding)\.[a-z_]+)\b", prose)
     assert len(named) > 10
     assert set(named) - known == set()
 

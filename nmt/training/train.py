@@ -33,7 +33,7 @@ from nmt.training.trainer import Trainer
 
 def train(
     config: Config,
-    folder: Path,
+    folder: Path | str,
     resume: bool = False,
     worker: Worker | None = None,
     numbered: bool = False,
@@ -51,6 +51,7 @@ def train(
     worker: this process as `joined` returns it; by default it is the only one, on the best device;
     numbered: whether FOLDER-2, FOLDER-3, … will do as well where the folder is taken
     """
+    folder = Path(folder)
     worker = worker or Worker(choose_device())
     if config.training.tensorboard:
         require_tensorboard()
