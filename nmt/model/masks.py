@@ -18,16 +18,6 @@ def padding_mask(ids: Tensor) -> Tensor:
     return (ids != PAD)[:, None, None, :]
 
 
-def added_to_scores(mask: Tensor | None) -> Tensor | None:
-    """Return a mask as numbers to add: 0 = may attend, -inf = may not; None where all may.
-
-    For those who use a mask many times: attention turns a boolean one into this at each call.
-    """
-    if mask is None or mask.all():
-        return None
-    return torch.zeros(mask.shape, device=mask.device).masked_fill_(~mask, float("-inf"))
-
-
 def causal_mask(length: int, device: torch.device | None = None) -> Tensor:
     """Let position i attend to positions 0 … i only (Vaswani et al. 2017, section 3.2.3).
 

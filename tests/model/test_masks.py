@@ -2,7 +2,7 @@
 
 import torch
 
-from nmt.model.masks import added_to_scores, causal_mask, padding_mask, target_mask
+from nmt.model.masks import causal_mask, padding_mask, target_mask
 
 
 def test_padding_mask_is_true_where_a_token_stands():
@@ -34,14 +34,3 @@ def test_target_mask_combines_past_and_padding():
         [[[True, False, False], [True, True, False], [True, True, True]]],
         [[[True, False, False], [True, True, False], [True, True, False]]],
     ]
-
-
-def test_a_mask_added_to_scores_takes_away_what_may_not_be_attended_to():
-    mask = torch.tensor([[True, False], [True, True]])
-
-    assert added_to_scores(mask).tolist() == [[0.0, float("-inf")], [0.0, 0.0]]
-
-
-def test_where_all_may_attend_nothing_is_added():
-    assert added_to_scores(None) is None
-    assert added_to_scores(torch.ones(2, 2, dtype=torch.bool)) is None
