@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from nmt.config import ModelConfig
 from nmt.model.cache import KeyValueCache
+from nmt.model.masks import causal_mask
 from nmt.model.positions import rotate
 from nmt.ops.dropout import Dropout
 from nmt.ops.linear import Linear
@@ -64,19 +65,28 @@ class MultiHeadAttention(nn.Module):
         batch, length, width = projected.shape
         return projected.view(batch, length, self.heads, width // self.heads).transpose(1, 2)
 
-    def _attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+    def _attend(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        mask: Tensor | None,
+        causal: bool = False,
+    ) -> Tensor:
         """MultiHead(Q, K, V) = Concat(head₁, …, head_h) Wᴼ   (section 3.2.2)."""
+        if causal and (self.recorded is not None or query.device.type == "cpu"):
+            mask, causal = causal_mask(query.shape[2], query.device), False
         if self.recorded is not None:
             self.recorded.append(attention_weights(query, key, mask, self.scale))
         if self.training and query.device.type == "cpu":
             heads = attention(query, key, value, mask, self.scale, self.dropout)
         else:
-            heads = self._fused_attention(query, key, value, mask)
+            heads = self._fused_attention(query, key, value, mask, causal)
         # (batch, heads, queries, d_value) → (batch, queries, heads * d_value)
         return self.output(heads.transpose(1, 2).flatten(2))
 
     def _fused_attention(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, causal: bool
     ) -> Tensor:
         """Compute `attention` by PyTorch's own kernel, which never holds all the weights.
 
@@ -84,8 +94,12 @@ class MultiHeadAttention(nn.Module):
         does not draw from each thread's own generator.
         """
         rate = self.dropout.rate if self.training else 0.0
+        if query.device.type == "mps":  # where other layouts have given wrong results
+            query, key, value = (x.contiguous() for x in (query, key, value))
+            if mask is not None:
+                mask = mask.expand(*query.shape[:3], key.shape[2]).contiguous()
         return functional.scaled_dot_product_attention(
-            query, key, value, mask, rate, scale=self.scale
+            query, key, value, mask, rate, causal, scale=self.scale
         )
 
 
@@ -106,7 +120,8 @@ class SelfAttention(MultiHeadAttention):
     ) -> Tensor:
         """Attend within x, and to the cached positions before it.
 
-        x: (batch, length, d_model); mask: broadcasts to (batch, 1, length, past + length);
+        x: (batch, length, d_model); mask: broadcasts to (batch, 1, length, past + length); None:
+        each position attends to itself and all before it;
         rotations: by which `RotaryPositions` turn queries and keys → (batch, length, d_model)
         """
         projected = self.query_key_value(x).split(self.widths, dim=-1)
@@ -115,7 +130,7 @@ class SelfAttention(MultiHeadAttention):
             query, key = rotate(query, rotations), rotate(key, rotations)
         if cache is not None:
             key, value = cache.append(key, value)
-        return self._attend(query, key, value, mask)
+        return self._attend(query, key, value, mask, causal=mask is None and cache is None)
 
 
 class CrossAttention(MultiHeadAttention):

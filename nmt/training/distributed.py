@@ -112,7 +112,12 @@ class DistributedWorker(Worker):
         self.device = _own(device)
         backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
         distributed.init_process_group(
-            backend, store=self._store, rank=self.rank, world_size=self.size, timeout=_TIMEOUT
+            backend,
+            store=self._store,
+            rank=self.rank,
+            world_size=self.size,
+            timeout=_TIMEOUT,
+            device_id=self.device if device.type == "cuda" else None,
         )
 
     def sum(self, *numbers: float) -> tuple[float, ...]:
@@ -144,7 +149,10 @@ class DistributedWorker(Worker):
 
     def replicate(self, module: nn.Module) -> nn.Module:
         """See `Worker.replicate`."""
-        return DistributedDataParallel(module, gradient_as_bucket_view=True)
+        # The only buffers are tables of positions, which are computed alike everywhere.
+        return DistributedDataParallel(
+            module, gradient_as_bucket_view=True, broadcast_buffers=False
+        )
 
     def averaging(self, module: nn.Module, now: bool) -> AbstractContextManager[None]:
         """See `Worker.averaging`."""
@@ -226,6 +234,8 @@ def joined(device: str | None = None) -> Iterator[Worker]:
         return
     worker = DistributedWorker(*_meet())
     with worker.letting_go(), worker.one_voice():
+        if device != "cpu":
+            _make_own_gpu_current()  # else choosing would use memory of the first
         worker.join(choose_device(device))
         yield worker
     distributed.destroy_process_group()
@@ -251,6 +261,12 @@ def _meet() -> tuple[Store, int, int]:
             f"WORLD_SIZE is set, but the processes cannot meet: {reason}; start them with torchrun"
         ) from None
     return store, rank, size
+
+
+def _make_own_gpu_current() -> None:
+    number = int(os.environ.get("LOCAL_RANK", 0))
+    if number < torch.cuda.device_count():
+        torch.cuda.set_device(number)
 
 
 def _own(device: torch.device) -> torch.device:

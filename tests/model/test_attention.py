@@ -12,6 +12,7 @@ from nmt.model.attention import (
     record_attention,
 )
 from nmt.model.cache import KeyValueCache
+from nmt.model.masks import causal_mask
 
 
 def random_heads(length: int, width: int, seed: int) -> torch.Tensor:
@@ -118,8 +119,8 @@ def test_recorded_weights_are_scaled_as_configured(config):
     x = torch.randn(1, 3, 8)
 
     with record_attention(narrow, wide) as (narrow_records, wide_records):
-        narrow(x, None)
-        wide(x, None)
+        for layer in (narrow, wide):
+            layer(x, torch.ones(3, 3, dtype=torch.bool))
 
     # Softmax forgets a constant: logarithms of weights are scores up to a shift of each row.
     scores = [
@@ -136,3 +137,11 @@ def test_recording_stops_after_an_error(config):
         raise RuntimeError
 
     assert layer.recorded is None
+
+
+def test_without_a_mask_self_attention_is_causal(config):
+    layer = SelfAttention(config(dropout=0.0))
+    x = torch.randn(2, 5, 8)
+    for mode in (True, False):
+        layer.train(mode)
+        torch.testing.assert_close(layer(x, None), layer(x, causal_mask(5)))
