@@ -535,6 +535,7 @@ class TrainingConfig(Section):
     validate_pairs: int | None = Field(
         None,
         ge=1,
+        le=1_000_000_000,
         description="pairs of the validation split that validations score, evenly spread over it; "
         "unset: all",
     )

@@ -73,7 +73,7 @@ def test_without_the_package_it_is_told_how_to_get_it(
 ) -> None:
     for name in (package, f"{package}.badness", f"{package}.langid"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(UserError, match=rf"needs the package {package}; .*nmt\[filters\]"):
+    with pytest.raises(UserError, match=rf"needs the package {package}; .*nmt-trainer\[filters\]"):
         reasons(GOOD, **{field: True})
 
 
