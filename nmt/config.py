@@ -611,7 +611,10 @@ class DecodingConfig(Section):
         "1 / temperature; 0: search for the best instead",
     )
     top_k: int = Field(
-        0, ge=0, description="sample from the so many most probable pieces; 0: from all"
+        0,
+        ge=0,
+        le=10_000_000,
+        description="sample from this many of the most probable pieces; 0: from all",
     )
     top_p: float = Field(
         1.0,

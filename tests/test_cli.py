@@ -311,6 +311,31 @@ def test_n_best_prints_line_score_and_text_best_first(trained_run: RunFolder) ->
     assert scores == sorted(scores, reverse=True)
 
 
+def test_scores_stand_before_the_text(trained_run: RunFolder) -> None:
+    options = ["--run", trained_run.path, "--scores", PAIR[0]]
+    [row] = [line.split("\t") for line in text(nmt("translate", *options).stdout).splitlines()]
+    log_probability, probability = float(row[0]), float(row[1])
+    assert log_probability < 0
+    assert 0.5 < probability < 1
+    assert row[2] == PAIR[1]
+    rows = text(nmt("translate", "--n-best", 2, *options).stdout).splitlines()
+    assert [line.count("\t") for line in rows] == [4, 4]
+
+
+def test_words_are_aligned(trained_run: RunFolder) -> None:
+    options = ["--run", trained_run.path, "--alignment"]
+    done = nmt("translate", *options, PAIR[0], "")
+    first, empty = text(done.stdout).split("\n")[:2]
+    translation, pairs = first.split("\t")
+    assert translation == PAIR[1]
+    assert "0-0" in pairs.split()
+    assert empty == "\t"
+    message = "goes with none of --n-best, --scores"
+    assert_refused("translate", *options, "--n-best", 2, "x", message=message)
+    message = "leave --engine out"
+    assert_refused("translate", *options, "--engine", "ctranslate2", "x", message=message)
+
+
 def test_a_run_works_from_another_folder_without_its_corpus(
     trained_run: RunFolder, tmp_path: Path
 ) -> None:

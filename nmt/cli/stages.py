@@ -23,7 +23,7 @@ from nmt.cli.options import (
     open_translator,
 )
 from nmt.cli.prompt import converse
-from nmt.cli.writing import format_translations, warn, write_lines
+from nmt.cli.writing import align_lines, format_translations, warn, write_lines
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
@@ -156,6 +156,16 @@ def translate(
             "--n-best", min=1, max=500, help="Print so many translations: line, score, text."
         ),
     ] = None,
+    scores: Annotated[
+        bool,
+        typer.Option(
+            "--scores", help="Put log-probability and mean probability of a piece before the text."
+        ),
+    ] = False,
+    alignment: Annotated[
+        bool,
+        typer.Option("--alignment", help="Put aligned words after the text: 0-0 1-2; by PyTorch."),
+    ] = False,
     tag: Annotated[
         str | None,
         typer.Option("--tag", help="Translate as text of the corpus with this tag (data.corpora)."),
@@ -182,6 +192,11 @@ def translate(
         require_file(output)
     if input_ and not input_.exists():
         raise UserError(f"{input_}: cannot be read: no such file")
+    if alignment and (asked or n_best or scores):
+        raise UserError("--alignment goes with none of --n-best, --scores and the prompt")
+    if alignment and engine == "ctranslate2":
+        raise UserError("--alignment reads attention, which CTranslate2 hides; leave --engine out")
+    engine = "pytorch" if alignment else engine
     runs = find_runs(run, weights)
     prefix = tag_prefix(runs[0].config.data, tag)
     translator = open_translator(runs, weights, beam_size, device, set_, engine, compute_type)
@@ -190,9 +205,12 @@ def translate(
     if asked:
         converse(translator, runs[0], n_best, prefix)
         return
-    lines = _argument_lines(text) if text else _input_lines(input_)
-    found = translator.stream((prefix + line for line in lines), n_best or 1)
-    write_lines(format_translations(found, n_best), output)
+    lines = (prefix + line for line in (_argument_lines(text) if text else _input_lines(input_)))
+    if alignment:
+        write_lines(align_lines(translator, lines), output)
+        return
+    found = translator.stream(lines, n_best or 1)
+    write_lines(format_translations(found, n_best, scores), output)
 
 
 def evaluate(

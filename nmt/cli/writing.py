@@ -1,6 +1,6 @@
 """What the stages print: translations as lines, warnings on standard error."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from nmt.decoding.translator import Translation
+    from nmt.decoding.translator import Translation, Translator
 
 
-def format_translations(found: Iterator[list["Translation"]], n_best: int | None) -> Iterator[str]:
-    """Yield output lines; tell on standard error of lines that did not go through whole."""
+def format_translations(
+    found: Iterator[list["Translation"]], n_best: int | None, scores: bool = False
+) -> Iterator[str]:
+    """Yield output lines; tell on standard error of lines that did not go through whole.
+
+    scores: with the log-probability and the mean probability of a piece before the text
+    """
     for number, translations in enumerate(found, 1):
         best = translations[0]
         if best.parts > 1:
@@ -22,10 +27,20 @@ def format_translations(found: Iterator[list["Translation"]], n_best: int | None
             )
         if not best.complete:
             warn(f"line {number}: the translation was cut at decoding.max_length_factor")
-        if n_best is None:
-            yield best.text
-        else:
-            yield from (f"{number}\t{t.score:.4f}\t{t.text}" for t in translations)
+        for each in translations:
+            columns = [str(number), f"{each.score:.4f}"] if n_best else []
+            if scores:
+                columns += [f"{each.log_probability:.4f}", f"{each.mean_probability:.4f}"]
+            yield "\t".join([*columns, each.text])
+
+
+def align_lines(translator: "Translator", lines: Iterable[str]) -> Iterator[str]:
+    """Yield each line's translation and its aligned words."""
+    from nmt.decoding.alignment import align, format_pairs
+
+    for line in lines:
+        text, pairs = align(translator, line)
+        yield f"{text}\t{format_pairs(pairs)}"
 
 
 def write_lines(lines: Iterator[str], output: Path | None) -> None:

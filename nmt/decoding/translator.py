@@ -1,5 +1,6 @@
 """The one way from raw text to raw text: validation, `translate` and `evaluate` all take it."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,13 +26,21 @@ class Translation:
     """A line in the target language.
 
     text: what a person reads; score: the sum of its parts' length-normalised log-probabilities;
-    complete: False when the length limit cut it; parts: how many parts the line was translated in
+    complete: False when the length limit cut it; parts: how many parts the line was translated in;
+    log_probability: of all pieces written; pieces: their number, each <eos> counted
     """
 
     text: str
     score: float
     complete: bool = True
     parts: int = 1
+    log_probability: float = 0.0
+    pieces: int = 0
+
+    @property
+    def mean_probability(self) -> float:
+        """The geometric mean of the pieces' probabilities; 1 for an empty line."""
+        return math.exp(self.log_probability / self.pieces) if self.pieces else 1.0
 
 
 @dataclass(frozen=True)
@@ -118,13 +127,21 @@ class Translator:
     def _join(self, found: list[tuple[Segment, list[Hypothesis]]]) -> list[Translation]:
         if len(found) == 1:
             segment, hypotheses = found[0]
-            options = [Translation(self._text(segment, h), h.score, h.complete) for h in hypotheses]
+            options = [self._translation([(segment, hypothesis)]) for hypothesis in hypotheses]
             # An alternative that says nothing is none.
             return [option for option in options if option.text] or options[:1]
-        best = [(segment, hypotheses[0]) for segment, hypotheses in found]
-        text = " ".join(filter(None, (self._text(*pair) for pair in best)))
-        score, complete = sum(h.score for _, h in best), all(h.complete for _, h in best)
-        return [Translation(text, score, complete, len(best))]
+        return [self._translation([(segment, hypotheses[0]) for segment, hypotheses in found])]
+
+    def _translation(self, parts: list[tuple[Segment, Hypothesis]]) -> Translation:
+        hypotheses = [hypothesis for _, hypothesis in parts]
+        return Translation(
+            text=" ".join(filter(None, (self._text(*part) for part in parts))),
+            score=sum(h.score for h in hypotheses),
+            complete=all(h.complete for h in hypotheses),
+            parts=len(parts),
+            log_probability=sum(h.log_probability for h in hypotheses),
+            pieces=sum(len(h.ids) + h.complete for h in hypotheses),
+        )
 
     def _text(self, segment: Segment, hypothesis: Hypothesis) -> str:
         target = self.tokenizers.target

@@ -1,0 +1,74 @@
+"""Which source word each word of a translation comes from, as the cross-attention tells."""
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+import torch
+
+from nmt.corpus.tokenizers import Tokenizer
+from nmt.decoding.translator import Trace, Translator
+from nmt.errors import UserError
+from nmt.model.attention import record_attention
+from nmt.model.transformer import Transformer
+from nmt.special_tokens import SOS, TAGS
+
+
+def align(translator: Translator, line: str) -> tuple[str, list[tuple[int, int]]]:
+    """Translate a line; return the translation and its pairs of aligned words, sorted.
+
+    A pair has the number of a source word and of a target word, both from 0; words are what stands
+    between spaces. A target word goes with the source word that its pieces attend to most, all
+    layers and heads averaged, or with none if that is <eos>. Raises `UserError` for an ensemble.
+    """
+    if len(translator.pytorch.models) > 1:
+        raise UserError("--alignment: attention is that of one model; give one --run")
+    source, target = translator.tokenizers.source, translator.tokenizers.target
+    texts, pairs, first = [], list[tuple[int, int]](), (0, 0)
+    for trace in translator.trace(line):
+        sides = _words(source, trace.source[:-1]), _words(target, trace.target)
+        weights = _cross_attention(translator.pytorch.models[0], trace)
+        pairs += [(s + first[0], t + first[1]) for s, t in _pairs(weights, *sides)]
+        texts.append(trace.text)
+        first = first[0] + max(sides[0], default=-1) + 1, first[1] + max(sides[1], default=-1) + 1
+    return " ".join(filter(None, texts)), sorted(pairs)
+
+
+def format_pairs(pairs: Sequence[tuple[int, int]]) -> str:
+    """Return pairs in Pharaoh's format: "0-0 1-2"."""
+    return " ".join(f"{source}-{target}" for source, target in pairs)
+
+
+def _words(tokenizer: Tokenizer, pieces: Sequence[str]) -> list[int]:
+    """Return the number of the word that each piece belongs to; -1 for a tag before all words."""
+    starts = accumulate([piece] for piece in pieces)
+    texts = (tokenizer.join(start).split() for start in starts)
+    return [sum(word not in TAGS for word in words) - 1 for words in texts]
+
+
+@torch.inference_mode()
+def _cross_attention(model: Transformer, trace: Trace) -> torch.Tensor:
+    """Return the mean weights of all layers and heads: (target pieces, source pieces and <eos>)."""
+    device = model.output.weight.device
+    source = torch.tensor([trace.source_ids], device=device)
+    target_in = torch.tensor([[SOS, *trace.hypothesis.ids]], device=device)
+    layers = [layer.cross_attention for layer in model.decoder_layers()]
+    with record_attention(*layers) as records:
+        model.hidden(source, target_in)
+    return torch.stack([record[0][0].float().mean(0) for record in records]).mean(0)[:-1]
+
+
+def _pairs(
+    weights: torch.Tensor, source: Sequence[int], target: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Return each target word with its source word, if any; source, target: the pieces' words."""
+    words = max(source, default=-1) + 1
+    columns = torch.tensor([*(word if word >= 0 else words for word in source), words])
+    rows = torch.tensor(target, dtype=torch.long).clamp_min(0)
+    # Sums over the pieces of words; the last column is what is no word: <eos>, or a tag.
+    sums = torch.zeros(max(target, default=-1) + 1, words + 1)
+    sums.index_put_(
+        (rows[:, None].expand(weights.shape), columns.expand(weights.shape)),
+        weights.cpu(),
+        accumulate=True,
+    )
+    return [(best, t) for t, best in enumerate(sums.argmax(1).tolist()) if best < words]

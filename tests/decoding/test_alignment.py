@@ -1,0 +1,72 @@
+"""Words of a translation go with the source words that they attend to."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from nmt.config import DataConfig, DecodingConfig
+from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
+from nmt.corpus.vocabulary import Vocabulary
+from nmt.decoding.alignment import _pairs, _words, align, format_pairs
+from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.loading import load_translator
+from nmt.decoding.translator import Translator
+from nmt.errors import UserError
+from nmt.model.transformer import Transformer
+from nmt.run_folder import RunFolder
+from nmt.special_tokens import SPECIALS, TAGS
+
+WORDS = WordTokenizer("whitespace", "en", Vocabulary([*SPECIALS, "a", "b"]))
+
+
+def test_names_and_verbs_are_aligned_by_a_model_that_has_learnt_them(
+    trained_run: RunFolder,
+) -> None:
+    translator = load_translator(trained_run, engine="pytorch", device="cpu")
+
+    text, pairs = align(translator, "Anna sings today.")
+
+    assert text == "Anna singt heute."
+    assert [t for _, t in sorted(pairs, key=lambda pair: pair[1])] == [0, 1, 2]
+    assert {s for s, _ in pairs} <= {0, 1, 2}
+    assert (0, 0) in pairs
+    assert align(translator, "") == ("", [])
+
+
+def test_lines_in_parts_count_their_words_on(trained_run: RunFolder) -> None:
+    translator = load_translator(trained_run, engine="pytorch", device="cpu")
+
+    text, pairs = align(translator, "Anna sings today. " * 20)
+
+    assert text == " ".join(["Anna singt heute."] * 20)
+    _, once = align(translator, "Anna sings today.")
+    assert pairs == sorted((s + 3 * i, t + 3 * i) for s, t in once for i in range(20))
+
+
+def test_a_target_word_goes_with_the_sum_over_its_pieces() -> None:
+    weights = torch.tensor([[0.5, 0.3, 0.0, 0.2], [0.0, 0.6, 0.3, 0.1], [0.1, 0.1, 0.1, 0.7]])
+
+    # Source pieces of words 0, 1, 1 and <eos>; target pieces of words 0, 0 and 1.
+    assert _pairs(weights, [0, 1, 1], [0, 0, 1]) == [(1, 0)]
+    assert _pairs(weights, [0, 1, 2], [0, 0, 1]) == [(1, 0)]
+    assert _pairs(weights, [0, 1, 1], [0, 1, 2]) == [(0, 0), (1, 1)]
+
+
+def test_a_tag_is_no_word() -> None:
+    assert _words(WORDS, [TAGS[0], "a", "b"]) == [-1, 0, 1]
+    weights = torch.tensor([[0.8, 0.1, 0.1, 0.0], [0.1, 0.2, 0.6, 0.1]])
+    assert _pairs(weights, [-1, 0, 1], [0, 1]) == [(1, 1)]
+
+
+def test_ensembles_are_refused(random_model: Callable[..., Transformer]) -> None:
+    models = [random_model(seed, source_size=6, target_size=6) for seed in (1, 2)]
+    tokenizers = Tokenizers(WORDS, WORDS)
+    translator = Translator(PyTorchSearch(models), tokenizers, DataConfig(), DecodingConfig())
+
+    with pytest.raises(UserError, match="one model"):
+        align(translator, "a b")
+
+
+def test_pairs_are_written_as_pharaoh_does() -> None:
+    assert format_pairs([(0, 0), (1, 2)]) == "0-0 1-2"
