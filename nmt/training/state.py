@@ -11,7 +11,7 @@ from nmt.config import Config
 from nmt.device import be_deterministic, product_dtype
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
-from nmt.ops.memory import keep_memory
+from nmt.ops.memory import keep_memory, return_memory
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import UNK
 from nmt.training.backward import Seed, backward, backward_in_shards
@@ -20,6 +20,8 @@ from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.distributed import Worker
 from nmt.training.loss import BatchLoss
 from nmt.training.optimization import LossScale, WeightAverage, learning_rate, make_optimizer
+
+_RETURN_UPDATES = 100  # updates after which unused memory is returned to the system
 
 
 class TrainingState:
@@ -90,6 +92,8 @@ class TrainingState:
         self.optimizer.zero_grad()
         if self.average:
             self.average.update(self.progress.updates)
+        if self.worker.device.type == "cpu" and self.progress.updates % _RETURN_UPDATES == 0:
+            return_memory()
         return total / tokens
 
     def _backward(self, batches: list[Batch], tokens: int) -> Tensor:

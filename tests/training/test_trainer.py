@@ -627,3 +627,16 @@ def test_products_are_of_the_configured_precision(toy_config: MakeConfig, precis
         seen.clear()
         work()
         assert seen == {getattr(torch, precision)}
+
+
+def test_unused_memory_is_returned_now_and_then(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    returned: list[int] = []
+    monkeypatch.setattr("nmt.training.state._RETURN_UPDATES", 2)
+    trainer = make_trainer(toy_config())
+    note = lambda: returned.append(trainer.progress.updates)  # noqa: E731
+    monkeypatch.setattr("nmt.training.state.return_memory", note)
+    for _ in range(5):
+        trainer.state.update([trainer.plan.largest()])
+    assert returned == [2, 4]
