@@ -1,20 +1,27 @@
 """A trained model as other programs read it: `nmt export` writes CTranslate2's format.
 
 What `nmt.decoding.engines.conversion` writes, with the vocabularies' pieces in place of their ids,
-and the run's own tokenizers beside it, which CTranslate2 leaves to others.
+and the run's own tokenizers beside it, which CTranslate2 leaves to others. With subwords also a
+program, `nmt/exported/translate.py`, that does what `nmt translate` does around the model.
 """
 
 import glob
+import json
 import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from nmt.choices import Weights
-from nmt.corpus.tokenizers import Tokenizer, load_tokenizers, vocabulary_files
+from nmt.config import Config
+from nmt.corpus.casing import CASING
+from nmt.corpus.tokenizers import KNOWN_WORDS, Tokenizer, load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import unsupported, write_model
 from nmt.errors import UserError, writing
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import SPECIALS
+
+_EXPORTED = Path(__file__).parent / "exported"
+_DECODING = {"beam_size", "length_penalty", "max_length_factor", "max_length_extra"}
 
 
 def export_run(run: RunFolder, folder: Path, weights: Weights = "best") -> None:
@@ -39,7 +46,35 @@ def export_run(run: RunFolder, folder: Path, weights: Weights = "best") -> None:
         write_model(run.weights(weights), config.model, vocabularies, partial)
         for name in vocabulary_files(config.tokenizer):
             shutil.copyfile(run.data / name, partial / name)
+        if config.tokenizer.subword:
+            _write_program(run, config, partial)
         partial.rename(folder)
+
+
+def _write_program(run: RunFolder, config: Config, folder: Path) -> None:
+    """Write translate.py, which needs no nmt, what it reads, and a README."""
+    source_model, target_model = vocabulary_files(config.tokenizer)
+    room = config.model.max_length - 1  # <eos>
+    settings = {
+        "source_model": source_model,
+        "target_model": target_model,
+        "word_mark": config.tokenizer.word_mark,
+        "longest": min(run.report["lengths"]["source"]["longest"], room),
+        "room": room,
+        **config.data.model_dump(include={"unicode", "lowercase", "carry_over", "restore_case"}),
+        **config.decoding.model_dump(include=_DECODING),
+    }
+    text = json.dumps(settings, indent=2) + "\n"
+    (folder / "settings.json").write_text(text, encoding="utf-8")
+    shutil.copyfile(_EXPORTED / "translate.py", folder / "translate.py")
+    readme = (_EXPORTED / "README.md").read_text(encoding="utf-8")
+    for name in ("source_language", "target_language"):
+        readme = readme.replace(f"{{{name}}}", getattr(config.data, name))
+    readme = readme.replace("{source_model}", source_model).replace("{target_model}", target_model)
+    (folder / "README.md").write_text(readme, encoding="utf-8")
+    for name in (CASING, KNOWN_WORDS):
+        if (run.data / name).exists():
+            shutil.copyfile(run.data / name, folder / name)
 
 
 def _pieces(tokenizer: Tokenizer) -> list[str]:

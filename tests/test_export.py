@@ -1,6 +1,9 @@
 """An exported run is a folder that CTranslate2 translates with, without nmt."""
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import ctranslate2
@@ -8,10 +11,12 @@ import pytest
 import sentencepiece
 from safetensors.torch import load_file, save_file
 
+from nmt.config_files import load_config
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
 from nmt.export import export_run
 from nmt.run_folder import RunFolder
+from nmt.training.train import train
 
 LINES = ["Anna sings today.", "Ben swims often.", "Jonas cooks at home."]
 
@@ -20,7 +25,8 @@ def test_the_folder_translates_without_nmt(trained_run: RunFolder, tmp_path: Pat
     folder = tmp_path / "exported"
     export_run(trained_run, folder)
     vocabularies = {f"{side}_vocabulary.json" for side in ("source", "target")}
-    names = {"model.bin", "config.json", *vocabularies, "joint.model", "target.model"}
+    program = {"translate.py", "settings.json", "README.md"}
+    names = {"model.bin", "config.json", *vocabularies, "joint.model", "target.model", *program}
     assert {path.name for path in folder.iterdir()} == names
 
     engine = ctranslate2.Translator(str(folder), compute_type="float32")
@@ -67,3 +73,66 @@ def test_nothing_half_written_is_left(
     with pytest.raises(UserError, match=r"exported: cannot be written \(No space left"):
         export_run(trained_run, tmp_path / "exported")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        ["data.lowercase=source", "data.carry_over=all"],
+        ["data.lowercase=both", "data.restore_case=true", "tokenizer.word_mark=end"],
+    ],
+)
+def test_the_program_translates_as_nmt_does_without_it(
+    changes: list[str], toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """200 lines: capitals, unknown names, odd spaces, empty and long lines."""
+    monkeypatch.chdir(tmp_path)
+    run = train_toy(changes, toy_corpus)
+    export_run(run, tmp_path / "exported")
+    sources = [line.split("\t")[0] for line in toy_corpus.read_text("utf-8").splitlines()]
+    odd = ["", "  Anna \u200b sings\ttoday. ", "ANNA SINGS TODAY.", "Zorro swims often.", "Ben!"]
+    lines = [*odd, " ".join(sources[:5]), *(line.upper() for line in sources[5:20]), *sources][:200]
+    without_nmt = "import sys; sys.modules['nmt'] = None; import runpy; sys.argv[1:] = []; "
+    done = subprocess.run(
+        [sys.executable, "-c", f"{without_nmt}runpy.run_path('translate.py', run_name='__main__')"],
+        input="".join(line + "\n" for line in lines),
+        cwd=tmp_path / "exported",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        encoding="utf-8",
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    ours = load_translator(run, device="cpu", engine="ctranslate2", compute_type="float32")
+    expected = [translation.text for translation in ours.translate(lines)]
+    assert len(set(expected)) > 100
+    assert done.stdout.split("\n")[:-1] == expected
+
+
+def train_toy(changes: list[str], corpus: Path) -> RunFolder:
+    settings = [
+        "data.source=tsv",
+        f"data.path={corpus}",
+        "data.validation_size=16",
+        "data.test_size=16",
+        "tokenizer.vocabulary_size=120",
+        "tokenizer.byte_fallback=false",
+        "model.d_model=64",
+        "model.d_ff=128",
+        "model.encoder_layers=1",
+        "model.decoder_layers=1",
+        "training.epochs=25",
+        "training.batch_tokens=512",
+        "training.learning_rate=5e-3",
+        "training.warmup_updates=20",
+        "training.validate_updates=1000",
+    ]
+    Path("toy.yaml").write_text("data: {}\n")
+    return train(load_config("toy.yaml", [*settings, *changes]), Path("run"))
+
+
+def test_the_program_speaks_of_its_own_files(trained_run: RunFolder, tmp_path: Path) -> None:
+    export_run(trained_run, tmp_path / "exported")
+    readme = (tmp_path / "exported" / "README.md").read_text(encoding="utf-8")
+    assert "joint.model" in readme
+    assert "{" not in readme

@@ -1,0 +1,197 @@
+"""Translate with this model: needs only `pip install ctranslate2 sentencepiece`, no nmt.
+
+    python translate.py "Where is the station?"
+    python translate.py < captions.en > captions.de
+
+Or in a program: `from translate import Translator; Translator().translate(["Where is it?"])`.
+
+What happens to a line on its way (settings.json says which of it this model needs): invisible
+characters are removed, words that training never saw are hidden behind placeholders, the rest is
+lower-cased and cut into SentencePiece's pieces; CTranslate2 translates them; then capitals and the
+hidden words are put back.
+"""
+
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import ctranslate2
+import sentencepiece
+
+PLACEHOLDERS = "\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008"
+RESERVED = "\ue011\ue012\ue013\ue014\ue015\ue016\ue017\ue018"
+JOINER = "￭"
+INVISIBLE = re.compile(
+    r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff"
+    f"{PLACEHOLDERS}{RESERVED}]"
+)
+WORD = re.compile(r"[^\W\d_]+")
+HIDEABLE = re.compile(r"[^\W\d_]+(?![^\W\d_])(?!['’](?:t|re|ve|ll|d|m)\b)")
+SENTENCE_START = re.compile(r"(?:^|[.!?:]\s)[^\w\s]*$")
+SENTENCE_END = re.compile(
+    r"(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b[DdSs][rt]\.)(?<!\b\w\.) "
+)
+TOUCHING_LEFT = re.compile(r"(?<=\S)(?!(?<=\w).\w)([^\w\s])")
+TOUCHING_RIGHT = re.compile(rf"(?<!\w)([^\w\s{JOINER}])(?=\w)")
+
+
+class Translator:
+    """Translates lines of text with the model in a folder, by default the one of this file."""
+
+    def __init__(self, folder: Path = Path(__file__).parent, compute_type: str = "default"):
+        self.settings: dict[str, Any] = _read(folder / "settings.json")
+        self.engine = ctranslate2.Translator(str(folder), compute_type=compute_type)
+        self.source, self.target = (
+            sentencepiece.SentencePieceProcessor(model_file=str(folder / self.settings[name]))
+            for name in ("source_model", "target_model")
+        )
+        hides, restores = self.settings["carry_over"] != "none", self.settings["restore_case"]
+        self.known = frozenset(_read(folder / "known_words.json")) if hides else None
+        self.casing = _read(folder / "casing.json") if restores else None
+
+    def translate(self, lines: Sequence[str]) -> list[str]:
+        """Return the translation of each line."""
+        cut = [self._cut(self._tidy(line)) for line in lines]
+        found = iter(self._search([sentence for sentences in cut for sentence in sentences]))
+        return [" ".join(filter(None, (next(found) for _ in sentences))) for sentences in cut]
+
+    # ------------------------------------------------------------------------------ before a search
+
+    def _tidy(self, line: str) -> str:
+        line = INVISIBLE.sub("", line)
+        if self.settings["unicode"] != "none":
+            line = unicodedata.normalize(self.settings["unicode"], line)
+        return " ".join(line.encode("utf-8", "replace").decode("utf-8").split())
+
+    def _cut(self, line: str) -> list[str]:
+        """Cut a line that is longer than any training sentence into its sentences."""
+        if not line or len(self._pieces(line)[0]) <= self.settings["longest"]:
+            return [line] if line else []
+        return SENTENCE_END.split(line)
+
+    def _pieces(self, sentence: str) -> tuple[list[str], list[str]]:
+        """Return a sentence's pieces, and the words behind its placeholders."""
+        text, hidden = self._hide(sentence)
+        if self.settings["lowercase"] in ("source", "both"):
+            text = text.lower()
+        if self.settings["word_mark"] == "end":
+            text = TOUCHING_LEFT.sub(rf" {JOINER}\1", text)
+            text = TOUCHING_RIGHT.sub(rf"\1{JOINER} ", text)
+        return self.source.encode(text, out_type=str)[: self.settings["room"]], hidden
+
+    def _hide(self, text: str) -> tuple[str, list[str]]:
+        """Put placeholders in the places of words that training never saw."""
+        hidden: list[str] = []
+        only_names = self.settings["carry_over"] == "names"
+
+        def replacement(match: re.Match[str]) -> str:
+            word = match.group()
+            known = self.known is None or word.lower() in self.known
+            if known or (only_names and not word[0].isupper()):
+                return word
+            if word not in hidden:
+                if len(hidden) == len(PLACEHOLDERS):
+                    return word
+                hidden.append(word)
+            return PLACEHOLDERS[hidden.index(word)]
+
+        return HIDEABLE.sub(replacement, text), hidden
+
+    # ------------------------------------------------------------------------------------- a search
+
+    def _search(self, sentences: Sequence[str]) -> list[str]:
+        """Translate sentences; those of the same length go through together."""
+        read = [self._pieces(sentence) for sentence in sentences]
+        found = [""] * len(read)
+        for length in sorted({len(pieces) for pieces, _ in read} - {0}):
+            chosen = [i for i, (pieces, _) in enumerate(read) if len(pieces) == length]
+            limit = int(length * self.settings["max_length_factor"])
+            limit = min(limit + self.settings["max_length_extra"], self.settings["room"])
+            results = self.engine.translate_batch(
+                [read[i][0] for i in chosen],
+                max_batch_size=64,
+                beam_size=self.settings["beam_size"],
+                num_hypotheses=self.settings["beam_size"],
+                length_penalty=0.0,
+                min_decoding_length=0,
+                max_decoding_length=limit,
+                max_input_length=0,
+                suppress_sequences=[["<pad>"], ["<sos>"]],
+                return_scores=True,
+            )
+            for i, result in zip(chosen, results, strict=True):
+                found[i] = self._best(result, limit, read[i][1])
+        return found
+
+    def _best(self, result: Any, limit: int, hidden: list[str]) -> str:
+        """Return the best hypothesis that ends by itself and has lost the fewest hidden words."""
+        alpha = self.settings["length_penalty"]
+
+        def rank(hypothesis: tuple[list[str], float]) -> tuple[bool, int, float]:
+            pieces, log_probability = hypothesis
+            text = self.target.decode(pieces)
+            lost = sum(mark not in text for mark in PLACEHOLDERS[: len(hidden)])
+            score = log_probability / ((6 + len(pieces)) / 6) ** alpha
+            return (len(pieces) >= limit, lost, -score) if hidden else (False, 0, -score)
+
+        pieces, _ = min(zip(result.hypotheses, result.scores, strict=True), key=rank)
+        return self._write(pieces, hidden)
+
+    # ------------------------------------------------------------------------------- after a search
+
+    def _write(self, pieces: list[str], hidden: list[str]) -> str:
+        text = " ".join(self.target.decode(pieces).replace("\ufffd", "").split())
+        if self.settings["word_mark"] == "end":
+            text = text.replace(f" {JOINER}", "").replace(f"{JOINER} ", "").replace(JOINER, "")
+        if self.casing is not None:
+            text = self._capitals(text)
+        for mark, word in zip_longest(PLACEHOLDERS, hidden, fillvalue=""):
+            text = text.replace(mark, word)
+        return " ".join(text.split())
+
+    def _capitals(self, text: str) -> str:
+        """Write lower-case text with the capitals of the training text."""
+        casing: dict[str, Any] = self.casing or {}
+        words, after = casing["words"], casing["after"]
+        before = ""
+
+        def replacement(match: re.Match[str]) -> str:
+            nonlocal before
+            word = match.group()
+            form = after.get(f"{before} {word}") or words.get(word) or _by_ending(words, word)
+            before = word
+            if casing["sentence_capital"] and SENTENCE_START.search(text[: match.start()]):
+                return form[0].upper() + form[1:]
+            return str(form)
+
+        return WORD.sub(replacement, text)
+
+
+def _by_ending(words: dict[str, str], word: str) -> str:
+    """Write an unknown word as the longest known word that it ends in: a compound's head."""
+    for start in range(1, len(word) - 2):
+        if form := words.get(word[start:]):
+            return word[0].upper() + word[1:] if form[0].isupper() else word
+    return word
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def main(texts: Iterable[str]) -> None:
+    """Print the translations of texts, or of standard input if there are none."""
+    lines = list(texts) or sys.stdin.read().split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    for translation in Translator().translate(lines):
+        print(translation)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
