@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+DEV    := $(VENV)/.dev
 
 .DEFAULT_GOAL := help
 .PHONY: run test test-slow test-browser lint format types docs bench clean help
@@ -18,25 +19,25 @@ run: $(READY)  ## prepare, train, translate and score on the built-in sample
 test: lint types  ## lint, types, tests
 	$(BIN)/pytest -n auto --dist worksteal
 
-test-slow: $(READY)  ## the tests that take more than seconds
+test-slow: $(DEV)  ## the tests that take more than seconds
 	$(BIN)/pytest -m slow
 
-test-browser: $(READY)  ## the page of nmt serve in Chromium, where there is one
+test-browser: $(DEV)  ## the page of nmt serve in Chromium, where there is one
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
 	$(BIN)/pytest -m browser tests/serve
 
-lint: $(READY)  ## ruff: lint and format
+lint: $(DEV)  ## ruff: lint and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-format: $(READY)  ## ruff: rewrite in the project's format
+format: $(DEV)  ## ruff: rewrite in the project's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-types: $(READY)  ## mypy, strict
+types: $(DEV)  ## mypy, strict
 	$(BIN)/mypy
 
-docs: $(READY)  ## print the values of docs/how-it-works.md again and build the documentation site
+docs: $(DEV)  ## print the values of docs/how-it-works.md again and build the documentation site
 	$(BIN)/python scripts/how_it_works.py
 	$(BIN)/mkdocs build --quiet
 
@@ -44,7 +45,7 @@ docs: $(READY)  ## print the values of docs/how-it-works.md again and build the 
 MULTI30K_FIELD = $(if $(MULTI30K),--set data.path=$(MULTI30K))
 PICKLE_FIELD = $(if $(PICKLE),--set data.path=$(PICKLE))
 
-bench: $(READY)  ## measure speed beside peers, which it installs apart; about 20 minutes
+bench: $(DEV)  ## measure speed beside peers, which it installs apart; about 20 minutes
 	$(BIN)/python scripts/bench/training.py $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/training.py --big $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/profiling.py $(MULTI30K_FIELD)
@@ -64,8 +65,14 @@ help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 # PyTorch first: alone and pinned, so that no looser request pulls another build.
+PIP = $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,all]'
+	$(PIP) "$$(grep '^torch==' constraints.txt)"
+	$(PIP) -e '.[plot,serve]'
 	touch $(READY)
+
+# What only work on nmt itself needs: tests, types, documentation, and every extra.
+$(DEV): $(READY)
+	$(PIP) -e '.[dev,all]'
+	touch $(DEV)

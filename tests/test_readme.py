@@ -115,8 +115,8 @@ def test_the_notebook_example_runs(
     [code] = blocks("python")
     train(load_config("sample.yaml", SMALL), Path("runs/sample"))
     small = ", ".join(f'"{override}"' for override in SMALL)
-    assert '"training.max_updates=1900"' in code
-    exec(code.replace('"training.max_updates=1900"', small), {})
+    assert '"training.max_updates=1600"' in code
+    exec(code.replace('"training.max_updates=1600"', small), {})
     assert (tmp_path / "runs" / "notebook" / "best.safetensors").exists()
     assert capsys.readouterr().out
 
