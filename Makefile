@@ -15,6 +15,7 @@ run: $(READY)  ## prepare, train, translate and score on the built-in sample
 	$(BIN)/nmt evaluate
 	$(BIN)/nmt plot training
 	$(BIN)/nmt plot attention "oscar likes to code"
+	@echo "in a browser     $(BIN)/nmt serve"
 
 test: lint types  ## lint, types, tests
 	$(BIN)/pytest -n auto --dist worksteal

@@ -36,7 +36,7 @@ def test_generated_requests_are_answered_as_documented(
     for operation in operations:
 
         @settings(
-            max_examples=25,
+            max_examples=10,
             deadline=None,
             database=None,
             phases=[Phase.generate],
