@@ -3,6 +3,8 @@
 import os
 import re
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +23,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, Response, expect, sync_playwright
 
 from nmt.config import Config
-from nmt.config_files import parse_config
+from nmt.config_files import dump_config, parse_config
 from nmt.decoding.loading import load_translator
 from nmt.run_folder import RunFolder
 from nmt.serve.app import make_app
@@ -216,20 +218,22 @@ def test_a_live_curve_grows_while_a_run_trains(
     run: RunFolder,
     toy_config: Callable[..., Config],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    config = toy_config(training={"epochs": 40, "validate_updates": 20})
-    training = threading.Thread(target=train, args=(config, run.path.parent / "live"))
+    config = tmp_path / "live.yaml"
+    config.write_text(dump_config(toy_config(training={"epochs": 60, "validate_updates": 20})))
+    live = run.path.parent / "live"
+    command = [sys.executable, "-m", "nmt", "train", "--config", str(config), "--run", str(live)]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     page.goto(f"{server.address}/#/runs")
     expect(page.locator("#runs")).to_contain_text("likes")
-    training.start()
-    page.get_by_label("Plot live").check()
-    points = page.locator(".plots svg circle.s2")
-    expect(points.first).to_be_attached()
-    first = points.count()
-    page.wait_for_function(f"document.querySelectorAll('.plots svg circle.s2').length > {first}")
-    training.join()
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as training:
+        page.get_by_label("Plot live").check()
+        expect(page.locator("circle.s2")).not_to_have_count(0)
+        first = page.locator("circle.s2").count()
+        page.wait_for_function(f"document.querySelectorAll('circle.s2').length > {first}")
+        training.kill()
 
 
 def test_a_run_is_told_in_full(page: Page, server: Running) -> None:
