@@ -25,7 +25,7 @@ test-slow: $(DEV)  ## the tests that take more than seconds
 
 test-browser: $(DEV)  ## the page of nmt serve in Chromium, where there is one
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
-	$(BIN)/pytest -m browser tests/serve
+	$(BIN)/pytest -m browser --tb=native tests/serve
 
 lint: $(DEV)  ## ruff: lint and format
 	$(BIN)/ruff check .

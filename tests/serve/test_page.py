@@ -226,14 +226,17 @@ def test_a_live_curve_grows_while_a_run_trains(
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     page.goto(f"{server.address}/#/runs")
     expect(page.locator("#runs")).to_contain_text("likes")
-    with subprocess.Popen(
+    training = subprocess.Popen(
         command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as training:
-        page.get_by_label("Plot live").check()
-        expect(page.locator("circle.s2")).not_to_have_count(0)
+    )
+    try:
+        page.get_by_label("Plot live").check(timeout=3 * WAIT)
+        expect(page.locator("circle.s2")).not_to_have_count(0, timeout=3 * WAIT)
         first = page.locator("circle.s2").count()
         page.wait_for_function(f"document.querySelectorAll('circle.s2').length > {first}")
+    finally:
         training.kill()
+        training.wait()
 
 
 def test_a_run_is_told_in_full(page: Page, server: Running) -> None:

@@ -9,7 +9,7 @@ const MOST_INSPECTED = 20; // sentences, as the server has it
 const OPTIONS = 5;
 
 export function start(main, query) {
-  const state = { runs: [], sentences: [], gap: "", chosen: 0, word: null };
+  const state = { runs: [], sentences: [], gap: "", chosen: 0, word: null, asked: null };
   const ask = latest();
   const askInside = latest();
 
@@ -179,7 +179,10 @@ export function start(main, query) {
   // ------------------------------------------------------------------------------- asking
   async function translate() {
     const value = text.value;
-    history.replaceState(null, "", linkOf(value));
+    if (!run.value) return; // the list of runs translates when it comes
+    if (state.asked === linkOf(value)) return;
+    state.asked = linkOf(value);
+    history.replaceState(null, "", state.asked);
     if (!value.trim()) {
       Object.assign(state, { sentences: [], gap: "", chosen: 0, word: null });
       showOutput();
@@ -189,7 +192,10 @@ export function start(main, query) {
     output.classList.add("busy");
     const found = await ask("/v1/translate", { text: value, run: run.value });
     output.classList.remove("busy");
-    if (!found) return;
+    if (!found) {
+      if (state.asked === linkOf(value)) state.asked = null; // it failed, so that it may be asked again
+      return;
+    }
     const [{ sentences, gap }] = found.texts;
     Object.assign(state, { sentences, gap, chosen: 0, word: null });
     target.replaceChildren(names.of(found.target), h("span", { class: "small muted" }, found.engine));
