@@ -9,6 +9,7 @@ names the file, the field, its value and what would be right.
 
 import difflib
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -159,11 +160,47 @@ def dump_config(config: Config) -> str:
     return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
-def describe_fields() -> Iterator[tuple[str, str, str, str]]:
-    """Yield `(section.field, type, default, description)` for every field."""
-    for section in Config.model_fields:
-        for name, field in _fields(section).items():
-            yield f"{section}.{name}", _type_name(field), _default(field), field.description or ""
+def describe_fields(which: str = "") -> Iterator[tuple[str, str, str, str]]:
+    """Yield `(section.field, type, default, description)` for every field, or those of `which`.
+
+    which: a section or section.field; raises `UserError` if there is none of that name.
+    """
+    names = [f"{section}.{name}" for section in Config.model_fields for name in _fields(section)]
+    chosen = [name for name in names if which in ("", name, name.partition(".")[0])]
+    if not chosen:
+        close = difflib.get_close_matches(which, [*Config.model_fields, *names], n=1)
+        hint = (
+            f"did you mean {close[0]}?"
+            if close
+            else "sections are " + ", ".join(Config.model_fields)
+        )
+        raise UserError(f"there is no section or field {which}; {hint}")
+    for name in chosen:
+        section, _, key = name.partition(".")
+        field = _fields(section)[key]
+        yield name, _type_name(field), _default(field), field.description or ""
+
+
+def config_schema() -> dict[str, Any]:
+    """Return a JSON schema of the YAML, for editors that complete and check it."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Config.model_json_schema()
+
+
+def commented_config(name: str) -> str:
+    """Return a configuration's file with a comment on each of its fields: what the field does."""
+    lines = []
+    section = ""
+    for line in find_config(name).read_text(encoding="utf-8").splitlines():
+        if found := re.match(r"(\w+):", line):
+            section = found[1]
+        field = re.match(r"( +)(\w+):", line)
+        info = _fields(section).get(field[2]) if field and section in Config.model_fields else None
+        if field and info is not None and info.description:
+            lines += textwrap.wrap(
+                info.description, 96, initial_indent="  # ", subsequent_indent="  # "
+            )
+        lines.append(line)
+    return "\n".join(lines) + "\n"
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:

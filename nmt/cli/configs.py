@@ -1,10 +1,16 @@
 """`nmt config`: configurations and their fields."""
 
+import json
+import textwrap
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from nmt.cli.options import ConfigOption, SetOption, load
+from nmt.errors import UserError
 
-app = typer.Typer(help="Show configurations and their fields.", no_args_is_help=True)
+app = typer.Typer(help="Show, explain and write configurations.", no_args_is_help=True)
 
 
 @app.command("show")
@@ -16,9 +22,63 @@ def config_show(config: ConfigOption = "base.yaml", set_: SetOption = None) -> N
 
 
 @app.command("fields")
-def config_fields() -> None:
-    """Explain every field: its type, its default, what it does."""
+def config_fields(
+    which: Annotated[
+        str, typer.Argument(help="A section or a field, as in training or training.epochs.")
+    ] = "",
+) -> None:
+    """Explain every field, or those of a section: type, default, what it does."""
     from nmt.config_files import describe_fields
 
-    for name, type_, default, description in describe_fields():
-        typer.echo(f"{name}: {type_} = {default}\n    {description}")
+    for name, type_, default, description in describe_fields(which):
+        typer.echo(f"{name}: {type_} = {default}")
+        typer.echo(
+            textwrap.fill(
+                description,
+                80,
+                initial_indent="    ",
+                subsequent_indent="    ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        )
+
+
+@app.command("schema")
+def config_schema() -> None:
+    """Print the JSON schema of configurations, by which editors complete and check them."""
+    from nmt.config_files import config_schema
+
+    typer.echo(json.dumps(config_schema(), indent=2, ensure_ascii=False))
+
+
+@app.command("new")
+def config_new(
+    name: Annotated[
+        str | None, typer.Argument(help="Configuration to start from, as in sample.")
+    ] = None,
+    corpus: Annotated[
+        Path | None,
+        typer.Option("--corpus", help="Tab-separated pairs to choose settings for."),
+    ] = None,
+    minutes: Annotated[
+        float, typer.Option("--minutes", min=1, max=100_000, help="Training time, with --corpus.")
+    ] = 30,
+) -> None:
+    """Print a new configuration with comments: nmt config new sample > mine.yaml.
+
+    With --corpus, settings are chosen by the corpus' size and lengths, this machine and the time.
+    """
+    from nmt.config_files import commented_config
+    from nmt.reports.recipes import recommend
+
+    if (name is None) == (corpus is None):
+        raise UserError("name either a configuration to start from, or --corpus FILE")
+    if name is not None:
+        typer.echo(commented_config(name), nl=False)
+        return
+    assert corpus
+    recipe = recommend(corpus, minutes)
+    typer.echo(recipe.yaml, nl=False)
+    for warning in recipe.warnings:
+        typer.echo(warning, err=True)

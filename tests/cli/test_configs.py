@@ -1,0 +1,56 @@
+"""`nmt config`: fields explained, schemas and new configurations."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from nmt.cli.app import app
+from nmt.config import Config
+from nmt.config_files import describe_fields, load_config, shipped_configs
+
+runner = CliRunner()
+
+
+def test_fields_of_one_section_and_one_field() -> None:
+    printed = runner.invoke(app, ["config", "fields", "tokenizer"]).stdout
+    assert "tokenizer.kind" in printed
+    assert "model." not in printed
+    assert [name for name, *_ in describe_fields("model.norm")] == ["model.norm"]
+
+
+def test_descriptions_fit_80_columns_and_break_no_word() -> None:
+    printed = runner.invoke(app, ["config", "fields"]).stdout
+    lines = [line for line in printed.splitlines() if line.startswith("    ")]
+    assert max(map(len, lines)) <= 80
+    words = {word for *_, text in describe_fields() for word in text.split()}
+    assert {word for line in lines for word in line.split()} <= words
+
+
+def test_an_unknown_field_is_told_with_the_nearest() -> None:
+    done = runner.invoke(app, ["config", "fields", "trainin"])
+    assert "there is no section or field trainin; did you mean training?" in str(done.exception)
+
+
+def test_the_schema_knows_every_field() -> None:
+    schema = json.loads(runner.invoke(app, ["config", "schema"]).stdout)
+    assert set(schema["properties"]) == set(Config.model_fields)
+    training = schema["$defs"]["TrainingConfig"]
+    assert training["properties"]["schedule"]["enum"] == ["inverse_sqrt", "cosine", "constant"]
+    assert training["properties"]["epochs"]["description"]
+    assert training["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("path", shipped_configs(), ids=lambda path: path.stem)
+def test_a_new_configuration_is_the_same_with_comments(path: Path, tmp_path: Path) -> None:
+    printed = runner.invoke(app, ["config", "new", str(path)]).stdout
+    (tmp_path / "mine.yaml").write_text(printed, encoding="utf-8")
+    assert load_config(tmp_path / "mine.yaml") == load_config(path)
+    assert printed.count("#") > path.read_text(encoding="utf-8").count("#")
+
+
+def test_a_new_configuration_needs_one_of_two() -> None:
+    for arguments in ([], ["sample", "--corpus", "x.tsv"]):
+        done = runner.invoke(app, ["config", "new", *arguments])
+        assert "name either a configuration to start from, or --corpus FILE" in str(done.exception)
