@@ -239,10 +239,11 @@ def test_n_best_are_different_and_best_first(beam_size, translator, words):
     ready = translator(words, beam_size=beam_size)
 
     for options in ready.n_best(["Anna singt .", "Ben", "Ben liest ."], 4):
-        assert len(options) == 4
+        assert 3 <= len(options) <= 4  # one may say nothing, and is left out
+        assert all(option.text for option in options)
         scores = [option.score for option in options]
         assert scores == sorted(scores, reverse=True)
-        assert len(set(scores)) == 4
+        assert len(set(scores)) == len(scores)
 
 
 def test_the_first_of_the_n_best_is_the_translation(translator, subwords):
@@ -289,7 +290,9 @@ def test_a_stream_ends_with_its_lines(translator, subwords, monkeypatch):
 
 
 def test_a_stream_can_give_n_best(translator, words):
-    assert [len(options) for options in translator(words).stream(["Anna", "Ben"], 3)] == [3, 3]
+    found = translator(words).stream(["Anna", "Ben"], 3)
+
+    assert all(2 <= len(options) <= 3 for options in found)
 
 
 # ------------------------------------------------------------------------------------- parts
