@@ -75,6 +75,13 @@ def train(
             "--dry-run", help="Only measure memory, speed and time, in seconds; leave no run."
         ),
     ] = False,
+    assume: Annotated[
+        str | None,
+        typer.Option(
+            "--assume",
+            help="With --dry-run: estimate for a GPU that is not here, such as 'H100 80GB'.",
+        ),
+    ] = None,
     device: DeviceOption = None,
 ) -> None:
     """Train a model, preparing the data first where needed.
@@ -93,8 +100,16 @@ def train(
             raise UserError("--dry-run looks at a new training; leave --resume out")
         if run:
             raise UserError("--dry-run leaves no run behind; leave --run out")
-        typer.echo(look_ahead(load(config or "base.yaml", set_), choose_device(device)))
+        settings = load(config or "base.yaml", set_)
+        if assume:
+            from nmt.training.assumed import assumed_run
+
+            typer.echo(assumed_run(settings, assume))
+        else:
+            typer.echo(look_ahead(settings, choose_device(device)))
         return
+    if assume:
+        raise UserError("--assume estimates, without a training; add --dry-run")
     with joined(device) as worker:
         settings, folder = _run_to_train(config, set_, run, resume)
         numbered = not run and not resume

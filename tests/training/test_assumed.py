@@ -1,0 +1,52 @@
+"""An update counted for a card that is not here."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from nmt.config import Config
+from nmt.config_files import load_config
+from nmt.errors import UserError
+from nmt.training.assumed import CARDS, assumed_run, count_update, find_card
+from nmt.training.batches import Batch
+
+
+def test_memory_and_operations_of_the_base_model_on_a_large_batch() -> None:
+    config = load_config("wmt-base.yaml", ["data.path=x"])
+    size, length, pairs = 34_001, 32, 781  # 25,000 tokens a side
+    rows = [[5] * (length - 1)] * pairs
+    batch = Batch.from_ids(rows, rows)
+    count = count_update(config, (size, size), batch, CARDS["H100 80GB"], torch.bfloat16)
+    # Backward passes take twice as much as forward; two operations a weight and token.
+    d, inner = config.model.d_model, config.model.d_ff
+    layers = 6 * (12 * d * d + 4 * d * inner)  # self-attention twice, cross-attention once
+    weights = layers + size * d
+    assert count.operations == pytest.approx(3 * 2 * weights * batch.tokens, rel=0.05)
+    parameters = layers + size * d
+    assert count.peak > 4 * 4 * parameters  # weights, gradients, two moments
+    assert count.peak < 9e9  # with the logits of the whole batch it would be 17 GB
+    assert count.traffic > 20 * 4 * parameters
+
+
+def test_the_run_is_estimated_from_the_card(
+    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = toy_config(training={"average_decay": 0.9, "clip_norm": 1.0})
+    found = {name: assumed_run(config, name) for name in ("T4 16GB", "H100 80GB")}
+    assert found["T4 16GB"].precision == "float16"
+    assert found["H100 80GB"].precision == "bfloat16"
+    assert found["T4 16GB"].seconds > 5 * found["H100 80GB"].seconds
+    assert found["H100 80GB"].fits
+    shown = str(found["H100 80GB"])
+    assert "bound by the host" in shown
+    assert shown.count("an estimate") == 2
+    doubled = assumed_run(toy_config(training={"accumulate": 2}), "H100 80GB")
+    assert doubled.tokens == 2 * found["H100 80GB"].tokens
+
+
+def test_an_unknown_card_is_refused_with_those_that_are_known() -> None:
+    with pytest.raises(UserError, match=r"--assume GTX: not a card .*H100 80GB"):
+        find_card("GTX")
