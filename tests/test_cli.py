@@ -447,6 +447,7 @@ def test_resuming_takes_the_newest_run_with_a_checkpoint(trained_run: RunFolder)
     Path("runs/older/best.safetensors").unlink()
     shutil.copytree(trained_run.path, "runs/copied")
     Path("runs/copied/checkpoint.pt").unlink()
+    Path("runs/copied/checkpoint.previous.pt").unlink(missing_ok=True)
     Path("runs/copied/metrics.jsonl").touch()
     done = nmt("train", "--resume")
     assert done.returncode == 0
@@ -694,7 +695,7 @@ def test_a_missing_matplotlib_names_its_extra(
     trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmt.reports.figures.find_spec", lambda name: None)
-    assert_refused("plot", "training", trained_run.path, message="its extra `plot`")
+    assert_refused("plot", "training", trained_run.path, message="pip install 'nmt-trainer[plot]'")
 
 
 def test_training_of_one_run_goes_into_it_and_of_two_beside_them(a_copy: Path) -> None:
@@ -702,7 +703,7 @@ def test_training_of_one_run_goes_into_it_and_of_two_beside_them(a_copy: Path) -
     assert text(nmt("plot", "training").stdout).split()[-1] == "runs/toy/pictures/training.png"
     shutil.copytree(a_copy, "runs/other")
     done = nmt("plot", "training", "runs/toy", "runs/other")
-    assert text(done.stdout).split()[-1] == "training.png"
+    assert "training.png" in text(done.stdout)
     assert Path("training.png").read_bytes().startswith(b"\x89PNG")
     assert RunFolder(a_copy).read_metrics() == before
 
@@ -812,7 +813,7 @@ def test_runs_that_are_not_there(arguments: list[str], message: str) -> None:
 def test_a_missing_tensorboard_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nmt.training.tensorboard.find_spec", lambda name: None)
     on = ["--config", "sample.yaml", "--set", "training.tensorboard=true"]
-    assert_refused("train", *on, message="its extra `tensorboard`")
+    assert_refused("train", *on, message="pip install 'nmt-trainer[tensorboard]'")
     assert list(Path().iterdir()) == []
 
 

@@ -401,7 +401,7 @@ def test_no_server_at_all(target: Path, pauses: list[float]) -> None:
     message = refusal(url, target)
     assert message.startswith(url)
     assert "no network" in message
-    assert "by hand" in message
+    assert "download it elsewhere" in message
     assert "data.path" in message
     assert pauses == [0.5, 1.0]
 

@@ -114,8 +114,8 @@ def test_sublayer_outputs_are_dropped_where_configured(changes, attention, feed_
 
 
 def test_norms_add_epsilon_to_the_variance(config):
-    residual = PostNorm(config(d_model=2, heads=1, norm_epsilon=3.0), dropout=0.0)
+    residual = PostNorm(config(d_model=2, heads=1, norm_epsilon=1.0), dropout=0.0)
 
-    # (0, 2) has mean 1 and variance 1: ±1 / √(1 + 3)
+    # (0, 2) has mean 1 and variance 1: ±1 / √(1 + 1)
     joined = residual.after(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.0, 1.0]]))
-    torch.testing.assert_close(joined, torch.tensor([[-0.5, 0.5]]))
+    torch.testing.assert_close(joined, torch.tensor([[-(0.5**0.5), 0.5**0.5]]))

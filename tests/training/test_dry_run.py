@@ -117,6 +117,9 @@ def test_prints_units_that_fit(
 
 
 def test_a_rate_that_explodes_is_found(toy_config: MakeConfig) -> None:
-    wild = toy_config(training={"learning_rate": 1e30, "warmup_updates": 0})
+    config = toy_config(training={"warmup_updates": 0})
+    # Beyond what the configuration allows, so that two updates are enough.
+    rate = config.training.model_copy(update={"learning_rate": 1e30})
+    wild = config.model_copy(update={"training": rate})
     with pytest.raises(UserError, match=r"diverged before update 2 .*lower training\.learning"):
         dry_run(wild)

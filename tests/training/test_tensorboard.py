@@ -102,6 +102,6 @@ def test_a_missing_library_is_told_before_anything_is_done(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmt.training.tensorboard.find_spec", lambda name: None)
-    with pytest.raises(UserError, match="install nmt with its extra `tensorboard`"):
+    with pytest.raises(UserError, match=r"pip install .nmt-trainer\[tensorboard\]"):
         train(toy_config(training={"tensorboard": True}), Path("run"))
     assert list(Path().iterdir()) == []
