@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from nmt import __version__
-from nmt.cli import configs, corpora, plots, runs, serve, stages
+from nmt.cli import configs, corpora, doctor, plots, runs, serve, stages
 from nmt.errors import UserError, is_full_disk, one_line, shown
 
 app = typer.Typer(
@@ -30,7 +30,15 @@ STAGES = (
     stages.evaluate,
     stages.export,
 )
-for command in (*STAGES, corpora.corpora, serve.serve, runs.runs, runs.show, runs.rm):
+for command in (
+    *STAGES,
+    corpora.corpora,
+    serve.serve,
+    runs.runs,
+    runs.show,
+    runs.rm,
+    doctor.doctor,
+):
     app.command()(command)
 app.add_typer(plots.app, name="plot")
 app.add_typer(configs.app, name="config")

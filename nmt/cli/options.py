@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nmt.choices import ComputeType, EngineChoice, Weights
+from nmt.cli import completing
 
 if TYPE_CHECKING:
     from nmt.config import Config
@@ -15,12 +16,20 @@ if TYPE_CHECKING:
 ConfigOption = Annotated[
     str,
     typer.Option(
-        "--config", "-c", help="YAML file: a path, a name in ./configs, or a shipped one."
+        "--config",
+        "-c",
+        help="YAML file: a path, a name in ./configs, or a shipped one.",
+        autocompletion=completing.configs,
     ),
 ]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="FIELD=VALUE", help="Override a field: training.epochs=3."),
+    typer.Option(
+        "--set",
+        metavar="FIELD=VALUE",
+        help="Override a field: training.epochs=3.",
+        autocompletion=completing.fields,
+    ),
 ]
 SetDecodingOption = Annotated[
     list[str] | None,
@@ -28,6 +37,7 @@ SetDecodingOption = Annotated[
         "--set",
         metavar="FIELD=VALUE",
         help="Override a field of the run's decoding section: decoding.length_penalty=1.",
+        autocompletion=completing.decoding_fields,
     ),
 ]
 RunOption = Annotated[
@@ -36,6 +46,7 @@ RunOption = Annotated[
         "--run",
         help="Run folder; given several times, to translate or evaluate: their ensemble; default: "
         "the one under ./runs trained last that has the weights.",
+        autocompletion=completing.runs,
     ),
 ]
 DeviceOption = Annotated[

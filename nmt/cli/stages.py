@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from nmt.cli import completing
 from nmt.cli.options import (
     BeamOption,
     ComputeTypeOption,
@@ -56,7 +57,12 @@ def prepare(
 def train(
     config: Annotated[
         str | None,
-        typer.Option("--config", "-c", help="YAML file, as for prepare; default: base.yaml."),
+        typer.Option(
+            "--config",
+            "-c",
+            help="YAML file, as for prepare; default: base.yaml.",
+            autocompletion=completing.configs,
+        ),
     ] = None,
     set_: SetOption = None,
     run: Annotated[

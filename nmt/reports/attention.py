@@ -8,6 +8,7 @@
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -93,6 +94,16 @@ class Attention:
 
     def __getitem__(self, kind: Kind) -> AttentionMap:
         return self.maps[kind]
+
+    def _repr_png_(self) -> bytes | None:
+        """Return the picture of the clearest heads, which Jupyter shows in place of the object."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "attention.png")
+            try:
+                draw_attention(self, "clearest", path)
+            except (ImportError, UserError):  # no matplotlib, or too long to be read
+                return None
+            return path.read_bytes()
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as lists and text."""

@@ -250,3 +250,9 @@ def test_lines_are_as_thick_as_the_weights_of_the_clearest_head(
     widths = [float(width) for width in re.findall(r"stroke-width: ([0-9.]+)", svg)]
     assert any(width == pytest.approx(6 * weights.max(), rel=1e-3) for width in widths)
     assert f"layer {layer + 1}, head {head + 1}" in svg
+
+
+def test_a_notebook_shows_the_picture(attention: Attention) -> None:
+    assert (attention._repr_png_() or b"").startswith(b"\x89PNG")
+    long = AttentionMap("cross", ["a"], ["b"] * 41, np.zeros((1, 1, 1, 41), np.float32))
+    assert Attention("x", "y", {"cross": long})._repr_png_() is None

@@ -1,0 +1,31 @@
+"""What the shell completes: configurations, fields and runs."""
+
+from pathlib import Path
+
+
+def configs(incomplete: str) -> list[str]:
+    """Return the shipped configurations, and the YAML files here, that begin so."""
+    from nmt.config_files import shipped_configs
+    from nmt.shipped import SHIPPED_CONFIGS
+
+    names = [path.relative_to(SHIPPED_CONFIGS).as_posix() for path in shipped_configs()]
+    names += [str(path) for path in sorted(Path().glob("*.yaml"))]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def fields(incomplete: str) -> list[str]:
+    """Return the fields that begin so, ready for their value."""
+    from nmt.config_files import describe_fields
+
+    return [f"{name}=" for name, *_ in describe_fields() if name.startswith(incomplete)]
+
+
+def decoding_fields(incomplete: str) -> list[str]:
+    """Return the fields of the decoding section that begin so."""
+    return [name for name in fields(incomplete) if name.startswith("decoding.")]
+
+
+def runs(incomplete: str) -> list[str]:
+    """Return the run folders under ./runs that begin so."""
+    paths = [str(path.parent) for path in sorted(Path("runs").glob("*/config.yaml"))]
+    return [path for path in paths if path.startswith(incomplete)]

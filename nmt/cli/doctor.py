@@ -1,0 +1,63 @@
+"""`nmt doctor`: what this machine has, on one page to paste into an issue."""
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from nmt import __version__
+from nmt.cli.tables import print_facts
+from nmt.errors import install_extra
+
+PACKAGES = ("torch", "numpy", "sentencepiece", "sacrebleu", "safetensors", "typer", "pydantic")
+EXTRAS = {"ctranslate2": "ctranslate2", "matplotlib": "plot", "tensorboard": "tensorboard",
+          "starlette": "serve", "datasets": "hub"}  # fmt: skip
+
+
+def doctor() -> None:
+    """Show versions, devices, memory, disk and what is not installed."""
+    print_facts(list(_facts()))
+
+
+def _facts() -> Iterator[tuple[str, str]]:
+    import platformdirs
+
+    yield "nmt", f"{__version__}, {Path(__file__).parent.parent}"
+    yield "python", f"{platform.python_version()}, {sys.executable}"
+    yield "system", platform.platform()
+    yield "processor", f"{platform.machine()}, {os.cpu_count()} logical"
+    yield "devices", _devices()
+    yield "memory", _memory()
+    free = shutil.disk_usage(Path()).free
+    yield "disk", f"{free / 1e9:.1f} GB free in {Path().resolve()}"
+    yield "cache", str(platformdirs.user_cache_path("nmt"))
+    for package in PACKAGES:
+        yield package, _version(package)
+    for package, extra in EXTRAS.items():
+        found = find_spec(package) is not None
+        yield package, _version(package) if found else f"missing: {install_extra(extra)}"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "missing"
+
+
+def _devices() -> str:
+    import torch
+
+    found = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+    found += ["mps"] if torch.backends.mps.is_available() else []
+    return ", ".join([*found, f"cpu ({torch.get_num_threads()} threads)"])
+
+
+def _memory() -> str:
+    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
+        return "unknown on this system"
+    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.1f} GB"

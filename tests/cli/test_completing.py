@@ -1,0 +1,42 @@
+"""What the shell offers to complete."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nmt.cli import completing
+
+
+def test_configs_fields_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sample-mine.yaml").write_text("data: {}")
+    (tmp_path / "runs" / "first").mkdir(parents=True)
+    (tmp_path / "runs" / "first" / "config.yaml").touch()
+    assert completing.configs("sam") == ["sample.yaml", "sample-mine.yaml"]
+    assert completing.fields("model.norm") == ["model.norm=", "model.norm_epsilon="]
+    assert completing.decoding_fields("decoding.beam") == ["decoding.beam_size="]
+    assert completing.decoding_fields("model.") == []
+    assert completing.runs("runs/f") == ["runs/first"]
+    assert completing.runs("x") == []
+
+
+def test_the_shell_is_offered_them(tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "_NMT_COMPLETE": "complete_bash",
+        "COMP_WORDS": "nmt train --config tutorials/w",
+        "COMP_CWORD": "3",
+    }
+    program = "import sys; sys.argv[:] = ['nmt']; from nmt.cli.app import app; app(prog_name='nmt')"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "tutorials/wheeler.yaml" in done.stdout.split()

@@ -1,0 +1,24 @@
+"""`nmt doctor` tells what there is and what is missing."""
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from nmt import __version__
+from nmt.cli import doctor
+from nmt.cli.app import app
+
+
+def test_one_page_of_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+    present = doctor.find_spec
+    monkeypatch.setattr(
+        doctor, "find_spec", lambda name: None if name == "matplotlib" else present(name)
+    )
+    done = CliRunner().invoke(app, ["doctor"])
+    assert done.exit_code == 0
+    facts = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert facts["nmt"].startswith(__version__)
+    assert torch.__version__.startswith(facts["torch"].partition("+")[0])
+    assert facts["matplotlib"] == "missing: pip install 'nmt-trainer[plot]'"
+    assert "cpu" in facts["devices"]
+    assert len(facts) < 30
