@@ -323,7 +323,9 @@ def evaluate(
         else None
     )
     if json_:
-        nested = {"analysis": asdict(analysis)} if analysis else {}
+        nested: dict[str, object] = {"engine": translator.search.engine}
+        if analysis:
+            nested["analysis"] = asdict(analysis)
         typer.echo(json.dumps(report.as_json() | nested, indent=2, ensure_ascii=False))
     else:
         typer.echo("\n".join(str(part) for part in (report, analysis) if part))

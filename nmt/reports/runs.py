@@ -126,6 +126,7 @@ def run_as_json(run: RunFolder) -> dict[str, Any]:
         "settings": run.config.model_dump(mode="json"),
         "data": run.report,
         "parameters": count_stored(run),
+        "engine": describe_engine(run),
         "best": run.best_validation(),
         "validations": run.read_metrics(),
         "files": {str(file.relative_to(run.path)): file.stat().st_size for file in _files(run)},
@@ -152,10 +153,21 @@ def run_facts(run: RunFolder) -> list[tuple[str, str]]:
                   f"d_model {model.d_model}, d_ff {model.d_ff}, {model.norm}-norm, "
                   f"{model.positions} positions"),
         ("parameters", NOTHING if parameters is None else f"{parameters:,}"),
+        ("engine", describe_engine(run)),
         *_progress(run),
     ]  # fmt: skip
     files = [f"{file.relative_to(run.path)} ({_size(file)})" for file in _files(run)]
     return facts + [("" if number else "files", file) for number, file in enumerate(files)]
+
+
+def describe_engine(run: RunFolder) -> str:
+    """Return which engine translates with a run by default, and why."""
+    from nmt.decoding.engines.choosing import choose_engine
+
+    try:
+        return str(choose_engine(run.config))
+    except UserError as error:
+        return f"none: {error}"
 
 
 def _progress(run: RunFolder) -> list[tuple[str, str]]:

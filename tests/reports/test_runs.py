@@ -1,6 +1,7 @@
 """Tables of runs: true numbers, in order, whatever state the runs are in."""
 
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -186,3 +187,13 @@ def test_counts(count: int, text: str) -> None:
 )
 def test_ages(seconds: float, text: str) -> None:
     assert format_age(seconds) == text
+
+
+def test_a_run_tells_its_engine_and_why(trained_run: RunFolder, tmp_path: Path) -> None:
+    assert dict(run_facts(trained_run))["engine"] == "ctranslate2 (the fastest)"
+    assert run_as_json(trained_run)["engine"] == "ctranslate2 (the fastest)"
+    copy = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "copy")))
+    decoding = copy.config.decoding.model_copy(update={"neighbours": 4})
+    copy.write_config(copy.config.model_copy(update={"decoding": decoding}))
+    reason = "pytorch (CTranslate2 cannot: it cannot look up decoding.neighbours)"
+    assert dict(run_facts(copy))["engine"] == reason
