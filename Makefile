@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 DEV    := $(VENV)/.dev
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-slow test-browser lint format types docs bench clean help
+.PHONY: run test test-slow test-browser lint format types docs bench gpu-check clean help
 
 run: $(READY)  ## prepare, train, translate and score on the built-in sample
 	$(BIN)/nmt prepare --config sample.yaml
@@ -57,6 +57,9 @@ bench: $(DEV)  ## measure speed beside peers, which it installs apart; about 20 
 	$(BIN)/python scripts/bench/decoding.py --run runs/bench --joeynmt
 	$(BIN)/python scripts/bench/one_sentence.py --run runs/bench
 	$(BIN)/python scripts/bench/growth.py --output growth.svg
+
+gpu-check: $(READY)  ## check training and decoding on this machine's GPU, in minutes
+	$(BIN)/python scripts/gpu_check.py
 
 clean:  ## remove what make has built: the environment and caches, not your runs
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
