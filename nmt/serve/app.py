@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -44,6 +44,7 @@ def make_app(service: Service) -> Starlette:
         middleware=_middleware(service),
         exception_handlers={
             ApiError: _refuse,
+            ClientDisconnect: _leave,
             HTTPException: _refuse_http,
             Exception: _fail,
         },
@@ -131,6 +132,11 @@ async def _refuse(request: Request, error: Exception) -> Response:
 async def _refuse_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+
+
+async def _leave(request: Request, error: Exception) -> Response:
+    """The client went before its request was complete: nobody reads this."""
+    return JSONResponse({"error": "Invalid request: incomplete"}, 400)
 
 
 async def _fail(request: Request, error: Exception) -> Response:

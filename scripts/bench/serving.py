@@ -10,6 +10,7 @@ import random
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -35,6 +36,9 @@ class Server:
         for line in self.process.stderr:
             if line.startswith("open"):
                 self.port = urlsplit(line.split()[1]).port or 0
+                # What it says later is read, lest it wait for a reader.
+                rest = (self.process.stderr,)
+                threading.Thread(target=sys.stderr.writelines, args=rest, daemon=True).start()
                 return
         raise SystemExit("nmt serve has ended")
 

@@ -104,3 +104,18 @@ def test_keys_are_read_a_line_each(tmp_path: Path) -> None:
     path.write_text("# none\n", encoding="utf-8")
     with pytest.raises(UserError, match="holds no API key"):
         read_keys(path)
+
+
+def test_a_client_that_leaves_early_is_no_error(
+    running: tuple[subprocess.Popen[str], str],
+) -> None:
+    process, address = running
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as client:
+        client.sendall(
+            b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{"
+        )
+    assert ask(address, ["Anna sings today."]) == ["Anna singt heute."]
+    process.terminate()
+    assert process.stderr
+    assert "Traceback" not in process.stderr.read()
