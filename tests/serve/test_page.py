@@ -233,7 +233,7 @@ def test_a_live_curve_grows_while_a_run_trains(
         page.get_by_label("Plot live").check(timeout=3 * WAIT)
         expect(page.locator("circle.s2")).not_to_have_count(0, timeout=3 * WAIT)
         first = page.locator("circle.s2").count()
-        page.wait_for_function(f"document.querySelectorAll('circle.s2').length > {first}")
+        expect(page.locator("circle.s2").nth(first)).to_be_attached(timeout=3 * WAIT)
     finally:
         training.kill()
         training.wait()
@@ -244,7 +244,7 @@ def test_a_run_is_told_in_full(page: Page, server: Running) -> None:
     page.get_by_role("button", name="likes", exact=True).click()
     about = page.locator("#about")
     expect(about).to_contain_text("likes to")
-    about.get_by_text("Configuration").click()
+    about.get_by_text("Configuration", exact=True).click()
     expect(about).to_contain_text("model.d_model")
     about.get_by_text("Data", exact=True).click()
     expect(about).to_contain_text("Pairs read")
