@@ -40,9 +40,7 @@ def load_translator(
 
     >>> load_translator("runs/sample").translate(["oscar likes to code"])
     """
-    runs = [
-        each if isinstance(each, RunFolder) else open_run(Path(each)) for each in (run, *others)
-    ]
+    runs = [_opened(each) for each in (run, *others)]
     first = runs[0]
     for override in overrides:
         if not override.startswith("decoding."):
