@@ -1,7 +1,7 @@
 """A batch's gradient by several threads, each of which works on a part of the batch, a shard.
 
 In plain form: `(sum(loss(shard) for shard in shards) / divisor).backward()`. `nmt/ops/threads.py`
-says why whole passes split better than single operations, docs/performance.md by how much.
+says why whole passes split better than single operations, docs/lab/2026-11-speed.md by how much.
 """
 
 from collections.abc import Callable, Sequence
