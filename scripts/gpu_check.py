@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -174,7 +175,7 @@ class Check:
         return Trainer(config, self.prepared, RunFolder(self.folder / "none"), Worker(device))
 
     def _batches(self, trainer: "Trainer", count: int) -> "list[Batch]":
-        return list(trainer.plan.load(trainer.plan.order(1)[:count], 1))
+        return list(islice(trainer.plan.deal(1).batches(), count))
 
     @contextmanager
     def _no_waits(self) -> Iterator[None]:

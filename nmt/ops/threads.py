@@ -1,8 +1,10 @@
 """Several pieces of work at once, each on a thread of its own."""
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
+from itertools import islice
 from typing import TypeVar
 
 import torch
@@ -35,6 +37,26 @@ def side_by_side(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
             future.cancel()
         wait(futures)
         torch.set_num_threads(threads)  # some of its libraries have one setting for all threads
+
+
+def ahead(items: Iterable[T], count: int) -> Iterator[T]:
+    """Yield the items; a background thread draws up to `count` of them ahead of their use.
+
+    An exception in drawing an item is raised where the item is due.
+    """
+    source = iter(items)
+
+    def draw() -> list[T]:
+        return list(islice(source, 1))
+
+    with ThreadPoolExecutor(1, "ahead") as thread:
+        drawn = deque(thread.submit(draw) for _ in range(count))
+        try:
+            while item := drawn.popleft().result():
+                drawn.append(thread.submit(draw))
+                yield from item
+        finally:
+            thread.shutdown(cancel_futures=True)
 
 
 @cache

@@ -106,6 +106,30 @@ class Batch:
         )
 
 
+@dataclass(frozen=True)
+class Epoch:
+    """The batches of an epoch.
+
+    order: the numbers of each batch's pairs; source, target: all sentences, as this epoch has them
+    """
+
+    order: list[NDArray[np.int64]]
+    source: Sequences
+    target: Sequences
+
+    def batches(self, skip: int = 0, rank: int = 0, size: int = 1) -> Iterator[Batch]:
+        """Yield the batches after the first `skip`.
+
+        Of several processes, number `rank` of `size` gets (and reads) its share of each batch only:
+        every size-th pair. Where a batch has too few, the share is a pair without labels.
+        """
+        for pairs in self.order[skip:]:
+            share = pairs[rank::size]
+            read = share if len(share) else pairs[:1]
+            batch = Batch.from_ids(self.source.rows(read), self.target.rows(read))
+            yield batch if len(share) else batch.without_labels()
+
+
 class BatchPlan:
     """Deals the training pairs out to batches, anew each epoch."""
 
@@ -117,7 +141,6 @@ class BatchPlan:
         self.usable: NDArray[np.int64] = np.flatnonzero(self._lengths <= max_length)
         self._shares = prepared.shares
         self._samplers = _samplers(prepared, self._given)
-        self._drawn: tuple[int, list[Sequences]] | None = None  # an epoch, and its sentences
 
     @property
     def too_long(self) -> int:
@@ -132,14 +155,17 @@ class BatchPlan:
             return int(lengths[self.usable].sum())
         return round(sum(float(lengths[c].mean()) * count for c, count in self._counts()))
 
-    def order(self, epoch: int) -> list[NDArray[np.int64]]:
-        """Return the epoch's batches as arrays of pair numbers."""
+    def deal(self, epoch: int) -> Epoch:
+        """Return an epoch, counted from 1, which follows from `training.seed` and its number."""
+        source, target = self._sentences(epoch)
+        return Epoch(self._order(epoch, _lengths(source, target)), source, target)
+
+    def _order(self, epoch: int, all_lengths: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         generator = np.random.default_rng([self._config.seed, epoch])
         shuffled = generator.permutation(self._draw(generator))
         if self._config.batch_sentences:
             size = self._config.batch_sentences
             return [shuffled[i : i + size] for i in range(0, len(shuffled), size)]
-        all_lengths = _lengths(*self._sentences(epoch))
         batches: list[NDArray[np.int64]] = []
         for pool in np.array_split(shuffled, self._pools()):
             by_length = pool[np.argsort(all_lengths[pool], kind="stable")]
@@ -147,34 +173,12 @@ class BatchPlan:
         generator.shuffle(batches)
         return batches
 
-    def load(
-        self,
-        order: list[NDArray[np.int64]],
-        epoch: int,
-        skip: int = 0,
-        rank: int = 0,
-        size: int = 1,
-    ) -> Iterator[Batch]:
-        """Yield the batches of an epoch's `order` after the first `skip`.
-
-        Of several processes, number `rank` of `size` gets (and reads) its share of each batch only:
-        every size-th pair. Where a batch has too few, the share is a pair without labels.
-        """
-        source, target = self._sentences(epoch)
-        for pairs in order[skip:]:
-            share = pairs[rank::size]
-            read = share if len(share) else pairs[:1]
-            batch = Batch.from_ids(source.rows(read), target.rows(read))
-            yield batch if len(share) else batch.without_labels()
-
     def largest(self) -> Batch:
         """Return the batch of the first epoch with the most padded tokens, both sides counted."""
-        source, target = (side.lengths + 1 for side in self._sentences(1))
-        order = self.order(1)
-        sizes = [len(pairs) * (source[pairs].max() + target[pairs].max()) for pairs in order]
-        number = int(np.argmax(sizes))
-        [batch] = self.load(order[: number + 1], 1, skip=number)
-        return batch
+        epoch = self.deal(1)
+        source, target = (side.lengths + 1 for side in (epoch.source, epoch.target))
+        sizes = [len(pairs) * (source[pairs].max() + target[pairs].max()) for pairs in epoch.order]
+        return next(epoch.batches(skip=int(np.argmax(sizes))))
 
     def _draw(self, generator: np.random.Generator) -> NDArray[np.int64]:
         """Return the numbers of an epoch's pairs: all, or each corpus at its share of as many.
@@ -218,19 +222,16 @@ class BatchPlan:
         yield pairs[start:]
 
     def _sentences(self, epoch: int) -> Sequence[Sequences]:
-        """Return source and target as an epoch sees them, which is segmented anew if so wished."""
+        """Return source and target as an epoch has them: with `tokenizer.sampling`, its own."""
         if not self._samplers:
             return self._given
-        if self._drawn is None or self._drawn[0] != epoch:
-            sides = [
-                sampler.draw(
-                    np.random.default_rng([self._config.seed, epoch, side]),
-                    longest=self._max_length - 1,  # and <eos>
-                )
-                for side, sampler in enumerate(self._samplers)
-            ]
-            self._drawn = epoch, sides
-        return self._drawn[1]
+        return [
+            sampler.draw(
+                np.random.default_rng([self._config.seed, epoch, side]),
+                longest=self._max_length - 1,  # and <eos>
+            )
+            for side, sampler in enumerate(self._samplers)
+        ]
 
 
 def batches_of(

@@ -6,9 +6,10 @@ What it consists of stands beside it: `batches.py`, `state.py` (the update), `va
 
 import math
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, closing, nullcontext
 from itertools import islice
+from typing import TypeVar
 
 from torch import Tensor
 from tqdm import tqdm
@@ -19,6 +20,7 @@ from nmt.corpus.prepared import PreparedData
 from nmt.errors import UserError
 from nmt.model.transformer import count_parameters
 from nmt.model.weights import save_weights
+from nmt.ops.threads import ahead
 from nmt.run_folder import RunFolder, Validation, quality, replacing
 from nmt.training.batches import Batch, BatchPlan
 from nmt.training.checkpoint import Progress
@@ -30,6 +32,9 @@ from nmt.training.log import POINT_UPDATES, TrainingLog, opened_log
 from nmt.training.resuming import resuming_command
 from nmt.training.state import TrainingState
 from nmt.training.validation import Validator
+
+T = TypeVar("T")
+_BATCHES_AHEAD = 8
 
 
 class Trainer:
@@ -48,7 +53,7 @@ class Trainer:
         self.plan = BatchPlan(prepared, self.settings, config.model.max_length)
         if not len(self.plan.usable):
             raise UserError("model.max_length: every training pair is longer; raise it")
-        self.updates_an_epoch = math.ceil(len(self.plan.order(1)) / self.settings.accumulate)
+        self.updates_an_epoch = math.ceil(len(self.plan.deal(1).order) / self.settings.accumulate)
         self.last_update = last_update(self.settings, self.updates_an_epoch)
         self.validator = Validator(config, prepared, worker)
         sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
@@ -97,8 +102,8 @@ class Trainer:
         return True
 
     def _train_until_stopped(self) -> None:
-        updates = self._updates()
-        with ProgressBar(self.settings, self.progress, self.last_update) as bar:
+        bar = ProgressBar(self.settings, self.progress, self.last_update)
+        with closing(self._updates()) as updates, bar:
             # Before each update, since a resumed run may stand at its limit already.
             while not (self._interrupted or self._limit()):
                 batches = next(updates, None)
@@ -126,23 +131,23 @@ class Trainer:
                 {"update": self.progress.updates, "loss": value, "learning_rate": rate}
             )
 
-    def _updates(self) -> Iterator[list[Batch]]:
+    def _updates(self) -> Generator[list[Batch], None, None]:
         """Yield the batches of each update, epoch after epoch, from where the progress stands."""
-        while self.progress.epoch <= self.settings.epochs:
-            order = self.plan.order(self.progress.epoch)
-            self._batches_in_epoch = len(order)
-            batches = self.plan.load(
-                order,
-                self.progress.epoch,
-                skip=self.progress.batch,
-                rank=self.worker.rank,
-                size=self.worker.size,
-            )
+        epochs = range(self.progress.epoch, self.settings.epochs + 1)
+        for epoch in self._early(map(self.plan.deal, epochs), 1):
+            self._batches_in_epoch = len(epoch.order)
+            worker = self.worker
+            batches = epoch.batches(self.progress.batch, worker.rank, worker.size)
+            batches = self._early(batches, _BATCHES_AHEAD)
             while group := list(islice(batches, self.settings.accumulate)):
                 self.progress.batch += len(group)
                 yield group
             self.progress.epoch += 1
             self.progress.batch = 0
+
+    def _early(self, items: Iterator[T], count: int) -> Iterator[T]:
+        """Let a thread draw the items ahead of a GPU; a CPU is busy enough with training."""
+        return items if self.worker.device.type == "cpu" else ahead(items, count)
 
     @property
     def _epoch(self) -> int:

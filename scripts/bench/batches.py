@@ -1,42 +1,47 @@
 """The same batches for nmt and its peers, and what they cost."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from nmt.training.batches import Epoch
 from nmt.training.trainer import Trainer
 
-Order = list[NDArray[np.int64]]
+
+def beginning(trainer: Trainer, count: int) -> Epoch:
+    """Return the first epoch with its first `count` batches only."""
+    epoch = trainer.plan.deal(1)
+    return replace(epoch, order=epoch.order[:count])
 
 
-def write_batches(trainer: Trainer, order: Order, path: Path) -> None:
-    """Store batches of the first epoch: source{i}, with <eos>; target{i}, with <sos> and <eos>."""
+def write_batches(epoch: Epoch, path: Path) -> None:
+    """Store the batches: source{i}, with <eos>; target{i}, with <sos> and <eos>."""
     arrays = {}
-    for i, batch in enumerate(trainer.plan.load(order, 1)):
+    for i, batch in enumerate(epoch.batches()):
         arrays[f"source{i}"] = batch.source.numpy()
         arrays[f"target{i}"] = torch.cat([batch.target_in[:, :1], batch.target_out], 1).numpy()
     np.savez(path, **arrays)  # type: ignore[arg-type]
 
 
-def update(trainer: Trainer, order: Order) -> float:
+def update(trainer: Trainer, epoch: Epoch) -> float:
     """Return target tokens a second of whole updates: loading, forward, backward, optimizer."""
     start = time.perf_counter()
     tokens = trainer.progress.tokens
-    for batch in trainer.plan.load(order, 1):
+    for batch in epoch.batches():
         trainer.state.update([batch])
     return (trainer.progress.tokens - tokens) / (time.perf_counter() - start)
 
 
-def flops(trainer: Trainer, order: Order) -> float:
+def flops(trainer: Trainer, epoch: Epoch) -> float:
     """Return the matrix products' floating-point operations for each target token of these batches.
 
     Six for each weight and token that meets it: two forward, four backward; attention's own
     products are left out.
     """
-    model, batches = trainer.state.model, list(trainer.plan.load(order, 1))
+    model, batches = trainer.state.model, list(epoch.batches())
     per_source = sum(p.numel() for p in model.encoder.parameters() if p.dim() > 1)
     per_target = sum(p.numel() for p in model.decoder.parameters() if p.dim() > 1)
     for layer in model.decoder_layers():  # keys and values are made of the source

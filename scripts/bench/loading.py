@@ -10,6 +10,7 @@ the first epochs are the dearest, and are told apart.
 import math
 import statistics
 import tempfile
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -42,16 +43,16 @@ def main() -> None:
         epochs = range(1, math.ceil(trainer.last_update / trainer.updates_an_epoch) + 1)
 
         def load(epoch: int) -> float:
-            return seconds(lambda: list(plan.load(plan.order(epoch), epoch)))
+            return seconds(lambda: list(plan.deal(epoch).batches()))
 
         loading = [load(epoch) for epoch in tqdm(epochs, "loading epochs")]
         print("the first epochs, s:", *(f"{taken:.2f}" for taken in loading[:5]))
-        order = plan.order(1)
-        batches = list(plan.load(order[: arguments.updates], 1))
+        epoch = plan.deal(1)
+        batches = list(islice(epoch.batches(), arguments.updates))
 
         def update() -> float:
             taken = seconds(lambda: [trainer.state.update([batch]).item() for batch in batches])
-            return taken / len(batches) * len(order)
+            return taken / len(batches) * len(epoch.order)
 
         most = MOST * in_turn({"updating": update}, arguments.rounds)["updating"]
     mean = statistics.mean(loading)

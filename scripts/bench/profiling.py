@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from batches import beginning
 from measuring import machine, options
 from plain_training import PAD, Transformer
 from torch import nn
@@ -80,7 +81,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         worker = Worker(torch.device("cpu"))
         trainer = Trainer(config, prepare(config), RunFolder(Path(scratch)), worker)
-        batches = list(trainer.plan.load(trainer.plan.order(1)[:UPDATES], 1))
+        batches = list(beginning(trainer, UPDATES).batches())
 
         def nmt_work() -> int:
             for batch in batches:

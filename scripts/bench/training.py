@@ -14,7 +14,7 @@ from pathlib import Path
 
 import peers
 import torch
-from batches import flops, update, write_batches
+from batches import beginning, flops, update, write_batches
 from measuring import Peer, ceiling, in_turn, more, options, report
 
 from nmt.config import Config
@@ -61,13 +61,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         worker = Worker(torch.device("cpu"))
         trainer = Trainer(config, prepare(config), RunFolder(Path(scratch)), worker)
-        order = trainer.plan.order(1)[: arguments.updates or (2 if arguments.big else 10)]
+        epoch = beginning(trainer, arguments.updates or (2 if arguments.big else 10))
         batches = Path(scratch, "batches.npz")
-        write_batches(trainer, order, batches)
+        write_batches(epoch, batches)
         size = trainer.prepared.tokenizers.source.size  # the whole vocabulary
         given = (str(batches), settings_of(config, size, arguments.threads))
         works: dict[str, Callable[[], float]] = {
-            "nmt": lambda: update(trainer, order),
+            "nmt": lambda: update(trainer, epoch),
             "plain": Peer(Path(sys.executable), "plain_training.py", *given),
         }
         if not arguments.big:
@@ -78,7 +78,7 @@ def main() -> None:
             "float32 ceiling": ceiling(4096, width, 4 * width),
             "bfloat16 ceiling": ceiling(4096, width, 4 * width, torch.bfloat16),
         }
-        used = found["nmt"] * flops(trainer, order) / 1e9
+        used = found["nmt"] * flops(trainer, epoch) / 1e9
     name = f"training, d_model {width}"
     rows = [more(name, "plain PyTorch loop", "tokens/s", found["nmt"], found["plain"], 1.7)]
     if not arguments.big:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from batches import flops, update, write_batches
+from batches import beginning, flops, update, write_batches
 from measuring import Peer, ceiling, faster, in_turn, more, options, report, seconds
 
 from nmt.config_files import load_config
@@ -44,9 +44,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         worker = Worker(torch.device("cpu"))
         trainer = Trainer(config, prepare(config), RunFolder(Path(scratch)), worker)
-        order = trainer.plan.order(1)[:UPDATES]
+        epoch = beginning(trainer, UPDATES)
         batches = Path(scratch, "batches.npz")
-        write_batches(trainer, order, batches)
+        write_batches(epoch, batches)
         tokenizers = trainer.prepared.tokenizers
         settings = {
             "sizes": [tokenizers.source.size, tokenizers.target.size],
@@ -58,16 +58,16 @@ def main() -> None:
             return Peer(Path(sys.executable), "notebook_training.py", str(batches), given)
 
         works: dict[str, Callable[[], float]] = {
-            "nmt": lambda: update(trainer, order),
+            "nmt": lambda: update(trainer, epoch),
             "notebook": notebook(cached=False),
             "notebook, positions cached": notebook(cached=True),
         }
         found = in_turn(works, arguments.rounds)
-        tokens = sum(batch.tokens for batch in trainer.plan.load(order, 1)) / UPDATES
+        tokens = sum(batch.tokens for batch in epoch.batches()) / UPDATES
         adam = in_turn({"Adam": optimizer_alone(trainer)}, arguments.rounds)["Adam"]
         width, inner = config.model.d_model, config.model.d_ff
         top = ceiling(4096, width, inner, torch.bfloat16)
-        products = tokens * flops(trainer, order) / top / 1e9
+        products = tokens * flops(trainer, epoch) / top / 1e9
     ours = found.pop("nmt")
     name = "training, tutorials/orahilly.yaml"
     rows = [more(name, peer, "tokens/s", ours, theirs, TARGET) for peer, theirs in found.items()]

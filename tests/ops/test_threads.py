@@ -2,11 +2,12 @@
 
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 import torch
 
-from nmt.ops.threads import side_by_side
+from nmt.ops.threads import ahead, side_by_side
 
 
 @pytest.mark.usefixtures("two_threads")
@@ -63,3 +64,37 @@ def test_the_threads_are_the_same_each_time():
 def test_one_item_keeps_all_threads():
     assert side_by_side(lambda _: torch.get_num_threads(), [1]) == [2]
     assert side_by_side(lambda _: torch.get_num_threads(), []) == []
+
+
+def test_items_are_drawn_in_order_and_only_so_far_ahead():
+    drawn: list[int] = []
+    enough = threading.Event()
+
+    def source() -> Iterator[int]:
+        for item in range(5):
+            drawn.append(item)
+            if item == 2:
+                enough.set()
+            yield item
+
+    items = ahead(source(), 2)
+    assert next(items) == 0
+    assert enough.wait(timeout=10)  # drawn while the first is in use
+    assert drawn == [0, 1, 2]
+    assert list(items) == [1, 2, 3, 4]
+    assert list(ahead([], 2)) == []
+
+
+def test_an_error_in_drawing_is_raised_where_the_item_is_due():
+    items = ahead((6 // number for number in (3, 2, 0, 1)), 8)
+    assert [next(items), next(items)] == [2, 3]
+    with pytest.raises(ZeroDivisionError):
+        next(items)
+
+
+def test_nothing_is_drawn_after_closing():
+    threads = threading.active_count()
+    items = ahead(iter(int, 1), 3)  # zeros without end
+    assert next(items) == 0
+    items.close()
+    assert threading.active_count() == threads

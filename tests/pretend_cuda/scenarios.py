@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 from unittest.mock import patch
@@ -62,7 +63,7 @@ def updates(
     """Take updates; with `same_dropout`, all devices drop the same numbers."""
     trainer = Trainer(config, prepare(config), RunFolder(Path("none")), Worker(device))
     size = config.training.accumulate
-    batches = list(trainer.plan.load(trainer.plan.order(1)[: count * size], 1))
+    batches = list(islice(trainer.plan.deal(1).batches(), count * size))
     with same_dropouts() if same_dropout else nullcontext():
         waits.clear()
         losses = [trainer.state.update(batches[i * size :][:size]) for i in range(count)]

@@ -206,6 +206,30 @@ def test_resuming_is_as_exact_by_several_threads(
     test_resuming_equals_never_having_stopped(toy_config, "average", monkeypatch)
 
 
+def test_batches_drawn_ahead_of_a_gpu_are_those_of_a_cpu(toy_config: MakeConfig) -> None:
+    sampled = toy_config(tokenizer={"sampling": 0.3}, training={"epochs": 3, "accumulate": 2})
+    trainer = make_trainer(sampled)
+
+    def updates(device: str, epoch: int, batch: int) -> list[object]:
+        trainer.worker = Worker(torch.device(device))
+        trainer.progress.epoch, trainer.progress.batch = epoch, batch
+        return [
+            (
+                trainer.progress.epoch,
+                trainer.progress.batch,
+                b.source.tolist(),
+                b.target_in.tolist(),
+            )
+            for batches in trainer._updates()
+            for b in batches
+        ]
+
+    whole = updates("cpu", 1, 0)
+    assert updates("cuda", 1, 0) == whole
+    done = len(trainer.plan.deal(1).order) + 2
+    assert updates("cuda", 2, 2) == updates("cpu", 2, 2) == whole[done:]
+
+
 def stop_after(monkeypatch: pytest.MonkeyPatch, updates: int) -> None:
     """Press Ctrl-C during an update."""
     update = TrainingState.update
