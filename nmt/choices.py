@@ -1,4 +1,4 @@
-"""The choices that options and arguments allow; nothing here is slow to import."""
+"""Types of the values that options and arguments allow; fast to import."""
 
 from typing import Literal
 
@@ -8,7 +8,9 @@ Engine = Literal["ctranslate2", "pytorch"]
 ComputeType = Literal[
     "float32", "float16", "bfloat16", "int16", "int8", "int8_float16", "int8_bfloat16"
 ]
-Split = Literal["test", "validation"]
+HeldOut = Literal["test", "validation"]
 BleuTokenizer = Literal["13a", "moses", "intl", "char", "none"]
 AttentionKind = Literal["encoder", "decoder", "cross"]
-AttentionPicture = Literal["average", "encoder", "decoder", "cross"]
+AttentionPicture = Literal["clearest", "lines", "average", "cross", "encoder", "decoder"]
+ExportFormat = Literal["ctranslate2"]
+Best = Literal["bleu", "loss"]

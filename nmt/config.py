@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from nmt.choices import EngineChoice
+from nmt.choices import Best, EngineChoice
 from nmt.special_tokens import TAGS
 
 
@@ -539,9 +539,7 @@ class TrainingConfig(Section):
         description="pairs of the validation split that validations score, evenly spread over it; "
         "unset: all",
     )
-    best: Literal["bleu", "loss"] = Field(
-        "bleu", description="validation measure that chooses the best weights"
-    )
+    best: Best = Field("bleu", description="validation measure that chooses the best weights")
     patience: int | None = Field(
         None, ge=1, le=MOST, description="stop after so many validations without a new best"
     )

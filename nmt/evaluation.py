@@ -1,161 +1,44 @@
-"""Scores of text against text, by the sacrebleu library (Post 2018).
+"""Evaluation of a translator on held-out pairs: translate, score, compare, analyse."""
 
-Hypotheses are what people read, references are raw: sacrebleu does the tokenizing, and its
-signature says how, so that a score can be compared with others.
-"""
-
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from sacrebleu.metrics.base import Metric, Score
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.metrics.chrf import CHRF
-from sacrebleu.metrics.ter import TER
+from tqdm import tqdm
 
+from nmt.choices import BleuTokenizer
+from nmt.config import DataConfig
 from nmt.corpus.prepared import Example
 from nmt.corpus.readers import read_lines
+from nmt.corpus.seen import Seen
+from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
-
-Tokenize = Literal["13a", "moses", "char", "intl", "none"]
-_LABELS = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
-_SEED = 12345  # sacrebleu's own default
+from nmt.metrics import LABELS, Comparison, Evaluation, compare_texts, evaluate_texts
+from nmt.reports.analysis import Analysis, analyse
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """Corpus scores, their signatures, and 95% intervals by bootstrap (Koehn 2004).
+class EvaluationReport:
+    """Translations and their scores: of all sentences, and of those whose source is not in train.
 
-    bleu, chrf: 0–100, higher is better; ter: edits a 100 reference words, lower is better;
-    intervals: low and high end, around the bootstrap's mean; empty where no bootstrap was made
+    engine: what searched for the translations; source_not_in_train: None where training holds
+    none of the sources, or all; against: for each metric, the comparison with another translator
     """
 
-    bleu: float
-    chrf: float
-    ter: float
-    sentences: int
-    signatures: dict[str, str]
-    intervals: dict[str, tuple[float, float]]
-
-    def __str__(self) -> str:
-        lines = []
-        for name, label in _LABELS.items():
-            text = f"{label:5} {getattr(self, name):6.2f}"
-            if name in self.intervals:
-                low, high = self.intervals[name]
-                text += f"  [{low:.2f}, {high:.2f}]"
-            lines.append(f"{text}  {self.signatures[name]}")
-        return "\n".join(lines)
-
-
-def corpus_bleu(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    *,
-    language: str = "de",
-    lowercase: bool = False,
-    tokenize: Tokenize = "13a",
-) -> float:
-    """Return BLEU alone; what the options do, `evaluate_texts` says."""
-    texts, right = _as_counted("bleu", tokenize, language, hypotheses, references)
-    return float(_score(_metrics(lowercase, tokenize)["bleu"], texts, right, 0).score)
-
-
-def evaluate_texts(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    *,
-    language: str = "de",
-    lowercase: bool = False,
-    tokenize: Tokenize = "13a",
-    bootstrap: int = 1000,
-    test_set: tuple[str, str] | None = None,
-) -> Evaluation:
-    """Score hypotheses against references, line by line.
-
-    tokenize `moses` is for published figures that were scored so: both sides go through the Moses
-    tokenizer of `language` first. bootstrap: resamples for the intervals, 0 for none. test_set:
-    name and language pair, for the signature.
-    """
-    _check(hypotheses, references)
-    metrics = _metrics(lowercase, tokenize)
-    signatures, scores, intervals = {}, {}, {}
-    for name, metric in metrics.items():
-        texts, right = _as_counted(name, tokenize, language, hypotheses, references)
-        samples = min(bootstrap, 100) if name == "ter" else bootstrap  # TER is slow
-        score = _score(metric, texts, right, samples)
-        info = metric.get_signature()
-        for key, value in zip(("test", "lang"), test_set or (), strict=False):
-            info.update(key, value)
-        signature = str(info)
-        if name == "bleu" and tokenize == "moses":
-            signature = signature.replace("tok:none", "tok:moses")
-        scores[name], signatures[name] = float(score.score), signature
-        if samples > 1 and len(hypotheses) > 1 and score._ci >= 0:
-            intervals[name] = _interval(score, math.inf if name == "ter" else 100.0)
-    return Evaluation(
-        scores["bleu"], scores["chrf"], scores["ter"], len(references), signatures, intervals
-    )
-
-
-def evaluate_examples(
-    examples: Sequence[Example],
-    hypotheses: Sequence[str],
-    language: str,
-    lowercase: bool,
-    tokenize: Tokenize,
-    baseline: Sequence[str] | None = None,
-) -> "Report":
-    """Score translations of examples, and by themselves those whose source is not in train.
-
-    baseline: another system's translations, to be compared with
-    """
-
-    def score(rows: list[int]) -> Evaluation:
-        return evaluate_texts(
-            [hypotheses[i] for i in rows],
-            [examples[i].reference for i in rows],
-            language=language,
-            lowercase=lowercase,
-            tokenize=tokenize,
-        )
-
-    every = list(range(len(examples)))
-    new = [i for i in every if not examples[i].source_in_train]
-    against = None
-    if baseline is not None:
-        references = [example.reference for example in examples]
-        against = compare_texts(
-            baseline,
-            hypotheses,
-            references,
-            language=language,
-            lowercase=lowercase,
-            tokenize=tokenize,
-        )
-    return Report(score(every), score(new) if 0 < len(new) < len(every) else None, against)
-
-
-@dataclass(frozen=True)
-class Report:
-    """Scores of all sentences and, where training holds some of the sources, of the others.
-
-    against: by metric, how another system does on all sentences
-    """
-
+    engine: str
+    translations: list[str]
     all: Evaluation
-    source_not_in_train: Evaluation | None
-    against: "dict[str, Comparison] | None" = None
+    source_not_in_train: Evaluation | None = None
+    against: dict[str, Comparison] | None = None
+    analysis: Analysis | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return what goes into JSON: the scores of all; the rest nested, where there is any."""
-        fields = asdict(self)
-        rest = {name: fields[name] for name in ("source_not_in_train", "against") if fields[name]}
-        return {**fields["all"], **rest}
+        """Return the scores of all sentences; the other parts nested, where there are any."""
+        parts = asdict(self)
+        scores: dict[str, Any] = parts.pop("all")
+        del parts["translations"]
+        return scores | {name: part for name, part in parts.items() if part}
 
     def __str__(self) -> str:
         text = f"{self.all.sentences} sentences\n{self.all}"
@@ -165,8 +48,56 @@ class Report:
         if self.against:
             text += "\nagainst the other run (paired approximate randomization)"
             for name, comparison in self.against.items():
-                text += f"\n{_LABELS[name]:5} {comparison}"
-        return text
+                text += f"\n{LABELS[name]:5} {comparison}"
+        return f"{text}\n{self.analysis}" if self.analysis else text
+
+
+def evaluate(
+    translator: Translator,
+    examples: Sequence[Example],
+    data: DataConfig,
+    *,
+    lowercase: bool = False,
+    tokenize: BleuTokenizer = "13a",
+    baseline: Translator | None = None,
+    seen: Seen | None = None,
+) -> EvaluationReport:
+    """Translate the sources of the examples and score the translations.
+
+    data: the run's section of the configuration; lowercase, tokenize: as in `evaluate_texts`;
+    baseline: another translator to compare with; seen: what the run was trained on, for an
+    analysis by length, rare words and kinds of faults
+    """
+    if not examples:
+        raise UserError("there is nothing to evaluate: no pair of sentences")
+    scoring: dict[str, Any] = {"lowercase": lowercase, "tokenize": tokenize}
+    translations = translate_examples(translator, examples)
+    texts = [translation.text for translation in translations]
+    references = [example.reference for example in examples]
+
+    def score(rows: Iterable[int]) -> Evaluation:
+        chosen = [(texts[i], references[i]) for i in rows]
+        return evaluate_texts(*zip(*chosen, strict=True), language=data.target_language, **scoring)
+
+    new = [i for i, example in enumerate(examples) if not example.source_in_train]
+    against = None
+    if baseline:
+        rival = [translation.text for translation in translate_examples(baseline, examples)]
+        against = compare_texts(rival, texts, references, language=data.target_language, **scoring)
+    return EvaluationReport(
+        translator.search.engine,
+        texts,
+        score(range(len(examples))),
+        score(new) if 0 < len(new) < len(examples) else None,
+        against,
+        analyse(examples, translations, data, seen, **scoring) if seen else None,
+    )
+
+
+def translate_examples(translator: Translator, examples: Sequence[Example]) -> list[Translation]:
+    """Return the best translation of each example's source, with a progress bar."""
+    found = translator.stream(example.source for example in examples)
+    return [options[0] for options in tqdm(found, "translating", len(examples), delay=2)]
 
 
 def read_pairs(source: Path, reference: Path) -> list[Example]:
@@ -177,129 +108,3 @@ def read_pairs(source: Path, reference: Path) -> list[Example]:
             f"{source} has {len(sources)} lines, {reference} {len(references)}; they must agree"
         )
     return [Example(s, r, False) for s, r in zip(sources, references, strict=True)]
-
-
-def moses_tokenize(lines: Sequence[str], language: str) -> list[str]:
-    """Tokenize as Moses' tokenizer.perl does, by the sacremoses library."""
-    from sacremoses import MosesTokenizer
-
-    tokenizer = MosesTokenizer(lang=language)
-    return [tokenizer.tokenize(line, return_str=True, escape=False) for line in lines]
-
-
-def _as_counted(
-    metric: str, tokenize: Tokenize, language: str, *texts: Sequence[str]
-) -> list[Sequence[str]]:
-    """Return the texts as a metric is given them: for BLEU by Moses' tokens, tokenized."""
-    if metric == "bleu" and tokenize == "moses":
-        return [moses_tokenize(lines, language) for lines in texts]
-    return list(texts)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two systems on the same references: a score of each, and how likely the gap is chance."""
-
-    baseline: float
-    system: float
-    difference: float
-    p_value: float
-
-    def __str__(self) -> str:
-        verdict = "significant" if self.p_value < 0.05 else "not significant"
-        return (
-            f"{self.baseline:6.2f} → {self.system:6.2f} ({self.difference:+.2f}), "
-            f"p = {self.p_value:.4f}, {verdict} at 0.05"
-        )
-
-
-def compare_texts(
-    baseline: Sequence[str],
-    system: Sequence[str],
-    references: Sequence[str],
-    *,
-    language: str = "de",
-    lowercase: bool = False,
-    tokenize: Tokenize = "13a",
-    trials: int = 10_000,
-) -> dict[str, Comparison]:
-    """Test by each metric whether two systems differ (Riezler & Maxwell 2005).
-
-    Approximate randomization: in each trial a coin decides for every sentence whether its two
-    translations change places; the p-value is the share of trials, the real pair among them, whose
-    gap is no smaller than the real one. (sacrebleu's own test counts larger gaps only: to it, a
-    system differs from itself.)
-    """
-    _check(baseline, references)
-    _check(system, references)
-    found = {}
-    for name, metric in _metrics(lowercase, tokenize).items():
-        first, second, right = _as_counted(name, tokenize, language, baseline, system, references)
-        found[name] = _compare(metric, first, second, right, trials)
-    return found
-
-
-def _compare(
-    metric: Metric,
-    baseline: Sequence[str],
-    system: Sequence[str],
-    references: Sequence[str],
-    trials: int,
-) -> Comparison:
-    def counts(texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return what the score is made from: (sentences, counts), whole numbers."""
-        return np.array(metric._extract_corpus_statistics(list(texts), [list(references)]), float)
-
-    def score(total: NDArray[np.float64]) -> float:
-        return float(metric._compute_score_from_stats(total.tolist()).score)
-
-    first, second = counts(baseline), counts(system)
-    totals = first.sum(0), second.sum(0)
-    scores = score(totals[0]), score(totals[1])
-    moves = second - first
-    moves = moves[moves.any(1)]  # of the sentences that differ
-    gap = abs(scores[0] - scores[1])
-    random = np.random.default_rng(_SEED)
-    as_large = 1
-    for _ in range(trials):
-        moved = moves[random.integers(2, size=len(moves), dtype=bool)].sum(0)
-        as_large += abs(score(totals[0] + moved) - score(totals[1] - moved)) >= gap
-    return Comparison(*scores, scores[1] - scores[0], as_large / (trials + 1))
-
-
-def _check(hypotheses: Sequence[str], references: Sequence[str]) -> None:
-    if len(hypotheses) != len(references):
-        raise UserError(
-            f"{len(hypotheses)} hypotheses for {len(references)} references; "
-            "both need the same number of lines"
-        )
-    if not references:
-        raise UserError("there is nothing to score: no line in the references")
-
-
-def _metrics(lowercase: bool, tokenize: Tokenize) -> dict[str, Metric]:
-    library_tokenizer = "none" if tokenize == "moses" else tokenize
-    return {
-        "bleu": BLEU(lowercase=lowercase, tokenize=library_tokenizer, force=True),
-        "chrf": CHRF(lowercase=lowercase),
-        "ter": TER(case_sensitive=not lowercase),
-    }
-
-
-def _score(
-    metric: Metric, hypotheses: Sequence[str], references: Sequence[str], samples: int
-) -> Score:
-    """Score with a bootstrap of so many samples; without one where the library cannot."""
-    texts, reference_sets = list(hypotheses), [list(references)]
-    score: Score
-    try:
-        score = metric.corpus_score(texts, reference_sets, n_bootstrap=max(1, samples))
-    except TypeError:  # sacrebleu 2.6 fails to average when some samples score exactly 0
-        score = metric.corpus_score(texts, reference_sets)
-    return score
-
-
-def _interval(score: Score, highest: float) -> tuple[float, float]:
-    """Return sacrebleu's interval within 0 to highest: of few sentences it may reach beyond."""
-    mean, half = float(score._mean), float(score._ci)
-    return max(mean - half, 0.0), min(mean + half, highest)

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import (
     BaseModel,
@@ -47,13 +47,13 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from nmt import __version__
-from nmt.choices import Weights
+from nmt.choices import Best, Weights
 from nmt.config import Config, Origin
 from nmt.config_files import dump_config, load_config
 from nmt.corpus.json_files import first_problem
 from nmt.corpus.manifest import read_manifest, run_files
 from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report
-from nmt.corpus.report import Report
+from nmt.corpus.report import PreparationReport
 from nmt.corpus.seen import Seen, read_seen
 from nmt.errors import UserError, writing
 from nmt.locks import locked
@@ -105,7 +105,7 @@ class UpdatePoint(TypedDict):
     learning_rate: FiniteFloat
 
 
-def quality(line: Validation, best: Literal["bleu", "loss"]) -> float:
+def quality(line: Validation, best: Best) -> float:
     """Return by what `training.best` compares validations: the greater, the better."""
     return line["bleu"] if best == "bleu" else -line["loss"]
 
@@ -192,7 +192,7 @@ class RunFolder:
         return read_examples(self.data / f"{split}.jsonl", _REMEDY)
 
     @property
-    def report(self) -> Report:
+    def report(self) -> PreparationReport:
         """The report of the preparation."""
         if self.has_only_begun and not self.data.exists():
             raise UserError(

@@ -7,7 +7,8 @@ import torch
 
 from nmt.config_files import load_config
 from nmt.decoding.loading import load_translator
-from nmt.evaluation import Report, corpus_bleu, evaluate_examples
+from nmt.evaluation import EvaluationReport, evaluate
+from nmt.metrics import corpus_bleu
 from nmt.run_folder import RunFolder
 from nmt.training.train import train
 
@@ -25,17 +26,15 @@ def translate(run: RunFolder, *lines: str) -> list[str]:
     return [translation.text for translation in load_translator(run).translate(lines)]
 
 
-def evaluate(run: RunFolder) -> Report:
-    examples = run.examples("test")
-    hypotheses = translate(run, *(example.source for example in examples))
-    return evaluate_examples(examples, hypotheses, "de", lowercase=False, tokenize="13a")
+def evaluate_run(run: RunFolder) -> EvaluationReport:
+    return evaluate(load_translator(run), run.examples("test"), run.config.data)
 
 
 def test_the_sample_is_learnt() -> None:
     run = train(load_config("sample.yaml"), Path("run"))
     [oscar] = translate(run, "oscar likes to code")
     assert oscar.rstrip(".") == "Oscar programmiert gern"
-    assert evaluate(run).all.bleu >= 90
+    assert evaluate_run(run).all.bleu >= 90
 
 
 def test_ctranslate2_writes_the_same_tokens() -> None:

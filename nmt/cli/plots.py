@@ -2,10 +2,11 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
+from nmt.choices import AttentionPicture, Weights
 from nmt.cli.options import (
     BeamOption,
     ConfigOption,
@@ -41,7 +42,7 @@ def attention(
     sentence: Annotated[str, typer.Argument(help="The sentence to translate.")],
     run: RunOption = None,
     kind: Annotated[
-        Literal["clearest", "lines", "average", "cross", "encoder", "decoder"] | None,
+        AttentionPicture | None,
         typer.Option(
             "--kind",
             help="The clearest heads of the cross-attention (default), the clearest one as lines "
@@ -121,7 +122,7 @@ def positions(
         _output("default: in the run folder's `pictures`, without --run ./positions.png"),
     ] = None,
     weights: Annotated[
-        Literal["best", "last", "averaged"] | None,
+        Weights | None,
         typer.Option("--weights", help="Which weights of the run to use; default: best."),
     ] = None,
     length: Annotated[

@@ -4,10 +4,11 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nmt.choices import BleuTokenizer, ExportFormat, HeldOut
 from nmt.cli import completing
 from nmt.cli.options import (
     BeamOption,
@@ -29,9 +30,6 @@ from nmt.errors import UserError
 
 if TYPE_CHECKING:
     from nmt.config import Config
-    from nmt.corpus.prepared import Example
-    from nmt.decoding.translator import Translation, Translator
-    from nmt.evaluation import Tokenize
     from nmt.run_folder import RunFolder
 
 
@@ -240,11 +238,9 @@ def evaluate(
         Path | None, typer.Option("--source", help="Text to translate, one sentence a line.")
     ] = None,
     reference: Annotated[
-        Path | None, typer.Option("--reference", help="Its right translations, line by line.")
+        Path | None, typer.Option("--reference", help="Reference translations, one per line.")
     ] = None,
-    split: Annotated[
-        Literal["test", "validation"], typer.Option("--split", help="Held-out pairs of the run.")
-    ] = "test",
+    split: Annotated[HeldOut, typer.Option("--split", help="Held-out pairs of the run.")] = "test",
     test_set: Annotated[
         str | None,
         typer.Option(
@@ -267,7 +263,7 @@ def evaluate(
         bool, typer.Option("--lowercase", help="Compare without regard to case.")
     ] = False,
     tokenize: Annotated[
-        Literal["13a", "moses", "intl", "char", "none"],
+        BleuTokenizer,
         typer.Option("--tokenize", help="BLEU's tokenizer; moses: as many papers did."),
     ] = "13a",
     json_: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
@@ -286,10 +282,9 @@ def evaluate(
     Several runs are scored as an ensemble, on the test set of the first.
     """
     import json
-    from dataclasses import asdict
 
-    from nmt.evaluation import evaluate_examples, read_pairs
-    from nmt.reports.analysis import analyse as look_closer
+    from nmt.evaluation import evaluate as evaluate_translator
+    from nmt.evaluation import read_pairs
     from nmt.run_folder import require_file
 
     if (source is None) != (reference is None):
@@ -297,7 +292,6 @@ def evaluate(
     if output:
         require_file(output)
     runs = find_runs(run, weights)
-    examples = read_pairs(source, reference) if source and reference else runs[0].examples(split)
     options = weights, beam_size, device, set_, engine, compute_type
     if test_set:
         if source or against or analyse or output:
@@ -305,30 +299,19 @@ def evaluate(
         names = [name.strip() for name in test_set.split(",") if name.strip()]
         _score_test_sets(names, runs, options, lowercase, tokenize, json_)
         return
-    translator = open_translator(runs, *options)
-    rival = open_translator(find_runs([against], weights), *options) if against else None
-    seen = runs[0].seen if analyse else None
-    translations = _translate_all(translator, examples)
-    hypotheses = [translation.text for translation in translations]
+    report = evaluate_translator(
+        open_translator(runs, *options),
+        read_pairs(source, reference) if source and reference else runs[0].examples(split),
+        runs[0].config.data,
+        lowercase=lowercase,
+        tokenize=tokenize,
+        baseline=open_translator(find_runs([against], weights), *options) if against else None,
+        seen=runs[0].seen if analyse else None,
+    )
     if output:
-        write_lines(iter(hypotheses), output)
-    baseline = [t.text for t in _translate_all(rival, examples)] if rival else None
-    data = runs[0].config.data
-    report = evaluate_examples(
-        examples, hypotheses, data.target_language, lowercase, tokenize, baseline
-    )
-    analysis = (
-        look_closer(examples, translations, data, seen, lowercase=lowercase, tokenize=tokenize)
-        if seen
-        else None
-    )
-    if json_:
-        nested: dict[str, object] = {"engine": translator.search.engine}
-        if analysis:
-            nested["analysis"] = asdict(analysis)
-        typer.echo(json.dumps(report.as_json() | nested, indent=2, ensure_ascii=False))
-    else:
-        typer.echo("\n".join(str(part) for part in (report, analysis) if part))
+        write_lines(iter(report.translations), output)
+    as_json = json.dumps(report.as_json(), indent=2, ensure_ascii=False) if json_ else None
+    typer.echo(as_json or str(report))
 
 
 def export(
@@ -337,7 +320,7 @@ def export(
         typer.Argument(help="Run folder; default: the one under ./runs trained last."),
     ] = None,
     format_: Annotated[
-        Literal["ctranslate2"], typer.Option("--format", help="What is to read it.")
+        ExportFormat, typer.Option("--format", help="What is to read it.")
     ] = "ctranslate2",
     output: Annotated[
         Path | None,
@@ -408,19 +391,12 @@ def _input_lines(path: Path | None) -> Iterator[str]:
     return read_lines(path) if path else decode_lines(sys.stdin.buffer, "standard input")
 
 
-def _translate_all(translator: "Translator", examples: "list[Example]") -> "list[Translation]":
-    from tqdm import tqdm
-
-    found = translator.stream(example.source for example in examples)
-    return [options[0] for options in tqdm(found, "translating", len(examples), delay=2)]
-
-
 def _score_test_sets(
     names: list[str],
     runs: "list[RunFolder]",
     options: Any,
     lowercase: bool,
-    tokenize: "Tokenize",
+    tokenize: BleuTokenizer,
     as_json: bool,
 ) -> None:
     """Print the scores of several test sets as a table, with signatures, or as JSON."""
@@ -429,7 +405,8 @@ def _score_test_sets(
 
     from nmt.cli.tables import print_table
     from nmt.corpus.test_sets import read_test_set
-    from nmt.evaluation import evaluate_texts
+    from nmt.evaluation import translate_examples
+    from nmt.metrics import evaluate_texts
 
     data = runs[0].config.data
     languages = (data.source_language, data.target_language)
@@ -437,7 +414,7 @@ def _score_test_sets(
     translator = open_translator(runs, *options)
     scores = {
         name: evaluate_texts(
-            [translation.text for translation in _translate_all(translator, examples)],
+            [translation.text for translation in translate_examples(translator, examples)],
             [example.reference for example in examples],
             language=data.target_language,
             lowercase=lowercase,

@@ -27,7 +27,7 @@ from pydantic import TypeAdapter, ValidationError
 from nmt.config import DataConfig, TokenizerConfig
 from nmt.corpus.json_files import first_problem
 from nmt.corpus.manifest import read_manifest
-from nmt.corpus.report import Report
+from nmt.corpus.report import PreparationReport
 from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
 from nmt.errors import UserError
 
@@ -148,7 +148,7 @@ class PreparedData:
     tokenizer: TokenizerConfig
     tokenizers: Tokenizers
     fingerprint: str
-    report: Report
+    report: PreparationReport
 
     def sequences(self, split: str) -> tuple[Sequences, Sequences]:
         """Return source and target ids of `train` or `validation`."""
@@ -175,11 +175,11 @@ class PreparedData:
         return read_examples(self.folder / f"{split}.jsonl")
 
 
-def read_report(folder: Path, remedy: str = _REMEDY) -> Report:
+def read_report(folder: Path, remedy: str = _REMEDY) -> PreparationReport:
     """Read the preparation's report; `remedy` is what an error tells the user to do."""
     path = folder / "report.json"
     try:
-        return TypeAdapter(Report).validate_json(path.read_bytes(), strict=True)
+        return TypeAdapter(PreparationReport).validate_json(path.read_bytes(), strict=True)
     except OSError as error:
         raise _damaged(path, error, remedy) from None
     except ValidationError as error:

@@ -46,7 +46,7 @@ class CorpusReport(TypedDict):
     train: int
 
 
-class Report(TypedDict):
+class PreparationReport(TypedDict):
     """What a preparation did.
 
     dropped: pairs, by reason; hidden_names: training pairs with placeholders; coverage: shares by
@@ -76,7 +76,7 @@ def length_summary(lengths: NDArray[np.int64]) -> Lengths:
     }
 
 
-def format_report(report: Report) -> str:
+def format_report(report: PreparationReport) -> str:
     """Return the report as text for people."""
     dropped = ", ".join(f"{why} {count:,}" for why, count in report["dropped"].items()) or "none"
     pairs = ", ".join(f"{split} {count:,}" for split, count in report["pairs"].items())

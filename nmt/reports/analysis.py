@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from sacrebleu.metrics.chrf import CHRF
 
+from nmt.choices import BleuTokenizer
 from nmt.config import DataConfig
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.prepared import Example
 from nmt.corpus.seen import FREQUENT, Seen
 from nmt.decoding.translator import Translation
-from nmt.evaluation import Tokenize, corpus_bleu
+from nmt.metrics import corpus_bleu
 
 _LONGEST = (5, 10, 20, 40)  # source words of the buckets; the last bucket has no end
 _WORST = 10
@@ -90,7 +91,7 @@ def analyse(
     seen: Seen,
     *,
     lowercase: bool = False,
-    tokenize: Tokenize = "13a",
+    tokenize: BleuTokenizer = "13a",
 ) -> Analysis:
     """Analyse translations of examples; `data` is the run's section, `seen` what it trained on.
 

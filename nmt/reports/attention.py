@@ -9,12 +9,13 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from nmt.choices import AttentionKind, AttentionPicture
 from nmt.decoding.translator import Trace, Translator
 from nmt.errors import UserError
 from nmt.model.attention import CrossAttention, SelfAttention, record_attention
@@ -26,10 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import QuadMesh
 
-Kind = Literal["encoder", "decoder", "cross"]
-Picture = Literal["clearest", "lines", "average", "encoder", "decoder", "cross"]
-PICTURES: tuple[Picture, ...] = get_args(Picture)
-TITLES: dict[Kind, str] = {
+PICTURES: tuple[AttentionPicture, ...] = get_args(AttentionPicture)
+TITLES: dict[AttentionKind, str] = {
     "encoder": "encoder self-attention",
     "decoder": "decoder self-attention",
     "cross": "cross-attention",
@@ -49,7 +48,7 @@ class AttentionMap:
     last query is <eos>, or (cut) where the length limit came before it.
     """
 
-    kind: Kind
+    kind: AttentionKind
     queries: list[str]
     keys: list[str]
     weights: NDArray[np.float32]
@@ -89,10 +88,10 @@ class Attention:
 
     source: str
     translation: str
-    maps: dict[Kind, AttentionMap]
+    maps: dict[AttentionKind, AttentionMap]
     complete: bool = True
 
-    def __getitem__(self, kind: Kind) -> AttentionMap:
+    def __getitem__(self, kind: AttentionKind) -> AttentionMap:
         return self.maps[kind]
 
     def _repr_png_(self) -> bytes | None:
@@ -146,7 +145,7 @@ def read_attention(translator: Translator, sentence: str) -> Attention:
     read = [SPECIALS[SOS], *trace.target]
     complete = trace.hypothesis.complete
     written = [*trace.target, SPECIALS[EOS] if complete else CUT]
-    maps: dict[Kind, AttentionMap] = {
+    maps: dict[AttentionKind, AttentionMap] = {
         "encoder": AttentionMap("encoder", trace.source, trace.source, weights["encoder"]),
         "decoder": AttentionMap("decoder", written, read, weights["decoder"]),
         "cross": AttentionMap("cross", written, trace.source, weights["cross"]),
@@ -155,10 +154,10 @@ def read_attention(translator: Translator, sentence: str) -> Attention:
 
 
 @torch.inference_mode()
-def _record(model: Transformer, trace: Trace) -> dict[Kind, NDArray[np.float32]]:
+def _record(model: Transformer, trace: Trace) -> dict[AttentionKind, NDArray[np.float32]]:
     """Return the weights of each kind: (layers, heads, queries, keys)."""
     decoder = model.decoder_layers()
-    layers: dict[Kind, list[SelfAttention] | list[CrossAttention]] = {
+    layers: dict[AttentionKind, list[SelfAttention] | list[CrossAttention]] = {
         "encoder": [layer.attention for layer in model.encoder_layers()],
         "decoder": [layer.self_attention for layer in decoder],
         "cross": [layer.cross_attention for layer in decoder],
@@ -175,7 +174,7 @@ def _record(model: Transformer, trace: Trace) -> dict[Kind, NDArray[np.float32]]
 # --------------------------------------------------------------------------------------- pictures
 
 
-def draw_attention(attention: Attention, which: Picture, path: Path) -> None:
+def draw_attention(attention: Attention, which: AttentionPicture, path: Path) -> None:
     """Draw one picture of a sentence's attention.
 
     clearest: the heads of the cross-attention that align most clearly; lines: the first of them as

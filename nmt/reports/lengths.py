@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nmt.corpus.prepared import SIDES, PreparedData
-from nmt.corpus.report import Report
+from nmt.corpus.report import PreparationReport
 from nmt.reports.figures import COLOURS, picture
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _draw_lengths(panel: "Axes", prepared: PreparedData, names: dict[str, str]) 
     panel.legend(loc="upper right")
 
 
-def _draw_pairs(panel: "Axes", report: Report) -> None:
+def _draw_pairs(panel: "Axes", report: PreparationReport) -> None:
     dropped = {f"dropped: {why}": count for why, count in report["dropped"].items()}
     kept: Any = report["pairs"]
     counts: dict[str, int] = {"read for training": report["read"], **kept, **dropped}
@@ -73,7 +73,7 @@ def _draw_pairs(panel: "Axes", report: Report) -> None:
     panel.invert_yaxis()
 
 
-def _draw_coverage(panel: "Axes", report: Report, names: dict[str, str]) -> None:
+def _draw_coverage(panel: "Axes", report: PreparationReport, names: dict[str, str]) -> None:
     shares = {
         f"{split}\n{names[side]}": 100 * sides[side]
         for split, sides in report["coverage"].items()

@@ -7,7 +7,7 @@ from sacrebleu.metrics.chrf import CHRF
 from typing_extensions import TypedDict
 
 from nmt.errors import UserError
-from nmt.evaluation import corpus_bleu
+from nmt.metrics import corpus_bleu
 from nmt.serve.errors import ApiError
 
 if TYPE_CHECKING:

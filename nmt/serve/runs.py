@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from nmt.config import CORPUS_PATHS
 from nmt.config_files import describe_fields
-from nmt.corpus.report import Report
+from nmt.corpus.report import PreparationReport
 from nmt.errors import UserError
 from nmt.reports.runs import NOTHING, summarize
 from nmt.run_folder import RunFolder, Validation, last_change
@@ -51,7 +51,7 @@ class RunDetails(TypedDict):
     served: bool
     seconds: float
     metrics: list[Validation]
-    report: Report
+    report: PreparationReport
     config: list[ConfigField]
 
 

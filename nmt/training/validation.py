@@ -12,7 +12,7 @@ from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.translator import Translator
 from nmt.device import autocast
 from nmt.errors import UserError
-from nmt.evaluation import corpus_bleu
+from nmt.metrics import corpus_bleu
 from nmt.model.transformer import Transformer
 from nmt.run_folder import Sample
 from nmt.training.batches import batches_of

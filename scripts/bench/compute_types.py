@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translator
-from nmt.evaluation import evaluate_examples
+from nmt.evaluation import evaluate
 from nmt.run_folder import open_run
 
 
@@ -62,9 +62,7 @@ def main() -> None:
 
 def scores(path: Path, translator: Translator) -> tuple[float, float]:
     run = open_run(path)
-    examples = run.examples("validation")
-    texts = [t.text for t in translator.translate([example.source for example in examples])]
-    report = evaluate_examples(examples, texts, run.config.data.target_language, False, "13a")
+    report = evaluate(translator, run.examples("validation"), run.config.data)
     return report.all.bleu, report.all.chrf
 
 

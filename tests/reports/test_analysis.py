@@ -9,7 +9,7 @@ from nmt.corpus.prepared import Example
 from nmt.corpus.seen import Seen
 from nmt.corpus.splitting import sentence_key
 from nmt.decoding.translator import Translation
-from nmt.evaluation import corpus_bleu
+from nmt.metrics import corpus_bleu
 from nmt.reports.analysis import Analysis, Group, analyse
 
 DATA = DataConfig(source="sample")

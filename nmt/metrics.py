@@ -1,0 +1,224 @@
+"""BLEU, chrF and TER of hypotheses against references, by the sacrebleu library (Post 2018).
+
+Hypotheses are detokenized and references are raw text. sacrebleu tokenizes both; its signature
+says how, so that scores can be compared with others.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sacrebleu.metrics.base import Metric, Score
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+
+from nmt.choices import BleuTokenizer
+from nmt.errors import UserError
+
+LABELS = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
+_SEED = 12345  # sacrebleu's own default
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Corpus scores, their signatures, and 95% intervals by bootstrap (Koehn 2004).
+
+    bleu, chrf: 0–100, higher is better; ter: edits per 100 reference words, lower is better;
+    intervals: low and high end, around the bootstrap's mean; empty without a bootstrap
+    """
+
+    bleu: float
+    chrf: float
+    ter: float
+    sentences: int
+    signatures: dict[str, str]
+    intervals: dict[str, tuple[float, float]]
+
+    def __str__(self) -> str:
+        lines = []
+        for name, label in LABELS.items():
+            text = f"{label:5} {getattr(self, name):6.2f}"
+            if name in self.intervals:
+                low, high = self.intervals[name]
+                text += f"  [{low:.2f}, {high:.2f}]"
+            lines.append(f"{text}  {self.signatures[name]}")
+        return "\n".join(lines)
+
+
+def corpus_bleu(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    language: str = "de",
+    lowercase: bool = False,
+    tokenize: BleuTokenizer = "13a",
+) -> float:
+    """Return BLEU, 0–100; the options are those of `evaluate_texts`."""
+    texts, right = _as_counted("bleu", tokenize, language, hypotheses, references)
+    return float(_score(_metrics(lowercase, tokenize)["bleu"], texts, right, 0).score)
+
+
+def evaluate_texts(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    language: str = "de",
+    lowercase: bool = False,
+    tokenize: BleuTokenizer = "13a",
+    bootstrap: int = 1000,
+    test_set: tuple[str, str] | None = None,
+) -> Evaluation:
+    """Score hypotheses against references, line by line.
+
+    tokenize `moses` is for published figures that were scored so: both sides go through the Moses
+    tokenizer of `language` first. bootstrap: resamples for the intervals, 0 for none. test_set:
+    name and language pair, for the signature.
+    """
+    _check(hypotheses, references)
+    metrics = _metrics(lowercase, tokenize)
+    signatures, scores, intervals = {}, {}, {}
+    for name, metric in metrics.items():
+        texts, right = _as_counted(name, tokenize, language, hypotheses, references)
+        samples = min(bootstrap, 100) if name == "ter" else bootstrap  # TER is slow
+        score = _score(metric, texts, right, samples)
+        info = metric.get_signature()
+        for key, value in zip(("test", "lang"), test_set or (), strict=False):
+            info.update(key, value)
+        signature = str(info)
+        if name == "bleu" and tokenize == "moses":
+            signature = signature.replace("tok:none", "tok:moses")
+        scores[name], signatures[name] = float(score.score), signature
+        if samples > 1 and len(hypotheses) > 1 and score._ci >= 0:
+            intervals[name] = _interval(score, math.inf if name == "ter" else 100.0)
+    return Evaluation(
+        scores["bleu"], scores["chrf"], scores["ter"], len(references), signatures, intervals
+    )
+
+
+def moses_tokenize(lines: Sequence[str], language: str) -> list[str]:
+    """Tokenize as Moses' tokenizer.perl does, by the sacremoses library."""
+    from sacremoses import MosesTokenizer
+
+    tokenizer = MosesTokenizer(lang=language)
+    return [tokenizer.tokenize(line, return_str=True, escape=False) for line in lines]
+
+
+def _as_counted(
+    metric: str, tokenize: BleuTokenizer, language: str, *texts: Sequence[str]
+) -> list[Sequence[str]]:
+    """Return the texts as a metric is given them: for BLEU by Moses' tokens, tokenized."""
+    if metric == "bleu" and tokenize == "moses":
+        return [moses_tokenize(lines, language) for lines in texts]
+    return list(texts)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two systems on the same references: a score of each, and how likely the gap is chance."""
+
+    baseline: float
+    system: float
+    difference: float
+    p_value: float
+
+    def __str__(self) -> str:
+        verdict = "significant" if self.p_value < 0.05 else "not significant"
+        return (
+            f"{self.baseline:6.2f} → {self.system:6.2f} ({self.difference:+.2f}), "
+            f"p = {self.p_value:.4f}, {verdict} at 0.05"
+        )
+
+
+def compare_texts(
+    baseline: Sequence[str],
+    system: Sequence[str],
+    references: Sequence[str],
+    *,
+    language: str = "de",
+    lowercase: bool = False,
+    tokenize: BleuTokenizer = "13a",
+    trials: int = 10_000,
+) -> dict[str, Comparison]:
+    """Test by each metric whether two systems differ (Riezler & Maxwell 2005).
+
+    Approximate randomization: in each trial a coin decides for every sentence whether its two
+    translations change places; the p-value is the share of trials, the real pair among them, whose
+    gap is no smaller than the real one. (sacrebleu's own test counts larger gaps only: to it, a
+    system differs from itself.)
+    """
+    _check(baseline, references)
+    _check(system, references)
+    found = {}
+    for name, metric in _metrics(lowercase, tokenize).items():
+        first, second, right = _as_counted(name, tokenize, language, baseline, system, references)
+        found[name] = _compare(metric, first, second, right, trials)
+    return found
+
+
+def _compare(
+    metric: Metric,
+    baseline: Sequence[str],
+    system: Sequence[str],
+    references: Sequence[str],
+    trials: int,
+) -> Comparison:
+    def counts(texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return what the score is made from: (sentences, counts), whole numbers."""
+        return np.array(metric._extract_corpus_statistics(list(texts), [list(references)]), float)
+
+    def score(total: NDArray[np.float64]) -> float:
+        return float(metric._compute_score_from_stats(total.tolist()).score)
+
+    first, second = counts(baseline), counts(system)
+    totals = first.sum(0), second.sum(0)
+    scores = score(totals[0]), score(totals[1])
+    moves = second - first
+    moves = moves[moves.any(1)]  # of the sentences that differ
+    gap = abs(scores[0] - scores[1])
+    random = np.random.default_rng(_SEED)
+    as_large = 1
+    for _ in range(trials):
+        moved = moves[random.integers(2, size=len(moves), dtype=bool)].sum(0)
+        as_large += abs(score(totals[0] + moved) - score(totals[1] - moved)) >= gap
+    return Comparison(*scores, scores[1] - scores[0], as_large / (trials + 1))
+
+
+def _check(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+    if len(hypotheses) != len(references):
+        raise UserError(
+            f"{len(hypotheses)} hypotheses for {len(references)} references; "
+            "both need the same number of lines"
+        )
+    if not references:
+        raise UserError("there is nothing to score: no line in the references")
+
+
+def _metrics(lowercase: bool, tokenize: BleuTokenizer) -> dict[str, Metric]:
+    library_tokenizer = "none" if tokenize == "moses" else tokenize
+    return {
+        "bleu": BLEU(lowercase=lowercase, tokenize=library_tokenizer, force=True),
+        "chrf": CHRF(lowercase=lowercase),
+        "ter": TER(case_sensitive=not lowercase),
+    }
+
+
+def _score(
+    metric: Metric, hypotheses: Sequence[str], references: Sequence[str], samples: int
+) -> Score:
+    """Score with a bootstrap of so many samples; without one where the library cannot."""
+    texts, reference_sets = list(hypotheses), [list(references)]
+    score: Score
+    try:
+        score = metric.corpus_score(texts, reference_sets, n_bootstrap=max(1, samples))
+    except TypeError:  # sacrebleu 2.6 fails to average when some samples score exactly 0
+        score = metric.corpus_score(texts, reference_sets)
+    return score
+
+
+def _interval(score: Score, highest: float) -> tuple[float, float]:
+    """Return sacrebleu's interval within 0 to highest: of few sentences it may reach beyond."""
+    mean, half = float(score._mean), float(score._ci)
+    return max(mean - half, 0.0), min(mean + half, highest)
