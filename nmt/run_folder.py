@@ -238,7 +238,8 @@ class RunFolder:
     def limit_while_learning(self) -> str:
         """Return the field that ended training while the validation loss still fell, or nothing.
 
-        It fell if the last validation is the best by at least 1%.
+        It fell if the last validation is the best by at least 1%. A cosine schedule that came to
+        its end is complete: at a rate of zero nothing more is learned.
         """
         metrics = self.read_metrics()
         losses = [line["loss"] for line in metrics]
@@ -246,10 +247,12 @@ class RunFolder:
             return ""
         last = metrics[-1]
         settings = self.config.training
-        if settings.max_updates and last["update"] >= settings.max_updates:
-            return "training.max_updates"
         if settings.max_minutes and last["minutes"] >= settings.max_minutes:
             return "training.max_minutes"
+        if settings.schedule == "cosine":
+            return ""
+        if settings.max_updates and last["update"] >= settings.max_updates:
+            return "training.max_updates"
         return "training.epochs"
 
     def write_metrics(self, lines: list[Validation]) -> None:

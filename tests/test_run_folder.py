@@ -449,20 +449,22 @@ def test_a_run_remembers_what_it_was_started_and_resumed_with(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("losses", "field"),
+    ("losses", "schedule", "field"),
     [
-        ([3.0, 2.0], "training.max_updates"),
-        ([2.0, 1.99], ""),  # hardly
-        ([2.0, 3.0], ""),
-        ([2.0], ""),
-        ([], ""),
+        ([3.0, 2.0], "constant", "training.max_updates"),
+        ([3.0, 2.0], "cosine", ""),  # complete
+        ([2.0, 1.99], "constant", ""),  # hardly
+        ([2.0, 3.0], "constant", ""),
+        ([2.0], "constant", ""),
+        ([], "constant", ""),
     ],
 )
 def test_a_limit_that_ended_a_training_while_it_learnt(
-    losses: list[float], field: str, tmp_path: Path
+    losses: list[float], schedule: str, field: str, tmp_path: Path
 ) -> None:
     run = RunFolder(tmp_path)
-    run.write_config(load_config("sample.yaml", [f"training.max_updates={len(losses) or 1}"]))
+    changes = [f"training.max_updates={len(losses) or 1}", f"training.schedule={schedule}"]
+    run.write_config(load_config("sample.yaml", changes))
     lines = [
         {**VALIDATION, "update": number, "loss": loss} for number, loss in enumerate(losses, 1)
     ]
