@@ -32,7 +32,6 @@ THEMES = {
     "light": ("#1f2328", "#0969da", "#bc4c00", "Blues"),
     "dark": ("#e6edf3", "#58a6ff", "#ffa657", "magma"),
 }
-_INK = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
 _LEFT_OUT = re.compile(
     r"WARNING|python3 -m venv|touch |\S+pip |real|user|sys|\s*$"
 )  # the installation
@@ -46,7 +45,10 @@ def draw_run(run: RunFolder, theme: str, path: Path) -> None:
     ink, loss_colour, bleu_colour, colour_map = THEMES[theme]
     found = read_attention(load_translator(run.path), SENTENCE)["cross"]
     with picture(path, 11, 4.4) as figure:
-        mpl.rcParams.update({**dict.fromkeys(_INK, ink), "svg.fonttype": "path"})
+        mpl.rcParams["svg.fonttype"] = "path"
+        mpl.rc("text", color=ink)
+        mpl.rc("axes", labelcolor=ink, edgecolor=ink)
+        mpl.rc(("xtick", "ytick"), color=ink)
         left, right = figure.subplots(1, 2, width_ratios=[1, 1.2])
         figure.patch.set_alpha(0)
         _draw_attention(left, found, colour_map)
