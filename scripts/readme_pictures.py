@@ -48,7 +48,8 @@ def draw_run(run: RunFolder, theme: str, path: Path) -> None:
         mpl.rcParams["svg.fonttype"] = "path"
         mpl.rc("text", color=ink)
         mpl.rc("axes", labelcolor=ink, edgecolor=ink)
-        mpl.rc(("xtick", "ytick"), color=ink)
+        mpl.rc("xtick", color=ink)
+        mpl.rc("ytick", color=ink)
         left, right = figure.subplots(1, 2, width_ratios=[1, 1.2])
         figure.patch.set_alpha(0)
         _draw_attention(left, found, colour_map)
