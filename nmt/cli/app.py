@@ -66,7 +66,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; what the user can mend becomes one line and exit code 2."""
+    """Run the command line; an error that the user can fix becomes one line and exit code 2."""
     signal.signal(signal.SIGTERM, _terminate)
     debug = "--debug" in sys.argv
     if debug:
