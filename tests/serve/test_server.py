@@ -91,9 +91,12 @@ def test_a_port_that_is_taken_is_told_of() -> None:
 
 
 def test_answers_are_sent_without_delay() -> None:
-    with bind("127.0.0.1", 0) as listener:
-        with socket.create_connection(listener.getsockname()), listener.accept()[0] as accepted:
-            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    with (
+        bind("127.0.0.1", 0) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_which_hosts_are_answered() -> None:
