@@ -3,11 +3,10 @@
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import anyio
-from pydantic import TypeAdapter
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -21,7 +20,7 @@ from nmt.serve import libretranslate, v1
 from nmt.serve.errors import ApiError
 from nmt.serve.gate import Gate
 from nmt.serve.openapi import describe
-from nmt.serve.operations import Operation, read_body
+from nmt.serve.operations import Operation, encode, read_body
 from nmt.serve.service import Service
 
 OPERATIONS: tuple[Operation, ...] = (*libretranslate.OPERATIONS, *v1.OPERATIONS)
@@ -53,10 +52,10 @@ def make_app(service: Service) -> Starlette:
 
 
 def _routes(service: Service) -> list[BaseRoute]:
-    document = describe(OPERATIONS)
+    document = cache(lambda: encode(describe(OPERATIONS)))
 
     async def openapi(request: Request) -> Response:
-        return JSONResponse(document)
+        return _json(await service.in_thread(document))
 
     async def page(request: Request) -> Response:
         return FileResponse(_PAGE / "index.html", headers={"Cache-Control": "no-cache"})
@@ -89,7 +88,6 @@ def _middleware(service: Service) -> list[Middleware]:
 
 def _endpoint(service: Service, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
     """Return the function that reads, admits and answers requests of an operation."""
-    result: TypeAdapter[Any] = TypeAdapter(operation.result)
 
     async def answer(request: Request) -> Response:
         body = await read_body(request, operation.body) if operation.body else None
@@ -100,9 +98,7 @@ def _endpoint(service: Service, operation: Operation) -> Callable[[Request], Awa
         except TimeoutError:
             message = f"The answer takes longer than {service.limits.seconds:g} seconds"
             raise ApiError(503, message, {"Retry-After": "5"}) from None
-        if isinstance(found, Response):
-            return found
-        return Response(result.dump_json(found), media_type="application/json")
+        return found if isinstance(found, Response) else _json(encode(found))
 
     return answer
 
@@ -122,6 +118,10 @@ def _admit(service: Service, operation: Operation, request: Request, key: str | 
         caller = f"key {key}"
     if operation.path != "/health":
         service.rates.count(caller)
+
+
+def _json(content: bytes) -> Response:
+    return Response(content, media_type="application/json")
 
 
 async def _refuse(request: Request, error: Exception) -> Response:

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sacrebleu.metrics.chrf import CHRF
 from typing_extensions import TypedDict
 
 from nmt.errors import UserError
-from nmt.metrics import corpus_bleu
 from nmt.serve.errors import ApiError
 
 if TYPE_CHECKING:
@@ -67,6 +65,10 @@ async def compare(
 def _score(
     examples: "Sequence[Example]", one: Sequence[str], two: Sequence[str], language: str
 ) -> tuple[list[ComparedSentence], tuple[float, float]]:
+    from sacrebleu.metrics.chrf import CHRF
+
+    from nmt.metrics import corpus_bleu
+
     references = [example.reference for example in examples]
     metric = CHRF()
     rows: list[ComparedSentence] = []

@@ -1,15 +1,15 @@
 """The OpenAPI document, made of the operations."""
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from pydantic import TypeAdapter
+from pydantic_core import from_json
 from typing_extensions import TypedDict
 
 from nmt import __version__
-from nmt.serve.operations import Operation
+from nmt.serve.operations import Operation, encode
 
 _PARAMETER = re.compile(r"{(\w+)}")
 _DEFINITIONS = "#/components/schemas/{model}"
@@ -50,8 +50,7 @@ def describe(operations: Sequence[Operation]) -> dict[str, Any]:
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
     }
-    # Defaults that are no numbers cannot be written as JSON.
-    found: dict[str, Any] = json.loads(json.dumps(document), parse_constant=lambda _: None)
+    found: dict[str, Any] = from_json(encode(document))  # NaN, a default, is not in JSON
     return found
 
 

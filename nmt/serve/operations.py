@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import to_json
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
 
@@ -34,6 +35,11 @@ class Operation:
     needs_key: bool = True
     file: bool = False
     streams: bool = False
+
+
+def encode(content: Any) -> bytes:
+    """Return JSON, with null for numbers that JSON has no words for."""
+    return to_json(content, inf_nan_mode="null")
 
 
 async def read_body(request: Request, shape: type[BaseModel]) -> BaseModel:

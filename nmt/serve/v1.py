@@ -1,6 +1,5 @@
 """The interface of nmt itself: translations with all that is known about them."""
 
-import json
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -14,7 +13,7 @@ from nmt.errors import UserError
 from nmt.serve.comparing import Comparison, compare
 from nmt.serve.errors import ApiError
 from nmt.serve.limits import MOST_OPTIONS
-from nmt.serve.operations import Operation
+from nmt.serve.operations import Operation, encode
 from nmt.serve.runs import RunDetails, RunRow, describe_run, list_runs
 from nmt.serve.service import Service
 
@@ -212,10 +211,10 @@ def _beam_step(step: "Step") -> BeamStep:
     }
 
 
-async def _as_lines(described: AsyncIterator[Sentence], texts: list[int]) -> AsyncIterator[str]:
+async def _as_lines(described: AsyncIterator[Sentence], texts: list[int]) -> AsyncIterator[bytes]:
     number = 0
     async for sentence in described:
-        yield json.dumps({"text": texts[number], **sentence}, ensure_ascii=False) + "\n"
+        yield encode({"text": texts[number], **sentence}) + b"\n"
         number += 1
 
 

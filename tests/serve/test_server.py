@@ -82,6 +82,36 @@ def test_what_is_unsafe_or_impossible_is_refused(
     assert len(result.stderr.splitlines()) == 1
 
 
+_ONE_ANSWER = """
+import sys
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+from nmt.cli.options import open_translator
+from nmt.run_folder import RunFolder
+from nmt.serve.app import make_app
+from nmt.serve.served_run import ServedRun
+from nmt.serve.service import Service
+
+folder = RunFolder(Path(sys.argv[1]))
+translator = open_translator([folder], "best", None, None, None, "ctranslate2")
+app = make_app(Service([ServedRun("toy", folder, translator, "ctranslate2")]))
+with TestClient(app, base_url="http://localhost") as client:
+    body = {"q": "Anna sings today.", "source": "en", "target": "de"}
+    print(client.post("/translate", json=body).json()["translatedText"])
+print(*{"torch", "spacy", "sacrebleu", "docx", "selectolax"}.intersection(sys.modules))
+"""
+
+
+def test_an_answer_needs_neither_pytorch_nor_what_documents_need(trained_run: RunFolder) -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", _ONE_ANSWER, str(trained_run.path)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert found.stdout.splitlines() == ["Anna singt heute.", ""]
+
+
 def test_a_port_that_is_taken_is_told_of() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
