@@ -91,7 +91,7 @@ def serve(
     from nmt.serve.app import make_app
     from nmt.serve.limits import Limits
     from nmt.serve.served_run import ServedRun, name_runs
-    from nmt.serve.server import LOOPBACK, bind, run_server
+    from nmt.serve.server import LOOPBACK, bind, make_server
     from nmt.serve.service import Service
 
     access = _access(host, public, api_key, api_keys, allow_origin, allow_host)
@@ -109,7 +109,7 @@ def serve(
         typer.echo(f"serving          {each.name}, {each.source} → {each.target}", err=True)
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"open             http://{shown}:{listener.getsockname()[1]}", err=True)
-    run_server(make_app(service), listener)
+    make_server(make_app(service), limits.seconds).run(sockets=[listener])
 
 
 def _access(

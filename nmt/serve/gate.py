@@ -1,4 +1,4 @@
-"""What every request passes first: the Host and Origin headers, the size and the time of its body.
+"""What every request passes first: the Host and Origin headers, and the size of its body.
 
 And what every answer carries: headers that keep a browser from doing more than the page needs.
 """
@@ -78,7 +78,7 @@ class Gate:
 
 
 class _Body:
-    """A request's body as it arrives, no larger than allowed and no slower."""
+    """A request's body as it arrives, no larger than allowed."""
 
     def __init__(self, receive: Receive, headers: Headers, limits: Limits):
         self._receive = receive
@@ -86,22 +86,17 @@ class _Body:
         self._read = 0
         self._complete = asyncio.Event()
         self._gone = asyncio.Event()
-        self._until = asyncio.get_running_loop().time() + limits.seconds
         declared = headers.get("content-length", "")
         self._declared = int(declared) if declared.isdecimal() and len(declared) < 20 else 0
 
     async def receive(self) -> Message:
-        """Return the next message; raises `ApiError` 413 or 408."""
+        """Return the next message; raises `ApiError` 413."""
         if self._complete.is_set():
             await self._gone.wait()
             return {"type": "http.disconnect"}
         if self._declared > self._limits.body:
             raise self._too_large()
-        left = self._until - asyncio.get_running_loop().time()
-        try:
-            message = await asyncio.wait_for(self._receive(), left)
-        except asyncio.TimeoutError:
-            raise ApiError(408, "The request took too long to arrive") from None
+        message = await self._receive()
         self._read += len(message.get("body", b""))
         if self._read > self._limits.body:
             raise self._too_large()

@@ -1,18 +1,25 @@
 """From run folders to a running server."""
 
+import asyncio
 import socket
 from collections.abc import Sequence
 from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from nmt.errors import UserError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _GRACE = 30  # seconds for what is under way when the server is told to end
 _MOST_CONNECTIONS = 1000
+_MOST_PIPELINED = 100  # requests of a connection that wait for the answer to the one before
 _BACKLOG = 1000
+_TOO_SLOW = (
+    b"HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json\r\nContent-Length: 47\r\n"
+    b'Connection: close\r\n\r\n{"error":"The request took too long to arrive"}'
+)
 
 
 def read_keys(path: Path) -> list[str]:
@@ -58,10 +65,14 @@ def bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-def run_server(app: ASGIApp, listener: socket.socket) -> None:
-    """Serve until SIGINT or SIGTERM; what is under way then is finished."""
+def make_server(app: ASGIApp, seconds: float) -> uvicorn.Server:
+    """Return a server of the application.
+
+    seconds: that a client has to send a request, and to accept its answer
+    """
     config = uvicorn.Config(
         app,
+        http=_limited(seconds),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -70,4 +81,50 @@ def run_server(app: ASGIApp, listener: socket.socket) -> None:
         limit_concurrency=_MOST_CONNECTIONS,
         timeout_graceful_shutdown=_GRACE,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    return uvicorn.Server(config)
+
+
+def _limited(seconds: float) -> type[HttpToolsProtocol]:
+    """Return uvicorn's protocol with limits, so that slow clients do not use up the connections."""
+
+    class Limited(HttpToolsProtocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._sending = self._accepting = self._start_limit()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._sending.cancel()
+            self._accepting.cancel()
+            super().connection_lost(exc)
+
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            self._sending.cancel()
+            self._sending = self._start_limit()
+            if len(self.pipeline) > _MOST_PIPELINED:
+                self.transport.abort()
+
+        def on_message_complete(self) -> None:
+            self._sending.cancel()
+            super().on_message_complete()
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._accepting = self._start_limit()
+
+        def resume_writing(self) -> None:
+            self._accepting.cancel()
+            super().resume_writing()
+
+        def _start_limit(self) -> asyncio.TimerHandle:
+            return self.loop.call_later(seconds, self._give_up)
+
+        def _give_up(self) -> None:
+            if self.cycle is None or not self.cycle.response_started:
+                self.transport.write(_TOO_SLOW)
+            if self.transport.get_write_buffer_size():
+                self.transport.abort()  # close() would wait until the client has read everything
+            else:
+                self.transport.close()
+
+    return Limited

@@ -10,7 +10,6 @@ import pytest
 pytest.importorskip("starlette", reason="the extra `serve` is not installed")
 
 import torch
-import uvicorn
 from starlette.testclient import TestClient
 
 from nmt.decoding.loading import load_translator
@@ -18,7 +17,7 @@ from nmt.run_folder import RunFolder
 from nmt.serve.app import make_app
 from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
-from nmt.serve.server import bind
+from nmt.serve.server import bind, make_server
 from nmt.serve.service import Access, Service
 
 SENTENCES = [
@@ -57,7 +56,7 @@ def start_server() -> Iterator[Callable[[Service], str]]:
 
         def start(service: Service) -> str:
             listener = bind("127.0.0.1", 0)
-            server = uvicorn.Server(uvicorn.Config(make_app(service), log_level="error"))
+            server = make_server(make_app(service), service.limits.seconds)
             thread = threading.Thread(target=server.run, args=([listener],))
             thread.start()
             running.callback(thread.join, 20)

@@ -127,7 +127,7 @@ def test_too_many_requests_are_told_when_to_come_back(
 def test_an_answer_that_takes_too_long_is_given_up(make_client: Callable[..., TestClient]) -> None:
     client = make_client(limits=Limits(seconds=0.001))
     answer = client.post("/translate", json={**REQUEST, "q": ["Anna sings today."] * 500})
-    assert answer.status_code in (408, 503)
+    assert answer.status_code == 503
 
 
 def test_answers_keep_browsers_from_doing_more_than_the_page_needs(client: TestClient) -> None:

@@ -10,14 +10,19 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
+from nmt.serve.limits import Limits
+from nmt.serve.served_run import ServedRun
 from nmt.serve.server import bind, hosts_of, read_keys
+from nmt.serve.service import Service
 
 START = [sys.executable, "-m", "nmt", "serve", "--port", "0"]
 
@@ -158,3 +163,88 @@ def test_a_client_that_leaves_early_is_no_error(
     process.terminate()
     assert process.stderr
     assert "Traceback" not in process.stderr.read()
+
+
+@pytest.fixture
+def impatient(start_server: Callable[[Service], str], served: ServedRun) -> tuple[str, int]:
+    """The address of a server that waits half a second for its clients."""
+    address = urlsplit(start_server(Service([served], Limits(seconds=0.5))))
+    return address.hostname or "", address.port or 0
+
+
+HEAD = b"POST /translate HTTP/1.1\r\nHost: localhost\r\n"
+SLOW = [
+    (b"", b""),
+    (b"POST /transl", b"a"),
+    (HEAD, b"X-A: 1\r\n"),
+    (HEAD + b"Content-Type: application/json\r\nContent-Length: 9999\r\n\r\n{", b" "),
+]
+
+
+@pytest.mark.parametrize(("start", "drop"), SLOW)
+def test_a_request_that_arrives_too_slowly_is_given_up(
+    impatient: tuple[str, int], start: bytes, drop: bytes
+) -> None:
+    with socket.create_connection(impatient, timeout=0.1) as client:
+        client.sendall(start)
+        assert b" 408 " in drip(client, drop)
+
+
+def test_a_request_answered_before_it_is_complete_is_given_up(impatient: tuple[str, int]) -> None:
+    with socket.create_connection(impatient, timeout=0.1) as client:
+        client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n")
+        answer = drip(client, b"x")
+    assert b" 200 " in answer
+    assert b" 408 " not in answer
+
+
+def drip(client: socket.socket, drop: bytes) -> bytes:
+    """Send a little every tenth of a second, and return what comes before the server hangs up."""
+    found = b""
+    for _ in range(100):
+        try:
+            client.sendall(drop)
+            more = client.recv(10_000)
+        except TimeoutError:
+            continue
+        except ConnectionError:
+            return found
+        if not more:
+            return found
+        found += more
+    raise AssertionError("the connection is still open")
+
+
+def test_an_answer_that_nobody_reads_is_given_up(impatient: tuple[str, int]) -> None:
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(impatient)
+        with pytest.raises(ConnectionError):
+            ask_without_reading(client)
+
+
+def ask_without_reading(client: socket.socket) -> None:
+    for _ in range(500):
+        client.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        time.sleep(0.02)
+
+
+def test_requests_are_not_piled_up_without_end(impatient: tuple[str, int]) -> None:
+    requests = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n" * 500_000
+    with (
+        socket.create_connection(impatient, timeout=10) as client,
+        pytest.raises(ConnectionError),
+    ):
+        client.sendall(requests)
+
+
+def test_a_connection_that_is_kept_answers_again(impatient: tuple[str, int]) -> None:
+    client = HTTPConnection(*impatient)
+    client.request("GET", "/health")
+    client.getresponse().read()
+    first = client.sock
+    time.sleep(0.7)
+    client.request("GET", "/health")
+    assert client.getresponse().status == 200
+    assert client.sock is first
+    client.close()
