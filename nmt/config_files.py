@@ -57,6 +57,8 @@ class _Dumper(yaml.SafeDumper):
     """PyYAML's safe dumper; text that `_Loader` would take for a number gets quotes."""
 
 
+SCHEMA_LINE = "# yaml-language-server: $schema="  # how editors' YAML plugins find a schema
+
 # Fields that configurations and runs of an earlier nmt may have: their present name, or None where
 # the field is gone and what it was set to no longer matters.
 FORMER_FIELDS: dict[str, str | None] = {"data.name_copies": None}
@@ -182,8 +184,15 @@ def describe_fields(which: str = "") -> Iterator[tuple[str, str, str, str]]:
 
 
 def config_schema() -> dict[str, Any]:
-    """Return a JSON schema of the YAML, for editors that complete and check it."""
+    """Return the JSON schema of configurations."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Config.model_json_schema()
+
+
+def with_schema(text: str) -> str:
+    """Return YAML with the shipped schema named at its top, for editors."""
+    lines = [line for line in text.splitlines() if not line.startswith(SCHEMA_LINE)]
+    address = (SHIPPED_CONFIGS / "schema.json").as_uri()
+    return "\n".join([f"{SCHEMA_LINE}{address}", *lines]) + "\n"
 
 
 def commented_config(name: str) -> str:

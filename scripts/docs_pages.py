@@ -2,8 +2,8 @@
 
     make docs
 
-The configuration page comes from the fields' descriptions, the command line page from Typer, and
-the changelog from CHANGELOG.md.
+The configuration page comes from the fields' descriptions, the command line page from Typer, the
+changelog from CHANGELOG.md. Configurations that pages link to are copied into the site.
 """
 
 import subprocess
@@ -12,11 +12,11 @@ from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
-from nmt.config_files import describe_fields
+from nmt.config_files import describe_fields, shipped_configs
 
 ROOT = Path(__file__).parent.parent
-REPOSITORY_FILES = "(../"  # how pages link to files of the repository outside docs/
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -28,7 +28,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     }
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
+    for path in shipped_configs():
+        name = path.relative_to(ROOT).as_posix()
+        files.append(File.generated(config, name, abs_src_path=str(path)))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Turn links to ../configs, which work in the repository, into links within the site."""
+    return markdown.replace("](../configs/", "](configs/")
 
 
 def configuration() -> str:

@@ -1,5 +1,6 @@
 """Every YAML that is shipped: it loads, has its size, and trains."""
 
+import json
 import re
 from pathlib import Path
 
@@ -7,12 +8,13 @@ import pytest
 import torch
 
 from nmt.config import Config
-from nmt.config_files import load_config, shipped_configs
+from nmt.config_files import SCHEMA_LINE, _read_yaml, load_config, shipped_configs
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.shipped import SHIPPED_CONFIGS
 from nmt.training.train import train
 
 CONFIGS = shipped_configs()
+SCHEMA = SHIPPED_CONFIGS / "schema.json"
 
 
 def name(path: Path) -> str:
@@ -37,13 +39,19 @@ PARAMETERS = {
 pytestmark = pytest.mark.parametrize("path", CONFIGS, ids=name)
 
 
-def test_begins_with_the_command_that_runs_it(path: Path) -> None:
-    first = path.read_text(encoding="utf-8").split("\n")[0]
-    command = re.fullmatch(r"# nmt train --config (\S+)((?: --set \S+)*)", first)
+def test_begins_with_its_schema_and_the_command_that_runs_it(path: Path) -> None:
+    schema, second = path.read_text(encoding="utf-8").split("\n")[:2]
+    assert (path.parent / schema.removeprefix(SCHEMA_LINE)).samefile(SCHEMA)
+    command = re.fullmatch(r"# nmt train --config (\S+)((?: --set \S+)*)", second)
     assert command
     assert command[1] == name(path)
     overrides = command[2].split(" --set ")[1:]
     assert load_config(command[1], overrides) == load_config(path)
+
+
+def test_is_valid_by_its_schema(path: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.validate(_read_yaml(path), json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
 def test_has_as_many_parameters_as_written_down(path: Path) -> None:

@@ -46,7 +46,7 @@ def config_fields(
 
 @app.command("schema")
 def config_schema() -> None:
-    """Print the JSON schema of configurations, by which editors complete and check them."""
+    """Print the JSON schema with which editors complete and check configurations."""
     from nmt.config_files import config_schema
 
     typer.echo(json.dumps(config_schema(), indent=2, ensure_ascii=False))
@@ -69,16 +69,16 @@ def config_new(
 
     With --corpus, settings are chosen by the corpus' size and lengths, this machine and the time.
     """
-    from nmt.config_files import commented_config
+    from nmt.config_files import commented_config, with_schema
     from nmt.reports.recipes import recommend
 
     if (name is None) == (corpus is None):
         raise UserError("name either a configuration to start from, or --corpus FILE")
     if name is not None:
-        typer.echo(commented_config(name), nl=False)
+        typer.echo(with_schema(commented_config(name)), nl=False)
         return
     assert corpus
     recipe = recommend(corpus, minutes)
-    typer.echo(recipe.yaml, nl=False)
+    typer.echo(with_schema(recipe.yaml), nl=False)
     for warning in recipe.warnings:
         typer.echo(warning, err=True)

@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 
 from nmt.cli.app import app
 from nmt.config import Config
-from nmt.config_files import describe_fields, load_config, shipped_configs
+from nmt.config_files import SCHEMA_LINE, describe_fields, load_config, shipped_configs
+from nmt.shipped import SHIPPED_CONFIGS
 
 runner = CliRunner()
 
@@ -40,6 +41,21 @@ def test_the_schema_knows_every_field() -> None:
     assert training["properties"]["schedule"]["enum"] == ["inverse_sqrt", "cosine", "constant"]
     assert training["properties"]["epochs"]["description"]
     assert training["additionalProperties"] is False
+
+
+def test_the_shipped_schema_is_current() -> None:
+    shipped = (SHIPPED_CONFIGS / "schema.json").read_text(encoding="utf-8")
+    printed = runner.invoke(app, ["config", "schema"]).stdout
+    assert shipped == printed, "run: nmt config schema > configs/schema.json"
+
+
+def test_a_new_configuration_names_the_schema(tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"a {i}\tb {i}\n" for i in range(100)), encoding="utf-8")
+    for arguments in (["sample"], ["--corpus", str(pairs)]):
+        first, second = runner.invoke(app, ["config", "new", *arguments]).stdout.split("\n")[:2]
+        assert first == f"{SCHEMA_LINE}{(SHIPPED_CONFIGS / 'schema.json').as_uri()}"
+        assert not second.startswith(SCHEMA_LINE)
 
 
 @pytest.mark.parametrize("path", shipped_configs(), ids=lambda path: path.stem)
