@@ -3,6 +3,7 @@
 import errno
 import re
 import shutil
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,9 +36,19 @@ def one_line(error: object) -> str:
 
 def shown(text: str) -> str:
     """Return text as a terminal can show it: control characters escaped, endless words cut."""
-    plain = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    plain = "".join(c if _is_visible(c) else ascii(c)[1:-1] for c in text)
     cut = _ENDLESS.sub(lambda word: f"{word[0][:_KEPT]}…", plain)
     return cut if len(cut) <= _LONGEST else f"{cut[:_LONGEST]}…"
+
+
+def shown_lines(text: str) -> str:
+    """Return text of several lines, each as `shown` has it."""
+    return "\n".join(map(shown, text.split("\n")))
+
+
+def _is_visible(character: str) -> bool:
+    # French has no-break spaces, Japanese wide ones.
+    return character.isprintable() or unicodedata.category(character) == "Zs"
 
 
 def unreadable_weights(path: Path, error: Exception) -> UserError:

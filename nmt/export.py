@@ -8,6 +8,7 @@ program, `nmt/exported/translate.py`, that does what `nmt translate` does around
 import glob
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,9 +18,11 @@ from nmt.corpus.casing import CASING
 from nmt.corpus.tokenizers import KNOWN_WORDS, Tokenizer, load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import unsupported, write_model
 from nmt.errors import UserError, writing
+from nmt.locks import locked
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import SPECIALS
 
+_LOCK = ".lock"
 _EXPORTED = Path(__file__).parent / "exported"
 _DECODING = {"beam_size", "length_penalty", "max_length_factor", "max_length_extra"}
 
@@ -38,9 +41,15 @@ def export_run(run: RunFolder, folder: Path, weights: Weights = "best") -> None:
     tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
     vocabularies = _pieces(tokenizers.source), _pieces(tokenizers.target)
     prefix = f".{folder.name}.partial."
-    for remains in folder.parent.glob(f"{glob.escape(prefix)}*"):  # of exports that were killed
-        shutil.rmtree(remains, ignore_errors=True)
-    with writing(folder), TemporaryDirectory(prefix=prefix, dir=folder.parent) as scratch:
+    for remains in folder.parent.glob(f"{glob.escape(prefix)}*"):
+        # Held by an export at work; free where it was killed.
+        with suppress(UserError), locked(remains / _LOCK, "at work", wait=False):
+            shutil.rmtree(remains, ignore_errors=True)
+    with (
+        writing(folder),
+        TemporaryDirectory(prefix=prefix, dir=folder.parent) as scratch,
+        locked(Path(scratch, _LOCK), "at work"),
+    ):
         partial = Path(scratch, folder.name)
         partial.mkdir()
         write_model(run.weights(weights), config.model, vocabularies, partial)
@@ -48,6 +57,8 @@ def export_run(run: RunFolder, folder: Path, weights: Weights = "best") -> None:
             shutil.copyfile(run.data / name, partial / name)
         if config.tokenizer.subword:
             _write_program(run, config, partial)
+        if folder.exists():
+            raise UserError(f"{folder}: another export has written it meanwhile")
         partial.rename(folder)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.errors import UserError, shown, writing
+from nmt.errors import UserError, shown, shown_lines, writing
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,8 @@ def test_messages_show_control_characters_and_cut_what_is_endless() -> None:
     assert shown("a\x1b[2J\x85b\udcff „c“") == r"a\x1b[2J\x85b\udcff „c“"
     assert len(shown("x" * 5000)) < 400
     assert len(shown("x y " * 5000)) < 4000
+    assert shown("déjà\xa0vu\u3000e\u0301") == "déjà\xa0vu\u3000e\u0301"
+    assert shown_lines("a\nb\x1b\n") == "a\nb\\x1b\n"
 
 
 def _write(path: Path, error: OSError) -> None:

@@ -12,6 +12,7 @@ import sentencepiece
 from safetensors.torch import load_file, save_file
 
 from nmt.config_files import load_config
+from nmt.decoding.engines.conversion import write_model
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
 from nmt.export import export_run
@@ -73,6 +74,21 @@ def test_nothing_half_written_is_left(
     with pytest.raises(UserError, match=r"exported: cannot be written \(No space left"):
         export_run(trained_run, tmp_path / "exported")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_exports_at_once_do_not_disturb_each_other(
+    trained_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def meanwhile(*arguments: object) -> None:
+        monkeypatch.undo()
+        export_run(trained_run, tmp_path / "exported")
+        write_model(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("nmt.export.write_model", meanwhile)
+    with pytest.raises(UserError, match="exported: another export has written it meanwhile"):
+        export_run(trained_run, tmp_path / "exported")
+    assert [path.name for path in tmp_path.iterdir()] == ["exported"]
+    assert (tmp_path / "exported" / "model.bin").exists()
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from nmt.cli.options import ConfigOption, SetOption, load
+from nmt.cli.writing import warn
 from nmt.errors import UserError
 
 app = typer.Typer(help="Show, explain and write configurations.", no_args_is_help=True)
@@ -81,4 +82,4 @@ def config_new(
     recipe = recommend(corpus, minutes)
     typer.echo(with_schema(recipe.yaml), nl=False)
     for warning in recipe.warnings:
-        typer.echo(warning, err=True)
+        warn(warning)

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from nmt.cli.tables import print_facts, print_table
-from nmt.errors import UserError
+from nmt.cli.writing import warn
+from nmt.errors import UserError, shown
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -28,7 +29,7 @@ def runs(
     elif found:
         print_table(RUN_COLUMNS, [run.row() for run in found], left=2)
     for line in damaged:
-        typer.echo(line, err=True)
+        warn(line)
 
 
 def show(
@@ -53,7 +54,7 @@ def show(
         print_table(VALIDATION_COLUMNS, validation_rows(metrics), left=0)
         typer.echo()
         for sample in metrics[-1]["samples"]:
-            typer.echo(f"{sample['source']}  →  {sample['translation']}")
+            typer.echo(shown(f"{sample['source']}  →  {sample['translation']}"))
 
 
 def rm(

@@ -26,7 +26,7 @@ from nmt.cli.options import (
 )
 from nmt.cli.prompt import converse
 from nmt.cli.writing import align_lines, format_translations, warn, write_lines
-from nmt.errors import UserError
+from nmt.errors import UserError, shown, shown_lines
 
 if TYPE_CHECKING:
     from nmt.config import Config
@@ -48,7 +48,7 @@ def prepare(
     from nmt.corpus.report import format_report
 
     prepared = prepare(load(config, set_), refresh=refresh)
-    typer.echo(format_report(prepared.report))
+    typer.echo(shown_lines(format_report(prepared.report)))
     typer.echo(f"prepared data    {prepared.folder}")
 
 
@@ -132,7 +132,7 @@ def _tell_what_next(run: "RunFolder") -> None:
     if samples:  # sentences like those that it was trained on, one that it knows if there is any
         right = [s for s in samples if s["translation"] == s["reference"]]
         sentence = shlex.quote((right or samples)[0]["source"])
-        typer.echo(f"translate with   nmt translate --run {quoted} {sentence}")
+        typer.echo(f"translate with   nmt translate --run {quoted} {shown(sentence)}")
 
 
 def _run_to_train(
@@ -311,7 +311,7 @@ def evaluate(
     if output:
         write_lines(iter(report.translations), output)
     as_json = json.dumps(report.as_json(), indent=2, ensure_ascii=False) if json_ else None
-    typer.echo(as_json or str(report))
+    typer.echo(as_json or shown_lines(str(report)))
 
 
 def export(

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import typer
 
+from nmt.errors import shown
+
 
 def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> None:
     """Print rows under heads; the first `left` columns are aligned left, the others right.
@@ -14,6 +16,7 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int) 
     from rich.table import Table
 
     console = Console()
+    rows = [list(map(shown, row)) for row in rows]
     if not console.is_terminal:
         typer.echo("\n".join(_plain([heads, *rows], left)))
         return
@@ -34,6 +37,7 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     from rich.table import Table
 
     console = Console()
+    facts = [(name, shown(text)) for name, text in facts]
     if not console.is_terminal:
         typer.echo("\n".join(f"{name:<17}{text}" for name, text in facts))
         return

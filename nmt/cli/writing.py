@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from nmt.errors import shown_lines
+
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator
 
@@ -63,4 +65,4 @@ def write_lines(lines: Iterator[str], output: Path | None) -> None:
 
 def warn(text: str) -> None:
     """Print on standard error."""
-    typer.echo(text, err=True)
+    typer.echo(shown_lines(text), err=True)

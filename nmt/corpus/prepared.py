@@ -116,6 +116,9 @@ class Example:
     source_in_train: bool
 
 
+_EXAMPLE = TypeAdapter(Example)
+
+
 def write_examples(path: Path, examples: Iterable[Example]) -> None:
     """Write examples as JSON lines."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
@@ -127,12 +130,13 @@ def read_examples(path: Path, remedy: str = _REMEDY) -> list[Example]:
     """Read what `write_examples` wrote; `remedy` is what an error tells the user to do."""
     try:
         with path.open(encoding="utf-8", newline="\n") as file:
-            examples = [Example(**json.loads(line)) for line in file]
-    except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise _damaged(path, error, remedy) from None
-    if not all(isinstance(text, str) for e in examples for text in (e.source, e.reference)):
-        raise _damaged(path, "not text", remedy)
-    return examples
+            return [_EXAMPLE.validate_json(line, strict=True) for line in file]
+    except ValidationError as error:
+        raise _damaged(path, first_problem(error), remedy) from None
+    except UnicodeDecodeError:
+        raise _damaged(path, "it is not UTF-8", remedy) from None
+    except OSError as error:
+        raise _damaged(path, error.strerror or "damaged", remedy) from None
 
 
 def _damaged(path: Path, reason: object, remedy: str = _REMEDY) -> UserError:

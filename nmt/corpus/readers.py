@@ -17,7 +17,7 @@ from itertools import chain, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import IO, Literal, TypeAlias, cast
 
-from nmt.errors import UserError, one_line
+from nmt.errors import UserError, one_line, shown
 
 MAX_LINE_BYTES = 2**20
 MAX_UNPACKED_BYTES = 4 * 2**30
@@ -52,7 +52,8 @@ def read_tsv(path: Path) -> Iterator[Pair]:
         if not line.strip() or (number == 1 and _is_header(fields)):
             continue
         if number == 1 and _names_columns(fields):
-            print(f"{path}: line 1 names the columns and is left out", file=sys.stderr)
+            told = shown(f"{path}: line 1 names the columns and is left out")
+            print(told, file=sys.stderr)
             continue
         pair = fields[1:4:2] if numbered else fields[:2]
         if len(pair) < 2:

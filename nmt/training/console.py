@@ -8,6 +8,7 @@ from typing import Any
 from tqdm import tqdm
 
 from nmt.config import TrainingConfig
+from nmt.errors import shown
 from nmt.run_folder import Validation
 from nmt.training.checkpoint import Progress
 from nmt.training.limits import ends_early
@@ -95,4 +96,4 @@ def show_validation(line: Validation, best: bool) -> None:
         f"BLEU {line['bleu']:.2f}{' (best)' if best else ''}"
     )
     for sample in line["samples"]:
-        tqdm.write(f"  {sample['source']}  →  {sample['translation']}")
+        tqdm.write(shown(f"  {sample['source']}  →  {sample['translation']}"))

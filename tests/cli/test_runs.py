@@ -53,6 +53,24 @@ def test_show_as_json(run: Path) -> None:
     assert found["settings"]["model"]["d_model"] == 64
 
 
+def test_what_files_say_cannot_steer_the_terminal(run: Path) -> None:
+    [*_, last] = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    hostile = json.loads(last) | {
+        "samples": [{"source": "a\x1b[2Jb", "reference": "c", "translation": "\u202ed" * 5000}]
+    }
+    (run / "metrics.jsonl").write_text(json.dumps(hostile) + "\n", encoding="utf-8")
+    header = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    (run / "run.json").write_text(json.dumps(header | {"config": "x\x1b]0;title\x07.yaml"}))
+    (run.parent / "bad\x1b[2J").mkdir()
+    (run.parent / "bad\x1b[2J" / "config.yaml").write_text("{")
+    for command in (["show", str(run)], ["runs"]):
+        found = runner.invoke(app, command)
+        assert found.exit_code == 0
+        assert not {"\x1b", "\x07", "\u202e"} & set(found.stdout + found.stderr)
+        assert "\\x1b" in found.stdout
+        assert max(map(len, found.stdout.splitlines())) < 4000
+
+
 def test_rm_asks(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nmt.cli.runs._can_ask", lambda: True)
     runner.invoke(app, ["rm", "runs/first"], input="n\n")

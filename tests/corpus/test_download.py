@@ -410,6 +410,13 @@ def test_an_odd_address(target: Path) -> None:
     assert "check the address" in refusal("nonsense://x", target)
 
 
+@pytest.mark.parametrize("location", ["http://[::1", "http://a@[zz]/"])
+def test_a_redirect_to_no_address(server: Server, target: Path, location: str) -> None:
+    server.answers = [lambda handler: handler.reply(302, Location=location, Content_Length=0)]
+    message = refusal(server.url, target)
+    assert message.startswith(f"{server.url}: redirects to an address that is none; download")
+
+
 def test_a_folder_that_cannot_be_made(server: Server, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     message = refusal(server.url, tmp_path / "file" / "corpus.pkl")
