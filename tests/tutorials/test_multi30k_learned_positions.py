@@ -116,6 +116,23 @@ def test_each_side_learns_its_own_positions(load):
     assert source.shape == target.shape == (128, 512)
 
 
+def test_words_and_positions_begin_as_those_of_nn_embedding(load):
+    torch.manual_seed(1)
+    small = ["model.encoder_layers=1", "model.decoder_layers=1"]
+    embedding = Transformer(load(NAME, *small).model, 500, 500).source_embedding
+
+    for weight in (embedding.tokens.weight, embedding.positions.table):
+        assert float(weight.detach().std()) == pytest.approx(1, rel=0.02)
+
+
+def test_a_vocabulary_holds_whole_words(load):
+    tokenizer = load(NAME).tokenizer
+
+    assert not tokenizer.subword
+    assert not tokenizer.joint
+    assert load(NAME, "tokenizer.kind=bpe", "tokenizer.vocabulary_size=4000").tokenizer.subword
+
+
 def test_matrices_begin_normal_also_in_the_feed_forward_layers(load, documented):
     torch.manual_seed(1)
     small = ["model.encoder_layers=1", "model.decoder_layers=1"]

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.nn import functional
 
+from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.prepare import prepare
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import PAD
@@ -81,6 +82,13 @@ def test_tatoebas_file_is_prepared(corpora, load, tmp_path, monkeypatch):
 
 
 # --------------------------------------------------------------------------------------- deviations
+
+
+def test_both_sides_are_in_lower_case_with_their_punctuation(load):
+    cleaner = Cleaner(load("walsh").data)
+
+    assert cleaner.source("It's Tom, isn't it?") == "it's tom, isn't it?"
+    assert cleaner.target("Das ist Tom, oder?") == "das ist tom, oder?"
 
 
 def test_heads_as_wide_as_the_model_make_attention_eight_times_as_large(load, documented):
