@@ -40,6 +40,7 @@ PathOrPair = Annotated[Path | tuple[Path, Path] | None, BeforeValidator(_path_or
 LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 SubwordKind = Literal["bpe", "unigram"]
 WordKind = Literal["spacy", "whitespace"]
+ModelPart = Literal["encoder", "decoder", "embeddings"]
 
 # Upper bounds far above what is of use: a slip of the finger is told before memory ends.
 MOST = 1_000_000_000
@@ -323,6 +324,11 @@ class TokenizerConfig(Section):
     byte_fallback: bool = Field(
         True, description="spell characters outside the vocabulary as bytes (subwords only)"
     )
+    run: Path | None = Field(
+        None,
+        description="run folder whose vocabularies are used as they are; the pairs it has held out "
+        "stay out of training too (nmt train --from sets it); unset: new ones are learnt",
+    )
     sampling: float = Field(
         0.0,
         ge=0,
@@ -507,6 +513,14 @@ class TrainingConfig(Section):
         le=1000,
         description="R-Drop's α: how much two passes over each batch, under different dropout, are "
         "to agree (Liang et al. 2021), for twice the time; 0: one pass",
+    )
+    initial_weights: Path | None = Field(
+        None,
+        description="weights of a run to start from, as runs/everyday/best.safetensors (nmt train "
+        "--from sets it); unset: random ones",
+    )
+    freeze: tuple[ModelPart, ...] = Field(
+        (), description="parts of the model that keep their weights: encoder, decoder, embeddings"
     )
     optimizer: Literal["adam", "adamw", "nadam"] = Field("adam", description="optimizer")
     learning_rate: float = Field(1e-3, gt=0, le=10_000, description="peak learning rate")

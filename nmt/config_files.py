@@ -104,16 +104,26 @@ def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
         raise UserError(
             f"{path}: is empty; write a section such as `data:`, or name base.yaml for its settings"
         )
+    return _parse(tree, str(path), overrides).with_origin(Origin(_name_of(path), tuple(overrides)))
+
+
+def override_config(config: Config, overrides: Sequence[str], label: str) -> Config:
+    """Apply overrides to a configuration, as `load_config` does; `label` names it in messages."""
+    origin = Origin(config.origin.file, (*config.origin.overrides, *overrides))
+    return _parse(config.model_dump(mode="json"), label, overrides).with_origin(origin)
+
+
+def _parse(tree: dict[str, Any], label: str, overrides: Sequence[str]) -> Config:
     origins: dict[str, str] = {}
     problems = [_apply_override(tree, override, origins) for override in overrides]
     problems = [problem for problem in problems if problem]
     try:
-        config = parse_config(tree, str(path), origins)
+        config = parse_config(tree, label, origins)
     except UserError as error:
         problems.append(str(error))
     if problems:
         raise UserError("\n".join(filter(None, problems)))
-    return config.with_origin(Origin(_name_of(path), tuple(overrides)))
+    return config
 
 
 def _name_of(path: Path) -> str:

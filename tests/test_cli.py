@@ -186,6 +186,26 @@ def test_ctrl_c_saves_and_says_how_to_go_on(toy_corpus: Path) -> None:
     assert done.returncode == 0
 
 
+def test_a_training_starts_from_another_run(trained_run: RunFolder) -> None:
+    Path("mine.yaml").write_text(dump_config(trained_run.config))
+    command = ("train", "--from", trained_run.path, "--weights", "last", "--config", "mine.yaml")
+    done = nmt(*command, "--mix", "0.3", "--set", "training.max_updates=1")
+    assert done.returncode == 0
+    assert "vocabulary of" in text(done.stdout)
+    assert "learning rate    0.0003" in text(done.stderr)
+    run = RunFolder(Path("runs/mine"))
+    assert run.config.training.initial_weights == trained_run.weights("last")
+    assert [part.weight for part in run.config.data.corpora] == [0.7, 0.3]
+    assert run.origin.file == "mine.yaml"
+    assert_refused(*command, "--resume", message="leave one out")
+    assert_refused("train", "--mix", "0.3", message="--from")
+    assert_refused("train", "--weights", "last", message="--from")
+    assert_refused("train", "--from", "nowhere", message="nowhere: not a run folder")
+    assert_refused(
+        *("train", "--from", trained_run.path, "--weights", "averaged"), message="no such weights"
+    )
+
+
 def test_a_dry_run_tells_memory_and_speed_and_leaves_no_run(trained_run: RunFolder) -> None:
     Path("mine.yaml").write_text(dump_config(trained_run.config))
     done = nmt("train", "--config", "mine.yaml", "--dry-run")

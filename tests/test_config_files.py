@@ -104,7 +104,7 @@ def test_a_name_like_no_other_gets_the_known_ones(path: Path) -> None:
     assert refusal(path, "zzz: 3") == (
         "PATH: zzz: unknown section; known are data, tokenizer, model, training, decoding"
     )
-    known = "kind, joint, vocabulary_size, word_mark, min_count, byte_fallback, sampling"
+    known = "kind, joint, vocabulary_size, word_mark, min_count, byte_fallback, run, sampling"
     assert refusal(path, "tokenizer: {17: 3}") == (
         f"PATH: tokenizer.17: unknown field; known are {known}"
     )

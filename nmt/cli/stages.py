@@ -4,11 +4,11 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from nmt.choices import BleuTokenizer, ExportFormat, HeldOut
+from nmt.choices import BleuTokenizer, ExportFormat, HeldOut, Weights
 from nmt.cli import completing
 from nmt.cli.options import (
     BeamOption,
@@ -73,6 +73,28 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run, by default the one trained last.")
     ] = False,
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Start from this run's weights, with its vocabularies and model; --config names "
+            "the new data and training.",
+            autocompletion=completing.runs,
+        ),
+    ] = None,
+    weights: Annotated[
+        Weights | None, typer.Option("--weights", help="With --from: which; default: best.")
+    ] = None,
+    mix: Annotated[
+        float | None,
+        typer.Option(
+            "--mix",
+            min=0.01,
+            max=0.99,
+            help="With --from: the share of each epoch that is that run's former corpus, against "
+            "forgetting.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -90,6 +112,8 @@ def train(
 ) -> None:
     """Train a model, preparing the data first where needed.
 
+    On from a run, with other data: nmt train --from runs/everyday --config multi30k.yaml --mix 0.3
+
     Ctrl-C saves; `nmt train --resume` then goes on as if nothing had happened. Several processes
     train as one: torchrun --nproc-per-node=2 -m nmt -- train …
     """
@@ -98,13 +122,20 @@ def train(
     from nmt.training.dry_run import dry_run as look_ahead
     from nmt.training.train import train
 
+    start = _Start(from_, weights or "best", mix)
+    if weights and not from_:
+        raise UserError("--weights says which weights of --from to start from; name a run there")
+    if from_ and resume:
+        raise UserError("--from starts a new run and --resume goes on with one; leave one out")
+    if mix and not (from_ and config):
+        raise UserError("--mix adds the corpus of --from to that of --config; name both")
     if dry_run:
         require_one("--dry-run")
         if resume:
             raise UserError("--dry-run looks at a new training; leave --resume out")
         if run:
             raise UserError("--dry-run leaves no run behind; leave --run out")
-        settings = load(config or "base.yaml", set_)
+        settings, _ = _new_training(config, set_, start)
         if assume:
             from nmt.training.assumed import assumed_run
 
@@ -115,10 +146,38 @@ def train(
     if assume:
         raise UserError("--assume estimates, without a training; add --dry-run")
     with joined(device) as worker:
-        settings, folder = _run_to_train(config, set_, run, resume)
+        settings, folder = _run_to_train(config, set_, run, resume, start)
         numbered = not run and not resume
         trained = train(settings, folder, resume, worker, numbered)
         _tell_what_next(trained)
+
+
+class _Start(NamedTuple):
+    """What --from, --weights and --mix say."""
+
+    run: Path | None
+    weights: Weights
+    mix: float | None
+
+
+def _new_training(
+    config: str | None, set_: list[str] | None, start: _Start
+) -> "tuple[Config, Path]":
+    """Return the configuration of a new training, and its folder if none is named."""
+    from nmt.config_files import find_config, load_config
+    from nmt.run_folder import RUNS, open_run
+    from nmt.training.starting import config_from
+
+    if not start.run:
+        file = find_config(config or "base.yaml")
+        return load_config(file, set_ or []), RUNS / file.stem
+    given = load_config(config) if config else None
+    settings = config_from(open_run(start.run), start.weights, given, set_ or [], start.mix)
+    if given:
+        warn(f"model and tokenizer of {start.run}; data, training and decoding of {config}")
+    warn(f"learning rate    {settings.training.learning_rate:g} at its peak")
+    name = find_config(config).stem if config else start.run.resolve().name
+    return settings, RUNS / name
 
 
 def _tell_what_next(run: "RunFolder") -> None:
@@ -136,15 +195,15 @@ def _tell_what_next(run: "RunFolder") -> None:
 
 
 def _run_to_train(
-    config: str | None, set_: list[str] | None, run: Path | None, resume: bool
+    config: str | None, set_: list[str] | None, run: Path | None, resume: bool, start: _Start
 ) -> "tuple[Config, Path]":
     """Return the configuration and the folder of a new training, or of the one to go on with."""
     from nmt.config_files import find_config, load_config
-    from nmt.run_folder import RUNS, newest_training, open_run
+    from nmt.run_folder import newest_training, open_run
 
     if not resume:
-        file = find_config(config or "base.yaml")
-        return load_config(file, set_ or []), run or RUNS / file.stem
+        settings, folder = _new_training(config, set_, start)
+        return settings, run or folder
     name = find_config(config).stem if config else "*"
     folder = (open_run(run) if run else newest_training(name)).path
     settings = load_config(folder / "config.yaml", set_ or [])
@@ -371,7 +430,8 @@ def datastore(
     file = f"{weights}.safetensors"
     opened = open_run(run) if run else newest_run(file, option="nmt datastore FOLDER")
     for change in set_ or []:
-        if change.partition("=")[0].strip() not in {f"data.{name}" for name in CORPUS_PATHS}:
+        paths = {"tokenizer.run", *(f"data.{name}" for name in CORPUS_PATHS)}
+        if change.partition("=")[0].strip() not in paths:
             raise UserError(f"--set {change}: a datastore takes data.path and its like only")
     prepared = prepare(load(str(opened.path / "config.yaml"), set_))
     require_same_data(opened, prepared)

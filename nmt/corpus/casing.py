@@ -61,6 +61,11 @@ class Casing:
         }
         return cls(words, after, starts[True] > starts[False])
 
+    def completed_by(self, other: "Casing") -> "Casing":
+        """Return this one with what the other knows of words that are new to it."""
+        words = {**other._words, **self._words}
+        return Casing(words, {**other._after, **self._after}, self._sentence_capital)
+
     def restore(self, text: str) -> str:
         """Return text in lower case with its capitals."""
         before = ""

@@ -34,7 +34,7 @@ class KnownWords:
     """
 
     def __init__(self, words: Iterable[str], only_names: bool):
-        self._words = frozenset(words)
+        self.words = frozenset(words)
         self._only_names = only_names
 
     def hide(self, text: str) -> tuple[str, list[str]]:
@@ -46,7 +46,7 @@ class KnownWords:
 
         def replacement(match: re.Match[str]) -> str:
             word = match.group()
-            if word.lower() in self._words or (self._only_names and not word[0].isupper()):
+            if word.lower() in self.words or (self._only_names and not word[0].isupper()):
                 return word
             if word not in hidden:
                 if len(hidden) == len(PLACEHOLDERS):
@@ -63,7 +63,7 @@ class KnownWords:
 
     def save(self, path: Path) -> None:
         """Write the words as a JSON list."""
-        write_json(path, sorted(self._words))
+        write_json(path, sorted(self.words))
 
     @classmethod
     def load(cls, path: Path, only_names: bool) -> "KnownWords":

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain, compress, islice
@@ -22,9 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from nmt.checksums import checksum
 from nmt.config import CORPUS_PATHS, Config, DataConfig
 from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.cleaning import Cleaner
+from nmt.corpus.inherited import Inherited
 from nmt.corpus.manifest import FORMAT, read_manifest, write_manifest
 from nmt.corpus.placeholders import KnownWords, NameHider, words_of
 from nmt.corpus.prepared import (
@@ -38,7 +40,7 @@ from nmt.corpus.prepared import (
     write_examples,
 )
 from nmt.corpus.readers import Pair, Split
-from nmt.corpus.report import CorpusReport, length_summary
+from nmt.corpus.report import CorpusReport, InheritedReport, length_summary
 from nmt.corpus.seen import write_seen
 from nmt.corpus.sources import Corpus, open_corpora
 from nmt.corpus.splitting import (
@@ -64,7 +66,6 @@ from nmt.corpus.tokenizers import (
 )
 from nmt.errors import UserError, writing
 from nmt.locks import locked
-from nmt.special_tokens import UNK
 
 Given: TypeAlias = Mapping[Split, list[Pair]]  # validation and test pairs that need no choosing
 _PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
@@ -83,15 +84,16 @@ def prepare(config: Config, folder: Path | None = None, refresh: bool = False) -
     `refresh` downloads the corpus again.
     """
     corpora = open_corpora(config.data, refresh)
+    inherited = Inherited.open(config)
     folder = folder or default_folder(config)
-    fingerprint = _fingerprint(config, corpora)
+    fingerprint = _fingerprint(config, corpora, inherited)
     with _claim(folder) as partial:
         manifest = read_manifest(folder)
         if manifest is None or manifest.fingerprint != fingerprint or not manifest.is_whole():
             _require_own(folder)
             with writing(folder):
                 partial.mkdir()
-                tokenizers = _write(config, corpora, partial, fingerprint)
+                tokenizers = _write(config, corpora, inherited, partial, fingerprint)
                 _replace_folder(folder.resolve(), partial)
             return open_prepared(folder, config.data, config.tokenizer, tokenizers)
         return open_prepared(folder, config.data, config.tokenizer)
@@ -155,13 +157,16 @@ def _sections(config: Config, paths: bool = True) -> str:
     without = {} if paths else dict.fromkeys(CORPUS_PATHS, True)
     exclude: Any = {**without, "corpora": {"__all__": without}}
     data = config.data.model_dump_json(exclude=exclude, exclude_defaults=True)
-    return data + config.tokenizer.model_dump_json(exclude_defaults=True)
+    no_run = None if paths else {"run"}
+    return data + config.tokenizer.model_dump_json(exclude=no_run, exclude_defaults=True)
 
 
-def _fingerprint(config: Config, corpora: list[Corpus]) -> str:
+def _fingerprint(config: Config, corpora: list[Corpus], inherited: Inherited | None) -> str:
     """Return a hash of everything that the prepared data is made from."""
     digest = hashlib.sha256(f"format {FORMAT}\n".encode())
     digest.update(_sections(config, paths=False).encode())  # the files may have moved
+    for path in inherited.files(config) if inherited else []:
+        digest.update(f"\n{path.name} {checksum(path)}".encode())
     files = [
         (split, path)
         for corpus in corpora
@@ -179,11 +184,18 @@ def _fingerprint(config: Config, corpora: list[Corpus]) -> str:
     return digest.hexdigest()
 
 
-def _write(config: Config, corpora: list[Corpus], folder: Path, fingerprint: str) -> Tokenizers:
+def _write(
+    config: Config,
+    corpora: list[Corpus],
+    inherited: Inherited | None,
+    folder: Path,
+    fingerprint: str,
+) -> Tokenizers:
     texts = (folder / "train.source.txt", folder / "train.target.txt")
     cased = folder / "train.cased.txt" if config.data.restore_case else None
     given = _read_given(config.data, corpora)
-    plan = _plan_splits(config.data, corpora, given, texts, cased)
+    held_out_before = inherited.held_out() if inherited else []
+    plan = _plan_splits(config.data, corpora, given, held_out_before, texts, cased)
     for text in filter(None, (*texts, cased)):
         _keep_lines(text, plan.in_train)
     pairs = _write_splits(config.data, given, corpora, plan, folder)
@@ -191,7 +203,10 @@ def _write(config: Config, corpora: list[Corpus], folder: Path, fingerprint: str
         _learn_casing(cased, folder)
     write_seen(texts, plan.target_keys[plan.in_train], folder)
     hidden = 0 if config.data.carry_over == "none" else _hide_names(config.data, texts, folder)
-    train_tokenizers(config.data, config.tokenizer, texts, folder)
+    if inherited:
+        inherited.hand_on(config, folder)
+    else:
+        train_tokenizers(config.data, config.tokenizer, texts, folder)
     tokenizers = _encode_train(config, texts, folder)
     coverage = {split: _encode_examples(config.data, tokenizers, split, folder) for split in _PARTS}
     _check_coverage(config, coverage)
@@ -209,6 +224,8 @@ def _write(config: Config, corpora: list[Corpus], folder: Path, fingerprint: str
         "source_in_train": {split: pairs[f"{split} in train"] for split in _PARTS},
         "corpora": _corpus_reports(corpora, plan),
     }
+    if inherited:
+        report["inherited"] = _fit(config, tokenizers, inherited, folder)
     for text in texts:
         text.unlink()
     (folder / "report.json").write_text(
@@ -264,10 +281,14 @@ def _plan_splits(
     data: DataConfig,
     corpora: list[Corpus],
     given: Given,
+    held_out_before: list[Pair],
     texts: tuple[Path, Path],
     cased: Path | None,
 ) -> _Plan:
-    """Read the training source: write all pairs cleaned, and decide where each of them goes."""
+    """Read the training source: write all pairs cleaned, and decide where each of them goes.
+
+    held_out_before: pairs that may be held out, but are not for training
+    """
     cleaned = _clean(data, corpora, texts, cased)
     kept, dropped = cleaned.kept, cleaned.dropped
     if data.drop_duplicates:
@@ -275,7 +296,7 @@ def _plan_splits(
         dropped["duplicate"] = int((kept & ~first).sum())
         kept = first
     if data.disjoint_splits:
-        shared = _shares_with(given, cleaned, data)
+        shared = _shares_with(chain.from_iterable(given.values()), cleaned, data)
         dropped["in another split"] = int((kept & shared).sum())
         kept = kept & ~shared
     if not kept.any():
@@ -293,6 +314,15 @@ def _plan_splits(
         reserved = np.concatenate([_NO_KEYS, *(_source_keys(data, p) for p in given.values())])
     parts = _assign(keys, kept, wanted, reserved, _held_out_pairs(corpora, cleaned.sizes))
     dropped["in another split"] += int((kept & (parts == Part.DROPPED)).sum())
+    if held_out_before:
+        shared = (
+            _shares_with(held_out_before, cleaned, data)
+            if data.disjoint_splits
+            else np.isin(cleaned.source_keys, _source_keys(data, held_out_before))
+        )
+        spared = shared & (parts == Part.TRAIN)
+        dropped["held out by tokenizer.run"] = int(spared.sum())
+        parts[spared] = Part.DROPPED
     counted = Counter({reason: count for reason, count in dropped.items() if count})
     return _Plan(cleaned.sizes, parts, cleaned.source_keys, cleaned.target_keys, counted)
 
@@ -389,9 +419,11 @@ def _read_chunks(data: DataConfig, corpora: list[Corpus]) -> Iterator[tuple[int,
             yield number, tag_prefix(data, corpus.tag), chunk
 
 
-def _shares_with(given: Given, cleaned: _Cleaned, data: DataConfig) -> NDArray[np.bool_]:
-    """Return which training pairs have a source or target that a given split has, too."""
-    pairs = [pair for split in given.values() for pair in split]
+def _shares_with(
+    held_out: Iterable[Pair], cleaned: _Cleaned, data: DataConfig
+) -> NDArray[np.bool_]:
+    """Return which training pairs have a source or target that a held-out pair has, too."""
+    pairs = list(held_out)
     sources, targets = (
         sentence_keys((plain(pair[side]) for pair in pairs), data.seed) for side in (0, 1)
     )
@@ -506,7 +538,7 @@ def _encode_train(config: Config, texts: tuple[Path, Path], folder: Path) -> Tok
     """Write the training ids; return the tokenizers, whose numbering is settled here."""
     tokenizers = load_tokenizers(config.data, config.tokenizer, folder)
     _encode_text(tokenizers.target, texts[1], folder / "train.target")
-    if config.tokenizer.joint and config.tokenizer.subword:
+    if config.tokenizer.joint and config.tokenizer.subword and not config.tokenizer.run:
         _put_target_first(tokenizers.target.size, folder)
         tokenizers = load_tokenizers(config.data, config.tokenizer, folder)
     _encode_text(tokenizers.source, texts[0], folder / "train.source")
@@ -535,24 +567,64 @@ def _encode_examples(
     data: DataConfig, tokenizers: Tokenizers, split: str, folder: Path
 ) -> dict[str, float]:
     """Return the share of known tokens a side of a held-out split; write validation's ids."""
+    texts = _read_as_model(data, tokenizers, folder / f"{split}.jsonl")
+    coverage: dict[str, float] = {}
+    for side in SIDES:
+        tokenizer: Tokenizer = getattr(tokenizers, side)
+        ids, lengths = tokenizer.encode_flat(texts[side])
+        coverage[side] = 1 - int(np.isin(ids, tokenizer.unknown_ids).sum()) / max(1, len(ids))
+        if split == "validation":  # the test set is read as text, by those who score it
+            with SequenceWriter(folder / f"{split}.{side}") as writer:
+                writer.extend(ids, lengths)
+    return coverage
+
+
+def _read_as_model(
+    data: DataConfig, tokenizers: Tokenizers, examples: Path
+) -> dict[str, list[str]]:
+    """Return both sides of held-out pairs as the model reads them."""
     cleaner = Cleaner(data)
     texts: dict[str, list[str]] = {side: [] for side in SIDES}
-    for example in read_examples(folder / f"{split}.jsonl"):
+    for example in read_examples(examples):
         prefix, source = split_prefix(example.source)
         source, target = cleaner.tidy(source), cleaner.tidy(example.reference)
         if tokenizers.known:
             source, target = tokenizers.known.hide_pair(source, target)
         texts["source"].append(prefix + cleaner.source_case(source))
         texts["target"].append(cleaner.target_case(target))
-    coverage: dict[str, float] = {}
-    for side in SIDES:
-        tokenizer: Tokenizer = getattr(tokenizers, side)
-        ids, lengths = tokenizer.encode_flat(texts[side])
-        coverage[side] = 1 - int((ids == UNK).sum()) / max(1, len(ids))
-        if split == "validation":  # the test set is read as text, by those who score it
-            with SequenceWriter(folder / f"{split}.{side}") as writer:
-                writer.extend(ids, lengths)
-    return coverage
+    return texts
+
+
+def _fit(
+    config: Config, tokenizers: Tokenizers, inherited: Inherited, folder: Path
+) -> InheritedReport:
+    """Compare how a run's vocabularies spell the new validation text and the run's own."""
+    new, own = (
+        {
+            side: _pieces_per_word(getattr(tokenizers, side), lines)
+            for side, lines in _read_as_model(config.data, tokenizers, path).items()
+        }
+        for path in (folder / "validation.jsonl", inherited.folder / "validation.jsonl")
+    )
+    cleaner, seen = Cleaner(config.data), inherited.seen
+    known: dict[str, int] = {
+        split: sum(
+            seen.is_target(cleaner.target(example.reference))
+            for example in read_examples(folder / f"{split}.jsonl")
+        )
+        for split in _PARTS
+    }
+    return {
+        "run": str(config.tokenizer.run),
+        "pieces_per_word": new,
+        "pieces_per_word_before": own,
+        "target_seen_before": known,
+    }
+
+
+def _pieces_per_word(tokenizer: Tokenizer, lines: list[str]) -> float:
+    words = sum(len(line.split()) for line in lines)
+    return round(len(tokenizer.encode_flat(lines)[0]) / max(1, words), 3)
 
 
 def _check_coverage(config: Config, coverage: dict[Split, dict[str, float]]) -> None:

@@ -46,6 +46,19 @@ class CorpusReport(TypedDict):
     train: int
 
 
+class InheritedReport(TypedDict):
+    """How the vocabularies of a run fit the new text.
+
+    pieces_per_word: by side, on the new validation text, and before, on the run's own;
+    target_seen_before: held-out pairs by split whose target the run's training has seen
+    """
+
+    run: str
+    pieces_per_word: dict[str, FiniteFloat]
+    pieces_per_word_before: dict[str, FiniteFloat]
+    target_seen_before: dict[str, int]
+
+
 class PreparationReport(TypedDict):
     """What a preparation did.
 
@@ -62,6 +75,7 @@ class PreparationReport(TypedDict):
     coverage: dict[str, dict[str, FiniteFloat]]
     source_in_train: dict[str, int]
     corpora: NotRequired[list[CorpusReport]]
+    inherited: NotRequired[InheritedReport]
 
 
 def length_summary(lengths: NDArray[np.int64]) -> Lengths:
@@ -99,6 +113,8 @@ def format_report(report: PreparationReport) -> str:
         lines.append(f"{split} covered ".ljust(17) + shares)
     for split, overlap in report["source_in_train"].items():
         lines.append(f"{split} overlap ".ljust(17) + f"{overlap:,} pairs' source is in train too")
+    if "inherited" in report:
+        lines += format_inherited(report["inherited"])
     corpora = report.get("corpora", [])
     for corpus in corpora:
         if len(corpora) > 1:
@@ -107,3 +123,15 @@ def format_report(report: PreparationReport) -> str:
         if corpus["licence"]:
             lines.append(f"licence          {corpus['licence']}")
     return "\n".join(lines)
+
+
+def format_inherited(report: InheritedReport) -> list[str]:
+    """Return how the vocabularies of a run fit the new text, as lines for people."""
+    new, own = report["pieces_per_word"], report["pieces_per_word_before"]
+    pieces = ", ".join(f"{side} {new[side]:.2f} (its own text {own[side]:.2f})" for side in new)
+    seen = ", ".join(f"{split} {n:,}" for split, n in report["target_seen_before"].items())
+    return [
+        f"vocabulary of    {report['run']}",
+        f"pieces per word  {pieces}",
+        f"seen before      {seen} pairs' target is in that run's training",
+    ]

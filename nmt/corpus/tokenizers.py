@@ -51,6 +51,11 @@ class Tokenizer(ABC):
     def size(self) -> int:
         """Number of ids, the four special tokens counted."""
 
+    @property
+    def unknown_ids(self) -> list[int]:
+        """The ids that stand for what the vocabulary does not know."""
+        return [UNK]
+
     @abstractmethod
     def encode_lines(self, lines: Sequence[str]) -> list[list[int]]:
         """Return the ids of each line, without special tokens."""
@@ -114,6 +119,11 @@ class SubwordTokenizer(Tokenizer):
     def size(self) -> int:
         """See `Tokenizer.size`."""
         return self._size
+
+    @property
+    def unknown_ids(self) -> list[int]:
+        """<unk>, and the bytes that spell characters outside the vocabulary."""
+        return [UNK, *(i for i in range(self.size) if self.processor.is_byte(i))]
 
     def encode_lines(self, lines: Sequence[str]) -> list[list[int]]:
         """See `Tokenizer.encode_lines`."""

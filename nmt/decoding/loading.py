@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nmt.choices import ComputeType, EngineChoice, Weights
 from nmt.config_files import load_config
+from nmt.corpus.inherited import READING
 from nmt.corpus.tokenizers import KNOWN_WORDS, load_tokenizers, vocabulary_files
 from nmt.decoding.engines import ctranslate2
 from nmt.decoding.engines.choosing import choose_engine
@@ -85,13 +86,9 @@ def _require_same_reading(first: RunFolder, other: RunFolder) -> None:
 def _reading(run: RunFolder) -> dict[str, object]:
     """Return by name all that decides which ids a text becomes: fields, and the files' bytes."""
     config = run.config
-    fields = {
-        "data": ("source_language", "target_language", "unicode", "lowercase", "carry_over"),
-        "tokenizer": ("kind", "word_mark"),
-    }
     files = [run.data / name for name in (*vocabulary_files(config.tokenizer), KNOWN_WORDS)]
     return {
         f"{section}.{name}": getattr(getattr(config, section), name)
-        for section, names in fields.items()
+        for section, names in READING.items()
         for name in names
     } | {path.name: path.read_bytes() for path in files if path.exists()}

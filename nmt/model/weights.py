@@ -31,6 +31,12 @@ def load_weights(
 ) -> Transformer:
     """Build the model and read its weights; raises `UserError` for damaged or unfitting ones."""
     model = Transformer(config, source_size, target_size)
+    read_weights(model, path)
+    return model.to(device).eval()
+
+
+def read_weights(model: Transformer, path: Path) -> None:
+    """Read weights into a model; raises `UserError` for damaged or unfitting ones."""
     try:
         require_undamaged(path)
         load_model(model, path)
@@ -40,4 +46,3 @@ def load_weights(
         raise unreadable_weights(path, error) from None
     if not all(parameter.isfinite().all() for parameter in model.parameters()):
         raise infinite_weights(path)
-    return model.to(device).eval()

@@ -110,18 +110,28 @@ def _named_folders(service: "Service") -> Iterator[tuple[str, RunFolder]]:
                 yield folder.name, RunFolder(folder)
 
 
+def _without_folders(value: Any) -> Any:
+    """Replace the paths in a configuration by their names: where they are is the server's own."""
+    if isinstance(value, PurePath):
+        return value.name
+    if isinstance(value, dict):
+        return {key: _without_folders(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_folders(each) for each in value]
+    return value
+
+
 def _config_fields(run: RunFolder) -> Iterator[ConfigField]:
-    values = run.config.model_dump(mode="json")
+    values = _without_folders(run.config.model_dump())
     for name, type_, default, description in describe_fields():
         section, _, field = name.partition(".")
-        value: Any = values[section][field]
-        if field in CORPUS_PATHS and value is not None:
-            paths = [value] if isinstance(value, str) else value
-            value = ", ".join(PurePath(path).name for path in paths)
+        value = values[section][field]
         yield {
             "name": name,
             "type": type_,
-            "value": str(value),
+            "value": ", ".join(value)
+            if field in CORPUS_PATHS and isinstance(value, list)
+            else str(value),
             "default": default,
             "description": description,
         }

@@ -12,6 +12,7 @@ _FIXED = (  # of the training section
     "best",
     "validate_pairs",
     "accumulate",
+    "freeze",
     "batch_tokens",
     "batch_sentences",
     "optimizer",
@@ -31,7 +32,7 @@ def require_same_settings(before: Config, now: Config) -> None:
     """Raise `UserError` where fields have changed that the saved state depends on."""
     fixed = {f"model.{name}" for name in type(before.model).model_fields}
     fixed |= {f"data.{name}" for name in type(before.data).model_fields if name not in CORPUS_PATHS}
-    fixed |= {f"tokenizer.{name}" for name in type(before.tokenizer).model_fields}
+    fixed |= {f"tokenizer.{name}" for name in type(before.tokenizer).model_fields if name != "run"}
     fixed |= {f"training.{name}" for name in _FIXED}
     for field in sorted(fixed):
         section, name = field.split(".")

@@ -20,6 +20,7 @@ from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.distributed import Worker
 from nmt.training.loss import BatchLoss
 from nmt.training.optimization import LossScale, WeightAverage, learning_rate, make_optimizer
+from nmt.training.starting import freeze, load_initial
 
 _RETURN_UPDATES = 100  # updates after which unused memory is returned to the system
 
@@ -27,7 +28,8 @@ _RETURN_UPDATES = 100  # updates after which unused memory is returned to the sy
 class TrainingState:
     """A model in training; `update` is one step of the optimizer.
 
-    last_update: where the cosine schedule reaches zero
+    last_update: where the cosine schedule reaches zero; resume: whether `restore` is to follow, so
+    that `training.initial_weights` are not read
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class TrainingState:
         target_size: int,
         last_update: int,
         worker: Worker,
+        resume: bool = False,
     ):
         self.settings, self.last_update, self.worker = config.training, last_update, worker
         if worker.device.type == "cpu":
@@ -45,6 +48,9 @@ class TrainingState:
             be_deterministic()
         torch.manual_seed(self.settings.seed)
         self.model = Transformer(config.model, source_size, target_size).to(worker.device)
+        if not resume:
+            load_initial(self.model, config)
+        freeze(self.model, self.settings.freeze)
         self._loss_of = worker.replicate(BatchLoss(self.model, self.settings, worker.device))
         # Several workers share the batch already.
         self._by_threads = worker.device.type == "cpu" and worker.size == 1

@@ -14,6 +14,7 @@ from tqdm import tqdm
 from nmt.config import Config
 from nmt.corpus.prepare import default_folder, prepare
 from nmt.corpus.prepared import PreparedData, open_prepared
+from nmt.corpus.report import format_inherited
 from nmt.decoding.engines.conversion import convert
 from nmt.device import choose_device
 from nmt.run_folder import (
@@ -92,6 +93,8 @@ def _begin(config: Config, run: RunFolder, worker: Worker) -> Trainer:
     if worker.is_main:
         run.write_config(config)  # first: should this process be killed, the run can be resumed
     prepared = _prepare(config, worker)
+    if worker.is_main and (inherited := prepared.report.get("inherited")):
+        tqdm.write("\n".join(format_inherited(inherited)))
     trainer = Trainer(config, prepared, run, worker)
     if worker.is_main:
         create_run(run.path, config, prepared)

@@ -57,7 +57,7 @@ class Trainer:
         self.last_update = last_update(self.settings, self.updates_an_epoch)
         self.validator = Validator(config, prepared, worker)
         sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
-        self.state = TrainingState(config, *sizes, self.last_update, worker)
+        self.state = TrainingState(config, *sizes, self.last_update, worker, resume)
         if resume:
             self.state.restore(folder)
         self._started = time.monotonic() - 60 * self.progress.minutes

@@ -1,0 +1,104 @@
+"""What prepared data takes over from a run, where `tokenizer.run` names one.
+
+The run's vocabularies stay as they are, so that its weights fit. What it knows of words is kept
+beside what the new corpus shows. The pairs that it has held out stay out of training, so that its
+test set goes on being one.
+"""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmt.config import Config, DataConfig
+from nmt.config_files import load_config
+from nmt.corpus.casing import CASING, Casing
+from nmt.corpus.manifest import require_undamaged
+from nmt.corpus.placeholders import KnownWords
+from nmt.corpus.prepared import read_examples
+from nmt.corpus.readers import Pair
+from nmt.corpus.seen import Seen, read_seen
+from nmt.corpus.tags import split_prefix
+from nmt.corpus.tokenizers import KNOWN_WORDS, vocabulary_files
+from nmt.errors import UserError
+
+# What decides which ids a text becomes, beside the vocabularies' files.
+READING: dict[str, tuple[str, ...]] = {
+    "data": ("source_language", "target_language", "unicode", "lowercase", "carry_over"),
+    "tokenizer": ("kind", "joint", "word_mark"),
+}
+_REMEDY = "copy the run folder again"
+
+
+@dataclass(frozen=True)
+class Inherited:
+    """The prepared data in a run folder, for another training to build on.
+
+    folder: RUN/data; data: the section that it was prepared from
+    """
+
+    folder: Path
+    data: DataConfig
+
+    @classmethod
+    def open(cls, config: Config) -> "Inherited | None":
+        """Open the data of `tokenizer.run`; None where it is unset.
+
+        Raises `UserError` where there is no such run, or one that reads text otherwise.
+        """
+        if config.tokenizer.run is None:
+            return None
+        run = config.tokenizer.run
+        if not (run / "config.yaml").is_file():
+            raise UserError(
+                f"tokenizer.run: {run} is not a run folder; if it has moved, name its new place: "
+                "--set tokenizer.run=FOLDER"
+            )
+        former = load_config(run / "config.yaml")
+        for section, names in READING.items():
+            for name in names:
+                new, old = (getattr(getattr(c, section), name) for c in (config, former))
+                require_equal(f"{section}.{name}", new, old, run)
+        if missing := [tag for tag in config.data.tags if tag not in former.data.tags]:
+            raise UserError(
+                f"tags of data.corpora: the vocabulary of {run} has no piece for "
+                f"{', '.join(missing)}; take the tags out"
+            )
+        return cls(run / "data", former.data)
+
+    def files(self, config: Config) -> list[Path]:
+        """Return the files that prepared data depends on."""
+        names = [*vocabulary_files(config.tokenizer), "validation.jsonl", "test.jsonl"]
+        return [self.folder / name for name in names]
+
+    def hand_on(self, config: Config, folder: Path) -> None:
+        """Put the run's vocabularies into a folder of prepared data, and its words to the new."""
+        paths = [self.folder / name for name in vocabulary_files(config.tokenizer)]
+        require_undamaged(paths)
+        for path in paths:
+            shutil.copyfile(path, folder / path.name)
+        if config.data.carry_over != "none":
+            only_names = config.data.carry_over == "names"
+            new, old = (KnownWords.load(f / KNOWN_WORDS, only_names) for f in (folder, self.folder))
+            KnownWords(new.words | old.words, only_names).save(folder / KNOWN_WORDS)
+        if config.data.restore_case and self.data.restore_case:
+            new_casing, old_casing = (Casing.load(f / CASING) for f in (folder, self.folder))
+            new_casing.completed_by(old_casing).save(folder / CASING)
+
+    def held_out(self) -> list[Pair]:
+        """Return the run's validation and test pairs."""
+        return [
+            (split_prefix(example.source)[1], example.reference)
+            for split in ("validation", "test")
+            for example in read_examples(self.folder / f"{split}.jsonl", _REMEDY)
+        ]
+
+    @property
+    def seen(self) -> Seen:
+        """What the run's training has seen."""
+        return read_seen(self.folder, self.data.seed)
+
+
+def require_equal(field: str, new: object, old: object, run: Path) -> None:
+    """Raise `UserError` where a field is not the run's."""
+    if new != old:
+        raise UserError(f"{field}: {new} is not the {old} of {run}; leave the field to the run")

@@ -1,0 +1,119 @@
+"""Training on from a run's weights: its vocabularies and model, new data, a fresh schedule."""
+
+from dataclasses import replace
+
+from torch import nn
+
+from nmt.choices import Weights
+from nmt.config import Config, CorpusConfig, CorpusPart, DataConfig, ModelPart
+from nmt.config_files import override_config
+from nmt.corpus.inherited import READING, require_equal
+from nmt.errors import UserError, no_such_weights
+from nmt.model.transformer import Transformer
+from nmt.model.weights import read_weights
+from nmt.run_folder import RunFolder, open_run
+
+LOW_PEAK = 3e-4  # learning rate that improves weights without throwing away what they know
+# Of the model section, what the weights' meaning does not hang on.
+_FREE = {
+    *("dropout", "embedding_dropout", "attention_output_dropout", "attention_dropout"),
+    *("feed_forward_dropout", "initialisation", "embedding_std"),
+}
+_PARTS: dict[ModelPart, tuple[str, ...]] = {
+    "encoder": ("encoder.", "encoder_norm."),
+    "decoder": ("decoder.", "decoder_norm."),
+    "embeddings": ("source_embedding.", "target_embedding."),
+}
+
+
+def config_from(
+    run: RunFolder,
+    weights: Weights,
+    given: Config | None,
+    overrides: list[str],
+    mix: float | None = None,
+) -> Config:
+    """Return the configuration that starts from a run's weights.
+
+    given: whose data, training and decoding are taken, the run's own if None; model, tokenizer and
+    how text is read are the run's. The peak of the learning rate is at most `LOW_PEAK`, unless
+    overridden. mix: the share of each epoch that is the run's former corpus
+    """
+    if not run.weights(weights).is_file():
+        raise no_such_weights(run.weights(weights))
+    former = run.config
+    base = given or former
+    data = base.data.model_copy(
+        update={name: getattr(former.data, name) for name in (*READING["data"], "restore_case")}
+    )
+    if mix is not None:
+        data = _mixed(data, former.data, mix)
+    training = base.training.model_copy(
+        update={
+            "initial_weights": run.weights(weights),
+            "learning_rate": min(base.training.learning_rate, LOW_PEAK),
+        }
+    )
+    config = base.model_copy(
+        update={
+            "data": data,
+            "tokenizer": former.tokenizer.model_copy(update={"run": run.path}),
+            "model": former.model,
+            "training": training,
+        }
+    )
+    origin = replace(base.origin, overrides=())
+    return override_config(config.with_origin(origin), overrides, f"--from {run.path}")
+
+
+def _mixed(new: DataConfig, former: DataConfig, share: float) -> DataConfig:
+    """Return the new section with the former one's corpora, from which nothing is held out."""
+    parts = (
+        *_weighted(new, 1 - share),
+        *(part.model_copy(update={"held_out": False}) for part in _weighted(former, share)),
+    )
+    alone = {name: field.default for name, field in CorpusConfig.model_fields.items()}
+    return new.model_copy(update={**alone, "corpora": parts})
+
+
+def _weighted(data: DataConfig, share: float) -> list[CorpusPart]:
+    """Return the section's corpora with weights that add up to `share`."""
+    if not data.corpora:
+        fields = {name: getattr(data, name) for name in CorpusConfig.model_fields}
+        return [CorpusPart(**fields, weight=share)]
+    weights = [part.weight for part in data.corpora if part.weight]
+    if len(weights) < len(data.corpora) > 1:
+        raise UserError("--mix needs a weight for each of data.corpora; set them")
+    total = sum(weights) or 1
+    return [
+        part.model_copy(update={"weight": share * (part.weight or 1) / total})
+        for part in data.corpora
+    ]
+
+
+def load_initial(model: Transformer, config: Config) -> None:
+    """Read `training.initial_weights`, if set, into the model.
+
+    Raises `UserError` where they are damaged, or of another model or vocabulary.
+    """
+    path = config.training.initial_weights
+    if path is None:
+        return
+    if config.tokenizer.run is None:
+        raise UserError("training.initial_weights need tokenizer.run, the run that they are from")
+    former = open_run(path.parent).config.model
+    for name in type(former).model_fields:
+        if name not in _FREE:
+            new, old = (getattr(each, name) for each in (config.model, former))
+            require_equal(f"model.{name}", new, old, path.parent)
+    read_weights(model, path)
+
+
+def freeze(model: nn.Module, parts: tuple[ModelPart, ...]) -> None:
+    """Let these parts keep their weights; embeddings that are output weights too are frozen."""
+    prefixes = tuple(prefix for part in parts for prefix in _PARTS[part])
+    for name, parameter in model.named_parameters():
+        if prefixes and name.startswith(prefixes):
+            parameter.requires_grad_(False)
+    if not any(parameter.requires_grad for parameter in model.parameters()):
+        raise UserError("training.freeze: nothing is left to train; take a part out")

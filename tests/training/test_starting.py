@@ -1,0 +1,181 @@
+"""Training on from a run: what is the run's, what is new, what stays as it was."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from nmt.config import Config
+from nmt.corpus.prepare import prepare
+from nmt.corpus.prepared import PreparedData
+from nmt.errors import UserError
+from nmt.run_folder import RunFolder
+from nmt.training.starting import LOW_PEAK, config_from
+from nmt.training.state import TrainingState
+from nmt.training.train import train
+from tests.conftest import toy_pairs
+
+MakeConfig = Callable[..., Config]
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def given(toy_config: MakeConfig, tmp_path: Path) -> Config:
+    """A configuration for other sentences, made of words that the toy corpus has."""
+    lines = [f"{s} {t2}\t{t} {g2}\n" for s, t in toy_pairs() for t2, g2 in (("Anna.", "Anna."),)]
+    corpus = tmp_path / "other.tsv"
+    corpus.write_text("".join(lines), encoding="utf-8")
+    data = {"path": str(corpus), "lowercase": "both"}
+    training = {"max_updates": 4, "validate_updates": 2, "learning_rate": 0.01}
+    return toy_config(data=data, training=training, tokenizer={"vocabulary_size": 90})
+
+
+def text(prepared: PreparedData) -> list[str]:
+    source, _ = prepared.sequences("train")
+    return [prepared.tokenizers.source.decode(source[i].tolist()) for i in range(len(source))]
+
+
+def test_vocabularies_and_model_are_the_runs_and_the_rest_is_given(
+    trained_run: RunFolder, given: Config
+) -> None:
+    config = config_from(trained_run, "best", given, ["training.epochs=1"])
+    former = trained_run.config
+    assert config.model == former.model
+    assert config.tokenizer == former.tokenizer.model_copy(update={"run": trained_run.path})
+    assert config.data == given.data.model_copy(update={"lowercase": "none"})  # as the run reads
+    assert config.training.learning_rate == LOW_PEAK
+    assert config.training.epochs == 1
+    run = train(config, "new")
+    for name in ("joint.model", "target.model"):
+        assert (run.data / name).read_bytes() == (trained_run.data / name).read_bytes()
+
+
+def test_the_first_weights_are_the_runs(trained_run: RunFolder, given: Config) -> None:
+    config = config_from(trained_run, "last", given, ["training.learning_rate=1e-9"])
+    assert config.training.learning_rate == 1e-9
+    trained = load_file(train(config, "new").weights("last"))
+    for name, weight in load_file(trained_run.weights("last")).items():
+        torch.testing.assert_close(trained[name], weight, atol=1e-6, rtol=0)
+
+
+def test_without_a_configuration_it_goes_on_with_the_runs_corpus(trained_run: RunFolder) -> None:
+    config = config_from(trained_run, "best", None, [])
+    assert config.data == trained_run.config.data
+    prepared = prepare(config, Path("data"))
+    for split in ("validation", "test"):
+        assert prepared.examples(split) == trained_run.examples(split)
+
+
+def test_a_share_of_each_epoch_is_the_former_corpus_without_its_held_out_pairs(
+    trained_run: RunFolder, given: Config
+) -> None:
+    config = config_from(trained_run, "best", given, [], mix=0.3)
+    prepared = prepare(config, Path("data"))
+    assert prepared.shares
+    assert [round(share, 3) for _, share in prepared.shares] == [0.7, 0.3]
+    held_out = {e.source for split in ("validation", "test") for e in trained_run.examples(split)}
+    former = {source for source, _ in toy_pairs()}
+    assert set(text(prepared)) & former == former - held_out
+    assert prepared.report["dropped"]["held out by tokenizer.run"] == len(held_out)
+    assert not any(e.source in former for e in prepared.examples("test"))
+
+
+def test_how_the_vocabulary_fits_the_new_text_is_told_before_training(
+    trained_run: RunFolder, given: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train(config_from(trained_run, "best", given, []), "new")
+    told = capsys.readouterr().out
+    assert f"vocabulary of    {trained_run.path}" in told
+    assert told.index("pieces per word") < told.index("parameters")
+
+
+def test_a_vocabulary_that_knows_too_little_is_refused(
+    trained_run: RunFolder, given: Config, tmp_path: Path
+) -> None:
+    corpus = tmp_path / "greek.tsv"
+    pairs = [f"{s}\t{t}\n".translate({ord("n"): "ν", ord("a"): "α"}) for s, t in toy_pairs()]
+    corpus.write_text("".join(pairs), encoding="utf-8")
+    config = config_from(trained_run, "best", given, [f"data.path={corpus}", "data.min_coverage=1"])
+    with pytest.raises(UserError, match="knows too few tokens"):
+        train(config, "new")
+
+
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("model.d_model=32", "model.d_model: 32 is not the 64 of "),
+        ("tokenizer.kind=unigram", "tokenizer.kind: unigram is not the bpe of "),
+        ("data.lowercase=both", "data.lowercase: both is not the none of "),
+        ("training.freeze=[encoder, decoder, embeddings]", "nothing is left to train"),
+        ("tokenizer.run=nowhere", "nowhere is not a run folder"),
+    ],
+)
+def test_what_does_not_fit_the_run_is_refused(
+    trained_run: RunFolder, given: Config, override: str, told: str
+) -> None:
+    with pytest.raises(UserError, match=r"^[^\n]*$") as caught:
+        train(config_from(trained_run, "best", given, [override]), "new")
+    assert told in str(caught.value)
+    assert not Path("new").exists()
+
+
+def test_dropout_may_be_another(trained_run: RunFolder, given: Config) -> None:
+    config = config_from(trained_run, "best", given, ["model.dropout=0.3"])
+    assert train(config, "new").config.model.dropout == 0.3
+
+
+@pytest.mark.parametrize("part", ["encoder", "decoder", "embeddings"])
+def test_frozen_parts_keep_their_weights(trained_run: RunFolder, given: Config, part: str) -> None:
+    config = config_from(trained_run, "best", given, [f"training.freeze=[{part}]"])
+    trained = load_file(train(config, "new").weights("last"))
+    before = load_file(trained_run.weights("best"))
+    kept = {name for name in before if torch.equal(before[name], trained[name])}
+    names = {"embeddings": ("source_embedding",)}.get(part, (f"{part}.", f"{part}_norm"))
+    assert kept == {name for name in before if name.startswith(names)}
+
+
+def test_resuming_needs_no_initial_weights_and_is_exact(
+    trained_run: RunFolder, given: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = config_from(trained_run, "best", given, ["training.freeze=[encoder]"], mix=0.5)
+    whole = train(config, "whole")
+    update = TrainingState.update
+
+    def interrupted(self: TrainingState, batches: list[object]) -> object:
+        if self.progress.updates == 2:
+            raise RuntimeError
+        return update(self, batches)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(TrainingState, "update", interrupted)
+    with pytest.raises(RuntimeError):
+        train(config, "part")
+    monkeypatch.setattr(TrainingState, "update", update)
+    monkeypatch.setattr("nmt.training.state.load_initial", None)  # not called
+    part = train(RunFolder(Path("part")).config, "part", resume=True)
+    assert part.weights("last").read_bytes() == whole.weights("last").read_bytes()
+
+
+def test_corpora_without_weights_cannot_be_mixed(trained_run: RunFolder, given: Config) -> None:
+    parts = [{"source": "sample", "name": str(n)} for n in range(2)]
+    several = Config.model_validate({"data": {"corpora": parts}})
+    with pytest.raises(UserError, match="--mix needs a weight"):
+        config_from(trained_run, "best", several, [], mix=0.5)
+
+
+def test_what_the_run_knew_is_known_still(
+    toy_config: MakeConfig, given: Config, tmp_path: Path
+) -> None:
+    former = train(toy_config(data={"carry_over": "all"}, training={"epochs": 1}), "former")
+    lines = [f"Zoe {n} sings.\tZoe {n} singt.\n" for n in "abcdefghijklmnopqrstuvwxyz" * 2]
+    corpus = tmp_path / "zoe.tsv"
+    corpus.write_text("".join(lines), encoding="utf-8")
+    changes = [f"data.path={corpus}", "data.validation_size=2", "data.test_size=2"]
+    prepared = prepare(config_from(former, "best", given, changes), Path("new"))
+    assert prepared.tokenizers.known
+    assert {"dances", "zoe"} <= prepared.tokenizers.known.words
