@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-Weights = Literal["best", "last", "averaged"]
+Weights = Literal["best", "last", "averaged", "mean"]
 EngineChoice = Literal["auto", "ctranslate2", "pytorch"]
 Engine = Literal["ctranslate2", "pytorch"]
 ComputeType = Literal[

@@ -553,6 +553,12 @@ class TrainingConfig(Section):
         description="pairs of the validation split that validations score, evenly spread over it; "
         "unset: all",
     )
+    keep_validated: int = Field(
+        0,
+        ge=0,
+        le=1000,
+        description="keep the weights of the last so many validations, for nmt average",
+    )
     best: Best = Field("bleu", description="validation measure that chooses the best weights")
     patience: int | None = Field(
         None, ge=1, le=MOST, description="stop after so many validations without a new best"

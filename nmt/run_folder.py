@@ -10,6 +10,9 @@ updates.jsonl            one line every ten updates: loss and learning rate
 best.safetensors         the weights with the best validation score
 last.safetensors         the weights after the last update
 averaged.safetensors     the moving average of the weights, where training.average_decay is set
+mean.safetensors         the mean of the last validations' weights, by `nmt average`
+validated/               the weights of the last validations, by update, as
+                         training.keep_validated says
 datastore.safetensors    what training met at each position, for decoding.neighbours
 checkpoint.pt            the whole training state, to go on from
 checkpoint.previous.pt   the one before, in case that one is damaged
@@ -186,6 +189,15 @@ class RunFolder:
     def weights(self, which: Weights) -> Path:
         """Return the file of one kind of weights."""
         return self.path / f"{which}.safetensors"
+
+    def validated(self) -> list[Path]:
+        """Return the kept weights of validations, the last one last."""
+        found = (self.path / "validated").glob("[0-9]*.safetensors")
+        return sorted(found, key=lambda path: int(path.stem))
+
+    def validated_weights(self, update: int) -> Path:
+        """Return the file of the weights kept of one validation."""
+        return self.path / "validated" / f"{update}.safetensors"
 
     def examples(self, split: str) -> list[Example]:
         """Return the raw validation or test pairs."""

@@ -80,6 +80,7 @@ def test_help_imports_neither_torch_nor_spacy() -> None:
     [
         "prepare",
         "train",
+        "average",
         "datastore",
         "translate",
         "evaluate",
@@ -204,6 +205,20 @@ def test_a_training_starts_from_another_run(trained_run: RunFolder) -> None:
     assert_refused(
         *("train", "--from", trained_run.path, "--weights", "averaged"), message="no such weights"
     )
+
+
+def test_the_weights_of_the_last_validations_are_averaged(trained_run: RunFolder) -> None:
+    Path("mine.yaml").write_text(dump_config(trained_run.config))
+    changes = ("max_updates=4", "validate_updates=1", "keep_validated=3", "average_decay=0.5")
+    set_ = [part for change in changes for part in ("--set", f"training.{change}")]
+    assert nmt("train", "--config", "mine.yaml", *set_).returncode == 0
+    run = RunFolder(Path("runs/mine"))
+    assert [path.stem for path in run.validated()] == ["2", "3", "4"]
+    assert load_file(run.validated()[-1]).keys() == load_file(run.weights("averaged")).keys()
+    assert run.validated()[-1].read_bytes() == run.weights("averaged").read_bytes()
+    assert_refused("average", message="training.keep_validated=5")
+    assert "updates 3, 4" in text(nmt("average", "--last", 2).stdout)
+    assert nmt("translate", "--weights", "mean", PAIR[0]).returncode == 0
 
 
 def test_a_dry_run_tells_memory_and_speed_and_leaves_no_run(trained_run: RunFolder) -> None:

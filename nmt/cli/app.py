@@ -25,6 +25,7 @@ app = typer.Typer(
 STAGES = (
     stages.prepare,
     stages.train,
+    stages.average,
     stages.datastore,
     stages.translate,
     stages.evaluate,

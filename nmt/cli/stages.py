@@ -404,6 +404,39 @@ def export(
     typer.echo(f"exported         {folder}")
 
 
+def average(
+    run: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Run folder; default: the one under ./runs trained last.",
+            autocompletion=completing.runs,
+        ),
+    ] = None,
+    last: Annotated[
+        int, typer.Option("--last", min=2, help="How many of the last validations.")
+    ] = 5,
+) -> None:
+    """Average the weights of a run's last validations: nmt average runs/sample --last 5
+
+    Needs training.keep_validated. The result is used by --weights mean.
+    """
+    from nmt.model.weights import average_weights
+    from nmt.run_folder import newest_run, open_run, replacing
+
+    opened = open_run(run) if run else newest_run("last.safetensors", option="nmt average FOLDER")
+    kept = opened.validated()[-last:]
+    if len(kept) < last:
+        raise UserError(
+            f"{opened.path}: has the weights of {len(kept)} validations, not {last}; train with "
+            f"--set training.keep_validated={last}, or average fewer"
+        )
+    with opened.held(), replacing(opened.weights("mean")) as partial:
+        average_weights(kept, partial)
+    typer.echo(f"averaged         updates {', '.join(path.stem for path in kept)}")
+    quoted = shlex.quote(str(opened.path))
+    typer.echo(f"compare with     nmt evaluate --run {quoted} --weights mean --split validation")
+
+
 def datastore(
     run: Annotated[
         Path | None,

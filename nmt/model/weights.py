@@ -1,10 +1,12 @@
 """Weights on disk, as safetensors: numbers and names, nothing that could run."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_model, save_file
+from safetensors.torch import load_file, load_model, save_file
+from torch import Tensor
 
 from nmt.checksums import CHECKSUM, NO_CHECKSUM, require_undamaged, sign
 from nmt.config import ModelConfig
@@ -18,7 +20,10 @@ def save_weights(model: Transformer, path: Path) -> None:
     Raises `OSError` where the disk refuses.
     """
     # Not by `save_model`, which also notes what is tied, each time in another order.
-    weights = {name: parameter.detach() for name, parameter in model.named_parameters()}
+    _write({name: parameter.detach() for name, parameter in model.named_parameters()}, path)
+
+
+def _write(weights: dict[str, Tensor], path: Path) -> None:
     try:
         save_file(weights, path, {CHECKSUM: NO_CHECKSUM})
     except SafetensorError as error:
@@ -46,3 +51,17 @@ def read_weights(model: Transformer, path: Path) -> None:
         raise unreadable_weights(path, error) from None
     if not all(parameter.isfinite().all() for parameter in model.parameters()):
         raise infinite_weights(path)
+
+
+def average_weights(paths: Sequence[Path], output: Path) -> None:
+    """Write the mean of several weights of one model; raises `UserError` for damaged ones."""
+    total: dict[str, Tensor] = {}
+    for path in paths:
+        try:
+            require_undamaged(path)
+            weights = load_file(path)
+        except (OSError, SafetensorError) as error:
+            raise unreadable_weights(path, error) from None
+        for name, weight in weights.items():
+            total[name] = total.get(name, 0) + weight.double()
+    _write({name: (each / len(paths)).float() for name, each in total.items()}, output)

@@ -191,12 +191,22 @@ class Trainer:
                 self._save_weights("best")
             if self.state.average:
                 self._save_weights("averaged")
+            self._keep_validated()
         if self._log:
             self._log.write(line)
         self._save()
         show_validation(line, best=self.progress.best_update == line["update"])
         if skipped := self.state.loss_scale.skipped:
             tqdm.write(f"  {skipped:,} updates skipped so far, in which float16 overflowed")
+
+    def _keep_validated(self) -> None:
+        if self.settings.keep_validated and self.worker.is_main:
+            path = self.folder.validated_weights(self.progress.updates)
+            path.parent.mkdir(exist_ok=True)
+            with replacing(path) as partial:
+                save_weights(self.state.model, partial)
+            for old in self.folder.validated()[: -self.settings.keep_validated]:
+                old.unlink()
 
     def _measure(self) -> Validation:
         measures = self.validator.measure(self.state.model)

@@ -10,7 +10,7 @@ from nmt.checksums import recorded_checksum
 from nmt.config import ModelConfig
 from nmt.errors import UserError
 from nmt.model.transformer import count_parameters
-from nmt.model.weights import load_weights, save_weights
+from nmt.model.weights import average_weights, load_weights, save_weights
 
 CPU = torch.device("cpu")
 
@@ -155,3 +155,22 @@ def test_weights_of_another_model_are_refused(changes, size, random_model, confi
     save_weights(random_model(), path)
 
     assert "weights cannot be read" in refusal(path, config(**changes), size)
+
+
+def test_the_mean_of_weights_is_one_of_each_number(random_model, tmp_path):
+    models = [random_model() for _ in range(3)]
+    paths = [tmp_path / f"{number}.safetensors" for number in range(3)]
+    for shift, (model, path) in enumerate(zip(models, paths, strict=True)):
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter += shift
+        save_weights(model, path)
+
+    average_weights(paths, tmp_path / "mean.safetensors")
+
+    mean = load_weights(tmp_path / "mean.safetensors", models[0].config, 11, 11, CPU)
+    for found, *each in zip(mean.parameters(), *(m.parameters() for m in models), strict=True):
+        torch.testing.assert_close(found, sum(each) / 3)
+    paths[1].write_bytes(paths[1].read_bytes()[:-1])
+    with pytest.raises(UserError, match="cannot be read"):
+        average_weights(paths, tmp_path / "mean.safetensors")

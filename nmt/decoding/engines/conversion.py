@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +118,7 @@ def _keep(run: RunFolder, weights: Weights, folder: Path) -> bool:
 
 def _delete_outdated(run: RunFolder) -> None:
     """Delete the models of older weights, and what killed conversions have left half written."""
-    kinds: tuple[Weights, ...] = ("best", "last", "averaged")
+    kinds: tuple[Weights, ...] = get_args(Weights)
     current = {_digest(run, kind) for kind in kinds if run.weights(kind).exists()}
     for folder in run.converted.iterdir():
         if folder.is_dir() and folder.name not in current:
