@@ -7,6 +7,7 @@ import torch
 from nmt.corpus.tokenizers import Tokenizer
 from nmt.model.attention import record_attention
 from nmt.model.transformer import Transformer
+from nmt.ops.threads import ALONE
 from nmt.special_tokens import SOS, UNK
 
 
@@ -27,7 +28,7 @@ def replace_unknown(
     source = torch.tensor([list(source_ids)], device=device)
     target_in = torch.tensor([[SOS, *target_ids]], device=device)
     layer = model.decoder_layers()[-1].cross_attention
-    with record_attention(layer) as records:
+    with ALONE, record_attention(layer) as records:
         model.hidden(source, target_in)
     # (1, heads, target, source) → (target, source without <eos>)
     weights = records[0][0][0].mean(0)[:, : len(source_pieces)]

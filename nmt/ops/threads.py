@@ -5,12 +5,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from itertools import islice
+from threading import RLock
 from typing import TypeVar
 
 import torch
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+# Held where several threads translate, by the one that uses PyTorch: the number of its threads and
+# the attention that layers record are the same for all of them.
+ALONE = RLock()
 
 
 def side_by_side(work: Callable[[T], R], items: Sequence[T]) -> list[R]:

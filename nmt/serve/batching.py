@@ -1,4 +1,4 @@
-"""Sentences of all requests, translated together on one thread.
+"""Sentences of all requests, translated together.
 
 While the model works, what arrives waits in a queue and becomes the next batch. Requests take
 turns, one sentence each, so that a page of text does not hold up a single sentence.
@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
+
+import anyio
 
 from nmt.serve.errors import ApiError
 
@@ -42,17 +44,20 @@ class _Job(Generic[T]):
 class Batcher(Generic[T]):
     """Collects lines into batches; `run` must be running while it is used.
 
-    waiting: most lines in the queue; at_once: most lines of a batch; pause: seconds that a batch
-    waits for company, only where the batch before it had some
+    waiting: most lines in the queue; workers: how many batches are translated at once; at_once:
+    most lines of a batch; pause: seconds that a batch waits for company, only where the batch
+    before it had some
     """
 
-    def __init__(self, waiting: int, at_once: int = 64, pause: float = 0.003):
+    def __init__(self, waiting: int, workers: int = 1, at_once: int = 64, pause: float = 0.003):
         self._most_waiting = waiting
         self._at_once = at_once
         self._pause = pause
         self._jobs: deque[_Job[T]] = deque()
         self._arrived = asyncio.Event()
-        self._thread = ThreadPoolExecutor(1, "model")
+        self._workers = workers
+        self._threads = ThreadPoolExecutor(workers, "model")
+        self._running = 0  # lines that are being translated
 
     @property
     def waiting(self) -> int:
@@ -85,12 +90,18 @@ class Batcher(Generic[T]):
             for result in results:
                 result.cancel()
 
-    async def alone(self, work: Callable[[], R]) -> R:
-        """Call `work` on the model's thread, between two batches."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+    async def in_turn(self, work: Callable[[], R]) -> R:
+        """Call `work`, which needs a model, in its turn."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     async def run(self) -> None:
         """Translate what arrives, until cancelled."""
+        async with anyio.create_task_group() as group:
+            for _ in range(self._workers):
+                group.start_soon(self._work)
+
+    async def _work(self) -> None:
+        """Translate one batch after the other."""
         last = 1
         while True:
             await self._arrived.wait()
@@ -101,7 +112,11 @@ class Batcher(Generic[T]):
                 self._arrived.clear()
                 continue
             last = len(batch)
-            await self._translate(model, n, batch)
+            self._running += last
+            try:
+                await self._translate(model, n, batch)
+            finally:
+                self._running -= last
 
     async def _gather(self, wanted: int) -> None:
         """Wait, but briefly, for as many lines as the last batch had."""
@@ -111,16 +126,21 @@ class Batcher(Generic[T]):
             await asyncio.sleep(self._pause / 6)
 
     def _take(self) -> tuple[Model[T] | None, int, list[_Line[T]]]:
-        """Take a batch from the queue, of lines that the same model translates alike."""
+        """Take a batch from the queue, of lines that the same model translates alike.
+
+        The other workers are left with as many lines each.
+        """
         while self._jobs and not self._jobs[0].lines:
             self._jobs.popleft()
         if not self._jobs:
             return None, 0, []
         first = self._jobs[0]
         alike = [job for job in self._jobs if (job.model, job.n) == (first.model, first.n)]
+        share = -(-(self.waiting + self._running) // self._workers)
+        most = min(share, self._at_once)
         batch: list[_Line[T]] = []
-        while len(batch) < self._at_once and (alike := [job for job in alike if job.lines]):
-            batch += [job.lines.popleft() for job in alike[: self._at_once - len(batch)]]
+        while len(batch) < most and (alike := [job for job in alike if job.lines]):
+            batch += [job.lines.popleft() for job in alike[: most - len(batch)]]
         self._jobs.rotate(-1)  # another model's, or another `n`, has its turn next
         return first.model, first.n, batch
 
@@ -128,7 +148,7 @@ class Batcher(Generic[T]):
         texts = [line.text for line in batch]
         loop = asyncio.get_running_loop()
         try:
-            found = await loop.run_in_executor(self._thread, model.translate, texts, n)
+            found = await loop.run_in_executor(self._threads, model.translate, texts, n)
         except Exception as error:
             if len(batch) == 1:
                 _settle(batch[0], error)

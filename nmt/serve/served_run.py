@@ -35,12 +35,15 @@ class ServedRun:
 
     def inspect(self, sentence: str) -> "Inspection":
         """Translate one sentence and look inside; raises `UserError` where that cannot be."""
+        from nmt.ops.threads import ALONE
         from nmt.serve.inspection import inspect
 
-        return inspect(self.translator, self.translator.pytorch.models[0], sentence)
+        with ALONE:
+            return inspect(self.translator, self.translator.pytorch.models[0], sentence)
 
     def record_beam(self, sentence: str) -> "list[list[Step]]":
         """Return the hypotheses at each step of the search for one sentence."""
+        from nmt.ops.threads import ALONE
         from nmt.serve.inspection import record_beam
 
         traces = self.translator.trace(sentence)
@@ -50,7 +53,8 @@ class ServedRun:
         source_ids = traces[0].source_ids
         limit = int((len(source_ids) - 1) * decoding.max_length_factor) + decoding.max_length_extra
         limit = min(limit, self.translator.search.max_length - 1)
-        steps, _ = record_beam(self.translator.pytorch.models[0], source_ids, limit, decoding)
+        with ALONE:
+            steps, _ = record_beam(self.translator.pytorch.models[0], source_ids, limit, decoding)
         target = self.translator.tokenizers.target
         for step in steps:
             pieces = target.pieces([token for token, _ in step])

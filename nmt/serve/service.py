@@ -55,7 +55,9 @@ class Service:
         self.limits = limits or Limits()
         self.access = access or Access()
         self.runs_folder = runs_folder
-        self.batcher: Batcher[Translation] = Batcher(self.limits.waiting)
+        self.batcher: Batcher[Translation] = Batcher(
+            self.limits.waiting, max(run.translator.search.workers for run in runs)
+        )
         self.translator = TextTranslator(self.batcher, self.limits)
         self.rates = RateLimiter(self.limits.per_minute)
         self.downloads = Downloads()

@@ -116,7 +116,7 @@ class TextTranslator:
         links = None
         if len(set(owners)) > 1:
             with suppress(UserError):  # no attention: too long, or several models
-                links = await self._batcher.alone(lambda: link_words(run.inspect(sentence)))
+                links = await self._batcher.in_turn(lambda: link_words(run.inspect(sentence)))
         if not links:
             return [(translation, max(owners, key=owners.count))]
         parts: list[Part] = []

@@ -69,6 +69,8 @@ class ScriptedSearch:
     answer: from a source's ids with <eos>, to the ids of its hypotheses
     """
 
+    workers = 1
+
     def __init__(self, answer: Callable[[list[int]], list[list[int]]], max_length: int = 24):
         self.answer, self.max_length = answer, max_length
         self.sources: list[list[int]] = []

@@ -58,6 +58,27 @@ def test_requests_that_arrive_together_are_translated_together() -> None:
     anyio.run(main)
 
 
+def test_several_batches_are_translated_at_once() -> None:
+    class Pair(Echo):
+        together = threading.Barrier(2, timeout=10)
+
+        def translate(self, lines: Sequence[str], n: int) -> list[list[str]]:
+            self.together.wait()
+            return super().translate(lines, n)
+
+    async def main() -> None:
+        model, batcher = Pair(), Batcher[str](100, workers=2)
+        lines = [f"line {number}" for number in range(10)]
+        async with anyio.create_task_group() as group:
+            group.start_soon(batcher.run)
+            found = await batcher.translate(model, lines, 1)
+            group.cancel_scope.cancel()
+        assert found == [[line] for line in lines]
+        assert sorted(map(len, model.batches)) == [5, 5]
+
+    anyio.run(main)
+
+
 def test_a_long_request_does_not_hold_up_a_short_one() -> None:
     async def main() -> None:
         model, batcher = Echo(), Batcher[str](1000, at_once=4)
@@ -83,7 +104,7 @@ def test_a_full_queue_refuses_and_says_when_to_come_back() -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(batcher.translate, model, ["line"] * 10, 1)
             await anyio.sleep(0.01)
-            with pytest.raises(ApiError) as refused:
+            with anyio.fail_after(10), pytest.raises(ApiError) as refused:
                 await batcher.translate(model, ["one more"], 1)
             assert refused.value.status == 503
             assert refused.value.headers["Retry-After"]

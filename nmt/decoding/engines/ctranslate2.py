@@ -82,6 +82,8 @@ class CTranslate2Search:
     ):
         self.max_length = max_length
         self._library = _load(folder, device, compute_type, seed)
+        # One more than search at once: it prepares the next sentences, or reads results.
+        self.workers: int = self._library.num_translators + 1
 
     def __call__(
         self,

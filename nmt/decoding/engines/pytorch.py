@@ -1,6 +1,6 @@
 """The model itself, step by step: the reference, and for what no other engine can do."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -22,7 +22,7 @@ from nmt.errors import UserError
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
 from nmt.model.weights import load_weights
-from nmt.ops.threads import side_by_side
+from nmt.ops.threads import ALONE, side_by_side
 from nmt.run_folder import RunFolder
 
 # Of the model's fields it needs no list: the model itself is what runs.
@@ -76,6 +76,7 @@ class PyTorchSearch:
     """
 
     engine: Engine = "pytorch"
+    workers = 1
 
     def __init__(self, models: Sequence[Transformer], neighbours: Sequence[Neighbours] = ()):
         self.models = models
@@ -116,8 +117,8 @@ class PyTorchSearch:
                 [required[i] for i in batch] if required else None,
             )
 
-        results: Iterable[list[list[Hypothesis]]]
-        results = side_by_side(search, batches) if on_cpu else map(search, batches)
+        with ALONE:
+            results = side_by_side(search, batches) if on_cpu else list(map(search, batches))
         found: list[list[Hypothesis]] = [[] for _ in sources]
         for batch, hypotheses in zip(batches, results, strict=True):
             for i, each in zip(batch, hypotheses, strict=True):

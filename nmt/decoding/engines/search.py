@@ -12,7 +12,7 @@ class Search(Protocol):
     """An engine with a model loaded.
 
     engine: its name; max_length: the model's positions, of a source with <eos>, and of an output
-    with <sos>
+    with <sos>; workers: how many threads may call it at once, and gain by it
     """
 
     @property
@@ -21,6 +21,10 @@ class Search(Protocol):
 
     @property
     def max_length(self) -> int:
+        """See the class."""
+
+    @property
+    def workers(self) -> int:
         """See the class."""
 
     def __call__(
