@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from nmt import __version__
-from nmt.cli import configs, corpora, doctor, plots, runs, serve, stages
+from nmt.cli import augmenting, configs, corpora, doctor, plots, runs, serve, stages
 from nmt.errors import UserError, is_full_disk, one_line, shown
 
 app = typer.Typer(
@@ -33,6 +33,7 @@ STAGES = (
 )
 for command in (
     *STAGES,
+    augmenting.augment,
     corpora.corpora,
     serve.serve,
     runs.runs,

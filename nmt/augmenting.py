@@ -1,0 +1,143 @@
+"""Synthetic pairs from text in one language: back-translation and forward translation.
+
+Text of the target language, translated back by a run of the other direction, makes pairs whose
+target is genuine (Sennrich et al. 2016, https://aclanthology.org/P16-1009). The result is a
+tab-separated corpus, for `data.corpora`.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+
+from pydantic import NonNegativeInt, TypeAdapter, ValidationError
+from sacrebleu.metrics.chrf import CHRF
+from tqdm import tqdm
+
+from nmt.corpus.readers import read_lines
+from nmt.decoding.translator import Translation, Translator
+from nmt.errors import UserError, writing
+from nmt.locks import locked
+from nmt.run_folder import replacing
+
+_LINES_AT_A_TIME = 1024
+_CHRF = CHRF()
+
+
+@dataclass(frozen=True)
+class Augmentation:
+    """How pairs are made, and which of them are kept.
+
+    translation_first: whether the translation, not the line, stands in the first column; n_best:
+    translations of a line; min_probability: least mean probability of a translation's pieces; back:
+    translates a translation back, which is kept if the chrF of the result against the line is at
+    least min_chrf
+    """
+
+    translation_first: bool
+    n_best: int = 1
+    min_probability: float = 0.0
+    back: Translator | None = None
+    min_chrf: float = 0.0
+
+    def pairs(
+        self, translator: Translator, lines: Sequence[str], counts: Counter[str]
+    ) -> Iterator[tuple[str, str]]:
+        """Yield the pairs of some lines; count what is kept and what is not, and why."""
+        found = [
+            (line, each)
+            for line, options in zip(lines, translator.n_best(lines, self.n_best), strict=True)
+            for each in options
+        ]
+        chrf = self._round_trip([each.text for _, each in found])
+        for (line, each), back in zip(found, chrf, strict=True):
+            reason = self._reason_to_drop(line, each, back)
+            counts[reason or "kept"] += 1
+            if not reason:
+                yield (each.text, line) if self.translation_first else (line, each.text)
+
+    def _round_trip(self, translations: list[str]) -> Sequence[str]:
+        if self.back is None:
+            return translations
+        return [each.text for each in self.back.translate(translations)]
+
+    def _reason_to_drop(self, line: str, translation: Translation, back: str) -> str:
+        if not translation.text:
+            return "empty"
+        if not translation.complete:
+            return "cut off"
+        if translation.mean_probability < self.min_probability:
+            return "improbable"
+        if self.back and _CHRF.sentence_score(back, [line]).score < self.min_chrf:
+            return "lost on the way back"
+        return ""
+
+
+@dataclass
+class _Progress:
+    """How far an augmentation has come: input lines, bytes written, what was kept and dropped."""
+
+    settings: str
+    lines: NonNegativeInt
+    bytes: NonNegativeInt
+    counts: dict[str, NonNegativeInt]
+
+
+def augment(
+    translator: Translator, how: Augmentation, source: Path, output: Path, settings: str
+) -> Counter[str]:
+    """Translate the lines of a file, and write the pairs as a tab-separated corpus.
+
+    Killed, it goes on where it stood when it is called again. settings: what the pairs depend on,
+    beside the input; raises `UserError` where an unfinished output was begun with others
+
+    Returns how many translations were kept, and how many were dropped for which reason.
+    """
+    digest = hashlib.sha256(f"{settings} {source.stat().st_size}".encode()).hexdigest()
+    partial = output.with_name(f"{output.name}.partial")
+    record = output.with_name(f"{output.name}.progress.json")
+    busy = f"{output}: another nmt augment is writing it; wait, or name another --output"
+    lock = output.with_name(f".{output.name}.lock")
+    with locked(lock, busy, wait=False), writing(output):
+        progress = _read_progress(record, digest)
+        counts = Counter(progress.counts)
+        lines = (" ".join(line.split()) for line in read_lines(source))
+        total = sum(1 for _ in read_lines(source))
+        partial.touch()
+        with (
+            partial.open("r+b") as file,
+            tqdm(desc="translating", total=total, initial=progress.lines, delay=2) as bar,
+        ):
+            file.seek(progress.bytes)
+            file.truncate()
+            rest = islice(lines, progress.lines, None)
+            while chunk := list(islice(rest, _LINES_AT_A_TIME)):
+                for pair in how.pairs(translator, [line for line in chunk if line], counts):
+                    file.write("\t".join(pair).encode() + b"\n")
+                file.flush()
+                progress.lines += len(chunk)
+                progress.bytes, progress.counts = file.tell(), dict(counts)
+                with replacing(record) as path:
+                    path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
+                bar.update(len(chunk))
+        partial.replace(output)
+        record.unlink(missing_ok=True)
+        lock.unlink(missing_ok=True)
+    return counts
+
+
+def _read_progress(record: Path, digest: str) -> _Progress:
+    progress = _Progress(digest, 0, 0, {})
+    if record.exists():
+        with suppress(ValidationError):  # damaged: all is done again
+            progress = TypeAdapter(_Progress).validate_json(record.read_bytes(), strict=True)
+    if progress.settings != digest:
+        raise UserError(
+            f"{record}: an unfinished output of other settings, weights or input; call nmt augment "
+            "as before to go on, or delete this file to start again"
+        )
+    return progress

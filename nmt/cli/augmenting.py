@@ -1,0 +1,107 @@
+"""`nmt augment`: synthetic pairs from text in one language."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nmt.cli import completing
+from nmt.cli.options import (
+    BeamOption,
+    ComputeTypeOption,
+    DeviceOption,
+    EngineOption,
+    SetDecodingOption,
+    WeightsOption,
+    open_translator,
+)
+from nmt.errors import UserError
+
+
+def augment(
+    run: Annotated[
+        Path, typer.Argument(help="Run that translates.", autocompletion=completing.runs)
+    ],
+    input_: Annotated[
+        Path, typer.Option("--input", "-i", help="Text in one language, one sentence a line.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Tab-separated pairs, for data.corpora.")
+    ],
+    forward: Annotated[
+        bool,
+        typer.Option("--forward", help="Pairs for the run's own direction, not for the reverse."),
+    ] = False,
+    n_best: Annotated[
+        int, typer.Option("--n-best", min=1, max=500, help="Translations of each line.")
+    ] = 1,
+    min_probability: Annotated[
+        float,
+        typer.Option(
+            "--min-probability",
+            min=0,
+            max=1,
+            help="Drop translations with a lower mean probability of a piece.",
+        ),
+    ] = 0.0,
+    round_trip: Annotated[
+        Path | None,
+        typer.Option(
+            "--round-trip",
+            help="Run of the other direction: drop translations that do not come back.",
+            autocompletion=completing.runs,
+        ),
+    ] = None,
+    min_chrf: Annotated[
+        float,
+        typer.Option("--min-chrf", min=0, max=100, help="How alike what comes back has to be."),
+    ] = 50.0,
+    beam_size: BeamOption = None,
+    weights: WeightsOption = "best",
+    device: DeviceOption = None,
+    engine: EngineOption = None,
+    compute_type: ComputeTypeOption = None,
+    set_: SetDecodingOption = None,
+) -> None:
+    """Make training pairs from text in one language: back-translation.
+
+    nmt augment runs/de-en --input news.de --output pairs.tsv --set decoding.temperature=1
+
+    Pairs for English to German come from German text and a run of German to English, which writes
+    the source side; decoding.temperature samples. Killed, it goes on when called again.
+    """
+    from nmt.augmenting import Augmentation
+    from nmt.augmenting import augment as write_pairs
+    from nmt.checksums import identity
+    from nmt.run_folder import open_run, require_file
+
+    require_file(output)
+    if output.exists():
+        raise UserError(f"{output}: exists already; delete it, or name another --output")
+    if not input_.is_file():
+        raise UserError(f"{input_}: cannot be read: no such file")
+    opened = open_run(run)
+    data = opened.config.data
+    languages = (data.source_language, data.target_language)
+    options = weights, beam_size, device, set_, engine, compute_type
+    back = None
+    if round_trip:
+        returning = open_run(round_trip)
+        there = returning.config.data.source_language, returning.config.data.target_language
+        if there != languages[::-1]:
+            raise UserError(
+                f"{round_trip}: translates {' → '.join(there)}; --round-trip needs a run that "
+                f"translates {' → '.join(languages[::-1])}"
+            )
+        back = open_translator([returning], *options)
+    translator = open_translator([opened], *options)
+    # As source `tsv` reads pairs: the source in the first column, but English if it is the target.
+    source, target = languages if forward else languages[::-1]
+    first = target if target == "en" else source
+    how = Augmentation(first == languages[1], n_best, min_probability, back, min_chrf)
+    chosen = (forward, n_best, min_probability, round_trip, min_chrf, *options[1:])
+    runs = [identity(each.weights(weights)) for each in (opened, *([returning] if back else []))]
+    counts = write_pairs(translator, how, input_, output, repr((chosen, runs)))
+    for what, count in counts.items():
+        typer.echo(f"{what:16} {count:,}")
+    typer.echo(f"for data.corpora {{source: tsv, path: {output}, tag: synthetic, held_out: false}}")
