@@ -46,15 +46,18 @@ docs: $(DEV)  ## print the values of docs/how-it-works.md again and build the do
 MULTI30K_FIELD = $(if $(MULTI30K),--set data.path=$(MULTI30K))
 PICKLE_FIELD = $(if $(PICKLE),--set data.path=$(PICKLE))
 
+# On a GPU, make bench DEVICE=cuda: what does not run there is measured on the CPU alone.
+DEVICE ?= cpu
+
 bench: $(DEV)  ## measure speed beside peers, which it installs apart; about 20 minutes
-	$(BIN)/python scripts/bench/training.py $(MULTI30K_FIELD)
-	$(BIN)/python scripts/bench/training.py --big $(MULTI30K_FIELD)
-	$(BIN)/python scripts/bench/profiling.py $(MULTI30K_FIELD)
+	$(BIN)/python scripts/bench/training.py --device $(DEVICE) $(MULTI30K_FIELD)
+	$(BIN)/python scripts/bench/training.py --big --device $(DEVICE) $(MULTI30K_FIELD)
+	$(BIN)/python scripts/bench/profiling.py --device $(DEVICE) $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/tutorial.py $(PICKLE_FIELD)
 	$(BIN)/python scripts/bench/loading.py --config multi30k.yaml $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/preparing.py
 	test -f runs/bench/best.safetensors || $(BIN)/nmt train --config scripts/bench/compared.yaml --run runs/bench $(MULTI30K_FIELD)
-	$(BIN)/python scripts/bench/decoding.py --run runs/bench --joeynmt
+	$(BIN)/python scripts/bench/decoding.py --run runs/bench --device $(DEVICE) $(if $(filter cpu,$(DEVICE)),--joeynmt)
 	$(BIN)/python scripts/bench/one_sentence.py --run runs/bench
 	$(BIN)/python scripts/bench/growth.py --output growth.svg
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from nmt.training.batches import Epoch
+from nmt.training.batches import Batch, Epoch
 from nmt.training.trainer import Trainer
 
 
@@ -22,8 +22,13 @@ def write_batches(epoch: Epoch, path: Path) -> None:
     arrays = {}
     for i, batch in enumerate(epoch.batches()):
         arrays[f"source{i}"] = batch.source.numpy()
-        arrays[f"target{i}"] = torch.cat([batch.target_in[:, :1], batch.target_out], 1).numpy()
+        arrays[f"target{i}"] = whole_target(batch).numpy()
     np.savez(path, **arrays)  # type: ignore[arg-type]
+
+
+def whole_target(batch: Batch) -> torch.Tensor:
+    """Return the targets with <sos> and <eos>: (batch, target + 1)."""
+    return torch.cat([batch.target_in[:, :1], batch.target_out], 1)
 
 
 def update(trainer: Trainer, epoch: Epoch) -> float:
@@ -31,7 +36,8 @@ def update(trainer: Trainer, epoch: Epoch) -> float:
     start = time.perf_counter()
     tokens = trainer.progress.tokens
     for batch in epoch.batches():
-        trainer.state.update([batch])
+        loss = trainer.state.update([batch])
+    loss.item()  # waits for a GPU
     return (trainer.progress.tokens - tokens) / (time.perf_counter() - start)
 
 

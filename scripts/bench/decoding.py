@@ -42,14 +42,18 @@ ALONE = 200  # sentences that are translated one at a time
 Translate = Callable[[list[str]], object]
 
 
-def open_nmt(run: RunFolder, beam_size: int, engine: EngineChoice = "auto") -> Translator:
+def open_nmt(
+    run: RunFolder, beam_size: int, engine: EngineChoice = "auto", device: str = "cpu"
+) -> Translator:
     """Load the run without neighbours; every output may have the same number of pieces."""
     limits = ["decoding.max_length_factor=0", f"decoding.max_length_extra={LONGEST}"]
     overrides = [*limits, f"decoding.beam_size={beam_size}", "decoding.neighbours=0"]
-    return load_translator(run, overrides=overrides, device="cpu", engine=engine)
+    return load_translator(run, overrides=overrides, device=device, engine=engine)
 
 
-def open_library(run: RunFolder, beam_size: int, threads: int, scratch: Path) -> Translate:
+def open_library(
+    run: RunFolder, beam_size: int, threads: int, scratch: Path, device: str = "cpu"
+) -> Translate:
     """Load what `nmt export` writes, and return what translates lines with it."""
     folder = scratch / f"exported-{beam_size}"
     export_run(run, folder)
@@ -58,7 +62,10 @@ def open_library(run: RunFolder, beam_size: int, threads: int, scratch: Path) ->
     source, target = tokenizers.source, tokenizers.target
     cleaner = Cleaner(config.data)
     engine = ctranslate2.Translator(
-        str(folder), compute_type="float32", inter_threads=threads, intra_threads=1
+        *(str(folder), device),
+        compute_type="float32",
+        inter_threads=threads if device == "cpu" else 1,
+        intra_threads=1,
     )
 
     def translate(lines: list[str]) -> list[str]:
@@ -113,20 +120,22 @@ def compare(name: str, works: Mapping[str, Callable[[], float]], rounds: int, le
 
 
 def main() -> None:
-    parser = options(__doc__)
+    parser = options(__doc__, device=True)
     parser.add_argument("--run", type=Path, required=True, help="run folder that nmt train wrote")
     parser.add_argument("--joeynmt", action="store_true", help="compare with JoeyNMT as well")
     arguments = parser.parse_args()
+    if arguments.joeynmt and arguments.device != "cpu":
+        parser.error("--joeynmt is for --device cpu")
     os.environ["OMP_NUM_THREADS"] = str(arguments.threads)  # what the default engine takes
     torch.set_num_threads(arguments.threads)
     run = open_run(arguments.run)
     lines = [example.source for example in run.examples("test")]
-    rows = []
+    rows, device = [], arguments.device
     with tempfile.TemporaryDirectory() as scratch:
         for search, beam_size in SEARCHES.items():
             translates: dict[str, Translate] = {
-                "nmt": open_nmt(run, beam_size).translate,
-                PEER: open_library(run, beam_size, arguments.threads, Path(scratch)),
+                "nmt": open_nmt(run, beam_size, device=device).translate,
+                PEER: open_library(run, beam_size, arguments.threads, Path(scratch), device),
             }
             for work, name, least in (
                 (whole_file, f"{len(lines):,} sentences, {search}", WHOLE_FILE),
@@ -141,7 +150,7 @@ def main() -> None:
             found = in_turn(works, arguments.rounds)
             name = f"{len(lines):,} sentences, beam 5"
             rows.append(faster(name, "JoeyNMT", found["nmt"], found["JoeyNMT"], BESIDE_JOEYNMT))
-    report(rows, arguments.json)
+    report(rows, arguments.json, device)
 
 
 if __name__ == "__main__":

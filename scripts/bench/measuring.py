@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -123,46 +124,64 @@ def read_batches(path: str) -> list[tuple[torch.Tensor, torch.Tensor]]:
     ]
 
 
-def ceiling(rows: int, inner: int, columns: int, dtype: torch.dtype = torch.float32) -> float:
+def ceiling(
+    rows: int,
+    inner: int,
+    columns: int,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | None = None,
+) -> float:
     """Return the GFLOP/s of a matrix product (rows, inner) × (inner, columns), the best of many.
 
     By the library that PyTorch takes, or in float32 by oneDNN where that is faster.
     """
     from nmt.ops.linear import has_onednn, linear_by_onednn  # peers import this file without nmt
 
-    a, b = torch.randn(rows, inner).to(dtype), torch.randn(columns, inner).to(dtype)
-    out = torch.empty(rows, columns, dtype=dtype)
-    ways = [lambda: torch.mm(a, b.T, out=out)]
-    if dtype == torch.float32 and has_onednn():
+    device = device or torch.device("cpu")
+    a, b = (torch.randn(n, inner, device=device).to(dtype) for n in (rows, columns))
+    out = torch.empty(rows, columns, dtype=dtype, device=device)
+    ways: list[Callable[[], object]] = [lambda: torch.mm(a, b.T, out=out)]
+    if device.type == "cpu" and dtype == torch.float32 and has_onednn():
         ways.append(lambda: linear_by_onednn(a, b, None))
+    count = 1 if device.type == "cpu" else 20  # so many that waiting for a GPU does not matter
+
+    def work(way: Callable[[], object]) -> None:
+        for _ in range(count):
+            way()
+        out[0, 0].item()
+
     with torch.inference_mode():
-        best = min(seconds(way) for way in ways for _ in range(20))
-    return 2 * rows * inner * columns / best / 1e9
+        best = min(seconds(partial(work, way)) for way in ways for _ in range(20))
+    return 2 * rows * inner * columns * count / best / 1e9
 
 
-def machine() -> str:
+def machine(device: str = "cpu") -> str:
     """Say where this runs, for the line above a table."""
+    versions = f"PyTorch {torch.__version__}, Python {platform.python_version()}"
+    if device != "cpu":
+        return f"{torch.cuda.get_device_name(device)}; {versions}"
     information = Path("/proc/cpuinfo")
     lines = information.read_text().splitlines() if information.exists() else []
     models = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
     name = models[0] if models else platform.processor() or platform.machine()
-    versions = f"PyTorch {torch.__version__}, Python {platform.python_version()}"
     instructions = torch.backends.cpu.get_cpu_capability()
     return f"{name} ({instructions}), {torch.get_num_threads()} threads; {versions}"
 
 
-def options(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser with what every benchmark takes."""
+def options(description: str | None, device: bool = False) -> argparse.ArgumentParser:
+    """Return a parser with what every benchmark takes; device: whether it can run on a GPU."""
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    if device:
+        parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--json", type=Path, help="write the rows here as well")
     return parser
 
 
-def report(rows: Sequence[Row], path: Path | None) -> None:
+def report(rows: Sequence[Row], path: Path | None, device: str = "cpu") -> None:
     """Print the rows as Markdown, and as JSON, which goes into a file too if there is a path."""
-    print(f"\n{machine()}\n\n{HEADER}")
+    print(f"\n{machine(device)}\n\n{HEADER}")
     for row in rows:
         print(row.markdown())
     text = json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2)

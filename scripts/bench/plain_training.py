@@ -1,7 +1,8 @@
 """A peer of `training.py`: the loop that one writes with PyTorch's own parts, without more ado.
 
 `nn.Embedding`, `nn.Linear`, `scaled_dot_product_attention`, `nn.Dropout`, `cross_entropy`, Adam;
-the same model (pre-norm, tied embeddings), the same batches, one after another.
+the same model (pre-norm, tied embeddings), the same batches, one after another. `NNTransformer` is
+the same with PyTorch's own `nn.Transformer` for the layers.
 
     python plain_training.py BATCHES.npz '{"d_model": 128, …}'
 """
@@ -9,6 +10,8 @@ the same model (pre-norm, tied embeddings), the same batches, one after another.
 import json
 import sys
 import time
+from collections.abc import Sequence
+from contextlib import nullcontext
 
 import torch
 from measuring import read_batches, serve
@@ -85,8 +88,7 @@ class Transformer(nn.Module):
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         source_mask = (source != PAD)[:, None, None, :]
-        causal = torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).tril()
-        target_mask = (target != PAD)[:, None, None, :] & causal
+        target_mask = (target != PAD)[:, None, None, :] & causal_mask(target)
         memory = self.embed(source)
         for layer in self.encoder:
             memory = layer(memory, source_mask)
@@ -96,6 +98,71 @@ class Transformer(nn.Module):
         return self.output(self.decoder_norm(x))
 
 
+class NNTransformer(Transformer):
+    def __init__(self, size: int, d_model: int, heads: int, d_ff: int, layers: int, dropout: float):
+        super().__init__(size, d_model, heads, d_ff, 0, dropout)
+        del self.encoder_norm, self.decoder_norm  # it has its own
+        self.layers = nn.Transformer(
+            *(d_model, heads, layers, layers, d_ff, dropout), batch_first=True, norm_first=True
+        )
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        padding = source == PAD
+        decoded = self.layers(
+            self.embed(source),
+            self.embed(target),
+            tgt_mask=~causal_mask(target),
+            src_key_padding_mask=padding,
+            memory_key_padding_mask=padding,
+            tgt_key_padding_mask=target == PAD,
+            tgt_is_causal=True,
+        )
+        return self.output(decoded)
+
+
+def causal_mask(target: Tensor) -> Tensor:
+    length = target.shape[1]
+    return torch.ones(length, length, dtype=torch.bool, device=target.device).tril()
+
+
+class Loop:
+    """Takes updates; dtype: of matrix products, by autocast."""
+
+    def __init__(self, model: nn.Module, label_smoothing: float, dtype: torch.dtype):
+        self.model = model.train()
+        self.label_smoothing, self.dtype = label_smoothing, dtype
+        self.device = next(model.parameters()).device
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98))
+        self.scaler = torch.amp.GradScaler(self.device.type, enabled=dtype == torch.float16)
+
+    def update(self, source: Tensor, target: Tensor) -> Tensor:
+        """Take one step and return the loss; target: with <sos> and <eos>."""
+        source, target = source.to(self.device), target.to(self.device)
+        plain = self.dtype == torch.float32
+        with nullcontext() if plain else torch.autocast(self.device.type, self.dtype):
+            loss = functional.cross_entropy(
+                self.model(source, target[:, :-1]).flatten(0, 1),
+                target[:, 1:].flatten(),
+                ignore_index=PAD,
+                label_smoothing=self.label_smoothing,
+            )
+        self.scaler.scale(loss).backward()
+        self.scaler.unscale_(self.optimizer)
+        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+        self.optimizer.zero_grad()
+        return loss.detach()
+
+    def tokens_per_second(self, batches: Sequence[tuple[Tensor, Tensor]]) -> float:
+        start = time.perf_counter()
+        for source, target in batches:
+            loss = self.update(source, target)
+        loss.item()  # waits for a GPU
+        tokens = sum(int((target[:, 1:] != PAD).sum()) for _, target in batches)
+        return tokens / (time.perf_counter() - start)
+
+
 def main() -> None:
     path, settings = sys.argv[1], json.loads(sys.argv[2])
     torch.set_num_threads(settings["threads"])
@@ -103,28 +170,9 @@ def main() -> None:
     batches = read_batches(path)
     sizes = ("d_model", "heads", "d_ff", "layers", "dropout")
     model = Transformer(settings["size"], *(settings[name] for name in sizes))
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98))
-
-    def work() -> float:
-        start = time.perf_counter()
-        tokens = 0
-        for source, target in batches:
-            labels = target[:, 1:]
-            loss = functional.cross_entropy(
-                model(source, target[:, :-1]).flatten(0, 1),
-                labels.flatten(),
-                ignore_index=PAD,
-                label_smoothing=settings["label_smoothing"],
-            )
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            optimizer.zero_grad()
-            tokens += int((labels != PAD).sum())
-        return tokens / (time.perf_counter() - start)
-
-    model.train()
-    serve(work)
+    model.to(settings["device"])
+    loop = Loop(model, settings["label_smoothing"], getattr(torch, settings["precision"]))
+    serve(lambda: loop.tokens_per_second(batches))
 
 
 if __name__ == "__main__":

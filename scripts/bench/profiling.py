@@ -3,7 +3,7 @@
     python scripts/bench/profiling.py --set data.path=multi30k
 
 By PyTorch's profiler, on one thread, so that nothing waits for another: microseconds a target token
-of the processor's own time, the model of `compared.yaml`.
+of the processor's own time, or of the GPU's with `--device cuda`, the model of `compared.yaml`.
 """
 
 import re
@@ -12,16 +12,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from batches import beginning
+from batches import beginning, whole_target
 from measuring import machine, options
-from plain_training import PAD, Transformer
-from torch import nn
-from torch.nn import functional
+from plain_training import Loop, Transformer
 from torch.profiler import ProfilerActivity, profile
 from training import COMPARED
 
 from nmt.config_files import load_config
 from nmt.corpus.prepare import prepare
+from nmt.device import choose_device, product_dtype
 from nmt.run_folder import RunFolder
 from nmt.training.batches import Batch
 from nmt.training.distributed import Worker
@@ -42,44 +41,44 @@ def kind_of(operation: str) -> str:
     return next((kind for kind, names in KINDS.items() if re.search(names, operation)), "the rest")
 
 
-def profiled(work: Callable[[], int]) -> dict[str, float]:
+def profiled(work: Callable[[], int], device: torch.device) -> dict[str, float]:
     """Return microseconds a target token by kind; `work` returns its number of tokens."""
     work()
-    with profile(activities=[ProfilerActivity.CPU]) as found:
+    cuda = device.type == "cuda"
+    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if cuda else [])]
+    with profile(activities=activities) as found:
         tokens = work()
+        if cuda:
+            torch.cuda.synchronize(device)
     spent = dict.fromkeys([*KINDS, "the rest"], 0.0)
     for event in found.key_averages():
-        spent[kind_of(event.key)] += event.self_cpu_time_total / tokens
+        taken = event.self_device_time_total if cuda else event.self_cpu_time_total
+        spent[kind_of(event.key)] += taken / tokens
     return spent
 
 
-def plain_work(batches: list[Batch], size: int) -> Callable[[], int]:
-    model = Transformer(size, d_model=128, heads=4, d_ff=256, layers=4, dropout=0.3)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
+def plain_work(batches: list[Batch], size: int, device: torch.device) -> Callable[[], int]:
+    model = Transformer(size, d_model=128, heads=4, d_ff=256, layers=4, dropout=0.3).to(device)
+    dtype = torch.float32 if device.type == "cpu" else product_dtype(device, "auto")
+    loop = Loop(model, label_smoothing=0.1, dtype=dtype)
 
     def work() -> int:
         for batch in batches:
-            logits = model(batch.source, batch.target_in).flatten(0, 1)
-            labels = batch.target_out.flatten()
-            functional.cross_entropy(
-                logits, labels, ignore_index=PAD, label_smoothing=0.1
-            ).backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            optimizer.zero_grad()
+            loop.update(batch.source, whole_target(batch))
         return sum(batch.tokens for batch in batches)
 
     return work
 
 
 def main() -> None:
-    parser = options(__doc__)
+    parser = options(__doc__, device=True)
     parser.add_argument("--set", action="append", default=[], help="a field of compared.yaml")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     config = load_config(COMPARED, arguments.set)
     with tempfile.TemporaryDirectory() as scratch:
-        worker = Worker(torch.device("cpu"))
+        device = choose_device(arguments.device)
+        worker = Worker(device)
         trainer = Trainer(config, prepare(config), RunFolder(Path(scratch)), worker)
         batches = list(beginning(trainer, UPDATES).batches())
 
@@ -88,9 +87,11 @@ def main() -> None:
                 trainer.state.update([batch])
             return sum(batch.tokens for batch in batches)
 
-        plain = profiled(plain_work(batches, trainer.prepared.tokenizers.source.size))
-        ours = profiled(nmt_work)
-    print(f"{machine()}\n\n| µs a target token | plain loop | nmt |\n| --- | --- | --- |")
+        size = trainer.prepared.tokenizers.source.size
+        plain = profiled(plain_work(batches, size, device), device)
+        ours = profiled(nmt_work, device)
+    print(f"{machine(arguments.device)}\n")
+    print("| µs a target token | plain loop | nmt |\n| --- | --- | --- |")
     for kind in plain:
         print(f"| {kind} | {plain[kind]:.1f} | {ours[kind]:.1f} |")
     print(f"| together | {sum(plain.values()):.1f} | {sum(ours.values()):.1f} |")

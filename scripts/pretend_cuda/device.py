@@ -186,6 +186,8 @@ def install() -> None:
         "get_rng_state": lambda device=None: torch.get_rng_state(),
         "set_rng_state": lambda state, device=None: torch.set_rng_state(state),
         "max_memory_allocated": lambda device=None: 0,
+        "memory_allocated": lambda device=None: 0,
+        "empty_cache": lambda: None,
         "reset_peak_memory_stats": lambda device=None: None,
         "is_current_stream_capturing": lambda: False,
     }

@@ -16,24 +16,32 @@ SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "gpu_check.py"
 sys.path.insert(0, str(SCRIPT.parent))
 
 import gpu_check  # noqa: E402
+from gpu_stages.setup import Skipped  # noqa: E402
+from gpu_stages.speed import made_up_batches  # noqa: E402
 
 
-def test_a_stage_that_fails_is_told_and_the_next_one_runs(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_failed_stage_is_reported_and_the_next_one_runs(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fails_here(check: object) -> dict[str, object]:
+    def fails_here(setup: object) -> dict[str, object]:
         raise AssertionError("losses differ")
 
-    def passes(check: object) -> dict[str, object]:
-        return {"updates": 5}
+    def skipped(setup: object) -> dict[str, object]:
+        raise Skipped("there is one GPU")
 
-    monkeypatch.setattr(gpu_check, "STAGES", [fails_here, passes])
-    found = gpu_check.run_stages(None)  # type: ignore[arg-type]
-    assert [(stage["stage"], stage["passed"]) for stage in found] == [
-        ("fails here", False),
-        ("passes", True),
+    def passes(setup: object) -> dict[str, object]:
+        return {"updates": 5, "nmt": {"tokens/s": 12.5}}
+
+    stages = [fails_here, skipped, passes]
+    found = gpu_check.run_stages(None, stages)  # type: ignore[arg-type]
+    assert [(stage["stage"], stage["result"]) for stage in found] == [
+        ("fails here", "FAILED"),
+        ("skipped", "skipped"),
+        ("passes", "passed"),
     ]
-    assert "FAILED" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "AssertionError: losses differ" in printed
+    assert "    nmt\n        tokens/s: 12.5\n" in printed
 
 
 @pytest.mark.slow
@@ -45,5 +53,14 @@ def test_all_stages_pass_on_a_pretended_device(
     command = [sys.executable, str(SCRIPT), "--pretend", "--config", "./toy.yaml"]
     subprocess.run(command, cwd=tmp_path, check=True)
     found = json.loads((tmp_path / "gpu-check.json").read_text())
-    assert [stage["stage"] for stage in found if not stage["passed"]] == []
-    assert len(found) == 7
+    assert [stage["stage"] for stage in found if stage["result"] != "passed"] == []
+    assert len(found) == len(gpu_check.stages()) == 13
+    [throughput] = [s["found"] for s in found if s["stage"] == "throughput like multi30k"]
+    assert set(throughput) == {"nmt", "plain loop", "nn.Transformer"}
+
+
+def test_made_up_batches_have_different_shapes_and_fit() -> None:
+    batches = made_up_batches(6, tokens=200, longest=30, size=50)
+    assert len({batch.source.shape for batch in batches}) == 6
+    assert all(batch.source.numel() <= 200 for batch in batches)
+    assert all(int(batch.source.max()) < 50 for batch in batches)

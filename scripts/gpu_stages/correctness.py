@@ -1,0 +1,225 @@
+"""Whether a GPU computes what the CPU does, without waiting, and the same again."""
+
+import math
+import subprocess
+import sys
+import time
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.nn.attention import SDPBackend
+from torch.overrides import TorchFunctionMode
+
+from gpu_stages.setup import Findings, Setup, Skipped, relative_error, with_fields
+from nmt.config import Config
+from nmt.config_files import dump_config
+from nmt.decoding.beam import beam_search
+from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.device import autocast, product_dtype
+from nmt.run_folder import RunFolder
+from nmt.special_tokens import EOS
+from nmt.training.distributed import Worker
+from nmt.training.train import train
+
+
+def card(setup: Setup) -> Findings:
+    """Name the card and the precision that it gets."""
+    return {
+        "name": torch.cuda.get_device_name(setup.device),
+        "capability": torch.cuda.get_device_capability(setup.device),
+        "torch": torch.__version__,
+        "precision": str(product_dtype(setup.device, "auto")),
+    }
+
+
+def attention_kernels(setup: Setup) -> Findings:
+    """Name the kernel that PyTorch chooses for each kind of mask."""
+    trainer = setup.trainer(setup.own, setup.device)
+    model, [batch] = trainer.state.model, setup.batches(trainer, 1)
+    moved = batch.to(setup.device)
+    limits = torch.full((len(batch),), 3)
+    kernels = _Kernels()
+    with torch.no_grad(), autocast(setup.device, setup.own.training.precision), kernels:
+        model.train().hidden(moved.source, moved.target_in)
+        beam_search(model.eval(), moved.source, limits, beam_size=2, alpha=1.0)
+    found = kernels.chosen
+    assert {"padding", "causal", "of each hypothesis"} <= set(found), f"met only {set(found)}"
+    unwanted = {SDPBackend.CUDNN_ATTENTION.name, SDPBackend.MATH.name}
+    assert not unwanted & set(found.values()), f"a slow kernel is chosen: {found}"
+    return found
+
+
+class _Kernels(TorchFunctionMode):
+    """Notes which kernel each call of attention gets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chosen: Findings = {}
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func is functional.scaled_dot_product_attention:
+            mask, causal = args[3], args[5]
+            kind = "causal" if causal else "no mask" if mask is None else "padding"
+            if mask is not None and mask.shape[2] > 1:
+                kind = "of each hypothesis"
+            choice = torch._fused_sdp_choice(*args, **kwargs)
+            self.chosen[kind] = SDPBackend(choice).name
+        return func(*args, **kwargs)
+
+
+def agrees_in_float32(setup: Setup) -> Findings:
+    """Compare logits, loss and gradients with the CPU's in float32, without TF32."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        errors = _errors(setup, setup.exact)
+    finally:
+        torch.set_float32_matmul_precision(before)
+    _require(errors, {"logits": 1e-4, "loss": 1e-5, "gradients": 1e-3})
+    return errors
+
+
+def agrees_in_its_own_precision(setup: Setup) -> Findings:
+    """Compare logits, loss and gradients with the CPU's in float32."""
+    precision = setup.own.training.precision
+    errors = _errors(setup, with_fields(setup.exact, {"precision": precision}))
+    # On a CPU, bfloat16 alone changes the gradients of sample.yaml's model by 1.3e-2.
+    _require(errors, {"logits": 2e-2, "loss": 2e-2, "gradients": 4e-2})
+    return errors
+
+
+def _errors(setup: Setup, config: Config) -> dict[str, float]:
+    """Return by how much the GPU's numbers differ from those of the CPU in float32."""
+    found = []
+    for device, its_config in ((setup.cpu, setup.exact), (setup.device, config)):
+        state = setup.trainer(its_config, device).state
+        [batch] = setup.batches(setup.trainer(its_config, device), 1)
+        moved = batch.to(device)
+        with torch.no_grad(), autocast(device, its_config.training.precision):
+            logits = state.model.eval()(moved.source, moved.target_in)
+        state.model.train()
+        loss = state._backward([batch], batch.tokens) / batch.tokens
+        scale = batch.tokens / torch.as_tensor(state.loss_scale.divisor(batch.tokens))
+        gradients = [p.grad.detach() / scale.to(device) for p in state.model.parameters()]  # type: ignore[union-attr]
+        found.append((logits.float(), loss, gradients))
+    (logits, loss, gradients), (its_logits, its_loss, its_gradients) = found
+    real = batch.label_indices
+    pairs = zip(its_gradients, gradients, strict=True)
+    return {
+        "logits": relative_error(_rows(its_logits, real), _rows(logits, real)),
+        "loss": relative_error(its_loss, loss),
+        "gradients": _norm([a.cpu() - b for a, b in pairs]) / _norm(gradients),
+    }
+
+
+def _rows(logits: Tensor, indices: Tensor) -> Tensor:
+    return logits.flatten(0, 1).cpu()[indices]
+
+
+def _norm(tensors: list[Tensor]) -> float:
+    return math.sqrt(sum(t.double().square().sum().item() for t in tensors))
+
+
+def _require(errors: dict[str, float], most: dict[str, float]) -> None:
+    for name, error in errors.items():
+        assert error < most[name], f"{name} differ by {error:.1e}, more than {most[name]:.0e}"
+
+
+def masks_hide(setup: Setup) -> Findings:
+    """Change padding and future pieces: the outputs before them must stay as they are."""
+    model = setup.trainer(setup.exact, setup.device).state.model.eval()
+    source = torch.tensor([[5, 6, 7, 2, 0, 0]]).to(setup.device)
+    target = torch.tensor([[1, 8, 9, 10]]).to(setup.device)
+    changed = torch.tensor([[1, 8, 9, 11]]).to(setup.device)
+    with torch.no_grad():
+        whole, other = model(source, target), model(source, changed)
+        shorter = model(source[:, :4], target)
+    future = (whole[:, :3] - other[:, :3]).abs().max().item()
+    padding = (whole - shorter).abs().max().item()
+    assert future < 1e-4, f"a future piece changes the logits by {future:.1e}"
+    assert padding < 1e-4, f"padding changes the logits by {padding:.1e}"
+    return {"future": future, "padding": padding}
+
+
+def updates_do_not_wait(setup: Setup) -> Findings:
+    """Take updates in which the host must not wait for the GPU."""
+    trainer = setup.trainer(setup.own, setup.device)
+    batches = setup.batches(trainer, 5)
+    trainer.state.update(batches[:1])  # makes the optimizer's state
+    with setup.no_waits():
+        for batch in batches:
+            trainer.state.update([batch])
+    return {"updates": len(batches)}
+
+
+def resumes_bit_for_bit(setup: Setup) -> Findings:
+    """Train without a break, again, and with one: the weights must have the same bits."""
+    half, whole = setup.updates, 2 * setup.updates
+    weights = {}
+    try:
+        for name, limits in (("whole", [whole]), ("again", [whole]), ("resumed", [half, whole])):
+            for number, limit in enumerate(limits):
+                fields = {
+                    "max_updates": limit,
+                    "validate_updates": whole,
+                    "deterministic": True,
+                }
+                config, folder = with_fields(setup.own, fields), setup.folder / name
+                run = train_quietly(config, folder, number > 0, setup.device)
+            weights[name] = run.weights("last").read_bytes()
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert weights["again"] == weights["whole"], "a second training ends with other weights"
+    assert weights["resumed"] == weights["whole"], "a resumed training ends with other weights"
+    return {"updates": whole}
+
+
+def train_quietly(config: Config, folder: Path, resume: bool, device: torch.device) -> RunFolder:
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        return train(config, folder, resume, Worker(device))
+
+
+def decodes_as_the_cpu(setup: Setup) -> Findings:
+    """Decode validation sentences greedily and by beam search, there and here."""
+    model = setup.trainer(setup.exact, setup.cpu).state.model.eval()
+    examples = setup.prepared.examples("validation")[: 8 if setup.pretend else 200]
+    encode = setup.prepared.tokenizers.source.encode
+    sources = [[*encode(example.source), EOS] for example in examples]
+    found: list[list[list[int]]] = []
+    seconds = {}
+    for device in (setup.cpu, setup.device):
+        search, start = PyTorchSearch([model.to(device)]), time.perf_counter()
+        for beam_size in (1, 5):
+            decoding = setup.own.decoding.model_copy(update={"beam_size": beam_size})
+            limits = [12] * len(sources)
+            found.append([best.ids for [best] in search(sources, limits, decoding)])
+        seconds[device.type] = time.perf_counter() - start
+    same = sum(a == b for a, b in zip(found[0] + found[1], found[2] + found[3], strict=True))
+    assert same > 0.98 * 2 * len(sources), f"{same} of {2 * len(sources)} are the same"
+    return {"same": same, "of": 2 * len(sources), "seconds": seconds}
+
+
+def two_processes(setup: Setup) -> Findings:
+    """Train with two processes and with one: the losses must be the same; gloo where pretended."""
+    if not setup.pretend and torch.cuda.device_count() < 2:
+        raise Skipped("there is one GPU")
+    fields = {"max_updates": setup.updates, "validate_updates": setup.updates}
+    config = with_fields(setup.exact, fields)
+    here = setup.cpu if setup.pretend else setup.device
+    single = train_quietly(config, setup.folder / "one", False, here)
+    file, folder = setup.folder / "two.yaml", setup.folder / "two"
+    file.write_text(dump_config(config), encoding="utf-8")
+    device = ["--device", "cpu"] if setup.pretend else []
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "-m", "nmt"]
+    command += ["--", "train", "--config", str(file), "--run", str(folder), *device]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert not ended.returncode, ended.stderr[-2000:]
+    losses = [run.read_metrics()[-1]["loss"] for run in (single, RunFolder(folder))]
+    assert abs(losses[0] - losses[1]) < 1e-3 * losses[0], f"losses {losses}"
+    return {"losses": losses}

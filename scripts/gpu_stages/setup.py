@@ -1,0 +1,74 @@
+"""What the stages share: the configuration, the devices, and where they may write."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nmt.config import Config
+from nmt.corpus.prepare import prepare
+from nmt.run_folder import RunFolder
+from nmt.training.batches import Batch
+from nmt.training.distributed import Worker
+from nmt.training.trainer import Trainer
+
+Findings = dict[str, Any]
+
+
+class Skipped(Exception):  # noqa: N818
+    """The stage cannot run on this machine."""
+
+
+class Setup:
+    """own: the configuration as it is; exact: in float32 and without dropout."""
+
+    def __init__(self, config: Config, pretend: bool, folder: Path):
+        self.pretend, self.folder = pretend, folder
+        self.device, self.cpu = torch.device("cuda", 0), torch.device("cpu")
+        self.own = config
+        self.exact = with_fields(config, {"precision": "float32"}, {"dropout": 0.0})
+        self.prepared = prepare(config)
+        self.updates = 2 if pretend else 20
+
+    def trainer(self, config: Config, device: torch.device) -> Trainer:
+        return Trainer(config, self.prepared, RunFolder(self.folder / "none"), Worker(device))
+
+    def batches(self, trainer: Trainer, count: int) -> list[Batch]:
+        return list(islice(trainer.plan.deal(1).batches(), count))
+
+    @contextmanager
+    def no_waits(self) -> Iterator[None]:
+        """Raise where the host waits for the GPU while the context lasts."""
+        if self.pretend:
+            from pretend_cuda.device import waits
+
+            waits.clear()
+            yield
+            assert not waits, f"the host waits: {dict(waits)}"
+            return
+        torch.cuda.set_sync_debug_mode("error")
+        try:
+            yield
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+
+
+def with_fields(
+    config: Config, training: dict[str, Any], model: dict[str, Any] | None = None
+) -> Config:
+    """Return the configuration with other values of these fields."""
+    sections = {
+        "training": config.training.model_copy(update=training),
+        "model": config.model.model_copy(update=model or {}),
+    }
+    return config.model_copy(update=sections)
+
+
+def relative_error(found: Tensor, expected: Tensor) -> float:
+    """Return the largest difference, as a share of the largest number."""
+    found, expected = found.detach().cpu().double(), expected.detach().cpu().double()
+    return ((found - expected).abs().max() / expected.abs().max()).item()

@@ -1,0 +1,172 @@
+"""How fast a GPU trains, beside other loops with the same batches, and how much memory it takes."""
+
+import gc
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from batches import whole_target
+from plain_training import Loop, NNTransformer, Transformer
+from torch import Tensor
+from torch.profiler import ProfilerActivity, profile
+from torch.utils._python_dispatch import _disable_current_modes
+
+from gpu_stages.setup import Findings, Setup, with_fields
+from nmt.config import Config
+from nmt.config_files import load_config
+from nmt.device import product_dtype
+from nmt.special_tokens import SPECIALS
+from nmt.training.assumed import CARDS, Count, count_update
+from nmt.training.batches import Batch
+from nmt.training.distributed import Worker
+from nmt.training.state import TrainingState
+
+# What the peers have: pre-norm with biases, sinusoidal positions, one embedding; no averages.
+_AS_PEERS: dict[str, Findings] = {
+    "model": {
+        "norm": "pre",
+        "positions": "sinusoidal",
+        "attention_bias": True,
+        "final_norm": True,
+        "tie": "all",
+    },
+    "training": {"r_drop": 0.0, "average_decay": None, "clip_norm": 1.0, "accumulate": 1},
+}
+_LONGEST = {"multi30k.yaml": 40, "wmt-base.yaml": 100}
+_BATCHES = 12
+
+
+def throughput_like_multi30k(setup: Setup) -> Findings:
+    """Compare tokens a second with those of peers: a small model."""
+    return _throughput(setup, "multi30k.yaml")
+
+
+def throughput_like_wmt_base(setup: Setup) -> Findings:
+    """Compare tokens a second with those of peers: the paper's base model."""
+    return _throughput(setup, "wmt-base.yaml")
+
+
+def _throughput(setup: Setup, name: str) -> Findings:
+    config, size, longest = load_config(name), 0, _LONGEST[name]
+    if setup.pretend:
+        config, size, longest = setup.own, 120, 12
+    size = size or config.tokenizer.vocabulary_size or 0
+    config = with_fields(config, **_AS_PEERS)
+    model = config.model
+    sizes = model.d_model, model.heads, model.d_ff, model.encoder_layers, model.dropout
+    smoothing = config.training.label_smoothing
+    dtype = product_dtype(setup.device, config.training.precision)
+
+    def peer(kind: type[Transformer]) -> Callable[[Batch], Tensor]:
+        loop = Loop(kind(size, *sizes).to(setup.device), smoothing, dtype)
+        return lambda batch: loop.update(batch.source, whole_target(batch))
+
+    def nmt() -> Callable[[Batch], Tensor]:
+        state = TrainingState(config, size, size, last_update=10_000, worker=Worker(setup.device))
+        return lambda batch: state.update([batch])
+
+    tokens = config.training.batch_tokens or 4096
+    first, *batches = made_up_batches(2 if setup.pretend else _BATCHES, tokens, longest, size)
+    found: Findings = {}
+    for who, made in (
+        ("nmt", nmt),
+        ("plain loop", lambda: peer(Transformer)),
+        ("nn.Transformer", lambda: peer(NNTransformer)),
+    ):
+        try:
+            update = made()
+            update(first).item()
+            found[who] = {
+                "fresh shapes, tokens/s": _tokens_per_second(update, batches),
+                "repeated shapes, tokens/s": _tokens_per_second(update, batches),
+            }
+        except torch.cuda.OutOfMemoryError:
+            found[who] = "out of memory"
+        update = None  # type: ignore[assignment]
+        _free_memory()
+    count = _count(config, (size, size), batches[0], dtype)
+    rate = found["nmt"]["repeated shapes, tokens/s"]
+    found["nmt"]["TFLOP/s"] = count.operations / batches[0].tokens * rate / 1e12
+    return found
+
+
+def _tokens_per_second(update: Callable[[Batch], Tensor], batches: Sequence[Batch]) -> float:
+    start = time.perf_counter()
+    for batch in batches:
+        loss = update(batch)
+    loss.item()  # waits for the GPU
+    return sum(batch.tokens for batch in batches) / (time.perf_counter() - start)
+
+
+def made_up_batches(count: int, tokens: int, longest: int, size: int) -> list[Batch]:
+    """Return batches of different shapes, as BatchPlan would cut them, with random pieces."""
+    generator = torch.Generator().manual_seed(1)
+
+    def sentences(pairs: int, most: int) -> list[list[int]]:
+        lengths = torch.randint(most * 4 // 5, most + 1, (pairs,), generator=generator).tolist()
+        return [
+            torch.randint(len(SPECIALS), size, (length,), generator=generator).tolist()
+            for length in lengths
+        ]
+
+    batches = []
+    for number in range(1, count + 1):
+        most = max(4, longest * number // count)
+        pairs = max(1, tokens // (most + 1))
+        batches.append(Batch.from_ids(sentences(pairs, most), sentences(pairs, most)))
+    return batches
+
+
+def memory(setup: Setup) -> Findings:
+    """Compare the peak of an update on the largest batch with its prediction."""
+    _free_memory()
+    before = torch.cuda.memory_allocated(setup.device)
+    trainer = setup.trainer(setup.own, setup.device)
+    batch = trainer.plan.largest()
+    torch.cuda.reset_peak_memory_stats(setup.device)
+    for _ in range(2):  # the first makes the optimizer's moments
+        trainer.state.update([batch]).item()
+    peak = torch.cuda.max_memory_allocated(setup.device) - before
+    dtype = product_dtype(setup.device, setup.own.training.precision)
+    tokenizers = setup.prepared.tokenizers
+    sizes = tokenizers.source.size, tokenizers.target.size
+    predicted = _count(setup.own, sizes, batch, dtype).peak
+    assert setup.pretend or 0.7 < peak / predicted < 1.3, f"{peak:,} bytes, not {predicted:,}"
+    return {"bytes": peak, "predicted": predicted}
+
+
+def _count(config: Config, sizes: tuple[int, int], batch: Batch, dtype: torch.dtype) -> Count:
+    any_card = CARDS["H100 80GB"]  # neither memory nor operations depend on it
+    with _disable_current_modes():  # a pretended device would see tensors without numbers
+        return count_update(config, sizes, batch, any_card, dtype)
+
+
+def profiled_updates(setup: Setup) -> Findings:
+    """Tell for how much of the time the GPU is at work, and on what the most."""
+    trainer = setup.trainer(setup.own, setup.device)
+    batches = setup.batches(trainer, 5)
+    for batch in batches:
+        trainer.state.update([batch]).item()
+    activities = [ProfilerActivity.CPU] + ([] if setup.pretend else [ProfilerActivity.CUDA])
+    start = time.perf_counter()
+    with profile(activities=activities) as found:
+        for batch in batches:
+            loss = trainer.state.update([batch])
+        loss.item()
+    seconds = time.perf_counter() - start
+
+    def taken(event: Any) -> float:
+        return event.self_cpu_time_total if setup.pretend else event.self_device_time_total  # type: ignore[no-any-return]
+
+    events = sorted(found.key_averages(), key=taken, reverse=True)
+    total = sum(map(taken, events))
+    return {
+        "at work": total / 1e6 / seconds,
+        "most time": {event.key: f"{taken(event) / total:.1%}" for event in events[:8]},
+    }
+
+
+def _free_memory() -> None:
+    gc.collect()
+    torch.cuda.empty_cache()
