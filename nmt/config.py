@@ -1,4 +1,4 @@
-"""The configuration: one section a stage, every field typed, bounded and described.
+"""The configuration: one section per stage; every field has a type, bounds and a description.
 
 `nmt/config_files.py` reads it from YAML.
 """
@@ -28,7 +28,7 @@ def _path_or_pair(value: object) -> object:
     paths = value if isinstance(value, (list, tuple)) else [value]
     sound = all(isinstance(path, (str, Path)) for path in paths)
     if value is not None and not (sound and len(paths) == (2 if paths is value else 1)):
-        # One line here, where the union of types would give one for each of its members.
+        # One message; pydantic would report one for each member of the union.
         raise PydanticCustomError("path", "Input should be a path, or [source, target] paths")
     return tuple(paths) if paths is value else value
 
@@ -42,18 +42,18 @@ SubwordKind = Literal["bpe", "unigram"]
 WordKind = Literal["spacy", "whitespace"]
 ModelPart = Literal["encoder", "decoder", "embeddings"]
 
-# Upper bounds far above what is of use: a slip of the finger is told before memory ends.
+# Upper bounds far above anything useful, so that a typo is reported before memory runs out.
 MOST = 1_000_000_000
 WIDEST = 65_536
 DEEPEST = 1000
 
-BrokenRule = tuple[tuple[str, ...], str]  # the fields that the rule looks at, and what is wrong
-# The validation context in which broken rules are no error, so that all can be asked for.
+BrokenRule = tuple[tuple[str, ...], str]  # the fields that the rule involves, and the message
+# With this validation context broken rules raise no error, so that all can be collected.
 RULES_UNCHECKED = {"rules": "unchecked"}
 
 
 class Section(BaseModel):
-    """A section of the YAML: unknown fields are refused, nothing changes after loading."""
+    """A section of the YAML. Unknown fields are refused; values are immutable after loading."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -64,11 +64,13 @@ class Section(BaseModel):
         assert info.field_name
         kind = cls.model_fields[info.field_name].annotation
         if isinstance(value, bool) and kind is not bool and not hasattr(kind, "model_fields"):
-            raise PydanticCustomError("boolean", "Input should be no boolean; put text in quotes")
+            raise PydanticCustomError(
+                "boolean", "Input should be text or a number; put no, yes, on and off in quotes"
+            )
         return value
 
     def broken_rules(self) -> Iterator[BrokenRule]:
-        """Yield the rules across fields that do not hold."""
+        """Yield the violated rules that involve several fields."""
         yield from ()
 
     @model_validator(mode="after")
@@ -82,86 +84,95 @@ class Section(BaseModel):
 Source = Literal[
     "pickle", "tsv", "parallel", "table", "multi30k", "sample", "tatoeba", "opus", "mtdata", "hub"
 ]
-_NAMED = ("multi30k", "tatoeba", "opus", "mtdata", "hub")  # corpora that are one thing
-_DOWNLOADED = ("pickle", "multi30k", "sample", "tatoeba")  # that need no path
+_NAMED = ("multi30k", "tatoeba", "opus", "mtdata", "hub")  # these bring their own splits or none
+_DOWNLOADED = ("pickle", "multi30k", "sample", "tatoeba")  # these need no path
 
 
 class CorpusConfig(Section):
-    """Which corpus: by its name, or by its files."""
+    """Which corpus to use, by name or by files."""
 
     source: Source = Field(
         "pickle",
-        description="kind of corpus: files (pickle, tsv, parallel, table), or one by its name; "
-        "`sample` is built in, `pickle` without a path the tutorial's file",
+        description="type of the corpus files (pickle, tsv, parallel, table), or a named corpus; "
+        "`sample` is built in; `pickle` without a path is the tutorial's file",
     )
     path: PathOrPair = Field(
         None,
-        description="the corpus on disk, to be split here: a file with the source in its first "
-        "column, but English first if it is the target (pickle, tsv, tatoeba), a folder "
-        "(multi30k), a file or folder of parquet, JSON lines, CSV or Arrow (table), or for "
-        "parallel a [source, target] pair of files or the stem of STEM.en/STEM.de; without any "
-        "path, pickle, multi30k and tatoeba download; for opus NAME/VERSION or its zip, for "
-        "mtdata an identifier, for hub the dataset's name",
+        description="where the corpus is. pickle, tsv, tatoeba: a file with the source in the "
+        "first column, or English in the first column if English is the target. multi30k: a "
+        "folder. table: a file or folder of Parquet, JSON lines, CSV or Arrow. parallel: [source, "
+        "target] files, or STEM for STEM.en and STEM.de. opus: NAME/VERSION or its zip file. "
+        "mtdata: an identifier. hub: the dataset's name. Without a path, pickle, multi30k and "
+        "tatoeba are downloaded",
     )
-    train_path: PathOrPair = Field(None, description="given training split, written as `path`")
-    validation_path: PathOrPair = Field(None, description="given validation split")
-    test_path: PathOrPair = Field(None, description="given test split")
-    subset: str | None = Field(None, description="configuration of the dataset, as de-en (hub)")
+    train_path: PathOrPair = Field(
+        None, description="training split, if you provide one; same form as `path`"
+    )
+    validation_path: PathOrPair = Field(None, description="validation split, if you provide one")
+    test_path: PathOrPair = Field(None, description="test split, if you provide one")
+    subset: str | None = Field(
+        None, description="configuration of the dataset, such as de-en (hub)"
+    )
     revision: str | None = Field(None, description="branch, tag or commit of the dataset (hub)")
     columns: tuple[str, str] | None = Field(
         None,
-        description="columns of source and target, as translation.en for a field within one; "
-        "unset: found by their names (table, hub)",
+        description="names of the source and target columns; a dot selects a nested field, as in "
+        "translation.en; unset: guessed from the names (table, hub)",
     )
 
     def broken_rules(self) -> Iterator[BrokenRule]:
-        """See `Section.broken_rules`; of those about paths, one at most can be broken."""
+        """See `Section.broken_rules`; at most one rule about paths is reported."""
         splits = [f for f in ("train_path", "validation_path", "test_path") if getattr(self, f)]
         paths = ["path", *splits] if self.path else splits
         corpus = self.path or self.train_path
         if self.source == "sample" and paths:
-            yield ("source", *paths), f"source `sample` is built in; take out {', '.join(paths)}"
+            yield ("source", *paths), f"source `sample` is built in; remove {', '.join(paths)}"
         elif self.source in _NAMED and splits:
-            message = f"source `{self.source}` brings its own splits; take out {', '.join(splits)}"
+            message = f"source `{self.source}` brings its own splits; remove {', '.join(splits)}"
             yield ("source", *splits), message
         elif self.path and self.train_path:
-            yield ("path", "train_path"), "`path` and `train_path` exclude each other"
+            yield ("path", "train_path"), "`path` and `train_path` cannot both be set"
         elif self.source not in _DOWNLOADED and not corpus:
             wanted = "`path`" if self.source in _NAMED else "`path` or `train_path`"
             message = f"source `{self.source}` needs {wanted}"
             yield ("source", "path", "train_path"), message
         elif splits and not corpus:
-            message = f"{' and '.join(splits)} given without `train_path` or `path`; set one too"
+            message = (
+                f"{' and '.join(splits)} set without `train_path` or `path`; set one of them too"
+            )
             yield ("source", "path", "train_path", *splits), message
         readers = {"subset": ("hub",), "revision": ("hub",), "columns": ("hub", "table")}
         for name, sources in readers.items():
             if getattr(self, name) and self.source not in sources:
-                message = f"`{name}` is for source {' and '.join(sources)}, not `{self.source}`"
+                message = (
+                    f"`{name}` applies only to source {' and '.join(sources)}, not `{self.source}`"
+                )
                 yield (name, "source"), message
 
 
 class CorpusPart(CorpusConfig):
-    """One of several corpora of a training."""
+    """One of several corpora that a model is trained on."""
 
-    name: str | None = Field(None, description="what reports call it; its source and path if unset")
+    name: str | None = Field(None, description="name in reports; unset: source and path")
     weight: float | None = Field(
         None,
         gt=0,
         le=1e6,
-        description="its share of every epoch, beside the others' weights; unset: its size",
+        description="its share of each epoch, relative to the other weights; unset: its size",
     )
     tag: str | None = Field(
         None,
         pattern="^[a-z0-9_-]{1,30}$",
-        description="put before its sources as a piece, and before others with --tag",
+        description="token put in front of its source sentences; use it with --tag",
     )
     held_out: bool = Field(
-        True, description="validation and test come from it: its own splits, or taken out of it"
+        True,
+        description="use its validation and test splits, or hold them out if it has none",
     )
 
     @property
     def label(self) -> str:
-        """What reports call it."""
+        """Its name in reports."""
         return self.name or " ".join(filter(None, (self.source, self._where)))
 
     @property
@@ -176,93 +187,98 @@ class DataConfig(CorpusConfig):
     corpora: tuple[CorpusPart, ...] = Field(
         (),
         max_length=100,
-        description="several corpora in one training, in place of source and path: a list of "
+        description="train on several corpora, instead of source and path: a list of "
         "{source, path, …, weight, tag, held_out, name}",
     )
-    source_language: LanguageCode = Field("en", description="language code translated from")
-    target_language: LanguageCode = Field("de", description="language code translated into")
+    source_language: LanguageCode = Field("en", description="language code of the source")
+    target_language: LanguageCode = Field("de", description="language code of the target")
     validation_size: int = Field(
         500,
         ge=1,
         le=MOST,
-        description="pairs to take out for validation where no such split is given",
+        description="pairs to hold out for validation, unless the corpus has a validation split",
     )
     test_size: int = Field(
         1000,
         ge=1,
         le=MOST,
-        description="pairs to take out for the test where no such split is given",
+        description="pairs to hold out for testing, unless the corpus has a test split",
     )
     unicode: Literal["NFC", "NFKC", "none"] = Field(
-        "NFC", description="Unicode normalisation form of both sides"
+        "NFC", description="Unicode normalization form, applied to both sides"
     )
     lowercase: Literal["none", "source", "both"] = Field(
-        "none", description="which sides the model reads in lower case"
+        "none", description="which sides to convert to lower case"
     )
     restore_case: bool = Field(
         False,
-        description="write translations with the capitals that training's target text has; the "
-        "model itself writes in lower case (needs lowercase: both)",
+        description="restore capitals in translations, as learned from the training targets; the "
+        "model itself writes lower case (needs lowercase: both)",
     )
     max_words: int = Field(
         100,
         ge=1,
         le=1_000_000,
-        description="longer training pairs are dropped (words between spaces, a side; or 50 times "
-        "as many characters)",
+        description="drop training pairs with a side longer than this many words separated by "
+        "spaces, or 50 times as many characters",
     )
     max_ratio: float = Field(
-        9.0, ge=1, le=1e6, description="training pairs with a higher ratio of lengths are dropped"
+        9.0,
+        ge=1,
+        le=1e6,
+        description="drop training pairs whose lengths in words differ by more than this ratio",
     )
     drop_duplicates: bool = Field(
         True, description="keep only the first of identical training pairs"
     )
     drop_copies: bool = Field(
-        False, description="drop training pairs whose target is the source, but for punctuation"
+        False,
+        description="drop training pairs whose target equals the source, ignoring punctuation",
     )
     min_letters: float = Field(
         0.0,
         ge=0,
         le=1,
-        description="smallest share of letters in a side of a training pair, spaces not counted, "
-        "against lists of numbers and symbols (0.5 is usual); 0: any",
+        description="drop training pairs with a side in which fewer of the characters than this "
+        "are letters, such as lists of numbers; spaces are not counted (0.5 is usual); 0: "
+        "keep all",
     )
     max_character_ratio: float | None = Field(
         None,
         ge=1,
         le=1e6,
-        description="training pairs with a higher ratio of lengths in characters are dropped",
+        description="drop training pairs whose lengths in characters differ by more than this "
+        "ratio",
     )
     drop_mojibake: bool = Field(
         False,
-        description="drop training pairs in which letters were decoded wrongly, such as Ã¼ "
+        description="drop training pairs that were decoded with the wrong encoding, such as Ã¼ "
         "(needs the extra `filters`)",
     )
     check_languages: bool = Field(
         False,
-        description="drop training pairs of which a side is very likely in another language "
+        description="drop training pairs with a side that is very likely in another language "
         "(needs the extra `filters`)",
     )
     disjoint_splits: bool = Field(
         False,
-        description="no sentence, source or target, is in two splits, compared without case and "
-        "punctuation; training pairs that share one with a given split are dropped",
+        description="no sentence, source or target, occurs in two splits, ignoring case and "
+        "punctuation; training pairs that share one with a split you provide are dropped",
     )
     carry_over: Literal["none", "names", "all"] = Field(
         "none",
-        description="source words that training never saw are put into the translation as they "
-        "are (subwords only): none, names (words with a capital, also where a sentence begins), "
-        "or all; half of the training pairs that hold names are then learnt with placeholders in "
-        "their places",
+        description="copy source words that did not occur in training into the translation "
+        "(subwords only): none, names (capitalized words, also at the start of a sentence), or "
+        "all; in half of the training pairs that contain names, placeholders replace the names",
     )
     min_coverage: float = Field(
         0.7,
         ge=0,
         le=1,
-        description="refuse to go on when a smaller share of the validation or test tokens is "
-        "known to the vocabulary",
+        description="stop with an error if the vocabulary covers a smaller share of the validation "
+        "or test tokens than this",
     )
-    seed: int = Field(1, ge=0, lt=2**31, description="seed of the split and the placeholders")
+    seed: int = Field(1, ge=0, lt=2**31, description="seed for the split and the placeholders")
 
     def broken_rules(self) -> Iterator[BrokenRule]:
         """See `Section.broken_rules`."""
@@ -282,47 +298,53 @@ class DataConfig(CorpusConfig):
     def _broken_rules_of_corpora(self) -> Iterator[BrokenRule]:
         for name, info in CorpusConfig.model_fields.items():
             if getattr(self, name) != info.default:
-                yield ("corpora", name), f"`corpora` name their own `{name}`; take out one of them"
+                yield (
+                    ("corpora", name),
+                    f"each of `corpora` has its own `{name}`; remove one of the two",
+                )
         for part in self.corpora:
             for _, message in part.broken_rules():
                 yield ("corpora",), f"corpora, {part.label}: {message}"
         if len({part.weight is None for part in self.corpora}) > 1:
             yield ("corpora",), "corpora: set `weight` for all of them, or for none"
         if not any(part.held_out for part in self.corpora):
-            yield ("corpora",), "corpora: set `held_out: true` for one, to validate and test on"
+            yield (
+                ("corpora",),
+                "corpora: set `held_out: true` for at least one, to validate and test on",
+            )
         if len(self.tags) > MOST_TAGS:
             yield ("corpora",), f"corpora: {len(self.tags)} different tags, at most {MOST_TAGS}"
 
 
 class TokenizerConfig(Section):
-    """How text becomes pieces, and pieces numbers."""
+    """How text is split into pieces, and pieces become ids."""
 
     kind: Literal["bpe", "unigram", "spacy", "whitespace"] = Field(
         "bpe",
-        description="SentencePiece subwords (bpe, unigram) or words (spaCy's blank tokenizer, "
-        "whitespace)",
+        description="SentencePiece subwords (bpe, unigram), or words (spaCy's blank tokenizer, or "
+        "split at whitespace)",
     )
     joint: bool = Field(True, description="one vocabulary for both languages")
     vocabulary_size: int = Field(
         8000,
         ge=8,
         le=10_000_000,
-        description="largest size of a vocabulary, special tokens counted",
+        description="maximum size of a vocabulary, including special tokens",
     )
     word_mark: Literal["start", "end"] = Field(
         "start",
-        description="where a word's pieces tell that it starts or ends (subwords only); with end, "
-        "words and punctuation are parted, so that the end of a compound and the word that it is "
-        "have the same pieces",
+        description="whether the first or the last piece of a word carries the word boundary mark "
+        "(subwords only); with end, punctuation is split off, so that a compound and the word it "
+        "ends in share their last pieces",
     )
     min_count: int = Field(
         1,
         ge=1,
         le=MOST,
-        description="words seen less often in training become <unk> (word level only)",
+        description="words that occur less often in training become <unk> (word level only)",
     )
     byte_fallback: bool = Field(
-        True, description="spell characters outside the vocabulary as bytes (subwords only)"
+        True, description="encode characters outside the vocabulary as bytes (subwords only)"
     )
     run: Path | None = Field(
         None,
@@ -333,13 +355,13 @@ class TokenizerConfig(Section):
         0.0,
         ge=0,
         le=1,
-        description="random segmentation in training (subwords only): probability that a BPE "
-        "merge is dropped (0.1 is usual); for unigram the share of words that are resegmented",
+        description="random segmentation during training (subwords only): for bpe, the probability "
+        "of dropping a merge (0.1 is usual); for unigram, the share of words to resample",
     )
 
     @property
     def subword(self) -> bool:
-        """Whether the pieces are SentencePiece's."""
+        """Whether pieces are SentencePiece subwords."""
         return self.kind in get_args(SubwordKind)
 
     def broken_rules(self) -> Iterator[BrokenRule]:
@@ -361,77 +383,84 @@ class ModelConfig(Section):
         None,
         ge=1,
         le=WIDEST,
-        description="width of a head's queries and keys; d_model / heads if unset",
+        description="width of the queries and keys of a head; unset: d_model / heads",
     )
     d_value: int | None = Field(
-        None, ge=1, le=WIDEST, description="width of a head's values; d_model / heads if unset"
+        None, ge=1, le=WIDEST, description="width of the values of a head; unset: d_model / heads"
     )
     d_ff: int = Field(1024, ge=1, le=WIDEST, description="inner width of the feed-forward layers")
     encoder_layers: int = Field(3, ge=1, le=DEEPEST, description="layers of the encoder")
     decoder_layers: int = Field(3, ge=1, le=DEEPEST, description="layers of the decoder")
     norm: Literal["pre", "post"] = Field(
-        "pre", description="layer norm before each sublayer, or after its residual as in the paper"
+        "pre",
+        description="layer norm before each sublayer, or after its residual sum as in the paper",
     )
     final_norm: bool = Field(True, description="layer norm at the end of each stack")
     norm_epsilon: float = Field(
         1e-5,
         ge=1e-12,
         le=1,
-        description="ε that layer norms add to the variance, against division by zero",
+        description="ε added to the variance in layer norms",
     )
-    activation: Literal["relu", "gelu"] = Field("relu", description="in the feed-forward layers")
+    activation: Literal["relu", "gelu"] = Field(
+        "relu", description="activation function of the feed-forward layers"
+    )
     score_scale: Literal["d_key", "d_model"] = Field(
         "d_key",
-        description="attention scores are divided by the square root of this: of a head's width "
-        "as in the paper, or of d_model",
+        description="attention scores are divided by the square root of this: the width of a head "
+        "as in the paper, or d_model",
     )
-    attention_bias: bool = Field(True, description="biases in the attention projections")
-    output_bias: bool = Field(False, description="bias in the output projection")
+    attention_bias: bool = Field(True, description="use biases in the attention projections")
+    output_bias: bool = Field(False, description="use a bias in the output projection")
     positions: Literal["sinusoidal", "learned", "rotary"] = Field(
         "sinusoidal",
-        description="how positions are encoded: by vectors added to the embeddings, computed or "
-        "learned by each side, or by turning the queries and keys of self-attention",
+        description="position encoding: sinusoids or learned vectors, added to the embeddings, or "
+        "rotary, which rotates the queries and keys of self-attention",
     )
     position_exponent: Literal["pair", "column"] = Field(
         "pair",
-        description="what i counts in the sinusoids' 10000^(2i / d_model): pairs of columns as in "
-        "the paper, or columns",
+        description="what i counts in the sinusoids' 10000^(2i / d_model): pairs of columns, as in "
+        "the paper, or single columns",
     )
     first_position: int = Field(
         0, ge=0, le=1, description="number of the first position (sinusoidal only)"
     )
     max_length: int = Field(
-        256, ge=4, le=1_000_000, description="longest sequence in pieces, <sos> and <eos> counted"
+        256, ge=4, le=1_000_000, description="longest sequence in pieces, including <sos> and <eos>"
     )
     scale_embeddings: bool = Field(True, description="multiply embeddings by √d_model")
     tie: Literal["none", "inputs", "target", "all"] = Field(
         "all",
-        description="share weights: source with target embedding (inputs), target embedding with "
-        "output (target), or all three (`inputs` and `all` need a joint vocabulary)",
+        description="which weights to share: source and target embeddings (inputs), target "
+        "embedding and output projection (target), or all three (`inputs` and `all` need a joint "
+        "vocabulary)",
     )
     initialisation: Literal["xavier_uniform", "xavier_normal"] = Field(
         "xavier_uniform",
-        description="distribution of the first weights of all matrices but the embeddings",
+        description="initial distribution of all weight matrices except embeddings",
     )
     embedding_std: float | None = Field(
         None,
         gt=0,
         le=100,
-        description="standard deviation of the first embeddings and learned positions; "
-        "1 / √d_model if unset, which suits scaled ones",
+        description="initial standard deviation of embeddings and learned positions; unset: "
+        "1 / √d_model, which suits scaled embeddings",
     )
     dropout: float = Field(
-        0.1, ge=0, lt=1, description="on embeddings and on the output of each sublayer"
+        0.1, ge=0, lt=1, description="dropout on embeddings and on the output of each sublayer"
     )
     embedding_dropout: float | None = Field(
-        None, ge=0, lt=1, description="on embeddings with their positions; `dropout` if unset"
+        None, ge=0, lt=1, description="dropout on embeddings plus positions; unset: `dropout`"
     )
     attention_output_dropout: float | None = Field(
-        None, ge=0, lt=1, description="on the output of attention sublayers; `dropout` if unset"
+        None,
+        ge=0,
+        lt=1,
+        description="dropout on the output of attention sublayers; unset: `dropout`",
     )
-    attention_dropout: float = Field(0.0, ge=0, lt=1, description="on attention weights")
+    attention_dropout: float = Field(0.0, ge=0, lt=1, description="dropout on attention weights")
     feed_forward_dropout: float = Field(
-        0.0, ge=0, lt=1, description="on the inner activations of the feed-forward layers"
+        0.0, ge=0, lt=1, description="dropout on the inner activations of the feed-forward layers"
     )
 
     @property
@@ -457,7 +486,7 @@ class ModelConfig(Section):
 
     @property
     def has_dropout(self) -> bool:
-        """Whether anything is dropped at all."""
+        """Whether there is any dropout."""
         inside = self.attention_dropout, self.feed_forward_dropout
         return any((self.embedding_dropout_rate, self.attention_output_dropout_rate, *inside))
 
@@ -470,10 +499,13 @@ class ModelConfig(Section):
         ]
         if self.positions != "sinusoidal" and sinusoidal:
             names, kind = " and ".join(sinusoidal), self.positions
-            message = f"{names} set, but `positions: {kind}` has no such formula"
+            message = f"`positions: {kind}` does not use {names}"
             yield ("positions", *sinusoidal), message
         if self.positions == "rotary" and self.key_size % 2:
-            message = f"rotary positions turn pairs; make a head's width {self.key_size} even"
+            message = (
+                f"rotary positions rotate pairs of columns; a head's width {self.key_size} must be "
+                "even"
+            )
             yield ("positions", "d_key", "d_model", "heads"), message
         if (self.d_key is None or self.d_value is None) and self.d_model % self.heads:
             message = f"`heads` {self.heads} must divide d_model {self.d_model}"
@@ -481,29 +513,34 @@ class ModelConfig(Section):
 
 
 class TrainingConfig(Section):
-    """How the weights are learnt."""
+    """How the model is trained."""
 
-    epochs: int = Field(20, ge=1, le=MOST, description="passes over the training data, at most")
-    max_updates: int | None = Field(None, ge=1, le=MOST, description="stop after so many updates")
+    epochs: int = Field(
+        20, ge=1, le=MOST, description="maximum number of passes over the training data"
+    )
+    max_updates: int | None = Field(None, ge=1, le=MOST, description="stop after this many updates")
     max_minutes: float | None = Field(
         None,
         gt=0,
         le=MOST,
-        description="stop after so many minutes of training, all resumptions counted",
+        description="stop after this many minutes of training, over all resumptions",
     )
     target_bleu: float | None = Field(
-        None, gt=0, le=100, description="stop when a validation reaches this BLEU"
+        None, gt=0, le=100, description="stop as soon as validation BLEU reaches this"
     )
     batch_tokens: int | None = Field(
         4096,
         ge=1,
         le=MOST,
-        description="padded tokens a batch and side, at most; unset: batch_sentences",
+        description="maximum padded tokens per batch, on each side; unset: use batch_sentences",
     )
     batch_sentences: int | None = Field(
-        None, ge=1, le=MOST, description="a fixed number of sentence pairs a batch instead"
+        None,
+        ge=1,
+        le=MOST,
+        description="instead of batch_tokens: a fixed number of sentence pairs per batch",
     )
-    accumulate: int = Field(1, ge=1, le=1_000_000, description="batches an update")
+    accumulate: int = Field(1, ge=1, le=1_000_000, description="batches per update")
     label_smoothing: float = Field(
         0.1, ge=0, lt=1, description="probability mass spread over the whole vocabulary"
     )
@@ -511,8 +548,8 @@ class TrainingConfig(Section):
         0.0,
         ge=0,
         le=1000,
-        description="R-Drop's α: how much two passes over each batch, under different dropout, are "
-        "to agree (Liang et al. 2021), for twice the time; 0: one pass",
+        description="R-Drop's α (Liang et al. 2021): weight of the penalty for disagreement "
+        "between two passes with different dropout; doubles the training time; 0: off",
     )
     initial_weights: Path | None = Field(
         None,
@@ -524,24 +561,28 @@ class TrainingConfig(Section):
     )
     optimizer: Literal["adam", "adamw", "nadam"] = Field("adam", description="optimizer")
     learning_rate: float = Field(1e-3, gt=0, le=10_000, description="peak learning rate")
-    betas: tuple[float, float] = Field((0.9, 0.98), description="Adam's decay rates")
+    betas: tuple[float, float] = Field((0.9, 0.98), description="Adam's decay rates, β1 and β2")
     epsilon: float = Field(1e-9, gt=0, le=1, description="Adam's ε")
     weight_decay: float = Field(0.0, ge=0, le=100, description="weight decay (decoupled for adamw)")
     schedule: Literal["inverse_sqrt", "cosine", "constant"] = Field(
         "inverse_sqrt",
-        description="learning rate after the warm-up (inverse_sqrt: Noam; cosine: to zero at the "
-        "last update that epochs and max_updates allow, so raising them raises the rate again)",
+        description="learning rate after the warm-up; inverse_sqrt: Noam's; cosine: falls to zero "
+        "at the last update that epochs and max_updates allow, so raising these raises the rate "
+        "again",
     )
     warmup_updates: int = Field(
-        400, ge=0, le=MOST, description="updates in which the rate rises linearly to its peak"
+        400,
+        ge=0,
+        le=MOST,
+        description="updates over which the learning rate rises linearly to its peak",
     )
-    clip_norm: float | None = Field(1.0, gt=0, le=1e6, description="largest norm of the gradient")
+    clip_norm: float | None = Field(1.0, gt=0, le=1e6, description="clip the gradient to this norm")
     average_decay: float = Field(
         0.0,
         ge=0,
         lt=1,
-        description="decay of the exponential moving average of the weights, which then is what "
-        "is validated and used (0.999 is usual); 0: none",
+        description="decay of an exponential moving average of the weights, which is then "
+        "validated and used instead of the weights themselves (0.999 is usual); 0: off",
     )
     validate_updates: int | None = Field(
         None, ge=1, le=MOST, description="updates between validations; unset: every epoch"
@@ -550,8 +591,8 @@ class TrainingConfig(Section):
         None,
         ge=1,
         le=1_000_000_000,
-        description="pairs of the validation split that validations score, evenly spread over it; "
-        "unset: all",
+        description="validate on this many pairs, evenly spread over the validation split; unset: "
+        "all",
     )
     keep_validated: int = Field(
         0,
@@ -559,37 +600,40 @@ class TrainingConfig(Section):
         le=1000,
         description="keep the weights of the last so many validations, for nmt average",
     )
-    best: Best = Field("bleu", description="validation measure that chooses the best weights")
+    best: Best = Field("bleu", description="validation metric that selects the best weights")
     patience: int | None = Field(
-        None, ge=1, le=MOST, description="stop after so many validations without a new best"
+        None, ge=1, le=MOST, description="stop after this many validations without improvement"
     )
     checkpoint_minutes: float = Field(
-        5.0, gt=0, le=MOST, description="minutes between checkpoints, at most"
+        5.0, gt=0, le=MOST, description="write a checkpoint at least this often, in minutes"
     )
     checkpoint_updates: int | None = Field(
-        None, ge=1, le=MOST, description="updates between checkpoints, at most"
+        None, ge=1, le=MOST, description="write a checkpoint at least this often, in updates"
     )
     precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto",
-        description="of matrix products; auto: bfloat16 where GPU or CPU have instructions for it, "
-        "float16 with a scaled loss on older GPUs with tensor cores (T4, V100)",
+        description="precision of matrix products; auto: bfloat16 if the GPU or CPU supports it, "
+        "float16 with loss scaling on older GPUs with tensor cores (T4, V100), otherwise float32",
     )
     deterministic: bool = Field(
         False,
-        description="on a GPU, only kernels that give the same bits in each run; some are slower",
+        description="on a GPU, use only kernels that are reproducible bit for bit; some are slower",
     )
-    seed: int = Field(1, ge=0, lt=2**31, description="seed of weights, order and dropout")
+    seed: int = Field(
+        1, ge=0, lt=2**31, description="seed for weights, order of the data and dropout"
+    )
     tensorboard: bool = Field(
         False,
-        description="write the validations for TensorBoard too, into the run folder (needs the "
-        "package tensorboard)",
+        description="also log to TensorBoard, into the run folder (needs the extra `tensorboard`)",
     )
 
     @field_validator("betas")
     @classmethod
     def _betas_are_decays(cls, betas: tuple[float, float]) -> tuple[float, float]:
         if not all(0 <= beta < 1 for beta in betas):
-            raise PydanticCustomError("decay", "Input should be two numbers from 0 to below 1")
+            raise PydanticCustomError(
+                "decay", "Input should be two numbers from 0 up to, but not including, 1"
+            )
         return betas
 
     def broken_rules(self) -> Iterator[BrokenRule]:
@@ -597,25 +641,27 @@ class TrainingConfig(Section):
         tokens, sentences = self.batch_tokens, self.batch_sentences
         if (tokens is None) == (sentences is None):
             now = f"{tokens or 'null'} and {sentences or 'null'}"
-            message = f"set exactly one of batch_tokens and batch_sentences to null, now {now}"
+            message = f"exactly one of batch_tokens and batch_sentences must be null, got {now}"
             yield ("batch_tokens", "batch_sentences"), message
 
 
 class DecodingConfig(Section):
-    """How a translation is searched."""
+    """How translations are searched for."""
 
     engine: EngineChoice = Field(
         "auto",
-        description="what runs the model: the library ctranslate2, for speed; pytorch, for "
-        "everything; auto: ctranslate2 where it can",
+        description="what runs the model. ctranslate2: faster; pytorch: supports everything; auto: "
+        "ctranslate2 if it supports the model and the options",
     )
-    beam_size: int = Field(4, ge=1, le=500, description="hypotheses kept a step; 1 is greedy")
+    beam_size: int = Field(
+        4, ge=1, le=500, description="hypotheses kept at each step; 1: greedy search"
+    )
     length_penalty: float = Field(
         0.6,
         ge=0,
         le=10,
-        description="α of ((5 + length) / 6)^α by which log-probabilities are divided (Wu et al. "
-        "2016, eq. 14); 0: none",
+        description="α in ((5 + length) / 6)^α, by which log-probabilities are divided (Wu et al. "
+        "2016, eq. 14); 0: no penalty",
     )
     max_length_factor: float = Field(
         1.5, ge=0, le=100, description="longest output in pieces: factor × source pieces + extra"
@@ -625,49 +671,50 @@ class DecodingConfig(Section):
         0.0,
         ge=0,
         le=100,
-        description="sample: draw each piece at random, with probabilities to the power of "
-        "1 / temperature; 0: search for the best instead",
+        description="sample each piece from the probabilities raised to the power 1 / temperature; "
+        "0: search for the most probable translation instead",
     )
     top_k: int = Field(
         0,
         ge=0,
         le=10_000_000,
-        description="sample from this many of the most probable pieces; 0: from all",
+        description="sample from this many most probable pieces only; 0: from all",
     )
     top_p: float = Field(
         1.0,
         gt=0,
         le=1,
-        description="sample from the fewest pieces that together have this probability",
+        description="sample from the smallest set of pieces with at least this total probability",
     )
-    seed: int = Field(1, ge=0, lt=2**31, description="seed of sampling")
+    seed: int = Field(1, ge=0, lt=2**31, description="seed for sampling")
     batch_tokens: int = Field(
-        8192, ge=1, le=MOST, description="source tokens × beam size decoded together, at most"
+        8192, ge=1, le=MOST, description="maximum of source tokens × beam size decoded together"
     )
     replace_unknown: bool = Field(
         True,
-        description="put the source word that the decoder attends to most in the place of <unk> "
-        "(word level only)",
+        description="replace <unk> with the source word that the decoder attends to most (word "
+        "level only)",
     )
     neighbours: int = Field(
         0,
         ge=0,
         le=10_000,
-        description="training positions most like the present one whose next pieces are mixed into "
-        "the model's probabilities (Khandelwal et al. 2021), for small corpora; 0: none",
+        description="nearest-neighbour translation (Khandelwal et al. 2021): at each step, mix in "
+        "what followed this many most similar positions of the training text; helps with small "
+        "corpora; 0: off",
     )
     neighbour_share: float = Field(
-        0.3, gt=0, lt=1, description="λ: what part of the probability is the neighbours'"
+        0.3, gt=0, lt=1, description="λ: the neighbours' share of the probability"
     )
     neighbour_temperature: float = Field(
         20,
         ge=1e-6,
         le=1e6,
-        description="T: squared distance at which a neighbour counts 1/e as much as one at 0",
+        description="T: the squared distance at which a neighbour's weight falls to 1/e",
     )
 
     def hypotheses(self, n_best: int) -> int:
-        """Return how many hypotheses of a sentence are kept to find the `n_best`."""
+        """Return how many hypotheses per sentence to keep in order to find the `n_best`."""
         return n_best if self.temperature else max(n_best, self.beam_size)
 
 
@@ -675,7 +722,7 @@ class DecodingConfig(Section):
 class Origin:
     """Where a configuration came from: a file, and the fields that were overridden.
 
-    All origins are equal, so that configurations with the same values are.
+    All origins compare equal, so that configurations are equal if their values are.
     """
 
     file: str = field(default="", compare=False)
@@ -683,7 +730,7 @@ class Origin:
 
 
 class Config(Section):
-    """Everything that a run is made from."""
+    """The settings of a run."""
 
     _origin: Origin = PrivateAttr(Origin())
 
@@ -695,17 +742,17 @@ class Config(Section):
 
     @property
     def origin(self) -> Origin:
-        """The file and the overrides that it was loaded from; empty if made in Python."""
+        """The file and the overrides it was loaded from; empty if created in Python."""
         return self._origin
 
     def with_origin(self, origin: Origin) -> "Config":
-        """Return the same configuration, said to come from there."""
+        """Return a copy with this origin."""
         copy = self.model_copy()
         copy._origin = origin
         return copy
 
     def broken_rules(self) -> Iterator[BrokenRule]:
-        """See `Section.broken_rules`; those of all sections and across sections."""
+        """See `Section.broken_rules`; includes those of all sections."""
         for section in type(self).model_fields:
             for fields, message in getattr(self, section).broken_rules():
                 yield tuple(f"{section}.{field}" for field in fields), f"{section}: {message}"
@@ -713,21 +760,24 @@ class Config(Section):
             message = f"`model.tie: {self.model.tie}` needs `tokenizer.joint: true`"
             yield ("model.tie", "tokenizer.joint"), message
         if self.training.r_drop and not self.model.has_dropout:
-            message = "`training.r_drop` compares two passes under dropout; set `model.dropout` too"
+            message = (
+                "`training.r_drop` compares two passes with different dropout; set "
+                "`model.dropout` too"
+            )
             yield ("training.r_drop", "model.dropout"), message
         if self.data.carry_over == "names" and self.data.lowercase != "none":
-            message = "`data.carry_over: names` knows names by their capital; set it to `all`, or "
+            message = "`data.carry_over: names` recognizes names by capitals; set it to `all`, or "
             yield ("data.carry_over", "data.lowercase"), message + "`data.lowercase` to none"
         if self.data.carry_over == "names" and self.data.source_language == "de":
-            message = "`data.carry_over: names` knows names by their capital, but all German nouns "
+            message = "`data.carry_over: names` recognizes names by capitals, but all German nouns "
             fields = ("data.carry_over", "data.source_language")
-            yield fields, message + "have one; set it to none or all"
+            yield fields, message + "are capitalized; set it to none or all"
         if self.data.tags and not self.tokenizer.subword:
             message = "tags of `data.corpora` need `tokenizer.kind: bpe` or `unigram`"
             yield ("data.corpora", "tokenizer.kind"), message
         if self.data.carry_over != "none" and not self.tokenizer.subword:
             yield (
                 ("data.carry_over", "tokenizer.kind"),
-                "`data.carry_over` needs `tokenizer.kind: bpe` or `unigram`; to carry unknown "
-                "words over, a vocabulary of words has `decoding.replace_unknown`",
+                "`data.carry_over` needs `tokenizer.kind: bpe` or `unigram`; with whole words, "
+                "use `decoding.replace_unknown` instead",
             )

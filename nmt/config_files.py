@@ -1,10 +1,10 @@
-"""Configurations as YAML: found, read, overridden, checked, written and explained.
+"""YAML configurations: find, read, override, validate, write and explain them.
 
 >>> from nmt.config_files import load_config
 >>> config = load_config("sample.yaml", overrides=["training.epochs=3"])
 
-Loading never stops at the first mistake: all of them are reported together, each in one line that
-names the file, the field, its value and what would be right.
+Loading reports all mistakes together, one line per mistake, with the file, the field, its value and
+what was expected.
 """
 
 import difflib
@@ -25,7 +25,7 @@ from nmt.shipped import SHIPPED_CONFIGS
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML's safe loader; `5e-4` is a number too, and a key given twice an error."""
+    """PyYAML's safe loader, but `5e-4` is a number, and a duplicate key is an error."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]
@@ -33,11 +33,11 @@ class _Loader(yaml.SafeLoader):
         name, mark = getattr(event, "anchor", None), event.start_mark
         node = super().compose_node(parent, index)
         if is_alias and not isinstance(node, yaml.ScalarNode):
-            # Aliases of collections can hold each other, and a few lines grow to gigabytes.
-            problem = f"`*{name}` must stand for a single value, not a list or a section"
+            # Nested aliases can make a few lines expand to gigabytes.
+            problem = f"`*{name}` must refer to a single value, not to a list or a section"
             raise yaml.composer.ComposerError(None, None, problem, mark)
         if isinstance(node, yaml.ScalarNode):
-            node.value.encode()  # ValueError for half a surrogate pair, which no file can hold
+            node.value.encode()  # ValueError for a lone surrogate, which UTF-8 cannot encode
         return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -47,23 +47,22 @@ class _Loader(yaml.SafeLoader):
                 continue
             if key.value in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"`{key.value}` is given twice", key.start_mark
+                    None, None, f"`{key.value}` occurs twice", key.start_mark
                 )
             seen.add(key.value)
         return super().construct_mapping(node, deep)
 
 
 class _Dumper(yaml.SafeDumper):
-    """PyYAML's safe dumper; text that `_Loader` would take for a number gets quotes."""
+    """PyYAML's safe dumper, but text that `_Loader` would read as a number is quoted."""
 
 
 SCHEMA_LINE = "# yaml-language-server: $schema="  # how editors' YAML plugins find a schema
 
-# Fields that configurations and runs of an earlier nmt may have: their present name, or None where
-# the field is gone and what it was set to no longer matters.
+# Fields of earlier versions: their present name, or None if the field was removed.
 FORMER_FIELDS: dict[str, str | None] = {"data.name_copies": None}
 
-# YAML 1.1 wants a dot in a float's mantissa and a sign in its exponent; people write 5e-4 and 1e3.
+# YAML 1.1 requires a dot and a signed exponent in floats; people write 5e-4 and 1e3.
 for _class in (_Loader, _Dumper):
     _class.add_implicit_resolver(
         "tag:yaml.org,2002:float",
@@ -75,7 +74,7 @@ for _class in (_Loader, _Dumper):
 def find_config(name: str | Path) -> Path:
     """Return the file that `--config NAME` means: a path, ./configs/NAME, or a shipped config.
 
-    The ending `.yaml` may be left out. Raises `UserError` if there is none.
+    The extension `.yaml` is optional. Raises `UserError` if no file is found.
     """
     names = [Path(name), Path(f"{name}.yaml")]
     for folder in (Path(), Path("configs"), SHIPPED_CONFIGS):
@@ -84,7 +83,7 @@ def find_config(name: str | Path) -> Path:
                 return folder / candidate
     shipped = ", ".join(p.relative_to(SHIPPED_CONFIGS).as_posix() for p in shipped_configs())
     raise UserError(
-        f"config {name} not found, neither as a path nor in ./configs; shipped are {shipped}"
+        f"config {name} not found, neither as a path nor in ./configs; shipped configs: {shipped}"
     )
 
 
@@ -94,16 +93,14 @@ def shipped_configs() -> list[Path]:
 
 
 def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
-    """Read a YAML file, apply `section.field=value` overrides and check everything.
+    """Read a YAML file, apply `section.field=value` overrides and validate the result.
 
-    Raises `UserError` with one line a mistake.
+    Raises `UserError` with one line per mistake.
     """
     path = find_config(name)
     tree = _read_yaml(path)
     if not tree and not overrides:
-        raise UserError(
-            f"{path}: is empty; write a section such as `data:`, or name base.yaml for its settings"
-        )
+        raise UserError(f"{path}: is empty; write a section such as `data:`, or use base.yaml")
     return _parse(tree, str(path), overrides).with_origin(Origin(_name_of(path), tuple(overrides)))
 
 
@@ -127,22 +124,25 @@ def _parse(tree: dict[str, Any], label: str, overrides: Sequence[str]) -> Config
 
 
 def _name_of(path: Path) -> str:
-    """Return a configuration's path, or the name that --config takes for a shipped one."""
+    """Return the path of a configuration, or its name if it is a shipped one."""
     if path.is_relative_to(SHIPPED_CONFIGS):
         return path.relative_to(SHIPPED_CONFIGS).as_posix()
     return str(path)
 
 
 def parse_config(tree: dict[str, Any], label: str, origins: dict[str, str] | None = None) -> Config:
-    """Check a tree of sections; `label` names it in messages, `origins` where fields came from."""
+    """Validate a tree of sections.
+
+    label: its name in messages; origins: where individual fields came from
+    """
     origins = origins or {}
     try:
         return Config.model_validate(tree)
     except ValidationError as error:
         mistakes = [details for details in error.errors() if details["type"] != "broken_rules"]
     lines = [_explain(details, label, origins) for details in mistakes]
-    # Rules across fields are judged without what is wrong, or meant by a name that is unknown;
-    # defaults take its place, so that rules which look at it prove nothing.
+    # Check the rules across fields with defaults in place of invalid fields, and skip the rules
+    # that involve such a field. An unknown field counts as the known one it resembles.
     locations = [_location(details) for details in mistakes]
     wrong = {".".join([*place[:-1], *(_close(place) or place[-1:])]) for place in locations}
     config = Config.model_validate(_without(tree, wrong), context=RULES_UNCHECKED)
@@ -154,7 +154,7 @@ def parse_config(tree: dict[str, Any], label: str, origins: dict[str, str] | Non
 
 
 def _without(tree: dict[str, Any], wrong: set[str]) -> dict[str, Any]:
-    """Return the sections and fields of `tree` that exist and are not wrong."""
+    """Return the known sections and fields of `tree`, without those in `wrong`."""
     return {
         section: {
             name: content[name]
@@ -167,15 +167,15 @@ def _without(tree: dict[str, Any], wrong: set[str]) -> dict[str, Any]:
 
 
 def dump_config(config: Config) -> str:
-    """Return the resolved configuration as YAML, every field included."""
+    """Return the configuration as YAML, with every field."""
     tree = config.model_dump(mode="json")
     return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
 def describe_fields(which: str = "") -> Iterator[tuple[str, str, str, str]]:
-    """Yield `(section.field, type, default, description)` for every field, or those of `which`.
+    """Yield `(section.field, type, default, description)` of every field.
 
-    which: a section or section.field; raises `UserError` if there is none of that name.
+    which: only this section or section.field; raises `UserError` if there is none of that name
     """
     names = [f"{section}.{name}" for section in Config.model_fields for name in _fields(section)]
     chosen = [name for name in names if which in ("", name, name.partition(".")[0])]
@@ -184,7 +184,7 @@ def describe_fields(which: str = "") -> Iterator[tuple[str, str, str, str]]:
         hint = (
             f"did you mean {close[0]}?"
             if close
-            else "sections are " + ", ".join(Config.model_fields)
+            else "the sections are " + ", ".join(Config.model_fields)
         )
         raise UserError(f"there is no section or field {which}; {hint}")
     for name in chosen:
@@ -206,7 +206,7 @@ def with_schema(text: str) -> str:
 
 
 def commented_config(name: str) -> str:
-    """Return a configuration's file with a comment on each of its fields: what the field does."""
+    """Return a configuration file with a comment above each field that describes it."""
     lines = []
     section = ""
     for line in find_config(name).read_text(encoding="utf-8").splitlines():
@@ -235,12 +235,12 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         return {}
     if not isinstance(tree, dict):
         raise UserError(f"{path}: expected sections such as `training:`, got {_shorten(tree)}")
-    # A section that is named but left empty keeps its defaults.
+    # An empty section keeps its defaults.
     return _renamed({key: {} if value is None else value for key, value in tree.items()})
 
 
 def _renamed(tree: dict[str, Any]) -> dict[str, Any]:
-    """Give the fields of an earlier nmt their present names, as `FORMER_FIELDS` says."""
+    """Rename the fields of earlier versions, as given by `FORMER_FIELDS`."""
     for former, present in FORMER_FIELDS.items():
         section, name = former.split(".")
         content = tree.get(section)
@@ -254,7 +254,7 @@ def _renamed(tree: dict[str, Any]) -> dict[str, Any]:
     return tree
 
 
-# PyYAML raises the last four for values that do not fit an explicit tag, as in `!!bool 3`.
+# PyYAML raises the last four if a value does not match its explicit tag, as in `!!bool 3`.
 _YAML_ERRORS = (
     *(yaml.YAMLError, ValueError, RecursionError),
     *(LookupError, AttributeError, TypeError, OverflowError),
@@ -266,12 +266,12 @@ def _yaml_problem(error: Exception) -> str:
         problem = " ".join(filter(None, (error.context, error.problem)))
         return f"line {error.problem_mark.line + 1}: {problem}"
     if isinstance(error, (LookupError, AttributeError, TypeError, OverflowError)):
-        return "a value does not fit its tag (!!…)"
+        return "a value does not match its tag (!!…)"
     return one_line(error)
 
 
 def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]) -> str | None:
-    """Put an override into the tree; return what is wrong with its form, if anything."""
+    """Apply an override to the tree. Return an error message if it is malformed."""
     field, equals, text = override.partition("=")
     section, dot, name = field.strip().partition(".")
     if not (equals and dot and section.isidentifier() and name.isidentifier()):
@@ -284,7 +284,7 @@ def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]
         tree[section] = {}
         origins[section] = "--set"
     content = tree[section]
-    if isinstance(content, dict):  # else the file is wrong, and will be told so
+    if isinstance(content, dict):  # otherwise validation reports the section
         content[name] = value
         origins[f"{section}.{name}"] = "--set"
     return None
@@ -297,18 +297,22 @@ def _explain(details: ErrorDetails, label: str, origins: dict[str, str]) -> str:
     if details["type"] in ("extra_forbidden", "invalid_key"):
         kind = "section" if len(location) == 1 else "field"
         close = _close(location)
-        hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(_known(location))}"
+        hint = (
+            f"did you mean {close[0]}?"
+            if close
+            else f"expected one of {', '.join(_known(location))}"
+        )
         return f"{where}: unknown {kind}; {hint}"
     wanted = _PLAIN.get(details["type"]) or details["msg"].removeprefix("Input should be ")
     info = _fields(location[0])[location[1]] if len(location) == 2 else None
     allowed = f" ({info.description})" if info is not None and info.description else ""
-    return f"{where}: {_shorten(details['input'])} is wrong, it should be {wanted}{allowed}"
+    return f"{where}: {_shorten(details['input'])} is invalid, it should be {wanted}{allowed}"
 
 
-# What is wanted, where pydantic's own words are for programmers.
+# What was expected, where pydantic's own wording is for programmers.
 _PLAIN = {
-    "model_type": "a section: fields, each on an indented line",
-    "string_pattern_mismatch": "two or three small letters, such as en",
+    "model_type": "a section: one indented line per field",
+    "string_pattern_mismatch": "two or three lower-case letters, such as en",
     "tuple_type": "a list of two, such as [0.9, 0.98]",
     "missing": "a list of two, such as [0.9, 0.98]",
     "too_long": "a list of two, such as [0.9, 0.98]",
@@ -324,17 +328,17 @@ _PLAIN = {
 
 
 def _location(details: ErrorDetails) -> list[str]:
-    """Return the section, and the field if the mistake is in one."""
+    """Return the section, and the field unless the whole section is wrong."""
     return [str(part) for part in details["loc"][:2]]
 
 
 def _known(location: list[str]) -> list[str]:
-    """Return the names that may stand in the last place of a location."""
+    """Return the valid names for the last part of a location."""
     return list(_fields(location[0]) if len(location) == 2 else Config.model_fields)
 
 
 def _close(location: list[str]) -> list[str]:
-    """Return the known name that the last one of a location is most like, if any."""
+    """Return the valid name that is most similar to the last part of a location, if any."""
     return difflib.get_close_matches(location[-1], _known(location), n=1)
 
 

@@ -232,8 +232,8 @@ def test_a_dry_run_tells_memory_and_speed_and_leaves_no_run(trained_run: RunFold
     }
     assert "validations not counted" in lines["whole training"]
     assert [path.name for path in Path().iterdir() if path.is_dir()] == ["data"]
-    assert_refused("train", "--dry-run", "--resume", message="leave --resume out")
-    assert_refused("train", "--dry-run", "--run", "mine", message="leave --run out")
+    assert_refused("train", "--dry-run", "--resume", message="omit --resume")
+    assert_refused("train", "--dry-run", "--run", "mine", message="omit --run")
 
 
 def test_out_of_memory_is_one_line(trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -365,9 +365,9 @@ def test_words_are_aligned(trained_run: RunFolder) -> None:
     assert translation == PAIR[1]
     assert "0-0" in pairs.split()
     assert empty == "\t"
-    message = "goes with none of --n-best, --scores"
+    message = "cannot be combined with --n-best, --scores"
     assert_refused("translate", *options, "--n-best", 2, "x", message=message)
-    message = "leave --engine out"
+    message = "omit --engine"
     assert_refused("translate", *options, "--engine", "ctranslate2", "x", message=message)
 
 
@@ -458,7 +458,7 @@ def test_a_datastore_is_filled_from_a_corpus_that_has_moved(a_copy: Path, toy_co
     shutil.copy(toy_corpus, "moved.tsv")
     assert nmt("datastore", a_copy, "--set", "data.path=moved.tsv").returncode == 0
     assert (a_copy / "datastore.safetensors").exists()
-    message = "a datastore takes data.path and its like only"
+    message = "only data.path and the other paths of data can be set here"
     assert_refused("datastore", a_copy, "--set", "data.seed=3", message=message)
 
 
@@ -508,10 +508,10 @@ def test_the_prompt_translates_line_by_line(trained_run: RunFolder) -> None:
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "Ben schwimmt oft." in text(output)
-    assert "Ctrl-D ends" in text(errors)
+    assert "Ctrl-D quits" in text(errors)
     to_file = subprocess.run([*command, "--output", "x"], stdin=terminal, stderr=subprocess.PIPE)
     assert to_file.returncode == 2
-    assert "--output is not for the prompt" in text(to_file.stderr)
+    assert "--output does not work with the prompt" in text(to_file.stderr)
 
 
 @pytest.fixture
@@ -642,7 +642,12 @@ def test_files_of_different_lengths(trained_run: RunFolder) -> None:
 def test_source_without_reference(trained_run: RunFolder) -> None:
     Path("source.txt").write_text("a\n")
     assert_refused(
-        "evaluate", "--run", trained_run.path, "--source", "source.txt", message="belong together"
+        "evaluate",
+        "--run",
+        trained_run.path,
+        "--source",
+        "source.txt",
+        message="must be given together",
     )
 
 
@@ -676,7 +681,7 @@ def test_columns_that_cannot_be_drawn_are_refused(columns: str) -> None:
 def test_attention_of_a_translation_that_was_cut_is_told(trained_run: RunFolder) -> None:
     cut = ["--set", "decoding.max_length_factor=0", "--set", "decoding.max_length_extra=2"]
     done = nmt("plot", "attention", PAIR[0], "--run", trained_run.path, "--json", *cut)
-    assert text(done.stderr) == "the translation was cut at decoding.max_length_factor\n"
+    assert text(done.stderr) == "translation truncated; see decoding.max_length_factor\n"
     assert json.loads(done.stdout)["decoder"]["queries"][-1] == "(cut)"
 
 
@@ -707,7 +712,7 @@ def test_attention_as_numbers(trained_run: RunFolder) -> None:
     [
         (["attention", "", "--run", "{run}"], "the sentence is empty"),
         (["attention", "x", "--run", "nowhere"], "nowhere: not a run folder"),
-        (["attention", "x", "--run", "{run}", "--run", "{run}"], "give one --run"),
+        (["attention", "x", "--run", "{run}", "--run", "{run}"], "give a single --run"),
         (["attention", "Anna sings today. " * 20, "--run", "{run}"], "one sentence at a time"),
         (["attention", "x", "--run", "{run}", "-o", "a.jpg"], "ends in .png or .svg"),
         (["attention", "x", "--run", "{run}", "-o", "no/a.png"], "no folder no"),
@@ -716,7 +721,7 @@ def test_attention_as_numbers(trained_run: RunFolder) -> None:
         (["training"], "or name it: nmt plot training FOLDER"),
         (["positions", "--set", "model.positions=learned"], "name a trained run"),
         (["positions", "--run", "{run}", "--config", "base.yaml"], "not both"),
-        (["positions", "--weights", "last"], "name it with --run, or leave --weights out"),
+        (["positions", "--weights", "last"], "add --run, or omit --weights"),
         (["lengths", "--config", "nothing.yaml"], "nothing.yaml not found"),
     ],
 )
@@ -787,7 +792,7 @@ def test_learnt_positions_say_whose_they_are(a_copy: Path) -> None:
     ("command", "place"),
     [
         ("attention", "default: in the run folder's `pictures`."),
-        ("training", "of several runs ./training.png."),
+        ("training", "for several runs ./training.png."),
         ("positions", "without --run ./positions.png."),
         ("lengths", "default: ./lengths.png."),
     ],
@@ -879,7 +884,7 @@ def test_resuming_with_another_configuration_is_refused(
 ) -> None:
     shutil.copytree(trained_run.path, "runs/mine")
     Path("mine.yaml").write_text(f"data: {{source: tsv, path: {toy_corpus}}}\n")
-    assert_refused("train", "--resume", "--config", "mine.yaml", message="leave --config out")
+    assert_refused("train", "--resume", "--config", "mine.yaml", message="omit --config")
 
 
 def test_a_mistyped_output_is_found_before_the_work(trained_run: RunFolder) -> None:
@@ -906,7 +911,7 @@ def test_an_option_that_is_like_no_other_gets_no_guess() -> None:
 def test_more_translations_than_the_beam_widen_it_and_none_is_empty(trained_run: RunFolder) -> None:
     options = ["--run", trained_run.path, "--n-best", "9", "--beam-size", "3"]
     done = nmt("translate", *options, PAIR[0])
-    assert "--n-best 9 searches with a beam of 9" in text(done.stderr)
+    assert "--n-best 9 raises the beam size to 9" in text(done.stderr)
     assert all(line.split("\t")[2] for line in text(done.stdout).splitlines())
 
 

@@ -82,7 +82,7 @@ def test_former_fields_are_gone_and_their_present_names_known() -> None:
     ],
 )
 def test_every_number_has_bounds(path: Path, override: str, wanted: str) -> None:
-    assert f" is wrong, it should be {wanted}" in refusal(path, "", override)
+    assert f" is invalid, it should be {wanted}" in refusal(path, "", override)
 
 
 @pytest.mark.parametrize("value", ["!!map [a]", "!!set [a]", '"\\UFFFFFFFF"', "9" * 6000])
@@ -102,11 +102,11 @@ def test_every_number_of_the_configuration_has_an_upper_bound() -> None:
 
 def test_a_name_like_no_other_gets_the_known_ones(path: Path) -> None:
     assert refusal(path, "zzz: 3") == (
-        "PATH: zzz: unknown section; known are data, tokenizer, model, training, decoding"
+        "PATH: zzz: unknown section; expected one of data, tokenizer, model, training, decoding"
     )
     known = "kind, joint, vocabulary_size, word_mark, min_count, byte_fallback, run, sampling"
     assert refusal(path, "tokenizer: {17: 3}") == (
-        f"PATH: tokenizer.17: unknown field; known are {known}"
+        f"PATH: tokenizer.17: unknown field; expected one of {known}"
     )
 
 
@@ -114,16 +114,21 @@ def test_all_mistakes_are_told_at_once(path: Path) -> None:
     text = "training: {epochs: 0, foo_bar_baz: 1}\nmodel: {dropout: 2}\nzzz: {}"
     lines = refusal(path, text, "training.label_smoothing=7", "yyy.x=2").split("\n")
     assert len(lines) == 6
-    assert "PATH: model.dropout: 2 is wrong, it should be less than 1 (on embeddings" in lines[0]
+    assert (
+        "PATH: model.dropout: 2 is invalid, it should be less than 1 (dropout on embeddings"
+        in lines[0]
+    )
     assert lines[1] == (
-        "PATH: training.epochs: 0 is wrong, it should be greater than or equal to 1 "
-        "(passes over the training data, at most)"
+        "PATH: training.epochs: 0 is invalid, it should be greater than or equal to 1 "
+        "(maximum number of passes over the training data)"
     )
     assert lines[2] == (
-        "--set: training.label_smoothing: 7 is wrong, it should be less than 1 "
+        "--set: training.label_smoothing: 7 is invalid, it should be less than 1 "
         "(probability mass spread over the whole vocabulary)"
     )
-    assert lines[3].startswith("PATH: training.foo_bar_baz: unknown field; known are epochs, ")
+    assert lines[3].startswith(
+        "PATH: training.foo_bar_baz: unknown field; expected one of epochs, "
+    )
     assert lines[4].startswith("PATH: zzz: unknown section")
     assert lines[5].startswith("--set: yyy: unknown section")
 
@@ -132,8 +137,13 @@ def test_all_mistakes_are_told_at_once(path: Path) -> None:
     ("field", "value", "shown", "wanted"),
     [
         ("data.source", "Pickle", "'Pickle'", "'pickle', 'tsv', 'parallel', 'table', 'multi30k',"),
-        ("data.source_language", "ENG", "'ENG'", "two or three small letters, such as en"),
-        ("data.target_language", "no", "false", "no boolean; put text in quotes"),
+        ("data.source_language", "ENG", "'ENG'", "two or three lower-case letters, such as en"),
+        (
+            "data.target_language",
+            "no",
+            "false",
+            "text or a number; put no, yes, on and off in quotes",
+        ),
         ("data.unicode", "null", "null", "'NFC', 'NFKC' or 'none'"),
         ("data.validation_size", "0", "0", "greater than or equal to 1"),
         ("data.test_size", "1.5", "1.5", "a whole number"),
@@ -155,7 +165,7 @@ def test_all_mistakes_are_told_at_once(path: Path) -> None:
         ("model.dropout", "1", "1", "less than 1"),
         ("model.attention_dropout", "-0.1", "-0.1", "greater than or equal to 0"),
         ("model.norm", "middle", "'middle'", "'pre' or 'post'"),
-        ("training.epochs", "true", "true", "no boolean"),
+        ("training.epochs", "true", "true", "text or a number"),
         ("training.epochs", "null", "null", "a whole number"),
         ("training.max_minutes", "0", "0", "greater than 0"),
         ("training.max_minutes", ".inf", "inf", "a finite number"),
@@ -165,8 +175,18 @@ def test_all_mistakes_are_told_at_once(path: Path) -> None:
         ("training.learning_rate", "-.inf", "-inf", "a finite number"),
         ("training.learning_rate", "fast", "'fast'", "a number"),
         ("training.label_smoothing", "1", "1", "less than 1"),
-        ("training.betas", "[0.9, 1]", "[0.9, 1]", "two numbers from 0 to below 1"),
-        ("training.betas", "[-0.1, 0.9]", "[-0.1, 0.9]", "two numbers from 0 to below 1"),
+        (
+            "training.betas",
+            "[0.9, 1]",
+            "[0.9, 1]",
+            "two numbers from 0 up to, but not including, 1",
+        ),
+        (
+            "training.betas",
+            "[-0.1, 0.9]",
+            "[-0.1, 0.9]",
+            "two numbers from 0 up to, but not including, 1",
+        ),
         ("training.betas", "[.nan, 0.9]", "nan", "a finite number"),
         ("training.betas", "[0.9]", "[0.9]", "a list of two, such as [0.9, 0.98]"),
         ("training.betas", "0.9", "0.9", "a list of two, such as [0.9, 0.98]"),
@@ -181,7 +201,7 @@ def test_a_wrong_value_is_one_line_with_what_would_be_right(
 ) -> None:
     section, name = field.split(".")
     message = refusal(path, f"{section}:\n  {name}: {value}\n")
-    assert message.startswith(f"PATH: {field}: {shown} is wrong, it should be {wanted}")
+    assert message.startswith(f"PATH: {field}: {shown} is invalid, it should be {wanted}")
     description = next(text for name, _, _, text in describe_fields() if name == field)
     assert message.endswith(f"({description})")
     assert "\n" not in message
@@ -202,14 +222,14 @@ def test_a_wrong_value_is_one_line_with_what_would_be_right(
 @pytest.mark.parametrize("name", ["path", "train_path", "validation_path", "test_path"])
 def test_what_is_no_path_is_one_line(path: Path, name: str, value: str, shown: str) -> None:
     message = refusal(path, f"data: {{{name}: {value}}}")
-    start = f"PATH: data.{name}: {shown} is wrong, it should be a path, or [source, target] paths"
+    start = f"PATH: data.{name}: {shown} is invalid, it should be a path, or [source, target] paths"
     assert message.startswith(start)
     assert "\n" not in message
 
 
 def test_very_long_values_are_shortened(path: Path) -> None:
     message = refusal(path, f"model: {{norm: {'x' * 10_000}}}")
-    assert message.startswith(f"PATH: model.norm: '{'x' * 56}... is wrong")
+    assert message.startswith(f"PATH: model.norm: '{'x' * 56}... is invalid")
     assert len(message) < 250
     assert len(refusal(path, f"model: {{d_model: [{'1,' * 10_000}]}}")) < 250
 
@@ -217,7 +237,7 @@ def test_very_long_values_are_shortened(path: Path) -> None:
 @pytest.mark.parametrize("value", ["3", "[1]", "text", "true"])
 def test_a_section_must_hold_fields(path: Path, value: str) -> None:
     message = refusal(path, f"model: {value}", "model.heads=2")
-    assert message.endswith("is wrong, it should be a section: fields, each on an indented line")
+    assert message.endswith("is invalid, it should be a section: one indented line per field")
     assert message.startswith("PATH: model: ")
 
 
@@ -234,16 +254,17 @@ def test_a_section_must_hold_fields(path: Path, value: str) -> None:
         ("tokenizer: {joint: false}", "`model.tie: all` needs `tokenizer.joint: true`"),
         (
             "model: {dropout: 0}\ntraining: {r_drop: 1}",
-            "`training.r_drop` compares two passes under dropout; set `model.dropout` too",
+            "`training.r_drop` compares two passes with different dropout; set `model.dropout` too",
         ),
         (
             "training: {batch_sentences: 3}",
-            "training: set exactly one of batch_tokens and batch_sentences to null, now 4096 and 3",
+            "training: exactly one of batch_tokens and batch_sentences must be null, got 4096 and "
+            "3",
         ),
         (
             "training: {batch_tokens: null}",
-            "training: set exactly one of batch_tokens and batch_sentences to null, "
-            "now null and null",
+            "training: exactly one of batch_tokens and batch_sentences must be null, "
+            "got null and null",
         ),
         (
             "tokenizer: {kind: whitespace, sampling: 0.1}",
@@ -259,18 +280,18 @@ def test_a_section_must_hold_fields(path: Path, value: str) -> None:
         ),
         (
             "data: {carry_over: names}\ntokenizer: {kind: spacy}",
-            "`data.carry_over` needs `tokenizer.kind: bpe` or `unigram`; to carry unknown "
-            "words over, a vocabulary of words has `decoding.replace_unknown`",
+            "`data.carry_over` needs `tokenizer.kind: bpe` or `unigram`; with whole "
+            "words, use `decoding.replace_unknown` instead",
         ),
         (
             "data: {carry_over: names, lowercase: source}",
-            "`data.carry_over: names` knows names by their capital; set it to `all`, or "
+            "`data.carry_over: names` recognizes names by capitals; set it to `all`, or "
             "`data.lowercase` to none",
         ),
         (
             "data: {carry_over: names, source_language: de, target_language: en}",
-            "`data.carry_over: names` knows names by their capital, but all German nouns have one; "
-            "set it to none or all",
+            "`data.carry_over: names` recognizes names by capitals, but all German nouns "
+            "are capitalized; set it to none or all",
         ),
         (
             "tokenizer: {joint: false}\nmodel: {tie: inputs}",
@@ -278,37 +299,37 @@ def test_a_section_must_hold_fields(path: Path, value: str) -> None:
         ),
         (
             "model: {positions: learned, first_position: 1}",
-            "model: first_position set, but `positions: learned` has no such formula",
+            "model: `positions: learned` does not use first_position",
         ),
         (
             "model: {positions: rotary, first_position: 1}",
-            "model: first_position set, but `positions: rotary` has no such formula",
+            "model: `positions: rotary` does not use first_position",
         ),
         (
             "model: {positions: rotary, d_key: 3}",
-            "model: rotary positions turn pairs; make a head's width 3 even",
+            "model: rotary positions rotate pairs of columns; a head's width 3 must be even",
         ),
         (
             "model: {positions: learned, position_exponent: column}",
-            "model: position_exponent set, but `positions: learned` has no such formula",
+            "model: `positions: learned` does not use position_exponent",
         ),
-        ("data: {path: a, train_path: b}", "data: `path` and `train_path` exclude each other"),
+        ("data: {path: a, train_path: b}", "data: `path` and `train_path` cannot both be set"),
         ("data: {source: tsv}", "data: source `tsv` needs `path` or `train_path`"),
         (
             "data: {test_path: a}",
-            "data: test_path given without `train_path` or `path`; set one too",
+            "data: test_path set without `train_path` or `path`; set one of them too",
         ),
         (
             "data: {source: multi30k, test_path: a}",
-            "data: source `multi30k` brings its own splits; take out test_path",
+            "data: source `multi30k` brings its own splits; remove test_path",
         ),
         (
             "data: {source: sample, path: a, test_path: b}",
-            "data: source `sample` is built in; take out path, test_path",
+            "data: source `sample` is built in; remove path, test_path",
         ),
         (
             "data: {source: sample, validation_path: a}",
-            "data: source `sample` is built in; take out validation_path",
+            "data: source `sample` is built in; remove validation_path",
         ),
     ],
 )
@@ -327,15 +348,15 @@ def test_mistakes_of_every_kind_are_told_at_once(path: Path) -> None:
     lines = refusal(path, text, "nonsense", "model.norm=3", "model.haedss=4").split("\n")
     beginnings = [
         "--set nonsense: expected section.field=value",
-        "PATH: data.seed: -1 is wrong",
-        "--set: model.norm: 3 is wrong",
-        "PATH: model.foo_bar_baz: unknown field; known are d_model",
+        "PATH: data.seed: -1 is invalid",
+        "--set: model.norm: 3 is invalid",
+        "PATH: model.foo_bar_baz: unknown field; expected one of d_model",
         "--set: model.haedss: unknown field; did you mean heads?",
         "PATH: training.lable_smoothing: unknown field; did you mean label_smoothing?",
         "PATH: zzz: unknown section",
         "PATH: data: source `tsv` needs `path` or `train_path`",
         "PATH: tokenizer: `sampling` needs `kind: bpe` or `unigram`",
-        "PATH: training: set exactly one of batch_tokens and batch_sentences to null",
+        "PATH: training: exactly one of batch_tokens and batch_sentences must be null",
         "PATH: `model.tie: all` needs `tokenizer.joint: true`",
         "PATH: `data.carry_over` needs `tokenizer.kind: bpe` or `unigram`",
     ]
@@ -363,7 +384,7 @@ def test_a_rule_is_not_judged_by_a_field_that_is_wrong(path: Path, text: str, fi
     for field in fields.split():
         name = field if "." in field else f"{text.partition(':')[0]}.{field}"
         [line] = refusal(path, text, f"{name}={{}}").split("\n")
-        assert line.startswith(f"--set: {name}: {{}} is wrong")
+        assert line.startswith(f"--set: {name}: {{}} is invalid")
     assert rule in refusal(path, text, "decoding.beam_size={}").split("\n")
 
 
@@ -437,23 +458,23 @@ def test_a_section_that_is_empty_keeps_the_defaults(path: Path, text: str) -> No
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "{}"])
 def test_a_file_that_is_empty_is_refused(path: Path, text: str) -> None:
-    with pytest.raises(UserError, match=r"is empty; write a section .* name base\.yaml"):
+    with pytest.raises(UserError, match=r"is empty; write a section .* use base\.yaml"):
         load(path, text)
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("training: {epochs: 1,\n  epochs: 2}", "line 2: `epochs` is given twice"),
-        ("model: {heads: 1}\nmodel: {heads: 1}", "line 2: `model` is given twice"),
+        ("training: {epochs: 1,\n  epochs: 2}", "line 2: `epochs` occurs twice"),
+        ("model: {heads: 1}\nmodel: {heads: 1}", "line 2: `model` occurs twice"),
         ("model: [", "line 1: while parsing a flow node expected the node content"),
         ("model:\n\theads: 1", "line 2: while scanning for the next token found character"),
         ("? [a]\n: 1", "line 1: while constructing a mapping found unhashable key"),
         ("--- {}\n--- {}", "line 2: expected a single document"),
         ("training: {epochs: 2020-13-45}", "month must be in 1..12"),
-        ("training: {epochs: !!bool 3}", "a value does not fit its tag"),
-        ("training: {epochs: !!int ''}", "a value does not fit its tag"),
-        ("training: {epochs: !!timestamp x}", "a value does not fit its tag"),
+        ("training: {epochs: !!bool 3}", "a value does not match its tag"),
+        ("training: {epochs: !!int ''}", "a value does not match its tag"),
+        ("training: {epochs: !!timestamp x}", "a value does not match its tag"),
         ("model: {heads: \0}", "unacceptable character"),
         ('"\\ud800": 1', "'utf-8' codec can't encode character '\\ud800'"),
         ('data: {path: "\\ud800"}', "'utf-8' codec can't encode character '\\ud800'"),
@@ -499,12 +520,12 @@ def test_a_yaml_bomb_is_one_line(path: Path, text: str) -> None:
     bomb = ["a0: &a0 " + ("[x]" if text[0] == "[" else "{x: 1}")]
     bomb += [f"a{n}: &a{n} " + text.format(", ".join([f"*a{n - 1}"] * 9)) for n in range(1, 12)]
     message = refusal(path, "\n".join([*bomb, "data: {path: *a11}"]))
-    problem = "line 2: `*a0` must stand for a single value, not a list or a section"
+    problem = "line 2: `*a0` must refer to a single value, not to a list or a section"
     assert message == f"PATH: not valid YAML: {problem}"
 
 
 def test_a_section_that_holds_itself_is_one_line(path: Path) -> None:
-    assert "`*a` must stand for a single value" in refusal(path, "model: &a {heads: *a}")
+    assert "`*a` must refer to a single value" in refusal(path, "model: &a {heads: *a}")
 
 
 def test_an_alias_of_a_value_is_read(path: Path) -> None:
@@ -535,7 +556,7 @@ def test_overrides_may_be_null_or_lists(path: Path) -> None:
 def test_text_that_looks_like_a_number_needs_quotes(path: Path) -> None:
     assert load(path, "", "data.path='1e3'").data.path == Path("1e3")
     message = refusal(path, "", "data.path=1e3")
-    assert message.startswith("--set: data.path: 1000.0 is wrong, it should be a path")
+    assert message.startswith("--set: data.path: 1000.0 is invalid, it should be a path")
 
 
 @pytest.mark.parametrize(
@@ -610,7 +631,7 @@ def test_a_missing_config_names_the_shipped_ones() -> None:
     shipped = ", ".join(path.relative_to(SHIPPED_CONFIGS).as_posix() for path in shipped_configs())
     assert {"base.yaml", "tutorials/orahilly.yaml"} <= set(shipped.split(", "))
     assert str(caught.value) == (
-        f"config nowhere not found, neither as a path nor in ./configs; shipped are {shipped}"
+        f"config nowhere not found, neither as a path nor in ./configs; shipped configs: {shipped}"
     )
 
 
@@ -637,7 +658,11 @@ def test_every_field_has_a_type_a_default_and_a_description() -> None:
     expected = {f"{s}.{f}" for s, fields in Config().model_dump().items() for f in fields}
     assert rows.keys() == expected
     assert all(all(row) for row in rows.values())
-    assert rows["training.betas"] == ("tuple[float, float]", "[0.9, 0.98]", "Adam's decay rates")
+    assert rows["training.betas"] == (
+        "tuple[float, float]",
+        "[0.9, 0.98]",
+        "Adam's decay rates, β1 and β2",
+    )
     assert rows["data.path"][:2] == ("path | tuple[path, path] | null", "null")
     assert rows["model.norm"][:2] == ("pre | post", "pre")
 

@@ -1,4 +1,4 @@
-"""The program `nmt`: its commands together, and how mistakes are told."""
+"""The program `nmt`: assembles the commands and reports errors."""
 
 import difflib
 import io
@@ -61,14 +61,14 @@ def _options(
         ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the trace of an error; works in any place.")
+        bool, typer.Option("--debug", help="Show the stack trace of an error; may stand anywhere.")
     ] = False,
 ) -> None:
     pass
 
 
 def main() -> None:
-    """Run the command line; an error that the user can fix becomes one line and exit code 2."""
+    """Run the command line. An error that the user can fix becomes one line and exit code 2."""
     signal.signal(signal.SIGTERM, _terminate)
     debug = "--debug" in sys.argv
     if debug:
@@ -90,36 +90,38 @@ def main() -> None:
     except Exception as error:
         if debug:
             raise
-        # Which click raises a wrong use, its own or one inside Typer, differs between versions.
+        # Typer bundles click in some versions and imports it in others: compare names, not types.
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()  # type: ignore[attr-defined]
             sys.exit(2)
         if hasattr(error, "format_message"):
-            context = getattr(error, "ctx", None)  # of the command that was not understood
+            context = getattr(error, "ctx", None)  # of the command with the usage error
             command = context.command_path if context else "nmt"
             _fail(f"{_without_far_guesses(error)}; see {command} --help", 2)
         cause = one_line(error)[:300] or type(error).__name__
         if _is_out_of_memory(error):
             _fail(f"out of memory: {cause}; {_LESS_MEMORY}", 2)
         if isinstance(error, OSError):
-            if is_full_disk(error) and not error.filename:  # all writers of files name them
+            if is_full_disk(error) and not error.filename:  # errors of files have a name
                 _fail(f"standard output: cannot be written ({error.strerror}); free some space", 2)
             if error.filename and error.strerror:
                 advice = "check the path, its permissions and the free space"
                 _fail(f"{error.filename}: {error.strerror}; {advice}", 2)
             _fail(cause, 2)
         _fail(
-            f"unexpected {type(error).__name__}: {cause}; --debug shows where, please report it", 1
+            f"unexpected {type(error).__name__}: {cause}; add --debug for details, and please "
+            "report it",
+            1,
         )
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
-    """Leave in good order, so that nothing half-written stays."""
+    """Exit normally, so that nothing half-written is left behind."""
     sys.exit(128 + number)
 
 
 def _without_far_guesses(error: Exception) -> str:
-    """Return a usage error's text, without options that are nothing like the one typed."""
+    """Return a usage error's text, without suggestions that barely resemble what was typed."""
     name, guesses = getattr(error, "option_name", None), getattr(error, "possibilities", None)
     if name and guesses:
         error.possibilities = difflib.get_close_matches(name, guesses, cutoff=0.7)  # type: ignore[attr-defined]
@@ -132,7 +134,7 @@ _LESS_MEMORY = (
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    """CUDA's error has a class of its own; that of the CPU and of MPS is a RuntimeError."""
+    """Return whether memory ran out. CUDA has an error class for it; CPU and MPS do not."""
     text = str(error)
     names = ("OutOfMemoryError", "MemoryError")
     return type(error).__name__ in names or "allocate memory" in text or "out of memory" in text

@@ -1,10 +1,10 @@
-"""What the shell completes: configurations, fields and runs."""
+"""Shell completion of configurations, fields and runs."""
 
 from pathlib import Path
 
 
 def configs(incomplete: str) -> list[str]:
-    """Return the shipped configurations, and the YAML files here, that begin so."""
+    """Return the shipped configurations and the YAML files in this folder that match."""
     from nmt.config_files import shipped_configs
     from nmt.shipped import SHIPPED_CONFIGS
 
@@ -14,18 +14,18 @@ def configs(incomplete: str) -> list[str]:
 
 
 def fields(incomplete: str) -> list[str]:
-    """Return the fields that begin so, ready for their value."""
+    """Return the fields that match, each with `=`."""
     from nmt.config_files import describe_fields
 
     return [f"{name}=" for name, *_ in describe_fields() if name.startswith(incomplete)]
 
 
 def decoding_fields(incomplete: str) -> list[str]:
-    """Return the fields of the decoding section that begin so."""
+    """Return the fields of the decoding section that match."""
     return [name for name in fields(incomplete) if name.startswith("decoding.")]
 
 
 def runs(incomplete: str) -> list[str]:
-    """Return the run folders under ./runs that begin so."""
+    """Return the run folders under ./runs that match."""
     paths = [str(path.parent) for path in sorted(Path("runs").glob("*/config.yaml"))]
     return [path for path in paths if path.startswith(incomplete)]

@@ -16,7 +16,10 @@ app = typer.Typer(help="Show, explain and write configurations.", no_args_is_hel
 
 @app.command("show")
 def config_show(config: ConfigOption = "base.yaml", set_: SetOption = None) -> None:
-    """Print a configuration with every field resolved, as YAML."""
+    """Print a configuration as YAML, with defaults and overrides applied.
+
+    Example: nmt config show --config sample.yaml --set training.epochs=3
+    """
     from nmt.config_files import dump_config
 
     typer.echo(dump_config(load(config, set_)), nl=False)
@@ -25,10 +28,13 @@ def config_show(config: ConfigOption = "base.yaml", set_: SetOption = None) -> N
 @app.command("fields")
 def config_fields(
     which: Annotated[
-        str, typer.Argument(help="A section or a field, as in training or training.epochs.")
+        str, typer.Argument(help="A section or a field, such as training or training.epochs.")
     ] = "",
 ) -> None:
-    """Explain every field, or those of a section: type, default, what it does."""
+    """Explain every field, or those of a section: type, default, meaning.
+
+    Example: nmt config fields training.schedule
+    """
     from nmt.config_files import describe_fields
 
     for name, type_, default, description in describe_fields(which):
@@ -47,7 +53,10 @@ def config_fields(
 
 @app.command("schema")
 def config_schema() -> None:
-    """Print the JSON schema with which editors complete and check configurations."""
+    """Print the JSON schema with which editors complete and check configurations.
+
+    Example: nmt config schema > schema.json
+    """
     from nmt.config_files import config_schema
 
     typer.echo(json.dumps(config_schema(), indent=2, ensure_ascii=False))
@@ -56,25 +65,27 @@ def config_schema() -> None:
 @app.command("new")
 def config_new(
     name: Annotated[
-        str | None, typer.Argument(help="Configuration to start from, as in sample.")
+        str | None, typer.Argument(help="Configuration to start from, such as sample.")
     ] = None,
     corpus: Annotated[
         Path | None,
-        typer.Option("--corpus", help="Tab-separated pairs to choose settings for."),
+        typer.Option("--corpus", help="Tab-separated sentence pairs to choose settings for."),
     ] = None,
     minutes: Annotated[
-        float, typer.Option("--minutes", min=1, max=100_000, help="Training time, with --corpus.")
+        float,
+        typer.Option("--minutes", min=1, max=100_000, help="Desired training time, with --corpus."),
     ] = 30,
 ) -> None:
-    """Print a new configuration with comments: nmt config new sample > mine.yaml.
+    """Print a new configuration with comments.
 
-    With --corpus, settings are chosen by the corpus' size and lengths, this machine and the time.
+    --corpus chooses settings for the size of a corpus and the desired time.
+    Example: nmt config new sample > mine.yaml
     """
     from nmt.config_files import commented_config, with_schema
     from nmt.reports.recipes import recommend
 
     if (name is None) == (corpus is None):
-        raise UserError("name either a configuration to start from, or --corpus FILE")
+        raise UserError("give either a configuration to start from, or --corpus FILE")
     if name is not None:
         typer.echo(with_schema(commented_config(name)), nl=False)
         return

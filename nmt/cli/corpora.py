@@ -1,4 +1,4 @@
-"""`nmt corpora`: corpora and test sets that can be named."""
+"""`nmt corpora`: corpora and test sets that are available by name."""
 
 from typing import Annotated
 
@@ -9,13 +9,13 @@ from nmt.errors import UserError
 
 def corpora(
     languages: Annotated[
-        str, typer.Option("--languages", "-l", metavar="SOURCE-TARGET", help="From and into what.")
+        str, typer.Option("--languages", "-l", metavar="SOURCE-TARGET", help="Language codes.")
     ] = "en-de",
     test_sets: Annotated[
-        bool, typer.Option("--test-sets", help="List what nmt evaluate --test-set takes.")
+        bool, typer.Option("--test-sets", help="List the names for nmt evaluate --test-set.")
     ] = False,
 ) -> None:
-    """List the corpora that a configuration can name: pairs, licence, address, whether here.
+    """List the corpora available by name: size, licence, address, and whether they are here.
 
     Example: nmt corpora --languages en-fr
     """
@@ -23,7 +23,7 @@ def corpora(
 
     source, dash, target = languages.partition("-")
     if not (dash and source.isalpha() and target.isalpha() and source != target):
-        raise UserError(f"--languages {languages}: expected two codes, as in en-de")
+        raise UserError(f"--languages {languages}: expected two language codes, as in en-de")
     if test_sets:
         from nmt.corpus.test_sets import list_test_sets
 

@@ -1,4 +1,4 @@
-"""`nmt doctor`: what this machine has, on one page to paste into an issue."""
+"""`nmt doctor`: a description of this machine and installation, to paste into an issue."""
 
 import os
 import platform
@@ -19,7 +19,7 @@ EXTRAS = {"ctranslate2": "ctranslate2", "matplotlib": "plot", "tensorboard": "te
 
 
 def doctor() -> None:
-    """Show versions, devices, memory, disk and what is not installed."""
+    """Show versions, devices, memory, disk space, and which extras are not installed."""
     print_facts(list(_facts()))
 
 

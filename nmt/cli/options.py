@@ -1,4 +1,4 @@
-"""What commands share: their options, and how they open what the options name."""
+"""Options that commands share, and functions that open what they name."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +18,7 @@ ConfigOption = Annotated[
     typer.Option(
         "--config",
         "-c",
-        help="YAML file: a path, a name in ./configs, or a shipped one.",
+        help="YAML file: a path, a name in ./configs, or a shipped configuration.",
         autocompletion=completing.configs,
     ),
 ]
@@ -27,7 +27,7 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="FIELD=VALUE",
-        help="Override a field: training.epochs=3.",
+        help="Override a field, as in training.epochs=3.",
         autocompletion=completing.fields,
     ),
 ]
@@ -36,7 +36,7 @@ SetDecodingOption = Annotated[
     typer.Option(
         "--set",
         metavar="FIELD=VALUE",
-        help="Override a field of the run's decoding section: decoding.length_penalty=1.",
+        help="Override a field of the run's decoding section, as in decoding.length_penalty=1.",
         autocompletion=completing.decoding_fields,
     ),
 ]
@@ -44,44 +44,45 @@ RunOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--run",
-        help="Run folder; given several times, to translate or evaluate: their ensemble; default: "
-        "the one under ./runs trained last that has the weights.",
+        help="Run folder. Repeat to translate with an ensemble. Default: the most recently trained "
+        "run under ./runs that has the weights.",
         autocompletion=completing.runs,
     ),
 ]
 DeviceOption = Annotated[
-    str | None, typer.Option("--device", help="cuda, mps or cpu; default: the best there is.")
+    str | None, typer.Option("--device", help="cuda, mps or cpu; default: the best available.")
 ]
 WeightsOption = Annotated[Weights, typer.Option("--weights", help="Which weights to use.")]
 BeamOption = Annotated[
-    int | None, typer.Option("--beam-size", min=1, max=500, help="Hypotheses kept; 1 is greedy.")
+    int | None,
+    typer.Option("--beam-size", min=1, max=500, help="Hypotheses to keep; 1: greedy search."),
 ]
 
 EngineOption = Annotated[
     EngineChoice | None,
     typer.Option(
         "--engine",
-        help="What runs the model: the library CTranslate2, or PyTorch; default: "
-        "decoding.engine, by which CTranslate2 does where it can.",
+        help="What runs the model; default: decoding.engine, which is CTranslate2 wherever it "
+        "supports the model and the options.",
     ),
 ]
 ComputeTypeOption = Annotated[
     ComputeType | None,
     typer.Option(
-        "--compute-type", help="Numbers that CTranslate2 multiplies; default: int8; exact: float32."
+        "--compute-type", help="Precision in CTranslate2; default: int8; float32 is exact."
     ),
 ]
 
 
 def load(config: str, overrides: list[str] | None) -> "Config":
-    """Load what --config and --set name."""
+    """Load the configuration given by --config and --set."""
     from nmt.config_files import load_config
 
     return load_config(config, overrides or [])
 
 
 def find_runs(paths: list[Path] | None, weights: Weights) -> "list[RunFolder]":
-    """Open the runs that --run names, or the newest that has such weights."""
+    """Open the runs given by --run, or the newest run that has these weights."""
     from nmt.run_folder import newest_run, open_run
 
     return [open_run(path) for path in paths or []] or [newest_run(f"{weights}.safetensors")]
@@ -96,7 +97,7 @@ def open_translator(
     engine: EngineChoice | None = None,
     compute_type: ComputeType | None = None,
 ) -> "Translator":
-    """Open a run for translation, or several as an ensemble."""
+    """Load the translator of a run, or of several runs as an ensemble."""
     from nmt.decoding.loading import load_translator
 
     changes = [*(overrides or []), *([f"decoding.beam_size={beam_size}"] if beam_size else [])]

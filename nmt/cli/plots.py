@@ -1,4 +1,4 @@
-"""`nmt plot`: pictures of attention, training, positions and data."""
+"""`nmt plot`: plots of attention, training, positions and data."""
 
 import re
 from pathlib import Path
@@ -23,16 +23,18 @@ from nmt.errors import UserError
 
 MOST_COLUMNS = 12  # more curves could not be told apart
 
-app = typer.Typer(help="Draw pictures, as PNG or SVG by the file's ending.", no_args_is_help=True)
+app = typer.Typer(
+    help="Draw plots as PNG or SVG, chosen by the file extension.", no_args_is_help=True
+)
 
 
 def _output(default: str) -> Any:
-    """Return the option --output; `default` says where the picture goes without it."""
+    """Return the option --output; `default` describes where the picture goes without it."""
     return typer.Option("--output", "-o", help=f"Picture to write, .png or .svg; {default}.")
 
 
 def _tell(path: Path) -> None:
-    """Say which file was written, and that it lies in the current folder where it does."""
+    """Print which file was written, and where if it is a bare name."""
     place = "" if path.is_absolute() or len(path.parts) > 1 else " in the current folder"
     typer.echo(f"picture          {path}{place}")
 
@@ -45,8 +47,9 @@ def attention(
         AttentionPicture | None,
         typer.Option(
             "--kind",
-            help="The clearest heads of the cross-attention (default), the clearest one as lines "
-            "between the words, all averaged, or every layer and head of one attention.",
+            help="clearest (default): the clearest heads of the cross-attention; lines: the "
+            "clearest head, as lines between words; average: the mean of all heads; cross, "
+            "encoder, decoder: every layer and head.",
         ),
     ] = None,
     output: Annotated[Path | None, _output("default: in the run folder's `pictures`")] = None,
@@ -58,7 +61,10 @@ def attention(
     device: DeviceOption = None,
     set_: SetDecodingOption = None,
 ) -> None:
-    """Draw where the model looks while it translates a sentence."""
+    """Draw the attention weights of one translated sentence.
+
+    Example: nmt plot attention "Where is the station?"
+    """
     import json
 
     from nmt.reports.attention import draw_attention, read_attention
@@ -68,13 +74,13 @@ def attention(
         raise UserError("--json prints all the numbers; it takes neither --output nor --kind")
     folder, *others = find_runs(run, weights)
     if others:
-        raise UserError("attention is drawn of one model; give one --run")
+        raise UserError("attention can be drawn for one model only; give a single --run")
     shown = kind or "clearest"
     path = None if json_ else picture_path(output, pictures_of(folder), f"attention-{shown}")
     translator = open_translator([folder], weights, beam_size, device, set_, "pytorch")
     found = read_attention(translator, sentence)
     if not found.complete:
-        typer.echo("the translation was cut at decoding.max_length_factor", err=True)
+        typer.echo("translation truncated; see decoding.max_length_factor", err=True)
     if path:
         draw_attention(found, shown, path)
         _tell(path)
@@ -86,14 +92,17 @@ def attention(
 def training(
     runs: Annotated[
         list[Path] | None,
-        typer.Argument(help="Run folders; default: the one under ./runs trained last."),
+        typer.Argument(help="Run folders; default: the most recently trained one under ./runs."),
     ] = None,
     output: Annotated[
         Path | None,
-        _output("default: in the run folder's `pictures`, of several runs ./training.png"),
+        _output("default: in the run folder's `pictures`; for several runs ./training.png"),
     ] = None,
 ) -> None:
-    """Draw losses, BLEU and learning rate over the updates of one run or several."""
+    """Draw loss, BLEU and learning rate of one or more runs.
+
+    Example: nmt plot training runs/sample runs/sample-2
+    """
     from nmt.reports.figures import picture_path, pictures_of
     from nmt.reports.training import draw_training
     from nmt.run_folder import newest_run, open_run
@@ -111,7 +120,7 @@ def training(
 @app.command()
 def positions(
     run: Annotated[
-        Path | None, typer.Option("--run", help="Draw this run's positions, learnt or computed.")
+        Path | None, typer.Option("--run", help="Draw this run's position encodings.")
     ] = None,
     config: Annotated[
         str | None,
@@ -119,7 +128,7 @@ def positions(
     ] = None,
     output: Annotated[
         Path | None,
-        _output("default: in the run folder's `pictures`, without --run ./positions.png"),
+        _output("default: in the run folder's `pictures`; without --run ./positions.png"),
     ] = None,
     weights: Annotated[
         Weights | None,
@@ -133,12 +142,16 @@ def positions(
         typer.Option(
             "--columns",
             metavar="LIST",
-            help="Dimensions to draw as curves: 4-7, or 0,2,8; default: some of all wavelengths.",
+            help="Dimensions to draw as curves, such as 4-7 or 0,2,8; default: a range of "
+            "wavelengths.",
         ),
     ] = None,
     set_: SetOption = None,
 ) -> None:
-    """Draw the position encodings of a run, or those that a configuration computes."""
+    """Draw the position encodings of a run or of a configuration.
+
+    Example: nmt plot positions --columns 4-7
+    """
     from nmt.reports.figures import picture_path, pictures_of
     from nmt.reports.positions import draw_positions, position_table
     from nmt.run_folder import open_run
@@ -146,7 +159,7 @@ def positions(
     if run and config:
         raise UserError("give either --run or --config, not both")
     if weights and not run:
-        raise UserError("--weights are those of a run; name it with --run, or leave --weights out")
+        raise UserError("--weights applies to a run; add --run, or omit --weights")
     chosen = _numbers(columns) if columns else []
     folder = pictures_of(open_run(run)) if run else Path()
     path = picture_path(output, folder, "positions")
@@ -160,7 +173,7 @@ def positions(
     else:
         settings = load(config or "base.yaml", set_).model
         table = position_table(settings, length)
-    side = ", source side" if settings.positions == "learned" else ""  # computed ones are the same
+    side = ", source side" if settings.positions == "learned" else ""
     width = "d_key" if settings.positions == "rotary" else "d_model"
     title = f"{settings.positions} positions{side}, {width} {table.shape[1]}"
     draw_positions(table, title, path, chosen)
@@ -168,7 +181,7 @@ def positions(
 
 
 def _numbers(text: str) -> list[int]:
-    """Return the numbers that a list such as 4-7 or 0,2,8 stands for."""
+    """Parse a list of numbers such as 4-7 or 0,2,8."""
     ranges = [re.fullmatch(r"\s*(\d{1,6})(?:-(\d{1,6}))?\s*", part) for part in text.split(",")]
     found: list[int] = []
     for each in ranges:
@@ -187,7 +200,11 @@ def lengths(
     set_: SetOption = None,
     output: Annotated[Path | None, _output("default: ./lengths.png")] = None,
 ) -> None:
-    """Draw what the prepared data looks like, preparing it first where needed."""
+    """Draw the distribution of sentence lengths in the prepared data.
+
+    Prepares the data first if necessary.
+    Example: nmt plot lengths --config sample.yaml
+    """
     from nmt.corpus.prepare import prepare
     from nmt.reports.figures import picture_path
     from nmt.reports.lengths import draw_lengths

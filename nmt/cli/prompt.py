@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from nmt.run_folder import RunFolder
 
 HELP = """\
-Type a sentence to translate it; the arrow keys bring back earlier ones.
-  :beam N       keep N hypotheses from now on; 1 is greedy
-  :attention    draw where the model looked while it translated the last sentence
+Type a sentence to translate it; the arrow keys recall earlier ones.
+  :beam N       set the beam size to N; 1 is greedy search
+  :attention    draw the attention weights of the last sentence
   :help         show this
-  :quit         end; so do quit, exit and Ctrl-D"""
+  :quit         quit; also quit, exit and Ctrl-D"""
 _ENDS = ("quit", "exit", ":quit", ":q", ":exit")
 _MOST_HYPOTHESES = 500
 
@@ -30,11 +30,11 @@ def converse(
     prefix: str = "",
     lines: Iterable[str] | None = None,
 ) -> None:
-    """Answer lines until they end or one says so; by default those that are typed at a terminal.
+    """Translate each line, and run commands, until the input ends or asks to quit.
 
-    run: where pictures go; prefix: put before every sentence
+    run: its folder receives the pictures; prefix: put in front of every sentence
     """
-    warn("Type a sentence; :help lists commands, Ctrl-D ends.")
+    warn("Type a sentence. :help lists commands, Ctrl-D quits.")
     conversation = _Conversation(translator, run, n_best, prefix)
     for line in lines if lines is not None else typed_lines():
         if line.strip().lower() in _ENDS:
@@ -46,14 +46,14 @@ def converse(
 
 
 def typed_lines() -> Iterator[str]:
-    """Yield what is typed, with editing, and a history that is kept between sessions."""
+    """Yield typed lines, with editing and a persistent history."""
     import platformdirs
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import FileHistory, History, InMemoryHistory
     from prompt_toolkit.output import create_output
 
     folder = platformdirs.user_state_path("nmt")
-    if not sys.stderr.isatty():  # nothing that could be edited would be seen
+    if not sys.stderr.isatty():  # no editing without a visible prompt
         yield from (line.rstrip("\n") for line in sys.stdin)
         return
     history: History
@@ -88,7 +88,7 @@ class _Conversation:
         name, _, value = line[1:].strip().partition(" ")
         commands = {"beam": self.beam, "attention": self.attention, "help": self.help}
         if name not in commands:
-            raise UserError(f"there is no command :{name}; :help lists them")
+            raise UserError(f"unknown command :{name}; :help lists the commands")
         commands[name](value.strip())
 
     def help(self, _: str) -> None:
@@ -107,7 +107,7 @@ class _Conversation:
         from nmt.reports.figures import picture_path, pictures_of
 
         if not self.last:
-            raise UserError("translate a sentence first; :attention then draws it")
+            raise UserError("translate a sentence first; :attention then draws its attention")
         path = picture_path(None, pictures_of(self.run), "attention-clearest")
         draw_attention(read_attention(self.translator, self.last), "clearest", path)
         warn(f"picture          {path}")

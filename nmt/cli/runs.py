@@ -1,4 +1,4 @@
-"""`nmt runs`, `nmt show` and `nmt rm`: what has been trained."""
+"""`nmt runs`, `nmt show` and `nmt rm`: list, describe and delete runs."""
 
 import json
 import sys
@@ -15,10 +15,15 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def runs(
-    folder: Annotated[Path, typer.Argument(help="Folder of run folders.")] = Path("runs"),
+    folder: Annotated[Path, typer.Argument(help="Folder that contains the run folders.")] = Path(
+        "runs"
+    ),
     json_: JsonOption = False,
 ) -> None:
-    """List the runs in ./runs, the one trained last first."""
+    """List the runs in ./runs, most recently trained first.
+
+    Example: nmt runs --json
+    """
     from dataclasses import asdict
 
     from nmt.reports.runs import RUN_COLUMNS, summarize_runs
@@ -35,11 +40,14 @@ def runs(
 def show(
     run: Annotated[
         Path | None,
-        typer.Argument(help="Run folder; default: the one under ./runs trained last."),
+        typer.Argument(help="Run folder; default: the most recently trained one under ./runs."),
     ] = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show everything about a run: how it was configured, its model, its validations, its files."""
+    """Show everything about a run: its configuration, model, validations and files.
+
+    Example: nmt show runs/sample
+    """
     from nmt.reports.runs import VALIDATION_COLUMNS, run_as_json, run_facts, validation_rows
     from nmt.run_folder import newest_run, open_run
 
@@ -59,14 +67,17 @@ def show(
 
 def rm(
     runs: Annotated[list[Path], typer.Argument(help="Run folders to delete.", metavar="RUN...")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
 ) -> None:
-    """Delete runs, after asking."""
+    """Delete runs, after confirmation.
+
+    Example: nmt rm runs/sample runs/sample-2
+    """
     from nmt.run_folder import delete_run, open_run
 
     folders = [open_run(run) for run in runs]
     if not yes and not _can_ask():
-        raise UserError("nobody to ask whether to delete; add --yes")
+        raise UserError("cannot ask for confirmation without a terminal; add --yes")
     for folder in folders:
         if yes or typer.confirm(f"delete {folder.path}?"):
             delete_run(folder)

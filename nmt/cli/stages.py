@@ -1,4 +1,4 @@
-"""The stages: prepare, train, translate, evaluate, export, and datastore between them."""
+"""The stages: prepare, train, datastore, translate, evaluate and export."""
 
 import shlex
 import sys
@@ -37,12 +37,13 @@ def prepare(
     config: ConfigOption = "base.yaml",
     set_: SetOption = None,
     refresh: Annotated[
-        bool, typer.Option("--refresh", help="Download the corpus again, even if it is here.")
+        bool, typer.Option("--refresh", help="Download the corpus again, even if there is a copy.")
     ] = False,
 ) -> None:
-    """Download or read the corpus, clean, split, tokenize it, and build vocabularies.
+    """Read or download a corpus, clean, split and tokenize it, and build vocabularies.
 
-    Done again only when the corpus or the configuration has changed.
+    Does nothing unless the corpus or the configuration has changed.
+    Example: nmt prepare --config sample.yaml
     """
     from nmt.corpus.prepare import prepare
     from nmt.corpus.report import format_report
@@ -67,11 +68,12 @@ def train(
         Path | None,
         typer.Option(
             "--run",
-            help="Run folder to write; default: runs/CONFIG, or CONFIG-2, … where that is taken.",
+            help="Run folder to write; default: runs/CONFIG, or runs/CONFIG-2, … if that exists.",
         ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a run, by default the one trained last.")
+        bool,
+        typer.Option("--resume", help="Resume a run, by default the most recently trained one."),
     ] = False,
     from_: Annotated[
         Path | None,
@@ -98,24 +100,25 @@ def train(
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", help="Only measure memory, speed and time, in seconds; leave no run."
+            "--dry-run",
+            help="Only measure memory and speed and estimate the training time. Leaves no run.",
         ),
     ] = False,
     assume: Annotated[
         str | None,
         typer.Option(
             "--assume",
-            help="With --dry-run: estimate for a GPU that is not here, such as 'H100 80GB'.",
+            help="With --dry-run: estimate for a GPU that this machine lacks, such as 'H100 80GB'.",
         ),
     ] = None,
     device: DeviceOption = None,
 ) -> None:
-    """Train a model, preparing the data first where needed.
+    """Train a model, preparing the data first if necessary.
 
-    On from a run, with other data: nmt train --from runs/everyday --config multi30k.yaml --mix 0.3
-
-    Ctrl-C saves; `nmt train --resume` then goes on as if nothing had happened. Several processes
-    train as one: torchrun --nproc-per-node=2 -m nmt -- train …
+    Ctrl-C saves the run, and `nmt train --resume` continues it exactly.
+    Several processes: torchrun --nproc-per-node=2 -m nmt -- train …
+    Example: nmt train --config sample.yaml --set training.epochs=3
+    Other data: nmt train --from runs/everyday --config multi30k.yaml --mix 0.3
     """
     from nmt.device import choose_device
     from nmt.training.distributed import joined, require_one
@@ -132,9 +135,9 @@ def train(
     if dry_run:
         require_one("--dry-run")
         if resume:
-            raise UserError("--dry-run looks at a new training; leave --resume out")
+            raise UserError("--dry-run is for a new training; omit --resume")
         if run:
-            raise UserError("--dry-run leaves no run behind; leave --run out")
+            raise UserError("--dry-run writes no run; omit --run")
         settings, _ = _new_training(config, set_, start)
         if assume:
             from nmt.training.assumed import assumed_run
@@ -144,7 +147,7 @@ def train(
             typer.echo(look_ahead(settings, choose_device(device)))
         return
     if assume:
-        raise UserError("--assume estimates, without a training; add --dry-run")
+        raise UserError("--assume only estimates and does not train; add --dry-run")
     with joined(device) as worker:
         settings, folder = _run_to_train(config, set_, run, resume, start)
         numbered = not run and not resume
@@ -181,14 +184,14 @@ def _new_training(
 
 
 def _tell_what_next(run: "RunFolder") -> None:
-    """Say where the run is, how to go on where it learnt to the end, and what to try."""
+    """Print where the run is, how to continue if it was still improving, and what to try."""
     quoted, metrics = shlex.quote(str(run.path)), run.read_metrics()
     typer.echo(f"trained          {run.path}")
     if field := run.limit_while_learning():
         typer.echo(f"ended early      {field} was reached while the loss was still falling")
-        typer.echo(f"go on with       nmt train --resume --run {quoted} --set {field}=…")
+        typer.echo(f"continue with    nmt train --resume --run {quoted} --set {field}=…")
     samples = metrics[-1]["samples"] if metrics else []
-    if samples:  # sentences like those that it was trained on, one that it knows if there is any
+    if samples:  # preferably a sentence that it translates correctly
         right = [s for s in samples if s["translation"] == s["reference"]]
         sentence = shlex.quote((right or samples)[0]["source"])
         typer.echo(f"translate with   nmt translate --run {quoted} {shown(sentence)}")
@@ -197,7 +200,7 @@ def _tell_what_next(run: "RunFolder") -> None:
 def _run_to_train(
     config: str | None, set_: list[str] | None, run: Path | None, resume: bool, start: _Start
 ) -> "tuple[Config, Path]":
-    """Return the configuration and the folder of a new training, or of the one to go on with."""
+    """Return the configuration and the folder of a new run, or of the run to resume."""
     from nmt.config_files import find_config, load_config
     from nmt.run_folder import newest_training, open_run
 
@@ -209,7 +212,7 @@ def _run_to_train(
     settings = load_config(folder / "config.yaml", set_ or [])
     if config and load_config(config, set_ or []) != settings:
         raise UserError(
-            f"{config} is not what {folder} was started with; leave --config out, and change "
+            f"{config} differs from the configuration of {folder}; omit --config, and change "
             "fields with --set"
         )
     return settings, folder
@@ -218,35 +221,44 @@ def _run_to_train(
 def translate(
     text: Annotated[
         list[str] | None,
-        typer.Argument(help="Sentences to translate; without any: --input or standard input."),
+        typer.Argument(help="Sentences to translate; default: --input or standard input."),
     ] = None,
     run: RunOption = None,
     input_: Annotated[
-        Path | None, typer.Option("--input", "-i", help="Text file, one sentence a line.")
+        Path | None, typer.Option("--input", "-i", help="Text file, one sentence per line.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write here, not to standard output.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write to this file instead of standard output."),
     ] = None,
     beam_size: BeamOption = None,
     n_best: Annotated[
         int | None,
         typer.Option(
-            "--n-best", min=1, max=500, help="Print so many translations: line, score, text."
+            "--n-best",
+            min=1,
+            max=500,
+            help="Print this many translations per sentence: line, score, text.",
         ),
     ] = None,
     scores: Annotated[
         bool,
         typer.Option(
-            "--scores", help="Put log-probability and mean probability of a piece before the text."
+            "--scores",
+            help="Prefix the text with its log-probability and mean probability per piece.",
         ),
     ] = False,
     alignment: Annotated[
         bool,
-        typer.Option("--alignment", help="Put aligned words after the text: 0-0 1-2; by PyTorch."),
+        typer.Option(
+            "--alignment", help="Append the word alignment, such as 0-0 1-2 (PyTorch engine)."
+        ),
     ] = False,
     tag: Annotated[
         str | None,
-        typer.Option("--tag", help="Translate as text of the corpus with this tag (data.corpora)."),
+        typer.Option(
+            "--tag", help="Translate in the style of the corpus with this tag (data.corpora)."
+        ),
     ] = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
@@ -254,9 +266,10 @@ def translate(
     compute_type: ComputeTypeOption = None,
     set_: SetDecodingOption = None,
 ) -> None:
-    """Translate sentences, a file, standard input, or what you type at the prompt.
+    """Translate sentences, a file, standard input, or what you type at a prompt.
 
     Several runs translate together, as an ensemble.
+    Example: nmt translate "Where is the station?"
     """
     from nmt.corpus.tags import tag_prefix
     from nmt.run_folder import require_file
@@ -265,21 +278,25 @@ def translate(
         raise UserError("give either text or --input, not both")
     asked = not text and not input_ and sys.stdin.isatty()
     if asked and output:
-        raise UserError("--output is not for the prompt; give text, --input or standard input")
+        raise UserError(
+            "--output does not work with the prompt; give text, --input or standard input"
+        )
     if output:
         require_file(output)
     if input_ and not input_.exists():
         raise UserError(f"{input_}: cannot be read: no such file")
     if alignment and (asked or n_best or scores):
-        raise UserError("--alignment goes with none of --n-best, --scores and the prompt")
+        raise UserError("--alignment cannot be combined with --n-best, --scores or the prompt")
     if alignment and engine == "ctranslate2":
-        raise UserError("--alignment reads attention, which CTranslate2 hides; leave --engine out")
+        raise UserError(
+            "--alignment needs attention weights, which CTranslate2 does not expose; omit --engine"
+        )
     engine = "pytorch" if alignment else engine
     runs = find_runs(run, weights)
     prefix = tag_prefix(runs[0].config.data, tag)
     translator = open_translator(runs, weights, beam_size, device, set_, engine, compute_type)
     if n_best and n_best > translator.decoding.beam_size:
-        warn(f"--n-best {n_best} searches with a beam of {n_best}")
+        warn(f"--n-best {n_best} raises the beam size to {n_best}")
     if asked:
         converse(translator, runs[0], n_best, prefix)
         return
@@ -294,40 +311,43 @@ def translate(
 def evaluate(
     run: RunOption = None,
     source: Annotated[
-        Path | None, typer.Option("--source", help="Text to translate, one sentence a line.")
+        Path | None, typer.Option("--source", help="Text to translate, one sentence per line.")
     ] = None,
     reference: Annotated[
         Path | None, typer.Option("--reference", help="Reference translations, one per line.")
     ] = None,
-    split: Annotated[HeldOut, typer.Option("--split", help="Held-out pairs of the run.")] = "test",
+    split: Annotated[
+        HeldOut, typer.Option("--split", help="Which held-out split of the run to use.")
+    ] = "test",
     test_set: Annotated[
         str | None,
         typer.Option(
             "--test-set",
             metavar="NAME,NAME,…",
-            help="Test sets that sacrebleu knows, as wmt20,multi30k/2018; see nmt corpora.",
+            help="Test sets of sacrebleu, such as wmt20,multi30k/2018; see nmt corpora "
+            "--test-sets.",
         ),
     ] = None,
     against: Annotated[
         Path | None,
-        typer.Option("--against", help="Another run: test whether the two differ (paired test)."),
+        typer.Option("--against", help="Compare with another run in a paired significance test."),
     ] = None,
     analyse: Annotated[
         bool,
         typer.Option(
-            "--analyse", help="Also score by length and rare words, count faults, show the worst."
+            "--analyse",
+            help="Also score by length and rare words, count typical errors, show the worst "
+            "sentences.",
         ),
     ] = False,
-    lowercase: Annotated[
-        bool, typer.Option("--lowercase", help="Compare without regard to case.")
-    ] = False,
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="Ignore case.")] = False,
     tokenize: Annotated[
         BleuTokenizer,
-        typer.Option("--tokenize", help="BLEU's tokenizer; moses: as many papers did."),
+        typer.Option("--tokenize", help="BLEU's tokenizer; many papers use moses."),
     ] = "13a",
     json_: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the translations here.")
+        Path | None, typer.Option("--output", "-o", help="Write the translations to this file.")
     ] = None,
     beam_size: BeamOption = None,
     weights: WeightsOption = "best",
@@ -336,9 +356,10 @@ def evaluate(
     compute_type: ComputeTypeOption = None,
     set_: SetDecodingOption = None,
 ) -> None:
-    """Score a run's translations: BLEU, chrF and TER on its test set, or on your files.
+    """Score a run with BLEU, chrF and TER, on its test set or on your files.
 
     Several runs are scored as an ensemble, on the test set of the first.
+    Example: nmt evaluate --run runs/sample --against runs/sample-2
     """
     import json
 
@@ -347,14 +368,16 @@ def evaluate(
     from nmt.run_folder import require_file
 
     if (source is None) != (reference is None):
-        raise UserError("--source and --reference belong together")
+        raise UserError("--source and --reference must be given together")
     if output:
         require_file(output)
     runs = find_runs(run, weights)
     options = weights, beam_size, device, set_, engine, compute_type
     if test_set:
         if source or against or analyse or output:
-            raise UserError("--test-set goes with none of --source, --against, --analyse, --output")
+            raise UserError(
+                "--test-set cannot be combined with --source, --against, --analyse or --output"
+            )
         names = [name.strip() for name in test_set.split(",") if name.strip()]
         _score_test_sets(names, runs, options, lowercase, tokenize, json_)
         return
@@ -376,10 +399,10 @@ def evaluate(
 def export(
     run: Annotated[
         Path | None,
-        typer.Argument(help="Run folder; default: the one under ./runs trained last."),
+        typer.Argument(help="Run folder; default: the most recently trained one under ./runs."),
     ] = None,
     format_: Annotated[
-        ExportFormat, typer.Option("--format", help="What is to read it.")
+        ExportFormat, typer.Option("--format", help="Format to write.")
     ] = "ctranslate2",
     output: Annotated[
         Path | None,
@@ -387,9 +410,9 @@ def export(
     ] = None,
     weights: WeightsOption = "best",
 ) -> None:
-    """Write a run's model and tokenizers for another engine, to translate without nmt.
+    """Export the model and tokenizers of a run, for programs without nmt.
 
-    `nmt translate` needs no export.
+    `nmt translate` needs no export. Example: nmt export runs/sample
     """
     from nmt.export import export_run
     from nmt.run_folder import newest_run, open_run, require_folder
@@ -400,7 +423,7 @@ def export(
     require_folder(folder)
     export_run(source, folder, weights)
     if source.config.decoding.neighbours:
-        warn("without decoding.neighbours, which CTranslate2 cannot look up")
+        warn("exported without decoding.neighbours, which CTranslate2 does not support")
     typer.echo(f"exported         {folder}")
 
 
@@ -440,19 +463,22 @@ def average(
 def datastore(
     run: Annotated[
         Path | None,
-        typer.Argument(help="Run folder; default: the one under ./runs trained last."),
+        typer.Argument(help="Run folder; default: the most recently trained one under ./runs."),
     ] = None,
     weights: WeightsOption = "best",
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="FIELD=VALUE", help="Where the corpus is now: data.path=…"),
+        typer.Option(
+            "--set", metavar="FIELD=VALUE", help="Where the corpus is now, as in data.path=…"
+        ),
     ] = None,
     device: DeviceOption = None,
 ) -> None:
-    """Keep what a model makes of its training text, for decoding.neighbours.
+    """Build the datastore for nearest-neighbour translation (decoding.neighbours).
 
-    `nmt train` ends with this where the configuration has decoding.neighbours; for a run without,
-    or for other weights, it is this command. Needs the corpus; takes the place of an earlier one.
+    `nmt train` builds it if the configuration sets decoding.neighbours.
+    Use this command for other runs or other weights. It needs the corpus.
+    Example: nmt datastore runs/sample
     """
     from nmt.config import CORPUS_PATHS
     from nmt.corpus.prepare import prepare
@@ -465,7 +491,9 @@ def datastore(
     for change in set_ or []:
         paths = {"tokenizer.run", *(f"data.{name}" for name in CORPUS_PATHS)}
         if change.partition("=")[0].strip() not in paths:
-            raise UserError(f"--set {change}: a datastore takes data.path and its like only")
+            raise UserError(
+                f"--set {change}: only data.path and the other paths of data can be set here"
+            )
     prepared = prepare(load(str(opened.path / "config.yaml"), set_))
     require_same_data(opened, prepared)
     with opened.held():
@@ -478,7 +506,7 @@ def _argument_lines(texts: list[str]) -> list[str]:
 
 
 def _input_lines(path: Path | None) -> Iterator[str]:
-    """Yield the lines of a file or of standard input; only a line feed ends a line."""
+    """Yield the lines of a file or of standard input, split at line feeds only."""
     from nmt.corpus.readers import decode_lines, read_lines
 
     return read_lines(path) if path else decode_lines(sys.stdin.buffer, "standard input")
@@ -492,7 +520,7 @@ def _score_test_sets(
     tokenize: BleuTokenizer,
     as_json: bool,
 ) -> None:
-    """Print the scores of several test sets as a table, with signatures, or as JSON."""
+    """Print the scores on several test sets as a table with signatures, or as JSON."""
     import json
     from dataclasses import asdict
 

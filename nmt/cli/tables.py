@@ -1,4 +1,4 @@
-"""Tables: coloured and fitted to its width on a terminal, plain in a pipe."""
+"""Tables: coloured and fitted to the width of a terminal, plain in a pipe."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,9 @@ from nmt.errors import shown
 
 
 def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> None:
-    """Print rows under heads; the first `left` columns are aligned left, the others right.
+    """Print a table. The first `left` columns are left-aligned, the others right-aligned.
 
-    In a pipe a row is one line, however long.
+    In a pipe, each row is one line, however long.
     """
     from rich.console import Console
     from rich.table import Table
@@ -32,7 +32,7 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int) 
 
 
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:
-    """Print names and texts side by side."""
+    """Print names and values side by side."""
     from rich.console import Console
     from rich.table import Table
 
@@ -50,7 +50,7 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
 
 
 def _literal(text: str) -> str:
-    """Return text that rich prints as it is; brackets would be taken for styles."""
+    """Escape brackets, which rich would interpret as styles."""
     from rich.markup import escape
 
     return escape(text)

@@ -1,4 +1,4 @@
-"""What the stages print: translations as lines, warnings on standard error."""
+"""Output of the stages: translations line by line, warnings on standard error."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def format_translations(
     found: Iterator[list["Translation"]], n_best: int | None, scores: bool = False
 ) -> Iterator[str]:
-    """Yield output lines; tell on standard error of lines that did not go through whole.
+    """Yield output lines; warn on standard error about sentences that were split or truncated.
 
-    scores: with the log-probability and the mean probability of a piece before the text
+    scores: prefix the text with its log-probability and the mean probability per piece
     """
     for number, translations in enumerate(found, 1):
         best = translations[0]
@@ -28,7 +28,7 @@ def format_translations(
                 f"translated in {best.parts} parts"
             )
         if not best.complete:
-            warn(f"line {number}: the translation was cut at decoding.max_length_factor")
+            warn(f"line {number}: translation truncated; see decoding.max_length_factor")
         for each in translations:
             columns = [str(number), f"{each.score:.4f}"] if n_best else []
             if scores:
@@ -37,7 +37,7 @@ def format_translations(
 
 
 def align_lines(translator: "Translator", lines: Iterable[str]) -> Iterator[str]:
-    """Yield each line's translation and its aligned words."""
+    """Yield the translation of each line with its word alignment."""
     from nmt.decoding.alignment import align, format_pairs
 
     for line in lines:
@@ -46,14 +46,14 @@ def align_lines(translator: "Translator", lines: Iterable[str]) -> Iterator[str]
 
 
 def write_lines(lines: Iterator[str], output: Path | None) -> None:
-    """Print lines, or write them to a file, whole or not at all."""
+    """Print lines, or write them to a file that appears only when complete."""
     if output is None:
         for line in lines:
             typer.echo(line)
         return
     from nmt.run_folder import replacing
 
-    # A device or a pipe (/dev/null) is written to, not replaced.
+    # Write to a device or pipe such as /dev/null; never replace it.
     place = (
         nullcontext(output)
         if output.exists() and not output.is_file()

@@ -69,4 +69,4 @@ def test_a_new_configuration_is_the_same_with_comments(path: Path, tmp_path: Pat
 def test_a_new_configuration_needs_one_of_two() -> None:
     for arguments in ([], ["sample", "--corpus", "x.tsv"]):
         done = runner.invoke(app, ["config", "new", *arguments])
-        assert "name either a configuration to start from, or --corpus FILE" in str(done.exception)
+        assert "give either a configuration to start from, or --corpus FILE" in str(done.exception)

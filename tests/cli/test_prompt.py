@@ -70,7 +70,7 @@ def test_help_and_unknown_commands(
     converse(translator, run, None, lines=[":help", ":sing"])
     shown = capsys.readouterr()
     assert ":beam N" in shown.err
-    assert "there is no command :sing" in shown.err
+    assert "unknown command :sing" in shown.err
     assert shown.out == ""
 
 

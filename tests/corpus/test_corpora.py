@@ -188,10 +188,10 @@ def test_a_config_of_corpora_is_written_and_read(make: Make, tmp_path: Path) -> 
         ({"weight": 1}, {}, {}, "set `weight` for all of them, or for none"),
         ({"weight": -1}, {}, {}, "data.corpora"),
         ({"tag": "a b"}, {}, {}, "data.corpora"),
-        ({"held_out": False}, {"held_out": False}, {}, "set `held_out: true` for one"),
+        ({"held_out": False}, {"held_out": False}, {}, "set `held_out: true` for at least one"),
         ({"path": None}, {}, {}, "corpora, a: source `tsv` needs `path` or `train_path`"),
-        ({}, {}, {"source": "sample"}, "`corpora` name their own `source`"),
-        ({}, {}, {"path": "x"}, "`corpora` name their own `path`"),
+        ({}, {}, {"source": "sample"}, "each of `corpora` has its own `source`"),
+        ({}, {}, {"path": "x"}, "each of `corpora` has its own `path`"),
         ({"colour": "red"}, {}, {}, "data.corpora"),
     ],
 )
