@@ -36,7 +36,7 @@ def test_every_value_is_what_the_code_prints(
     assert len(claimed) > 10
     assert document.count("```") == 2 * sum(1 + bool(output) for _, output in claimed)
     for (code, output), printed in zip(claimed, run(document), strict=True):
-        assert printed == output, f"python scripts/how_it_works.py prints it anew:\n{code}"
+        assert printed == output, f"python scripts/how_it_works.py updates it:\n{code}"
     # Other versions of matplotlib draw other lines, but not other words and numbers.
     assert texts(Path(PICTURE)) == texts(FOLDER / PICTURE)
     assert with_outputs(document, [output for _, output in claimed]) == document

@@ -1,1 +1,1 @@
-"""From sentence pairs outside to prepared data on disk."""
+"""Sentence pairs: reading, cleaning, tokenizing, and writing prepared data."""

@@ -1,7 +1,7 @@
-"""Capitals for translations that the model writes in lower case.
+"""Restores capitals in translations that the model writes in lower case.
 
-A model that writes in lower case has fewer and less rare words to learn; the capitals come back by
-rule, as training's target text has them (truecasing, Lita et al. 2003,
+A model that writes lower case has fewer and less rare words to learn. Capitals are restored by
+rules learned from the training targets (truecasing, Lita et al. 2003,
 https://aclanthology.org/P03-1020).
 """
 
@@ -15,7 +15,7 @@ from nmt.corpus.json_files import read_json, unreadable, write_json
 from nmt.corpus.placeholders import WORD
 
 CASING = "casing.json"
-# What stands before the first word of a sentence, be it in the middle of the line.
+# What may precede the first word of a sentence, also in the middle of a line.
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s)[^\w\s]*$")
 _SHORTEST_ENDING = 3
 
@@ -28,10 +28,10 @@ class _Stored:
 
 
 class Casing:
-    """How words are written within sentences, and whether sentences start with a capital.
+    """How words are capitalized within sentences, and whether sentences start with a capital.
 
-    words: by the word in lower case; after: by the word before and the word itself, with a space
-    between, both in lower case, where that decides otherwise than `words`
+    words: the usual form of each lower-cased word; after: the form after a given preceding word,
+    for keys "PRECEDING WORD" whose form differs from `words`
     """
 
     def __init__(self, words: dict[str, str], after: dict[str, str], sentence_capital: bool):
@@ -39,7 +39,7 @@ class Casing:
 
     @classmethod
     def learn(cls, read: Callable[[], Iterable[str]]) -> "Casing":
-        """Count the forms of all words in the text that `read` opens, twice."""
+        """Count the forms of all words; `read` opens the text, and is called twice."""
         forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
         starts: Counter[bool] = Counter()
         for _, word, at_start in _words_of_all(read()):
@@ -48,7 +48,7 @@ class Casing:
             else:
                 forms[word.lower()][word] += 1
         words = {word: _most_common(counts) for word, counts in forms.items()}
-        # The word before tells "ein Paar" from "ein paar": counted only where there is a choice.
+        # The preceding word can decide ("ein Paar", "ein paar"): count it only for ambiguous words.
         open_to_choice = {word for word, counts in forms.items() if len(counts) > 1}
         contexts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for before, word, at_start in _words_of_all(read()):
@@ -67,7 +67,7 @@ class Casing:
         return Casing(words, {**other._after, **self._after}, self._sentence_capital)
 
     def restore(self, text: str) -> str:
-        """Return text in lower case with its capitals."""
+        """Return lower-cased text with its capitals restored."""
         before = ""
 
         def replacement(match: re.Match[str]) -> str:
@@ -83,7 +83,7 @@ class Casing:
         return WORD.sub(replacement, text)
 
     def _by_ending(self, word: str) -> str:
-        """Write an unknown word as the longest known word that it ends in: a compound's head."""
+        """Capitalize an unknown word like the longest known word it ends in (a compound's head)."""
         for start in range(1, len(word) - _SHORTEST_ENDING + 1):
             if form := self._words.get(word[start:]):
                 return word[0].upper() + word[1:] if form[0].isupper() else word
@@ -108,7 +108,7 @@ class Casing:
 
 
 def _words_of_all(lines: Iterable[str]) -> Iterator[tuple[str, str, bool]]:
-    """Yield the word before in lower case, the word as written, and if it starts a sentence."""
+    """Yield the preceding word in lower case, the word, and whether it starts a sentence."""
     for line in lines:
         before = ""
         for match in WORD.finditer(line):
@@ -118,5 +118,5 @@ def _words_of_all(lines: Iterable[str]) -> Iterator[tuple[str, str, bool]]:
 
 
 def _most_common(counts: Counter[str]) -> str:
-    """Return the most frequent form; of equals, the one first in the alphabet."""
+    """Return the most frequent form; ties are resolved alphabetically."""
     return min(counts, key=lambda form: (-counts[form], form))

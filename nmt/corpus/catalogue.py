@@ -1,4 +1,4 @@
-"""What corpora can be named in a configuration, for `nmt corpora`."""
+"""The corpora that are available by name, for `nmt corpora`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _OPUS = ("News-Commentary/v16", "TED2020/v1", "Europarl/v8", "Tatoeba/v2023-04-1
 
 @dataclass(frozen=True)
 class Entry:
-    """A corpus: the fields that name it, its pairs as far as known, licence, address."""
+    """A corpus: the fields that select it, its number of pairs if known, licence, address."""
 
     fields: str
     pairs: str
@@ -23,17 +23,17 @@ class Entry:
 
 
 def list_corpora(languages: tuple[str, str]) -> Iterator[Entry]:
-    """Yield the corpora with these two languages, in either direction."""
+    """Yield the corpora for a pair of languages, in either direction."""
     cache = cache_folder()
     pair = "-".join(sorted(languages))
     if pair == "de-en":
-        yield Entry("source: sample", "15,500", "MIT, made by rules", "built in", True)
+        yield Entry("source: sample", "15,500", "MIT, generated", "built in", True)
         file = cache / "english-german-both.pkl"
         yield Entry("source: pickle", "10,000", "CC BY 2.0 FR", TUTORIAL_URL, file.exists())
     if set(languages) <= set(MULTI30K_LANGUAGES):
         files = [cache / "multi30k" / f"train.{language}.gz" for language in languages]
         here = all(file.exists() for file in files)
-        yield Entry("source: multi30k", "31,014", "not commercial", MULTI30K_URL, here)
+        yield Entry("source: multi30k", "31,014", "non-commercial", MULTI30K_URL, here)
     if "en" in languages:
         [other] = [three_letters(code) for code in languages if code != "en"] or ["eng"]
         name = f"{other}-eng.zip"

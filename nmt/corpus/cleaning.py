@@ -1,4 +1,4 @@
-"""Cleaning: what the model reads of a sentence, and which training pairs are left out."""
+"""Cleaning: normalizes text for the model, and decides which training pairs to drop."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ from nmt.config import DataConfig
 from nmt.corpus.filters import Filter, apply_filters, make_filters
 from nmt.special_tokens import PLACEHOLDERS, TAGS
 
-# Control and invisible formatting characters carry no words; they would end up in vocabularies.
+# Control and invisible formatting characters carry no meaning, but would enter vocabularies.
 _MOST_CHARACTERS_A_WORD = 50  # on average
 _INVISIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff"
@@ -23,7 +23,7 @@ _INVISIBLE = re.compile(
 
 @dataclass(frozen=True)
 class Cleaner:
-    """Normalises text as `data.unicode` and `data.lowercase` say, alike in all stages."""
+    """Normalizes text according to `data.unicode` and `data.lowercase`, equally in all stages."""
 
     data: DataConfig
 
@@ -40,24 +40,24 @@ class Cleaner:
         return self.target_case(self.tidy(text))
 
     def sources(self, texts: Sequence[str]) -> list[str]:
-        """Return what `source` does of each text, in less time."""
+        """Apply `source` to each text, but faster."""
         return self.source_case(self.tidy_lines(texts)).split("\n")
 
     def targets(self, texts: Sequence[str]) -> list[str]:
-        """Return what `target` does of each text, in less time."""
+        """Apply `target` to each text, but faster."""
         return self.target_case(self.tidy_lines(texts)).split("\n")
 
     def tidy(self, text: str) -> str:
-        """Return the text in one line of visible, normalised characters; its case is kept."""
+        """Return the text as one line of visible, normalized characters; keep its case."""
         return " ".join(self._normalise(text).split())
 
     def tidy_lines(self, texts: Sequence[str]) -> str:
-        """Return what `tidy` makes of each text, one a line, in less time.
+        """Apply `tidy` to each text, but faster.
 
-        A line end stays what it is, whatever stands around it, so all go through at once.
+        Line feeds are invariant under it, so all texts are joined and processed at once.
         """
         block = "\n".join(texts)
-        if block.count("\n") >= len(texts):  # some are within the texts
+        if block.count("\n") >= len(texts):  # some texts contain line feeds
             block = "\n".join(text.replace("\n", " ") for text in texts)
         lines = self._normalise(block).split("\n")
         return "\n".join([" ".join(line.split()) for line in lines])
@@ -67,26 +67,26 @@ class Cleaner:
         if not text.isascii():
             if self.data.unicode != "none":
                 text = unicodedata.normalize(self.data.unicode, text)
-            # A lone surrogate cannot be written as UTF-8; it comes from broken input only.
+            # A lone surrogate cannot be encoded as UTF-8; only broken input has one.
             text = text.encode("utf-8", "replace").decode("utf-8")
         return text
 
     def source_case(self, tidied: str) -> str:
-        """Return tidied text of the source in the case that the model reads."""
+        """Return tidied source text, lower-cased if the model reads lower case."""
         return tidied.lower() if self.data.lowercase in ("source", "both") else tidied
 
     def target_case(self, tidied: str) -> str:
-        """Return tidied text of the target in the case that the model writes."""
+        """Return tidied target text, lower-cased if the model writes lower case."""
         return tidied.lower() if self.data.lowercase == "both" else tidied
 
     def reasons_to_drop(self, sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.str_]:
-        """Return why each cleaned training pair is left out, "" where it stays; shape (pairs,)."""
+        """Return why each cleaned training pair is dropped, or "" if it is kept; shape (pairs,)."""
         words = np.array([[line.count(" ") + 1 for line in lines] for lines in (sources, targets)])
         fewer, more = words.min(axis=0), words.max(axis=0)
-        # What has no spaces, as base64, would be one word.
+        # Text without spaces, such as base64, would count as one word.
         characters = np.array([list(map(len, lines)) for lines in (sources, targets)]).max(axis=0)
         most_characters = _MOST_CHARACTERS_A_WORD * self.data.max_words
-        reasons = {  # the first that holds is told
+        reasons = {  # the first that applies is reported
             "empty side": np.array([not (s and t) for s, t in zip(sources, targets, strict=True)]),
             "too long": (more > self.data.max_words) | (characters > most_characters),
             "length ratio": more > self.data.max_ratio * fewer,

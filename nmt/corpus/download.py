@@ -1,4 +1,4 @@
-"""Downloading a file: resumed where it was cut off, verified, and put in place whole."""
+"""Downloads files: resumes, verifies, and moves the complete file into place."""
 
 import gzip
 import hashlib
@@ -29,16 +29,16 @@ MAX_BYTES = 2 * 2**30
 ATTEMPTS = 3
 TIMEOUTS = (10.0, 60.0)  # seconds to connect, seconds without a byte
 MAX_SECONDS = 6 * 3600.0  # for all attempts
-MIN_SPEED, SPEED_SECONDS = 1000, 60.0  # bytes per second, measured over so many seconds
+MIN_SPEED, SPEED_SECONDS = 1000, 60.0  # bytes per second, averaged over this many seconds
 CHUNK = 2**16  # bytes
-# Some servers refuse the names of libraries.
+# Some servers reject the default user agents of libraries.
 USER_AGENT = f"Mozilla/5.0 (compatible; nmt/{__version__})"
 
 _pause = time.sleep
 
 
 def cache_folder() -> Path:
-    """Return the folder of downloaded corpora, which may not exist yet."""
+    """Return the folder for downloaded corpora, which may not exist yet."""
     return Path(platformdirs.user_cache_dir("nmt"))
 
 
@@ -51,32 +51,32 @@ def download(
     max_bytes: int = MAX_BYTES,
     max_unpacked: int = MAX_UNPACKED_BYTES,
 ) -> Path:
-    """Download `url` to `destination` and return it; what is there and right is not fetched again.
+    """Download `url` to `destination` and return it; a valid file that is there is kept.
 
-    `git_blob` is the id that git gives to the right content. Without it any file in place counts
-    as right, unless `refresh` asks for a new one; a new .gz or .zip file is unpacked as a check.
-    Raises `UserError` if there is no network, the content is wrong or longer than `max_bytes`, the
-    server is too slow, or the disk refuses; then `destination` is as it was before.
+    `git_blob` is the git blob id of the expected content. Without it, any existing file counts as
+    valid unless `refresh` is set, and a new .gz or .zip file is unpacked as a check. Raises
+    `UserError` if there is no network, the content is wrong or longer than `max_bytes`, the server
+    is too slow, or the file cannot be written; `destination` is then unchanged.
     """
     try:
         if _is_right(destination, git_blob) and (git_blob or not refresh):
             return destination
         destination.parent.mkdir(parents=True, exist_ok=True)
         with _claim(destination) as partial:
-            # Another process may have fetched it while this one waited for its turn.
+            # Another process may have downloaded it while this one was waiting.
             if refresh or not _is_right(destination, git_blob):
                 _fetch(url, partial, git_blob, max_bytes, max_unpacked)
                 partial.replace(destination)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise UserError(
-            f"{destination}: cannot be written ({reason}); free the disk or mend the permissions"
+            f"{destination}: cannot be written ({reason}); free some space or fix the permissions"
         ) from None
     return destination
 
 
 def git_blob_id(path: Path) -> str:
-    """Return the id that git gives to the content of `path`, as 40 hexadecimal digits."""
+    """Return the git blob id of a file, as 40 hexadecimal digits."""
     digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as file:
         for chunk in iter(lambda: file.read(CHUNK), b""):
@@ -90,13 +90,13 @@ def _is_right(path: Path, git_blob: str | None) -> bool:
 
 @contextmanager
 def _claim(destination: Path) -> Iterator[Path]:
-    """Yield the file to download into, which no other process writes meanwhile."""
+    """Yield a file to download into, to which no other process writes."""
     message = f"waiting for another download into {destination.parent}"
     with locked(destination.parent / ".lock", message) as alone:
         if alone:
             yield destination.with_name(f"{destination.name}.partial")
             return
-        # Without locks each download has a file of its own, and none is resumed by a later one.
+        # Without locks, each download has its own file, which a later one cannot resume.
         partial = destination.with_name(f"{destination.name}.{uuid.uuid4().hex}.partial")
         try:
             yield partial
@@ -105,7 +105,7 @@ def _claim(destination: Path) -> Iterator[Path]:
 
 
 class _CutOffError(Exception):
-    """A transfer that did not end well but may on another try; the message says why."""
+    """A failed transfer that is worth retrying; the message gives the reason."""
 
 
 def _fetch(
@@ -113,7 +113,7 @@ def _fetch(
 ) -> None:
     """Fill `partial` with the verified content of `url`."""
     if git_blob is None and _packing(url) not in _SIGNATURES:
-        # Remains of an earlier run may be of an older file, and nothing could tell.
+        # A partial file may belong to an older version, which could not be detected.
         partial.unlink(missing_ok=True)
     cause = ""
     deadline = time.monotonic() + MAX_SECONDS
@@ -132,13 +132,13 @@ def _fetch(
     )
 
 
-_MISFIT = "what was left of an earlier download does not fit"
+_MISFIT = "the partial file of an earlier download does not match"
 
 
 def _verify(
     url: str, partial: Path, git_blob: str | None, max_unpacked: int, resumed: bool
 ) -> None:
-    """Refuse, and delete, wrong content; raise `_CutOffError` where a fresh start may help."""
+    """Reject and delete wrong content; raise `_CutOffError` if starting over may help."""
     if git_blob is None:
         try:
             _unpack(url, partial, max_unpacked)
@@ -161,7 +161,7 @@ def _verify(
     )
 
 
-# How packed files begin; something else is the log-in page of a network.
+# Magic numbers of archives; anything else may be the log-in page of a network.
 _SIGNATURES = {".gz": ("gzip", b"\x1f\x8b"), ".zip": ("zip", b"PK")}
 
 
@@ -170,7 +170,7 @@ def _packing(url: str) -> str:
 
 
 def _unpack(url: str, partial: Path, max_unpacked: int) -> None:
-    """Unpack a .gz or .zip file to nowhere: it may be damaged, and a length can be missing."""
+    """Unpack a .gz or .zip file and discard the result, to detect damage and truncation."""
     kind = _packing(url)
     if kind not in _SIGNATURES:
         return
@@ -179,19 +179,19 @@ def _unpack(url: str, partial: Path, max_unpacked: int) -> None:
         with partial.open("rb") as file:
             if file.read(2) != signature:
                 raise UserError(
-                    f"{url}: what came is no {name} file; check your network, or download it "
+                    f"{url}: the response is not a {name} file; check your network, or download it "
                     "by hand and point data.path at it"
                 )
         size = _unpacked_size(partial, kind, max_unpacked)
     except (EOFError, OSError, RuntimeError, ValueError, zlib.error, zipfile.BadZipFile):
         partial.unlink()
-        raise _CutOffError("the file is cut off or damaged") from None
+        raise _CutOffError("the file is truncated or damaged") from None
     if size > max_unpacked:
         raise UserError(f"{url}: unpacks to more than {max_unpacked} bytes; unpack it by hand")
 
 
 def _unpacked_size(partial: Path, kind: str, most: int) -> int:
-    """Return the size in bytes; reading stops above `most`."""
+    """Return the size in bytes; stop reading above `most`."""
     size = 0
     if kind == ".gz":
         with gzip.open(partial) as unpacked:
@@ -206,18 +206,18 @@ def _unpacked_size(partial: Path, kind: str, most: int) -> int:
 
 
 def _transfer(url: str, partial: Path, max_bytes: int, deadline: float) -> bool:
-    """Try once to complete `partial`; return whether bytes of earlier tries are part of it."""
+    """Try once to complete `partial`; return whether it contains bytes of earlier attempts."""
     start = partial.stat().st_size if partial.exists() else 0
     try:
         with _request(url, start) as response:
             if not _usable(response, start):
                 partial.unlink(missing_ok=True)
-                raise _CutOffError("the server cannot continue an earlier download")
-            # Status 200 is the whole file, whatever was asked for.
+                raise _CutOffError("the server cannot resume a download")
+            # Status 200 means the whole file, whatever was requested.
             start = start if response.status_code == 206 else 0
             _save(response, partial, start, max_bytes, deadline)
     except urllib3.exceptions.HTTPError:
-        raise _CutOffError("the connection was cut off") from None
+        raise _CutOffError("the connection was interrupted") from None
     except (requests.ConnectionError, requests.Timeout) as error:
         raise _CutOffError(f"no connection, {type(error).__name__}") from None
     except requests.RequestException as error:
@@ -232,7 +232,7 @@ def _transfer(url: str, partial: Path, max_bytes: int, deadline: float) -> bool:
 
 
 def _request(url: str, start: int) -> requests.Response:
-    # Compression on the way would make lengths and positions those of the compressed bytes.
+    # With transfer compression, lengths and offsets would refer to compressed bytes.
     headers = {"Accept-Encoding": "identity", "User-Agent": USER_AGENT}
     if start:
         headers["Range"] = f"bytes={start}-"
@@ -243,14 +243,15 @@ def _request(url: str, start: int) -> requests.Response:
         return response
     response.close()
     if status >= 500 or status in (408, 429):
-        raise _CutOffError(f"the server answers {status}")
+        raise _CutOffError(f"the server responded with status {status}")
     raise UserError(
-        f"{url}: the server answers {status}; get the file elsewhere and point data.path at it"
+        f"{url}: the server responded with status {status}; get the file elsewhere and point "
+        "data.path at it"
     )
 
 
 def _usable(response: requests.Response, start: int) -> bool:
-    """Tell whether the body is the whole file, or the rest of it from byte `start` on."""
+    """Return whether the body is the whole file, or the rest of it from byte `start`."""
     if response.status_code == 200:
         return True
     found = re.match(r"bytes (\d{1,18})-", response.headers.get("Content-Range", ""))
@@ -265,7 +266,7 @@ def _is_packed(response: requests.Response) -> bool:
 def _save(
     response: requests.Response, partial: Path, start: int, max_bytes: int, deadline: float
 ) -> None:
-    """Write the body into `partial` from byte `start` on, and down to the disk."""
+    """Write the body into `partial` from byte `start`, and flush it to disk."""
     total = _total(response, start)
     size = start
     with partial.open("ab" if start else "wb") as file, _bar(partial.stem, start, total) as bar:
@@ -282,13 +283,13 @@ def _save(
         raise UserError(f"{response.url}: longer than {max_bytes} bytes; check the address")
     if total is not None and size != total:
         if size > total:
-            # Where the surplus begins is unknown, so there is nothing to continue.
+            # Which bytes are surplus is unknown, so the download cannot be resumed.
             partial.unlink()
         raise _CutOffError(f"got {size} of {total} bytes")
 
 
 def _chunks(response: requests.Response, deadline: float) -> Iterator[bytes]:
-    """Yield the body as it arrives; raise an error where it arrives too slowly."""
+    """Yield the body as it arrives; raise an error if it arrives too slowly."""
     since, size = time.monotonic(), 0
     while chunk := response.raw.read1(CHUNK, decode_content=True):
         yield chunk
@@ -296,7 +297,7 @@ def _chunks(response: requests.Response, deadline: float) -> Iterator[bytes]:
         now = time.monotonic()
         if now > deadline:
             raise UserError(
-                f"{response.url}: not complete after {MAX_SECONDS / 3600:.0f} hours; try again, or "
+                f"{response.url}: incomplete after {MAX_SECONDS / 3600:.0f} hours; try again, or "
                 "download it by hand and point data.path at it"
             )
         if now - since > SPEED_SECONDS:
@@ -306,7 +307,7 @@ def _chunks(response: requests.Response, deadline: float) -> Iterator[bytes]:
 
 
 def _total(response: requests.Response, start: int) -> int | None:
-    """Return the length in bytes that the whole file should have, if the server told."""
+    """Return the length of the whole file in bytes, if the server sent it."""
     announced = response.headers.get("Content-Length", "")
     if _is_packed(response) or not re.fullmatch(r"\d{1,18}", announced):
         return None
@@ -314,7 +315,7 @@ def _total(response: requests.Response, start: int) -> int | None:
 
 
 def _bar(name: str, start: int, total: int | None) -> "tqdm[NoReturn]":
-    # disable=None: no bar where stderr is not a terminal.
+    # disable=None: no bar unless stderr is a terminal.
     return tqdm(
         desc=name, initial=start, total=total, unit="B", unit_scale=True, disable=None, leave=False
     )

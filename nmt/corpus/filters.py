@@ -1,6 +1,6 @@
-"""Filters for corpora from the web: which pairs are no translations, or no proper text.
+"""Filters for web corpora: drop pairs that are not translations, or not proper text.
 
-All are off by default; `data.drop_copies` and the fields beside it turn them on.
+All are off by default; see `data.drop_copies` and the following fields.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,13 +13,13 @@ from nmt.config import DataConfig
 from nmt.corpus.splitting import plain
 from nmt.errors import UserError, install_extra
 
-Filter = Callable[[str, str], bool]  # whether a cleaned pair is to be dropped
-_SHORT = 20  # characters, of which no language can be told
-_UNLIKELY = 0.01  # probability of the expected language below which it is another one
+Filter = Callable[[str, str], bool]  # whether to drop a cleaned pair
+_SHORT = 20  # characters; too short to identify a language
+_UNLIKELY = 0.01  # a lower probability of the expected language means another one
 
 
 def make_filters(data: DataConfig) -> dict[str, Filter]:
-    """Return the filters that are on, by the reason that the report gives for a dropped pair."""
+    """Return the enabled filters, by the reason that the report gives for dropping a pair."""
     filters: dict[str, Filter] = {}
     if data.drop_copies:
         filters["copy"] = lambda source, target: plain(source) == plain(target)
@@ -50,17 +50,17 @@ def apply_filters(
 
 
 def _letters(text: str) -> float:
-    """Return the share of letters, marks of scripts counted, in what is no space."""
+    """Return the share of letters and combining marks among the characters, without spaces."""
     characters = text.replace(" ", "")
     return sum(map(str.isalpha, characters)) / max(1, len(characters))
 
 
 def _language_check(language: str) -> Callable[[str], bool]:
-    """Return a function that tells whether text may be in a language; short text may."""
+    """Return a function that checks whether text may be in a language; short text always may."""
     library = _import("py3langid.langid")
     model = library.LanguageIdentifier.from_model_file(library.MODEL_FILE, norm_probs=True)
     if language not in model.labels:
-        raise UserError(f"data.check_languages: {language} is not known; set it to false")
+        raise UserError(f"data.check_languages: {language} is not supported; set it to false")
     return lambda text: len(text) < _SHORT or dict(model.rank(text))[language] >= _UNLIKELY
 
 

@@ -1,4 +1,4 @@
-"""The small JSON files of prepared data, whose shape is checked on reading: folders travel."""
+"""Reads and writes the small JSON files of prepared data, and validates them when reading."""
 
 import json
 from pathlib import Path
@@ -12,14 +12,14 @@ T = TypeVar("T")
 
 
 def write_json(path: Path, content: object) -> None:
-    """Write lists and dicts, an item a line."""
+    """Write a list or dict, one item per line."""
     path.write_text(json.dumps(content, ensure_ascii=False, indent=0), encoding="utf-8")
 
 
 def read_json(path: Path, shape: type[T]) -> T:
-    """Read what `write_json` wrote, of a shape such as `list[str]`.
+    """Read what `write_json` wrote, as a type such as `list[str]`.
 
-    Raises `UserError` where there is no such file, or something else in it.
+    Raises `UserError` if the file is missing or does not have this type.
     """
     try:
         return TypeAdapter(shape).validate_json(path.read_bytes(), strict=True)
@@ -30,14 +30,14 @@ def read_json(path: Path, shape: type[T]) -> T:
 
 
 def first_problem(error: ValidationError) -> str:
-    """Return the place and the kind of the first of what is wrong with a content."""
+    """Return the location and the description of the first validation error."""
     first = error.errors()[0]
     return ".".join(map(str, first["loc"])) + f": {first['msg']}" if first["loc"] else first["msg"]
 
 
 def unreadable(path: Path, reason: str) -> UserError:
-    """Return the error for a file that cannot be used."""
+    """Return the error for a file that cannot be read."""
     return UserError(
-        f"{path}: cannot be read: {reason}; copy its folder again, or delete the folder and make "
-        "it anew"
+        f"{path}: cannot be read: {reason}; copy its folder again, or delete the folder and "
+        "create it again"
     )

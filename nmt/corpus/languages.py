@@ -1,4 +1,4 @@
-"""Codes of languages in three letters (ISO 639-3), as some corpora name them."""
+"""Three-letter language codes (ISO 639-3), which some corpora use."""
 
 _CODES = """
 ar:ara bg:bul ca:cat cs:ces da:dan de:deu el:ell en:eng es:spa et:est eu:eus fa:fas fi:fin fr:fra
@@ -10,5 +10,5 @@ _THREE_LETTERS = {code[:2]: code[3:] for code in _CODES.split()}
 
 
 def three_letters(code: str) -> str:
-    """Return the code in three letters; one that is not known stays as it is."""
+    """Return the three-letter code; unknown codes are returned unchanged."""
     return _THREE_LETTERS.get(code, code)

@@ -1,7 +1,7 @@
-"""The manifest of prepared data, `prepared.json`: what its folder was written from and holds.
+"""The manifest of prepared data, `prepared.json`: what the folder was made from, and its files.
 
-It is written last, so it marks the folder as complete. It travels into run folders with the small
-files, whose checksums tell damage that a parser would read as something else.
+It is written last and so marks the folder as complete. Run folders get a copy of it with the small
+files; the checksums detect damage that a parser would not notice.
 """
 
 import json
@@ -19,9 +19,10 @@ _SMALL = (".json", ".jsonl", ".model", ".keys")
 
 @dataclass(frozen=True)
 class Manifest:
-    """What `prepared.json` says of the folder it stands in.
+    """The content of `prepared.json`.
 
-    files: sizes in bytes; checksums: SHA-256 of the files that run folders get, in hexadecimal
+    files: sizes in bytes
+    checksums: hexadecimal SHA-256 of the files that are copied into run folders
     """
 
     folder: Path
@@ -30,7 +31,7 @@ class Manifest:
     checksums: dict[str, str] = field(default_factory=dict)
 
     def is_whole(self) -> bool:
-        """Tell whether all files that the folder was written with are there, at full size."""
+        """Return whether all files of the folder are there, with their full size."""
         try:
             return all((self.folder / n).stat().st_size == size for n, size in self.files.items())
         except OSError:
@@ -38,14 +39,14 @@ class Manifest:
 
 
 def run_files(folder: Path) -> list[Path]:
-    """Return the files of prepared data that a run folder needs: all but the sentences' ids."""
+    """Return the files of prepared data that a run folder needs: all except the sentence ids."""
     return sorted(path for path in folder.iterdir() if path.suffix in _SMALL)
 
 
 def write_manifest(
     folder: Path, data: DataConfig, tokenizer: TokenizerConfig, fingerprint: str
 ) -> None:
-    """Write the manifest of a folder that is complete."""
+    """Write the manifest of a complete folder."""
     manifest = {
         "format": FORMAT,
         "fingerprint": fingerprint,
@@ -58,7 +59,7 @@ def write_manifest(
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """Read what `write_manifest` wrote; None if there is none, or a damaged one."""
+    """Read the manifest of a folder; None if it is missing or damaged."""
     try:
         stored = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         checksums = dict(stored.get("checksums", {}))  # format 4 had none
@@ -68,7 +69,7 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 
 def require_undamaged(paths: list[Path]) -> None:
-    """Raise `UserError` if a file of prepared data is not what the manifest beside it promises."""
+    """Raise `UserError` if a file of prepared data does not match the manifest beside it."""
     manifest = read_manifest(paths[0].parent)
     for path in paths if manifest else []:
         promised = manifest.checksums.get(path.name) if manifest else None

@@ -1,4 +1,4 @@
-"""Corpora of OPUS (Tiedemann 2012, https://opus.nlpl.eu), and what the program `mtdata` knows."""
+"""Corpora of OPUS (Tiedemann 2012, https://opus.nlpl.eu) and of the program `mtdata`."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ _MOST_UNPACKED = 200 * 2**30
 
 
 def download_opus(name: str, languages: tuple[str, str], refresh: bool) -> Path:
-    """Download the moses zip of a corpus named as `News-Commentary/v16`; return where it is."""
+    """Download the Moses zip of a corpus such as `News-Commentary/v16`; return its path."""
     corpus, _, version = name.partition("/")
     if not version or "/" in version or ".." in name:
         raise UserError(
@@ -34,7 +34,7 @@ def download_opus(name: str, languages: tuple[str, str], refresh: bool) -> Path:
 
 
 def read_moses(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
-    """Yield the pairs of a zip with a text file for each language: NAME.en, NAME.de."""
+    """Yield the pairs of a zip that has a text file for each language: NAME.en, NAME.de."""
     with ExitStack() as stack:
         stack.enter_context(damage_explained(path))
         archive = stack.enter_context(zipfile.ZipFile(path))
@@ -57,7 +57,7 @@ def _member(archive: zipfile.ZipFile, path: Path, language: str) -> str:
 
 
 def opus_licence(path: Path) -> str:
-    """Return the first line of the licence in a moses zip."""
+    """Return the first line of the licence in a Moses zip."""
     with suppress(OSError, zipfile.BadZipFile, KeyError), zipfile.ZipFile(path) as archive:
         with archive.open("LICENSE") as file:
             lines = file.read(10_000).decode("utf-8", "replace").splitlines()
@@ -66,15 +66,15 @@ def opus_licence(path: Path) -> str:
 
 
 def fetch_mtdata(name: str, refresh: bool) -> Path:
-    """Have the program `mtdata` write a corpus, such as Statmt-europarl-10-deu-eng; return the tsv.
+    """Let the program `mtdata` write a corpus such as Statmt-europarl-10-deu-eng; return the tsv.
 
-    A program, not a library, since its requirements do not fit ours.
+    It runs as a separate program because its requirements conflict with ours.
     """
     destination = cache_folder() / "mtdata" / f"{name}.tsv"
     if destination.is_file() and not refresh:
         return destination
     if not re.fullmatch(r"\w[\w.-]*", name, re.ASCII):
-        raise UserError(f"data.path: {name} is no identifier of mtdata; `mtdata list` shows them")
+        raise UserError(f"data.path: {name} is not an mtdata identifier; `mtdata list` shows them")
     program = shutil.which("mtdata")
     if program is None:
         raise UserError(
@@ -100,7 +100,7 @@ def fetch_mtdata(name: str, refresh: bool) -> Path:
 
 
 def read_mtdata(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
-    """Yield the pairs of a tsv from mtdata, whose name ends in the languages of its columns."""
+    """Yield the pairs of a tsv from mtdata; its name ends in the languages of the columns."""
     columns = [three_letters(code) for code in path.stem.replace("_", "-").split("-")[-2:]]
     wanted = [three_letters(code) for code in languages]
     if sorted(columns) != sorted(wanted):

@@ -1,13 +1,12 @@
-"""Words that training never saw, carried over to the translation behind placeholders.
+"""Copies words that did not occur in training into the translation, using placeholders.
 
-A small corpus knows a dozen names, and a model trained on it turns every other name into one of
-them. So a source word that training never saw is hidden behind a placeholder, which the model has
-learnt to write where the word belongs, and the word is put back into the translation (the copyable
-model of Luong et al. 2015, https://arxiv.org/abs/1410.8206).
+A small corpus contains a dozen names, and a model trained on it turns every other name into one of
+them. Therefore a source word that did not occur in training is replaced by a placeholder. The model
+has learned where to put placeholders in the translation, and the word is filled in afterwards (the
+copyable model of Luong et al. 2015, https://arxiv.org/abs/1410.8206).
 
-What the model learns it from: words that translations leave as they are ("Tom", "Boston") show
-which words are names, and half of the pairs that hold some are learnt with placeholders in their
-places.
+To learn this, training finds names as words that are identical on both sides ("Tom", "Boston"), and
+replaces them by placeholders in half of the pairs that contain some.
 """
 
 import re
@@ -21,16 +20,16 @@ from nmt.corpus.json_files import read_json, write_json
 from nmt.special_tokens import PLACEHOLDERS
 
 WORD = re.compile(r"[^\W\d_]+")
-# "mightn't" is no name, and half of it is no word.
+# "mightn't" is not a name, and half of it is not a word.
 _HIDEABLE = re.compile(r"[^\W\d_]+(?![^\W\d_])(?!['’](?:t|re|ve|ll|d|m)\b)")
 _PLACEHOLDER = re.compile(f"[{PLACEHOLDERS}]")
 _MOSTLY = 0.8
 
 
 class KnownWords:
-    """The source words of the training split, in lower case; hides others.
+    """The lower-cased source words of the training split; hides all other words.
 
-    only_names: hide those with a capital alone
+    only_names: hide capitalized words only
     """
 
     def __init__(self, words: Iterable[str], only_names: bool):
@@ -38,9 +37,9 @@ class KnownWords:
         self._only_names = only_names
 
     def hide(self, text: str) -> tuple[str, list[str]]:
-        """Put placeholders in the places of unknown words; return the text and these words.
+        """Replace unknown words by placeholders; return the text and the replaced words.
 
-        The word behind `PLACEHOLDERS[i]` is number i; words beyond the last placeholder stay.
+        `PLACEHOLDERS[i]` stands for word i; when placeholders run out, words stay.
         """
         hidden: list[str] = []
 
@@ -57,7 +56,7 @@ class KnownWords:
         return _HIDEABLE.sub(replacement, text), hidden
 
     def hide_pair(self, source: str, target: str) -> tuple[str, str]:
-        """Hide the source's unknown words on both sides; in the target where they stand in it."""
+        """Hide the unknown words of the source, and their occurrences in the target."""
         source, hidden = self.hide(source)
         return source, _replace(target, dict(zip(hidden, PLACEHOLDERS, strict=False)))
 
@@ -72,7 +71,7 @@ class KnownWords:
 
 
 def reveal(text: str, hidden: Sequence[str]) -> str:
-    """Put the hidden words back; a placeholder that stands for none is left out."""
+    """Fill in the hidden words; a placeholder without a word is removed."""
 
     def replacement(match: re.Match[str]) -> str:
         number = PLACEHOLDERS.index(match.group())
@@ -82,19 +81,19 @@ def reveal(text: str, hidden: Sequence[str]) -> str:
 
 
 def list_words(text: str) -> list[str]:
-    """Return the words of a text in order, in lower case."""
+    """Return the lower-cased words of a text, in order."""
     return [word.lower() for word in WORD.findall(text)]
 
 
 def words_of(text: str) -> set[str]:
-    """Return the different words of a text, in lower case."""
+    """Return the distinct words of a text, in lower case."""
     return set(list_words(text))
 
 
 class NameHider:
-    """Finds the names of a training corpus and hides half of them, to learn placeholders from.
+    """Finds the names of a training corpus and hides half of them, to train placeholders.
 
-    only_names: names are written with a capital; what else is alike on both sides is not hidden
+    only_names: ignore words without a capital that are identical on both sides
     """
 
     def __init__(self, pairs: Iterable[tuple[str, str]], only_names: bool, seed: int):
@@ -119,9 +118,9 @@ class NameHider:
         }
 
     def hide(self, source: str, target: str) -> tuple[str, str]:
-        """Return the pair as it is or, if it holds names, half the time with placeholders for them.
+        """Return the pair; if it contains names, half of the time with placeholders for them.
 
-        The placeholders are drawn at random, so that all are learnt alike.
+        Placeholders are drawn at random, so that all are trained equally.
         """
         in_target = words_of(target)
         in_target |= {word.removesuffix("s") for word in in_target}
@@ -134,7 +133,7 @@ class NameHider:
 
 
 def _replace(text: str, placeholders: dict[str, str]) -> str:
-    """Replace words, whatever their case; also the German genitive ("Toms") of a name."""
+    """Replace words regardless of case, and also the German genitive ("Toms") of a name."""
     placeholders = {word.lower(): placeholder for word, placeholder in placeholders.items()}
 
     def replacement(match: re.Match[str]) -> str:

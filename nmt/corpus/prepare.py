@@ -1,4 +1,4 @@
-"""The stage `prepare`: from pairs of sentences to prepared data.
+"""The stage `prepare`: turns sentence pairs into prepared data.
 
 >>> from nmt.config_files import load_config
 >>> from nmt.corpus.prepare import prepare
@@ -67,21 +67,22 @@ from nmt.corpus.tokenizers import (
 from nmt.errors import UserError, writing
 from nmt.locks import locked
 
-Given: TypeAlias = Mapping[Split, list[Pair]]  # validation and test pairs that need no choosing
+# validation and test pairs that the user or the corpus provides
+Given: TypeAlias = Mapping[Split, list[Pair]]
 _PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
 _NO_KEYS = np.empty(0, np.int64)
 _RENUMBERED = 2**22  # ids at once
-_ENCODED = 50_000  # lines at once: the more, the more often their words recur
+_ENCODED = 50_000  # lines at once: recurring words are encoded only once
 _ENDINGS = {".ids", ".offsets", ".keys", ".jsonl", ".json", ".model"}
 
 
 def prepare(config: Config, folder: Path | None = None, refresh: bool = False) -> PreparedData:
     """Read, clean, split and tokenize the corpus; write the result to `folder`.
 
-    Nothing is done when the folder holds the result of the same corpus and configuration already.
-    The folder is complete or not there at all: it is written beside its place and moved into it.
-    Of several processes that prepare one folder, one works and the others wait for its result.
-    `refresh` downloads the corpus again.
+    Does nothing if the folder already holds the result for this corpus and configuration. It is
+    either complete or absent: it is written next to its final location, then moved. If several
+    processes prepare the same folder, one does the work and the others wait. `refresh` downloads
+    the corpus again.
     """
     corpora = open_corpora(config.data, refresh)
     inherited = Inherited.open(config)
@@ -101,16 +102,16 @@ def prepare(config: Config, folder: Path | None = None, refresh: bool = False) -
 
 @contextmanager
 def _claim(folder: Path) -> Iterator[Path]:
-    """Yield the place to write a new `folder` at, while no other process writes or replaces it."""
+    """Yield a path to write a new `folder` at; keep other processes from writing it."""
     place = folder.resolve()
     with writing(folder):
         place.parent.mkdir(parents=True, exist_ok=True)
-    # Where there are no locks, each process has a place of its own.
+    # Without locks, each process has its own path.
     partial = place.with_name(f".{place.name}.partial-{os.getpid()}")
     lock = place.with_name(f".{place.name}.lock")
     with locked(lock, f"waiting for another process that prepares {folder}") as alone:
         others = place.parent.glob(f".{glob.escape(place.name)}.partial-*") if alone else []
-        for remains in {partial, *others}:  # of processes that were killed
+        for remains in {partial, *others}:  # left by killed processes
             shutil.rmtree(remains, ignore_errors=True)
         try:
             yield partial
@@ -119,19 +120,17 @@ def _claim(folder: Path) -> Iterator[Path]:
 
 
 def _require_own(folder: Path) -> None:
-    """Refuse to replace anything but an empty folder or one that `prepare` wrote."""
+    """Refuse to replace anything except an empty folder or one that `prepare` wrote."""
     if not folder.exists():
         return
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
     endings = {Path(name).suffix for name in names}
     if names and not ("prepared.json" in names and endings <= _ENDINGS):
-        raise UserError(
-            f"{folder}: not empty and not prepared data; delete it, or move what is yours"
-        )
+        raise UserError(f"{folder}: not empty and not prepared data; delete it, or move your files")
 
 
 def _replace_folder(folder: Path, new: Path) -> None:
-    """Move `new` to `folder`; what was there is deleted only when that has worked."""
+    """Move `new` to `folder`; delete the old folder only after that succeeded."""
     old = new.with_name(f"{new.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     if folder.exists():
@@ -146,14 +145,14 @@ def _replace_folder(folder: Path, new: Path) -> None:
 
 
 def default_folder(config: Config) -> Path:
-    """Return ./data/prepared/SOURCE-HASH, one folder for each data and tokenizer section."""
+    """Return ./data/prepared/SOURCE-HASH, with a hash of the data and tokenizer sections."""
     digest = hashlib.sha256(_sections(config).encode()).hexdigest()[:10]
     name = "corpora" if config.data.corpora else config.data.source
     return Path("data", "prepared", f"{name}-{digest}")
 
 
 def _sections(config: Config, paths: bool = True) -> str:
-    """Return what the data and tokenizer sections set; a field added later changes nothing."""
+    """Return the non-default fields of both sections, so that adding a field changes nothing."""
     without = {} if paths else dict.fromkeys(CORPUS_PATHS, True)
     exclude: Any = {**without, "corpora": {"__all__": without}}
     data = config.data.model_dump_json(exclude=exclude, exclude_defaults=True)
@@ -162,9 +161,9 @@ def _sections(config: Config, paths: bool = True) -> str:
 
 
 def _fingerprint(config: Config, corpora: list[Corpus], inherited: Inherited | None) -> str:
-    """Return a hash of everything that the prepared data is made from."""
+    """Return a hash of everything that the prepared data depends on."""
     digest = hashlib.sha256(f"format {FORMAT}\n".encode())
-    digest.update(_sections(config, paths=False).encode())  # the files may have moved
+    digest.update(_sections(config, paths=False).encode())  # files may be moved
     for path in inherited.files(config) if inherited else []:
         digest.update(f"\n{path.name} {checksum(path)}".encode())
     files = [
@@ -247,7 +246,7 @@ def _corpus_reports(corpora: list[Corpus], plan: "_Plan") -> list[CorpusReport]:
 
 
 def _read_given(data: DataConfig, corpora: list[Corpus]) -> Given:
-    """Return the pairs of given validation and test splits; the sources carry their tags."""
+    """Return the pairs of provided validation and test splits, with tags on the sources."""
     given: dict[Split, list[Pair]] = {}
     for corpus in corpora:
         for split in _PARTS:
@@ -260,9 +259,9 @@ def _read_given(data: DataConfig, corpora: list[Corpus]) -> Given:
 
 @dataclass
 class _Plan:
-    """Where each pair of the training source goes; a few bytes a pair, no text.
+    """Which split each pair of the training corpora goes to; a few bytes per pair, no text.
 
-    sizes: pairs read of each corpus, which come one after another
+    sizes: number of pairs of each corpus, which follow one another
     """
 
     sizes: list[int]
@@ -273,7 +272,7 @@ class _Plan:
 
     @property
     def in_train(self) -> NDArray[np.bool_]:
-        """Which pairs training learns from."""
+        """Which pairs are used for training."""
         return np.equal(self.parts, Part.TRAIN)
 
 
@@ -285,9 +284,9 @@ def _plan_splits(
     texts: tuple[Path, Path],
     cased: Path | None,
 ) -> _Plan:
-    """Read the training source: write all pairs cleaned, and decide where each of them goes.
+    """Read the training corpora: write all pairs, cleaned, and assign each to a split.
 
-    held_out_before: pairs that may be held out, but are not for training
+    held_out_before: pairs that may be held out but not used for training
     """
     cleaned = _clean(data, corpora, texts, cased)
     kept, dropped = cleaned.kept, cleaned.dropped
@@ -301,7 +300,7 @@ def _plan_splits(
         kept = kept & ~shared
     if not kept.any():
         raise UserError(
-            "no training pair is left after cleaning; check the corpus and data.max_words"
+            "no training pairs left after cleaning; check the corpus and data.max_words"
         )
     sizes: dict[Split, int] = {"test": data.test_size, "validation": data.validation_size}
     wanted = {_PARTS[split]: size for split, size in sizes.items() if split not in given}
@@ -338,9 +337,9 @@ def _assign(
     reserved: NDArray[np.int64],
     may_be_taken: NDArray[np.bool_],
 ) -> NDArray[np.uint8]:
-    """Take validation and test out of some corpora; the others lose the pairs with the same keys.
+    """Hold out validation and test pairs; drop pairs of other corpora with the same keys.
 
-    may_be_taken: which pairs are of such a corpus, shape (pairs,)
+    may_be_taken: which pairs are from a corpus to hold out from, shape (pairs,)
     """
     parts = assign_parts(keys, kept & may_be_taken, wanted, reserved)
     others = kept & ~may_be_taken
@@ -351,9 +350,9 @@ def _assign(
 
 @dataclass
 class _Cleaned:
-    """What is known of each training pair after cleaning.
+    """Facts about each training pair, after cleaning.
 
-    sizes: pairs of each corpus, which come one after another;
+    sizes: number of pairs of each corpus, which follow one another;
 
     plain_source_keys, plain_target_keys: hashes without case and punctuation; empty unless asked
     for
@@ -371,9 +370,9 @@ class _Cleaned:
 def _clean(
     data: DataConfig, corpora: list[Corpus], texts: tuple[Path, Path], cased: Path | None
 ) -> _Cleaned:
-    """Write the training sources cleaned, a pair a line; to `cased` the target before lowercasing.
+    """Write the cleaned training pairs; to `cased`, the targets before lower-casing.
 
-    Return which pairs may stay, the hashes of their sources and targets, and why others may not.
+    Returns which pairs to keep, hashes of their sources and targets, and why others were dropped.
     """
     cleaner = Cleaner(data)
     kept: list[NDArray[np.bool_]] = []
@@ -412,7 +411,7 @@ def _clean(
 
 
 def _read_chunks(data: DataConfig, corpora: list[Corpus]) -> Iterator[tuple[int, str, list[Pair]]]:
-    """Yield the number of a corpus, what its tag puts before its sources, and some of its pairs."""
+    """Yield chunks of pairs, each with the number of its corpus and its tag prefix."""
     for number, corpus in enumerate(corpora):
         pairs = iter(_progress(corpus.pairs("train"), f"reading {corpus.name}"))
         while chunk := list(islice(pairs, CHUNK)):
@@ -422,7 +421,7 @@ def _read_chunks(data: DataConfig, corpora: list[Corpus]) -> Iterator[tuple[int,
 def _shares_with(
     held_out: Iterable[Pair], cleaned: _Cleaned, data: DataConfig
 ) -> NDArray[np.bool_]:
-    """Return which training pairs have a source or target that a held-out pair has, too."""
+    """Return which training pairs share a source or target with a held-out pair."""
     pairs = list(held_out)
     sources, targets = (
         sentence_keys((plain(pair[side]) for pair in pairs), data.seed) for side in (0, 1)
@@ -431,7 +430,7 @@ def _shares_with(
 
 
 def _large_groups(keys: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Return the keys of groups so large that a few would fill a split of `size` pairs."""
+    """Return the keys of groups so large that a few of them would fill a split of `size` pairs."""
     groups, counts = np.unique(keys, return_counts=True)
     return groups[counts > max(10, size // 20)]
 
@@ -444,7 +443,7 @@ def _source_keys(data: DataConfig, pairs: list[Pair]) -> NDArray[np.int64]:
 def _write_splits(
     data: DataConfig, given: Given, corpora: list[Corpus], plan: _Plan, folder: Path
 ) -> Counter[str]:
-    """Write the raw validation and test pairs; return how many each split has."""
+    """Write the raw validation and test pairs; return the size of each split."""
     cleaner = Cleaner(data)
     train_keys = np.unique(plan.source_keys[plan.in_train])
     counts = Counter(train=int(plan.in_train.sum()))
@@ -461,7 +460,7 @@ def _write_splits(
 
 
 def _keep_lines(text: Path, kept: NDArray[np.bool_]) -> None:
-    """Take the other lines out of a text file."""
+    """Remove the other lines from a text file."""
     rest = text.with_suffix(".kept")
     with text.open("rb") as lines, rest.open("wb") as file:
         file.writelines(compress(lines, kept.tolist()))
@@ -469,7 +468,7 @@ def _keep_lines(text: Path, kept: NDArray[np.bool_]) -> None:
 
 
 def _held_out(data: DataConfig, corpora: list[Corpus], plan: _Plan) -> dict[Part, list[Pair]]:
-    """Read corpora again for the raw pairs that the plan takes out; the sources have their tags."""
+    """Read the corpora again and return the raw held-out pairs, with tags on the sources."""
     held_out: dict[Part, list[Pair]] = {part: [] for part in _PARTS.values()}
     all_parts = np.split(plan.parts, np.cumsum(plan.sizes)[:-1])
     for corpus, parts in zip(corpora, all_parts, strict=True):
@@ -490,7 +489,7 @@ def _example(pair: tuple[str, str], cleaner: Cleaner, train_keys: NDArray[np.int
 
 
 def _learn_casing(cased: Path, folder: Path) -> None:
-    """Write how the training targets are capitalised."""
+    """Learn and write the capitalization of the training targets."""
 
     def lines() -> Iterator[str]:
         return chain.from_iterable(_progress(read_chunks(cased), "learning capitals"))
@@ -500,9 +499,9 @@ def _learn_casing(cased: Path, folder: Path) -> None:
 
 
 def _hide_names(data: DataConfig, texts: tuple[Path, Path], folder: Path) -> int:
-    """Put placeholders for names into the training text; write the list of the words left in it.
+    """Replace names in the training text by placeholders; write the list of known words.
 
-    Return the number of pairs with placeholders.
+    Returns the number of pairs with placeholders.
     """
     only_names = data.carry_over == "names"
     hider = NameHider(_progress(_read_pairs(texts), "finding names"), only_names, data.seed)
@@ -535,7 +534,7 @@ def _text_writer(path: Path) -> Any:
 
 
 def _encode_train(config: Config, texts: tuple[Path, Path], folder: Path) -> Tokenizers:
-    """Write the training ids; return the tokenizers, whose numbering is settled here."""
+    """Write the training ids; return the tokenizers with their final numbering."""
     tokenizers = load_tokenizers(config.data, config.tokenizer, folder)
     _encode_text(tokenizers.target, texts[1], folder / "train.target")
     if config.tokenizer.joint and config.tokenizer.subword and not config.tokenizer.run:
@@ -552,7 +551,7 @@ def _encode_text(tokenizer: Tokenizer, text: Path, stem: Path) -> None:
 
 
 def _put_target_first(size: int, folder: Path) -> None:
-    """Renumber a joint vocabulary of `size` pieces, and the target's ids, which are written."""
+    """Renumber a joint vocabulary of `size` pieces, and the target ids written so far."""
     ids = np.memmap(folder / "train.target.ids", np.int32, "r+")
     blocks = [ids[start : start + _RENUMBERED] for start in range(0, len(ids), _RENUMBERED)]
     used = np.zeros(size, np.bool_)
@@ -566,14 +565,14 @@ def _put_target_first(size: int, folder: Path) -> None:
 def _encode_examples(
     data: DataConfig, tokenizers: Tokenizers, split: str, folder: Path
 ) -> dict[str, float]:
-    """Return the share of known tokens a side of a held-out split; write validation's ids."""
+    """Return the share of known tokens of each side; write the ids of the validation split."""
     texts = _read_as_model(data, tokenizers, folder / f"{split}.jsonl")
     coverage: dict[str, float] = {}
     for side in SIDES:
         tokenizer: Tokenizer = getattr(tokenizers, side)
         ids, lengths = tokenizer.encode_flat(texts[side])
         coverage[side] = 1 - int(np.isin(ids, tokenizer.unknown_ids).sum()) / max(1, len(ids))
-        if split == "validation":  # the test set is read as text, by those who score it
+        if split == "validation":  # the test set is only used as text
             with SequenceWriter(folder / f"{split}.{side}") as writer:
                 writer.extend(ids, lengths)
     return coverage
@@ -582,7 +581,7 @@ def _encode_examples(
 def _read_as_model(
     data: DataConfig, tokenizers: Tokenizers, examples: Path
 ) -> dict[str, list[str]]:
-    """Return both sides of held-out pairs as the model reads them."""
+    """Return both sides of held-out pairs, as the model reads them."""
     cleaner = Cleaner(data)
     texts: dict[str, list[str]] = {side: [] for side in SIDES}
     for example in read_examples(examples):
@@ -598,7 +597,7 @@ def _read_as_model(
 def _fit(
     config: Config, tokenizers: Tokenizers, inherited: Inherited, folder: Path
 ) -> InheritedReport:
-    """Compare how a run's vocabularies spell the new validation text and the run's own."""
+    """Compare how well a run's vocabularies fit the new validation text and the run's own."""
     new, own = (
         {
             side: _pieces_per_word(getattr(tokenizers, side), lines)
@@ -637,12 +636,12 @@ def _check_coverage(config: Config, coverage: dict[Split, dict[str, float]]) -> 
     ]
     if low:
         raise UserError(
-            f"the vocabulary knows too few tokens: {', '.join(low)}, below data.min_coverage "
-            f"{floor:.0%}; check that the splits are of the same kind, raise "
+            f"the vocabulary covers too few tokens: {', '.join(low)}, below data.min_coverage "
+            f"{floor:.0%}; check that the splits contain the same kind of text, raise "
             "tokenizer.vocabulary_size or use subwords"
         )
 
 
 def _progress(items: Any, description: str, total: int | None = None) -> Any:
-    """Return the items with a progress bar that appears after two seconds."""
+    """Iterate over items with a progress bar, which appears after two seconds."""
     return tqdm(items, desc=description, total=total, unit="", unit_scale=True, delay=2)

@@ -1,15 +1,15 @@
 """Prepared data on disk: flat arrays of ids with offsets, memory-mapped, in one folder.
 
 train.source.ids      int32, the ids of all sentences one after another
-train.source.offsets  int64, where each sentence begins, and the end
+train.source.offsets  int64, where each sentence starts, and the end
 train.target.*, validation.*
 validation.jsonl, test.jsonl   raw text: {"source", "reference", "source_in_train"}
 joint.model and target.model, or source.vocabulary.json, …   the tokenizers
-known_words.json      the training source's words, where data.carry_over is set
-casing.json           how the training target writes its words, where data.restore_case is set
-frequent_words.json   each side's words that training saw at least 5 times
-train.target.keys     int64, sorted, a hash of each training target
-report.json           what was read, dropped, covered
+known_words.json      the words of the training sources, if data.carry_over is set
+casing.json           the capitalization of the training targets, if data.restore_case is set
+frequent_words.json   words of each side that occur at least 5 times in training
+train.target.keys     int64, sorted hashes of the training targets
+report.json           what was read, dropped and covered
 prepared.json         the manifest (nmt/corpus/manifest.py)
 """
 
@@ -38,9 +38,9 @@ _OFFSET = np.dtype("<i8")
 
 
 class Sequences:
-    """Sentences as ids in one flat array; reading one costs its own length only.
+    """Sentences as ids in one flat array; the cost of reading one depends on its length only.
 
-    ids: those of all sentences; offsets: where each sentence begins, and the end
+    ids: of all sentences; offsets: where each sentence starts, and the end
     """
 
     def __init__(self, ids: NDArray[np.int32], offsets: NDArray[np.int64]):
@@ -48,16 +48,16 @@ class Sequences:
 
     @classmethod
     def open(cls, stem: Path) -> "Sequences":
-        """Map what `SequenceWriter` wrote into memory."""
+        """Memory-map what `SequenceWriter` wrote."""
         try:
             offsets = np.memmap(f"{stem}.offsets", _OFFSET, "r")
-            # An empty file cannot be mapped; all sentences may be empty.
+            # An empty file cannot be mapped, and all sentences may be empty.
             empty = Path(f"{stem}.ids").stat().st_size == 0
             ids = np.empty(0, _ID) if empty else np.memmap(f"{stem}.ids", _ID, "r")
         except (OSError, ValueError) as error:
             raise _damaged(stem, error) from None
         if offsets[-1] != len(ids):
-            raise _damaged(stem, "cut off")
+            raise _damaged(stem, "truncated")
         return cls(ids, offsets)
 
     def __len__(self) -> int:
@@ -68,7 +68,7 @@ class Sequences:
 
     def rows(self, numbers: NDArray[np.int64]) -> list[list[int]]:
         """Return the ids of several sentences."""
-        ids = self.ids.view(np.ndarray)  # a slice of a mapped array is costly to make
+        ids = self.ids.view(np.ndarray)  # slicing a memory map is slow
         starts, ends = self.offsets[numbers].tolist(), self.offsets[numbers + 1].tolist()
         return [ids[start:end].tolist() for start, end in zip(starts, ends, strict=True)]
 
@@ -88,8 +88,8 @@ class SequenceWriter:
         self._offsets.write(np.zeros(1, _OFFSET).data)
 
     def extend(self, ids: NDArray[np.int32], lengths: NDArray[np.int64]) -> None:
-        """Append sentences: the ids of all one after another, and how many each of them has."""
-        # Not by `tofile`, which overlooks some errors of a full disk.
+        """Append sentences, given their concatenated ids and the length of each."""
+        # `tofile` misses some errors of a full disk.
         self._offsets.write((self._end + np.cumsum(lengths)).astype(_OFFSET).data)
         self._end += len(ids)
         self._ids.write(ids.astype(_ID).data)
@@ -127,7 +127,7 @@ def write_examples(path: Path, examples: Iterable[Example]) -> None:
 
 
 def read_examples(path: Path, remedy: str = _REMEDY) -> list[Example]:
-    """Read what `write_examples` wrote; `remedy` is what an error tells the user to do."""
+    """Read what `write_examples` wrote; `remedy` is the advice in an error message."""
     try:
         with path.open(encoding="utf-8", newline="\n") as file:
             return [_EXAMPLE.validate_json(line, strict=True) for line in file]
@@ -163,9 +163,9 @@ class PreparedData:
 
     @property
     def shares(self) -> list[tuple[int, float]] | None:
-        """Number of training pairs of each corpus, one after another, and its share of an epoch.
+        """Number of training pairs of each corpus, and its share of an epoch.
 
-        None where each pair comes once an epoch.
+        None if each pair occurs once per epoch.
         """
         weights = [part.weight for part in self.data.corpora if part.weight]
         if not weights:
@@ -180,7 +180,7 @@ class PreparedData:
 
 
 def read_report(folder: Path, remedy: str = _REMEDY) -> PreparationReport:
-    """Read the preparation's report; `remedy` is what an error tells the user to do."""
+    """Read the report of `prepare`; `remedy` is the advice in an error message."""
     path = folder / "report.json"
     try:
         return TypeAdapter(PreparationReport).validate_json(path.read_bytes(), strict=True)

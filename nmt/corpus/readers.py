@@ -1,8 +1,8 @@
-"""Reading sentence pairs from files: tab-separated, parallel, or pickled.
+"""Reads sentence pairs from files: tab-separated, parallel, or pickled.
 
-Every reader yields `(first, second)` as raw text without the line end, and raises `UserError` as
-soon as it meets something that is not right. All text is UTF-8; only `\\n` or `\\r\\n` ends a line.
-Files are read and decoded in blocks of lines, which takes a fraction of the time of single ones.
+Every reader yields `(first, second)` as raw text without line ends, and raises `UserError` at the
+first error. All text is UTF-8; only `\\n` or `\\r\\n` ends a line. Files are read and decoded in
+blocks of lines, which is much faster than line by line.
 """
 
 import codecs
@@ -40,9 +40,9 @@ def read_pickle(path: Path) -> Iterator[Pair]:
 def read_tsv(path: Path) -> Iterator[Pair]:
     """Yield the first two fields of each line; blank lines and a header are skipped.
 
-    A header is numbers, or names such as "English" and "German", which is told.
-    Where the first line is as in Tatoeba's own files, number TAB source TAB number TAB target, the
-    numbers are left out.
+    A header consists of numbers, or of names such as "English" and "German"; skipping it is
+    reported. If the first line has the format of Tatoeba's own files, number TAB source TAB number
+    TAB target, the numbers are dropped.
     """
     numbered = False
     for number, line in enumerate(read_lines(path), start=1):
@@ -52,8 +52,7 @@ def read_tsv(path: Path) -> Iterator[Pair]:
         if not line.strip() or (number == 1 and _is_header(fields)):
             continue
         if number == 1 and _names_columns(fields):
-            told = shown(f"{path}: line 1 names the columns and is left out")
-            print(told, file=sys.stderr)
+            print(shown(f"{path}: skipping line 1, a header"), file=sys.stderr)
             continue
         pair = fields[1:4:2] if numbered else fields[:2]
         if len(pair) < 2:
@@ -67,12 +66,12 @@ def _tabs(fields: list[str]) -> str:
 
 
 def _is_tatoeba(fields: list[str]) -> bool:
-    """Tell whether the fields are a numbered sentence and a numbered translation."""
+    """Return whether the fields are a numbered sentence and a numbered translation."""
     return len(fields) == 4 and not _is_header(fields) and all(map(str.isdecimal, fields[::2]))
 
 
 def _is_header(fields: list[str]) -> bool:
-    """Tell whether the fields number the columns, from 0 or 1 on."""
+    """Return whether the fields are column numbers, from 0 or 1."""
     numbers = [str(number) for number in range(len(fields) + 1)]
     return len(fields) > 1 and fields in (numbers[:-1], numbers[1:])
 
@@ -84,18 +83,18 @@ _COLUMN_NAMES = {
 
 
 def _names_columns(fields: list[str]) -> bool:
-    """Tell whether the first two fields are names of languages or sides, as in a header."""
+    """Return whether the first two fields are names of languages or sides, as in a header."""
     names = {field.strip().strip('"').lower() for field in fields[:2]}
     return len(names) == 2 and names <= _COLUMN_NAMES
 
 
 def read_parallel(source: Path, target: Path) -> Iterator[Pair]:
-    """Yield line n of the one file with line n of the other."""
+    """Yield line n of one file together with line n of the other."""
     return align(read_lines(source), read_lines(target), (str(source), str(target)))
 
 
 def align(sources: Iterator[str], targets: Iterator[str], names: tuple[str, str]) -> Iterator[Pair]:
-    """Yield lines in pairs; that one side has more is known, and raised, only at the end."""
+    """Yield lines in pairs; raise an error at the end if the numbers of lines differ."""
     source_count = target_count = 0
     for first, second in zip_longest(sources, targets):
         source_count += first is not None
@@ -105,19 +104,19 @@ def align(sources: Iterator[str], targets: Iterator[str], names: tuple[str, str]
     if source_count != target_count:
         raise UserError(
             f"{names[0]} has {source_count} lines but {names[1]} has {target_count}; "
-            "line n of the one must be the translation of line n of the other"
+            "line n of one must be the translation of line n of the other"
         )
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a text file, which may be packed as .gz or .zip, without their ends."""
+    """Yield the lines of a text file, plain, .gz or .zip, without line ends."""
     packed = path.suffix.lower() in (".gz", ".zip")
     with damage_explained(path), _open(path) as stream:
         yield from decode_lines(stream, str(path), MAX_UNPACKED_BYTES if packed else None)
 
 
 def decode_lines(stream: Stream, name: str, max_bytes: int | None = None) -> Iterator[str]:
-    """Yield the lines of an open stream, called `name` in messages, without their ends."""
+    """Yield the lines of an open stream, without line ends; `name` is for messages."""
     return chain.from_iterable(_decode_blocks(stream, name, max_bytes))
 
 
@@ -134,12 +133,12 @@ def _decode_blocks(stream: Stream, name: str, max_bytes: int | None) -> Iterator
 
 
 def _read_blocks(stream: Stream) -> Iterator[bytes]:
-    """Yield whole lines, as many at once as there are to read; each ends with a line feed.
+    """Yield blocks of whole lines, each line with its line feed.
 
-    The last one is cut where it is too long: a file without line ends would be read into memory
-    whole.
+    Truncates a last line that is too long, so that a file without line ends does not fill the
+    memory.
     """
-    buffered = cast(BufferedIOBase, stream)  # all are, whatever the annotations say
+    buffered = cast(BufferedIOBase, stream)  # true of all, despite the annotations
     rest = b""
     while len(rest) <= MAX_LINE_BYTES and (block := buffered.read1(MAX_LINE_BYTES)):
         lines, end, rest = (rest + block).rpartition(_LINE_FEED)
@@ -150,7 +149,7 @@ def _read_blocks(stream: Stream) -> Iterator[bytes]:
 
 
 def _decode(block: bytes, name: str, number: int) -> list[str]:
-    """Return the lines of a block, of which `number` is the first."""
+    """Return the lines of a block; `number` is that of the first line."""
     if len(block) > MAX_LINE_BYTES:
         for i, line in enumerate(block.split(_LINE_FEED), number):
             if len(line) > MAX_LINE_BYTES:
@@ -185,7 +184,7 @@ def _open(path: Path) -> Iterator[Stream]:
 
 
 def _text_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    """Return the first text file of the archive that is not about the archive itself."""
+    """Return the first text file of the archive, except files about the archive itself."""
     for member in archive.infolist():
         name = PurePosixPath(member.filename).name.lower()
         about = name.startswith(("_", ".", "readme", "license"))
@@ -198,7 +197,7 @@ def _text_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
 
 @contextmanager
 def damage_explained(path: Path) -> Iterator[None]:
-    """Turn what a missing, damaged or locked file raises into a `UserError`."""
+    """Turn the exceptions of a missing, damaged or locked file into a `UserError`."""
     try:
         yield
     except (OSError, EOFError, RuntimeError, ValueError, zlib.error, zipfile.BadZipFile) as error:

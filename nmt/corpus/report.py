@@ -1,4 +1,4 @@
-"""The report of a preparation: what was read, dropped, split and covered."""
+"""The report of `nmt prepare`: what was read, dropped, split and covered."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ class Pairs(TypedDict):
 
 
 class Lengths(TypedDict):
-    """Of one side's training sentences, in pieces."""
+    """Sentence lengths of one side of the training split, in pieces."""
 
     mean: FiniteFloat
     median: int
@@ -38,7 +38,7 @@ class Sizes(TypedDict):
 
 
 class CorpusReport(TypedDict):
-    """One of the corpora: pairs read, and those of them in training."""
+    """One of several corpora: pairs read, and how many of them are in training."""
 
     name: str
     licence: str
@@ -60,9 +60,9 @@ class InheritedReport(TypedDict):
 
 
 class PreparationReport(TypedDict):
-    """What a preparation did.
+    """What `prepare` did.
 
-    dropped: pairs, by reason; hidden_names: training pairs with placeholders; coverage: shares by
+    dropped: pairs by reason; hidden_names: training pairs with placeholders; coverage: shares by
     split and side; source_in_train: pairs, by split; corpora: in the order of their pairs
     """
 
@@ -79,7 +79,7 @@ class PreparationReport(TypedDict):
 
 
 def length_summary(lengths: NDArray[np.int64]) -> Lengths:
-    """Summarise sentence lengths in pieces."""
+    """Summarize sentence lengths in pieces."""
     if not len(lengths):
         return {"mean": 0.0, "median": 0, "p95": 0, "longest": 0}
     return {
@@ -91,7 +91,7 @@ def length_summary(lengths: NDArray[np.int64]) -> Lengths:
 
 
 def format_report(report: PreparationReport) -> str:
-    """Return the report as text for people."""
+    """Return the report as readable text."""
     dropped = ", ".join(f"{why} {count:,}" for why, count in report["dropped"].items()) or "none"
     pairs = ", ".join(f"{split} {count:,}" for split, count in report["pairs"].items())
     lines = [f"pairs read       {report['read']:,}", f"dropped          {dropped}"]
@@ -112,7 +112,7 @@ def format_report(report: PreparationReport) -> str:
         shares = ", ".join(f"{side} {share:.2%}" for side, share in coverage.items())
         lines.append(f"{split} covered ".ljust(17) + shares)
     for split, overlap in report["source_in_train"].items():
-        lines.append(f"{split} overlap ".ljust(17) + f"{overlap:,} pairs' source is in train too")
+        lines.append(f"{split} overlap ".ljust(17) + f"{overlap:,} sources are also in train")
     if "inherited" in report:
         lines += format_inherited(report["inherited"])
     corpora = report.get("corpora", [])

@@ -1,12 +1,12 @@
-"""Reading a pickled numpy array of strings without trusting the pickle.
+"""Reads a pickled numpy array of strings without trusting the pickle.
 
-A pickle is a program, and `pickle.load` runs whatever it says. Here nothing of it runs: the few
-operations that numpy writes for a string array build inert records, from which this module makes
-the array itself. Every other operation, and every other name, is refused by name.
+A pickle is a program, and `pickle.load` runs it. This module runs none of it: the few operations
+that numpy writes for a string array build inert records, from which this module creates the array.
+Every other operation and every other name is refused.
 
-A `pickle.Unpickler` with a strict `find_class` would not do: it still performs the operations, and
-a few bytes make its C version fill the memory (a high memo number) or crash the interpreter (a
-deeply nested tuple as the key of a dictionary).
+A `pickle.Unpickler` with a strict `find_class` is not enough. It still performs the operations, and
+a few bytes make its C implementation fill the memory (a high memo number) or crash the interpreter
+(a deeply nested tuple as a dictionary key).
 """
 
 import io
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from nmt.errors import UserError
 
 MAX_FILE_BYTES = 2**30
-# One byte of pickle can make an object of 100 bytes; an honest operation has 10 bytes on average.
+# One byte of pickle can create an object of 100 bytes; a genuine operation has 10 on average.
 MAX_OPERATIONS = 10_000_000
 FREE_OPERATIONS, BYTES_PER_OPERATION = 500_000, 6
 
@@ -34,7 +34,7 @@ _NAMES = {
     ("numpy", "ndarray"): "ndarray",
     ("numpy", "dtype"): "dtype",
     ("_codecs", "encode"): "encode",
-    # numpy 2 moved its core; both homes are in the wild.
+    # numpy 2 moved its core; both names occur in files.
     ("numpy.core.multiarray", "_reconstruct"): "reconstruct",
     ("numpy._core.multiarray", "_reconstruct"): "reconstruct",
     ("numpy.core.numeric", "_frombuffer"): "frombuffer",
@@ -47,8 +47,8 @@ def load_string_array(
 ) -> NDArray[np.str_] | NDArray[np.object_]:
     """Return the pickled array of strings in `path`, of shape (n, 2) with n ≥ 1; it is read-only.
 
-    Memory stays within 20 times the file's size and 300 MB, whether it is refused or not. Raises
-    `UserError` if the file cannot be read, is larger than `max_bytes`, or holds anything else.
+    Uses at most 20 times the size of the file plus 300 MB, even if the file is refused. Raises
+    `UserError` if the file cannot be read, is larger than `max_bytes`, or contains anything else.
     """
     data = _read(path, max_bytes)
     try:
@@ -56,14 +56,14 @@ def load_string_array(
     except _RefusedError as error:
         raise UserError(f"{path}: {error}; {_REMEDY}") from None
     except Exception as error:
-        # Hostile or damaged bytes can fail in any way, and none of them is worth a traceback.
+        # Hostile or damaged bytes can cause any exception; none deserves a stack trace.
         what = f"{type(error).__name__} {_printable(error)}".strip()
         raise UserError(f"{path}: not a readable pickle ({what}); {_REMEDY}") from None
     return array
 
 
 class _RefusedError(Exception):
-    """What is wrong with a pickle, in words for the user."""
+    """The reason why a pickle is refused, worded for the user."""
 
 
 def _read(path: Path, max_bytes: int) -> bytes:
@@ -89,14 +89,14 @@ def _printable(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """An admitted global, not resolved."""
+    """An allowed global, not resolved."""
 
     name: str
 
 
 @dataclass(slots=True)
 class _Call:
-    """A call that the pickle asks for, not made; `state` is what it would be updated with."""
+    """A call requested by the pickle, not made; `state` is what would update the result."""
 
     name: str
     arguments: object
@@ -104,7 +104,7 @@ class _Call:
 
 
 class _Machine:
-    """The stack and the memo that pickle's operations work on."""
+    """The stack and the memo of the pickle machine."""
 
     def __init__(self) -> None:
         self.stack: list[Any] = []
@@ -159,7 +159,7 @@ def _refuse(what: str) -> NoReturn:
     raise _RefusedError(f"refused: {_printable(what)}")
 
 
-# What an operation does to the machine `m`, given its argument `a`.
+# The effect of each operation on the machine `m`, given its argument `a`.
 _Operation = Callable[[_Machine, Any], None]
 _OPERATIONS: dict[str, _Operation] = {
     "PROTO": lambda m, a: None,
@@ -178,7 +178,7 @@ _OPERATIONS: dict[str, _Operation] = {
     "APPEND": lambda m, a: m.extend([m.stack.pop()]),
     "APPENDS": lambda m, a: m.extend(m.pop_to_mark()),
     "GLOBAL": lambda m, a: m.push_name(*a.split(" ", 1)),
-    # INST is GLOBAL and a call in one: nothing that numpy writes, but refused by the name it has.
+    # INST combines GLOBAL and a call. numpy does not write it, but its name makes a good message.
     "INST": lambda m, a: _refuse(a.replace(" ", ".", 1)),
     "STACK_GLOBAL": lambda m, a: m.push_stack_name(),
     "REDUCE": lambda m, a: m.push_call(),
@@ -193,7 +193,7 @@ _OPERATIONS: dict[str, _Operation] = {
 
 
 def _run(data: bytes) -> object:
-    """Return what the pickle leaves on its stack: numbers, text, tuples, lists and records."""
+    """Return the top of the stack: numbers, text, tuples, lists and records."""
     machine = _Machine()
     most = min(MAX_OPERATIONS, FREE_OPERATIONS + len(data) // BYTES_PER_OPERATION)
     for count, (opcode, argument) in enumerate(_operations(data)):
@@ -208,7 +208,7 @@ def _run(data: bytes) -> object:
 
 
 def _operations(data: bytes) -> Iterator[tuple[str, Any]]:
-    # A stream ends where the data end, so that a lie about a length cannot reserve memory.
+    # The stream ends with the data, so that a false length cannot reserve memory.
     for opcode, argument, _ in pickletools.genops(io.BytesIO(data)):
         yield opcode.name, argument
 
@@ -217,7 +217,7 @@ def _operations(data: bytes) -> Iterator[tuple[str, Any]]:
 
 
 def _make_array(result: object) -> NDArray[np.str_] | NDArray[np.object_]:
-    """Make the array that the records describe, as numpy's own functions would."""
+    """Build the array that the records describe, as numpy's functions would."""
     if not isinstance(result, _Call) or result.name not in ("reconstruct", "frombuffer"):
         found = result.name if isinstance(result, _Call) else type(result).__name__
         raise _RefusedError(f"holds {found}, not an array of strings")
@@ -228,11 +228,11 @@ def _make_array(result: object) -> NDArray[np.str_] | NDArray[np.object_]:
         case ((content, dtype, shape, "C" | "F" as order), None):
             pass
         case _:
-            raise _RefusedError("holds an array that is put together in an unknown way")
+            raise _RefusedError("contains an array that is constructed in an unknown way")
     pairs = _count_pairs(shape)
     kind = _string_type(dtype)
     if kind is None:
-        # Objects are written row by row, whatever the order in memory was.
+        # Objects are always written in row order, whatever the memory layout was.
         return _from_objects(content, pairs).reshape((pairs, 2))
     array = _from_bytes(content, kind, pairs)
     _check_characters(array)
@@ -245,7 +245,7 @@ def _count_pairs(shape: object) -> int:
             return pairs
         case tuple() if len(shape) <= 4 and all(isinstance(size, int) for size in shape):
             raise _RefusedError(f"holds an array of shape {_printable(shape)}, not (pairs, 2)")
-    raise _RefusedError("holds an array of no proper shape")
+    raise _RefusedError("holds an array with an invalid shape")
 
 
 def _string_type(dtype: object) -> "np.dtype[np.str_] | None":
@@ -274,12 +274,12 @@ def _from_bytes(content: object, kind: "np.dtype[np.str_]", pairs: int) -> NDArr
     expected = pairs * 2 * kind.itemsize
     if len(content) != expected:
         wanted = _printable(expected)
-        raise _RefusedError(f"holds {len(content)} bytes of text where {wanted} belong")
+        raise _RefusedError(f"holds {len(content)} bytes of text instead of {wanted}")
     return np.frombuffer(content, kind)
 
 
 def _from_objects(content: object, pairs: int) -> NDArray[np.object_]:
-    """Keep strings as objects: at a fixed width one long string would widen all the others."""
+    """Keep strings as objects: with a fixed width, one long string would widen all others."""
     if not isinstance(content, list) or len(content) != 2 * pairs:
         raise _RefusedError(f"does not hold the {_printable(2 * pairs)} strings of its shape")
     for item in content:
@@ -294,7 +294,7 @@ def _from_objects(content: object, pairs: int) -> NDArray[np.object_]:
 
 
 def _check_characters(array: NDArray[np.str_]) -> None:
-    """Refuse numbers that are no characters: they would fail later, far from their cause."""
+    """Refuse invalid code points here; later the error would be far from its cause."""
     codes = array.view(np.dtype("u4").newbyteorder(array.dtype.byteorder))
     if codes.max(initial=0) > 0x10FFFF or ((codes >= 0xD800) & (codes < 0xE000)).any():
         raise _RefusedError(_NO_UNICODE)

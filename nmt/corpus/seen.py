@@ -1,8 +1,7 @@
-"""What training has seen, kept for those who ask later: its frequent words, hashes of its targets.
+"""Facts about the training text that a run folder keeps: frequent words, and hashes of targets.
 
-The training text stays behind when a run folder goes elsewhere. That a word is frequent takes a
-list of those that are, since all others are rare or new; that a sentence is a training target takes
-8 bytes for each of them.
+The training text itself is not part of a run folder. A list of frequent words identifies the rare
+and new ones, and a hash of 8 bytes per sentence identifies training targets.
 """
 
 from collections import Counter
@@ -19,9 +18,9 @@ from nmt.corpus.tokenizers import read_chunks
 
 FREQUENT_WORDS = "frequent_words.json"
 TARGET_KEYS = "train.target.keys"
-FREQUENT = 5  # times that a word is seen at least
+FREQUENT = 5  # minimum number of occurrences
 _KEY = np.dtype("<i8")
-_MOST_DIFFERENT = 2**18  # texts between spaces that are counted at once
+_MOST_DIFFERENT = 2**18  # distinct space-separated strings counted at once
 
 
 @dataclass(frozen=True)
@@ -31,9 +30,9 @@ class _FrequentWords:
 
 
 def write_seen(texts: tuple[Path, Path], target_keys: NDArray[np.int64], folder: Path) -> None:
-    """Write each side's words seen `FREQUENT` times, sorted, and the sorted hashes of the targets.
+    """Write the frequent words of each side, sorted, and the sorted hashes of the targets.
 
-    texts: the cleaned training text, a file a side; target_keys: the hashes, in any order
+    texts: the cleaned training text, one file per side; target_keys: the hashes, in any order
     """
     source, target = map(_frequent_words, texts)
     write_json(folder / FREQUENT_WORDS, asdict(_FrequentWords(source, target)))
@@ -41,7 +40,7 @@ def write_seen(texts: tuple[Path, Path], target_keys: NDArray[np.int64], folder:
 
 
 def _frequent_words(text: Path) -> list[str]:
-    # Counted between spaces first: that is quick, and words are looked for in what differs only.
+    # Count space-separated strings first, which is fast; find words in the distinct ones only.
     counts: Counter[str] = Counter()
     between_spaces: Counter[str] = Counter()
     for chunk in read_chunks(text):
@@ -53,7 +52,7 @@ def _frequent_words(text: Path) -> list[str]:
 
 
 def _move_words(between_spaces: Counter[str], counts: Counter[str]) -> None:
-    """Add the words in lower case to `counts`; empty the other."""
+    """Add the lower-cased words of the strings to `counts`, and clear the strings."""
     for text, count in between_spaces.items():
         for word in list_words(text):
             counts[word] += count
@@ -62,10 +61,10 @@ def _move_words(between_spaces: Counter[str], counts: Counter[str]) -> None:
 
 @dataclass(frozen=True)
 class Seen:
-    """What training has seen.
+    """Facts about the training text.
 
-    source_words, target_words: in lower case, those seen `FREQUENT` times at least; target_keys:
-    the sorted hashes of the targets, under `seed`
+    source_words, target_words: words with at least `FREQUENT` occurrences, in lower case
+    target_keys: the sorted hashes of the targets, with `seed`
     """
 
     source_words: frozenset[str]
@@ -74,19 +73,19 @@ class Seen:
     seed: int
 
     def has_rare_word(self, source: str, target: str) -> bool:
-        """Tell whether either text holds a word that training saw fewer than `FREQUENT` times."""
+        """Return whether either text has a word with fewer than `FREQUENT` occurrences."""
         return not (
             self.source_words.issuperset(list_words(source))
             and self.target_words.issuperset(list_words(target))
         )
 
     def is_target(self, text: str) -> bool:
-        """Tell whether a cleaned text is a target of training."""
+        """Return whether a cleaned text is a training target."""
         return has_key(self.target_keys, sentence_key(text, self.seed))
 
 
 def read_seen(folder: Path, seed: int) -> Seen:
-    """Read what `write_seen` wrote; raises `UserError` where it is missing or damaged."""
+    """Read what `write_seen` wrote; raises `UserError` if it is missing or damaged."""
     keys = folder / TARGET_KEYS
     frequent = read_json(folder / FREQUENT_WORDS, _FrequentWords)
     try:

@@ -1,8 +1,8 @@
-"""Random segmentation of words into subwords, a regulariser in training.
+"""Random segmentation of words into subwords, a regularizer for training.
 
-BPE-dropout (Provilkov et al. 2020) leaves merges out at random; for a unigram model segmentations
-are drawn from the n best (Kudo 2018). SentencePiece has both, but draws from a generator that
-cannot be seeded across processes; here every draw is a function of the caller's generator.
+BPE-dropout (Provilkov et al. 2020) skips merges at random; for a unigram model, segmentations are
+sampled from the n best (Kudo 2018). SentencePiece implements both, but its random generator cannot
+be seeded across processes. Here every draw depends on the caller's generator alone.
 """
 
 import random
@@ -19,18 +19,18 @@ from nmt.corpus.prepared import Sequences
 from nmt.corpus.tokenizers import SPACE, SubwordTokenizer
 from nmt.special_tokens import UNK
 
-_ALTERNATIVES = 32  # segmentations drawn of a word; number 0 is the given one
+_ALTERNATIVES = 32  # sampled segmentations per word; number 0 is the original
 _UNDRAWN = -1
 _SENTENCES_AT_A_TIME = 10_000
-_SMOOTHING = 0.2  # Kudo's α; unsmoothed, nearly all draws would be the second best
+_SMOOTHING = 0.2  # Kudo's α; without smoothing, nearly all draws would be the second best
 _Ids = tuple[int, ...]
 
 
 class SegmentationSampler:
-    """Draws other segmentations of a corpus, word by word.
+    """Samples segmentations of a corpus, word by word.
 
-    Words recur, so each has a few alternatives that are made when they are first drawn; a draw of
-    the whole corpus is then a look-up.
+    Words recur, so each has a few alternatives, computed when first drawn. Segmenting the whole
+    corpus is then a look-up.
     """
 
     def __init__(self, tokenizer: SubwordTokenizer, config: TokenizerConfig, corpus: Sequences):
@@ -38,14 +38,14 @@ class SegmentationSampler:
         self._kind = config.kind
         self._rate = config.sampling
         self._pieces = tokenizer.pieces(range(tokenizer.size))
-        # Text that happens to spell a special token or a byte must not become one.
+        # Text that looks like a special token or a byte piece must not become one.
         special = [
             self._processor.is_control(i) or self._processor.is_byte(i) or i == UNK
             for i in range(tokenizer.size)
         ]
         self._fixed = {i for i, fixed in enumerate(special) if fixed}
         self._ids = {p: i for i, p in enumerate(self._pieces) if i not in self._fixed}
-        # In which order the merges were learnt; the ids follow it only within each side's pieces.
+        # Order of the merges; ids follow it only within the pieces of each side.
         self._ranks = {p: -self._processor.get_score(i) for p, i in self._ids.items()}
         # A word ends after a piece with the mark, or before one.
         self._mark_after = int(tokenizer.marks_end)
@@ -62,28 +62,28 @@ class SegmentationSampler:
                 ends.append(len(numbers))
         self._words_known = list(known)
         self._words_of_corpus = np.array(numbers)
-        self._sentences = np.array(ends)  # where each begins among the words, and the end
-        # Of each alternative: where its ids begin among the drawn ones, and how many they are.
+        self._sentences = np.array(ends)  # where each starts among the words, and the end
+        # For each alternative: the start of its ids among the drawn ones, and their number.
         self._starts = np.full(len(known) * (1 + _ALTERNATIVES), _UNDRAWN)
         self._lengths = np.zeros_like(self._starts)
         self._drawn = array("i")
 
     def draw(self, generator: np.random.Generator, longest: int) -> Sequences:
-        """Return the corpus segmented anew; sentences of more than `longest` ids stay as given."""
+        """Return a new segmentation; sentences over `longest` ids keep the original."""
         words = self._words_of_corpus
-        given = words * np.int64(1 + _ALTERNATIVES)  # the first alternative of each
+        given = words * np.int64(1 + _ALTERNATIVES)  # the original of each
         drawn = given + generator.integers(1, 1 + _ALTERNATIVES, size=len(words))
         lengths = np.diff(self._ends(drawn)[self._sentences])
         too_long = np.repeat(lengths > longest, np.diff(self._sentences))
         drawn = np.where(too_long, given, drawn)
         ends = self._ends(drawn)
-        # Of each id of the new corpus: its place among the drawn ones.
+        # For each id of the new corpus: its index among the drawn ones.
         moved = np.repeat(self._starts[drawn] - ends[:-1], self._lengths[drawn])
         ids = np.array(self._drawn, np.int32)[moved + np.arange(len(moved))]
         return Sequences(ids, ends[self._sentences])
 
     def _ends(self, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return where alternatives laid one after another begin, and the end; make missing ones.
+        """Return the offsets of concatenated alternatives, and the end; compute missing ones.
 
         drawn: (words,), word · (1 + _ALTERNATIVES) + choice → (words + 1,)
         """
@@ -105,10 +105,10 @@ class SegmentationSampler:
             yield tuple(ids[start:])
 
     def _alternative(self, word: _Ids, choice: int) -> _Ids:
-        """Return one of the word's alternatives, always the same for the same choice."""
-        if not choice or not self._fixed.isdisjoint(word):  # unknown how to spell it
+        """Return an alternative of a word, always the same for the same choice."""
+        if not choice or not self._fixed.isdisjoint(word):  # its spelling is unknown
             return word
-        # Seeded by the word, so that a resumed run draws what the uninterrupted one drew.
+        # Seeded by the word, so that a resumed run draws the same as an uninterrupted one.
         generator = random.Random(f"{choice} {word}")
         text = "".join(self._pieces[i] for i in word)
         if self._kind == "bpe":
@@ -116,10 +116,10 @@ class SegmentationSampler:
         return self._unigram(text, word, generator)
 
     def _bpe(self, text: str, word: _Ids, generator: random.Random) -> _Ids:
-        """BPE from characters up, each possible merge left out with probability `rate`."""
+        """Apply BPE, skipping each possible merge with probability `rate`."""
         ranks, draw, rate = self._ranks, generator.random, self._rate
         symbols = list(text)
-        # The rank of what each symbol and the next would become, if anything.
+        # The rank of the merge of each symbol with the next, if there is one.
         merged = [ranks.get(one + other) for one, other in pairwise(symbols)]
         while merges := [
             (rank, i) for i, rank in enumerate(merged) if rank is not None and draw() >= rate
@@ -132,7 +132,7 @@ class SegmentationSampler:
         return tuple(self._ids[symbol] for symbol in symbols)
 
     def _unigram(self, text: str, word: _Ids, generator: random.Random) -> _Ids:
-        """With probability `rate`, another of the n best segmentations."""
+        """Return, with probability `rate`, another one of the n best segmentations."""
         if generator.random() >= self._rate:
             return word
         line = text.replace(SPACE, " ").strip()

@@ -1,4 +1,4 @@
-"""The corpora that sentence pairs come from, opened as the `data` section of the config says."""
+"""Opens the corpora that the `data` section of a configuration selects."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ TUTORIAL_URL = (
 )
 TUTORIAL_BLOB = "55e268953059f252c5a125652ea67cd9a02e5936"
 MULTI30K_URL = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw/"
-MULTI30K_BLOBS = {  # what git calls the right content; that of the Czech files is not known
+MULTI30K_BLOBS = {  # git blob ids of the files; those of the Czech files are unknown
     "test_2016_flickr.de": "96b762cc43d913a5d23e5ec65acbc58a50d0a9b8",
     "test_2016_flickr.en": "c3c1142a4d12fa9d7736c81dca0dcea51975477e",
     "test_2016_flickr.fr": "b182503bf217d5d4d1030874de07bfcf26052b94",
@@ -43,16 +43,16 @@ MULTI30K_SPLITS: Mapping[Split, str] = {
 
 @dataclass(frozen=True)
 class Corpus:
-    """Sentence pairs in given splits; one with only "train" is split later by `prepare`."""
+    """Sentence pairs in splits; a corpus with only "train" is split later by `prepare`."""
 
     files: Mapping[Split, tuple[Path, ...]]
     """The files behind each split, for the fingerprint."""
     read: Callable[..., Iterator[Pair]]
-    """The reader of one split's files."""
+    """Reads the files of one split."""
     swapped: bool = False
-    """Whether the files hold the target first."""
+    """Whether the target comes first in the files."""
     licence: str = ""
-    """What may be done with it; empty for the user's own files."""
+    """The licence; empty for the user's own files."""
     name: str = ""
     tag: str | None = None
     held_out: bool = True
@@ -60,7 +60,7 @@ class Corpus:
     def pairs(self, split: Split) -> Iterator[Pair]:
         """Yield the raw (source, target) text of each pair, without line ends.
 
-        Raises `UserError` where the files are wrong, which may be at their very end.
+        Raises `UserError` if the files are invalid, possibly only at their end.
         """
         empty = True
         for first, second in self.read(*self.files[split]):
@@ -68,11 +68,11 @@ class Corpus:
             yield (second, first) if self.swapped else (first, second)
         if empty:
             names = " and ".join(map(str, self.files[split]))
-            raise UserError(f"{names}: no sentence pairs inside; get or write the file again")
+            raise UserError(f"{names}: no sentence pairs in it; download or write the file again")
 
 
 def open_corpora(data: DataConfig, refresh: bool = False) -> list[Corpus]:
-    """Find, or download, all corpora that `data` names: one, or those of `data.corpora`."""
+    """Find or download all selected corpora: one, or those of `data.corpora`."""
     if not data.corpora:
         return [replace(open_corpus(data, refresh), name=data.source)]
     return [
@@ -87,19 +87,19 @@ def open_corpora(data: DataConfig, refresh: bool = False) -> list[Corpus]:
 
 
 def _alone(data: DataConfig, part: CorpusPart) -> DataConfig:
-    """Return the section as if it named this corpus alone."""
+    """Return the section as if it selected this corpus alone."""
     fields = {name: getattr(part, name) for name in CorpusConfig.model_fields}
     return data.model_copy(update={**fields, "corpora": ()})
 
 
 def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
-    """Find, or download, the corpus that `data` names; nothing of it is read yet.
+    """Find or download the corpus that `data` selects, without reading it.
 
-    With `refresh` what was downloaded before is downloaded again, unless its hash is known.
+    With `refresh`, earlier downloads are repeated, unless the hash of the file is known.
 
-    Pickle and tsv files hold two columns: the source first, except that English always comes
-    first, as in the tutorial's, Anki's and Tatoeba's files. So they are swapped if English is the
-    target. Raises `UserError` if a file is missing or the corpus lacks the languages.
+    Pickle and tsv files have two columns, source and target, except that English always comes
+    first, as in the files of the tutorial, Anki and Tatoeba. The columns are therefore swapped if
+    English is the target. Raises `UserError` if a file is missing or the corpus lacks a language.
     """
     languages = (data.source_language, data.target_language)
     english_last = data.target_language == "en"
@@ -195,7 +195,7 @@ def _download_tutorial(data: DataConfig, refresh: bool) -> Path:
 
 
 def _given(data: DataConfig) -> dict[Split, Path | tuple[Path, Path]]:
-    """Return the paths that are set; `path` is training data that may still be split."""
+    """Return the paths that are set; `path` counts as training data."""
     paths: dict[Split, Path | tuple[Path, Path] | None] = {
         "train": data.path or data.train_path,
         "validation": data.validation_path,
@@ -286,7 +286,7 @@ def _file(path: Path, note: str = "") -> Path:
 def _true(test: Callable[[], bool]) -> bool:
     try:
         return test()
-    except OSError:  # a folder on the way may not be entered, a name be too long
+    except OSError:  # no access to a parent folder, or a name that is too long
         return False
 
 

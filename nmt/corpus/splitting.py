@@ -1,4 +1,4 @@
-"""Splits that depend on the seed and the content alone, never on the order of the lines."""
+"""Splits that depend only on the seed and the content, not on the order of the lines."""
 
 import re
 import unicodedata
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from nmt.errors import UserError
 
 _WORD = re.compile(r"\w+")
-_MIX = np.int64(0x9E3779B97F4A7C15 - 2**64)  # odd, with bits all over
+_MIX = np.int64(0x9E3779B97F4A7C15 - 2**64)  # odd, with well mixed bits
 
 
 class Part(IntEnum):
-    """Where a pair of the corpus goes."""
+    """The split that a pair is assigned to."""
 
     DROPPED = 0
     TRAIN = 1
@@ -25,7 +25,7 @@ class Part(IntEnum):
 
 
 def sentence_keys(texts: Iterable[str], seed: int) -> NDArray[np.int64]:
-    """Return a 63-bit hash of each sentence under a seed."""
+    """Return a seeded 63-bit hash of each sentence."""
     keyed = blake2b(digest_size=8, key=seed.to_bytes(8, "little"))
     digests = (_digest(keyed, text) for text in texts)
     keys: NDArray[np.uint64] = np.frombuffer(b"".join(digests), "<u8") >> np.uint64(1)
@@ -33,7 +33,7 @@ def sentence_keys(texts: Iterable[str], seed: int) -> NDArray[np.int64]:
 
 
 def _digest(keyed: blake2b, text: str) -> bytes:
-    hashed = keyed.copy()  # quicker than to begin with the key again
+    hashed = keyed.copy()  # faster than hashing the key again
     hashed.update(text.encode("utf-8"))
     return hashed.digest()
 
@@ -44,7 +44,7 @@ def sentence_key(text: str, seed: int) -> int:
 
 
 def plain(text: str) -> str:
-    """Return the words alone in lower case: sentences that are the same to a reader become equal.
+    """Return only the words, in lower case, so that equivalent sentences become equal.
 
     >>> plain("„Wirklich?“, fragte Tom.")
     'wirklich fragte tom'
@@ -55,12 +55,13 @@ def plain(text: str) -> str:
 def linked_groups(
     source_keys: NDArray[np.int64], target_keys: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the key of each pair's group, in which pairs share a source or a target, or a third
-    pair links them; shape (pairs,).
+    """Return the group key of each pair, shape (pairs,).
+
+    A group is a connected component of pairs that share a source or a target.
     """
     sources, of_source = np.unique(source_keys, return_inverse=True)
     targets, of_target = np.unique(target_keys, return_inverse=True)
-    group = np.arange(len(sources))  # of each source: the lowest one known to be linked to it
+    group = np.arange(len(sources))  # for each source: the lowest source known to be connected
     while True:
         lowest = np.full(len(targets), len(sources))
         np.minimum.at(lowest, of_target, group[of_source])
@@ -68,14 +69,14 @@ def linked_groups(
         np.minimum.at(linked, of_source, lowest[of_target])
         linked = linked[linked]
         if np.array_equal(linked, group):
-            # Not the lowest key itself: large groups would come first wherever keys are sorted.
+            # Hash it again: otherwise large groups would sort first.
             mixed: NDArray[np.int64] = sources[group] * _MIX
             return mixed[of_source]
         group = linked
 
 
 def has_key(keys: NDArray[np.int64], key: int) -> bool:
-    """Tell whether a key is among sorted ones."""
+    """Return whether a key is among the sorted keys."""
     place = int(np.searchsorted(keys, key))
     return place < len(keys) and int(keys[place]) == key
 
@@ -83,7 +84,7 @@ def has_key(keys: NDArray[np.int64], key: int) -> bool:
 def first_occurrences(
     source_keys: NDArray[np.int64], target_keys: NDArray[np.int64], kept: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return which of the kept pairs are the first with their source and target, shape (pairs,)."""
+    """Return which kept pairs are the first with their source and target, shape (pairs,)."""
     pair_keys = source_keys[kept] * _MIX + target_keys[kept]  # a hash of two hashes; overflows
     first = np.zeros_like(kept)
     first[np.flatnonzero(kept)[np.unique(pair_keys, return_index=True)[1]]] = True
@@ -96,11 +97,11 @@ def assign_parts(
     sizes: Mapping[Part, int],
     reserved: NDArray[np.int64],
 ) -> NDArray[np.uint8]:
-    """Deal kept pairs out to parts, all pairs of one source sentence to the same part.
+    """Assign kept pairs to splits, all pairs of a source sentence to the same split.
 
-    Sources in the order of their keys fill each part of `sizes` up to its number of pairs; the
-    rest is for training. `reserved` holds keys of sources that stay in training because a given
-    split holds them already. Returns a `Part` per pair, shape (pairs,).
+    Sources, sorted by key, fill each split up to its size; the rest is for training. Sources with
+    keys in `reserved` stay in training, because a provided split contains them. Returns a `Part`
+    per pair, shape (pairs,).
     """
     parts: NDArray[np.uint8] = np.where(kept, np.uint8(Part.TRAIN), np.uint8(Part.DROPPED))
     candidates = kept & ~np.isin(source_keys, reserved)
@@ -120,7 +121,7 @@ def assign_parts(
     if sizes and not (enough and (parts == Part.TRAIN).any()):
         wanted = " and ".join(f"{size} {part.name.lower()}" for part, size in sizes.items())
         raise UserError(
-            f"the corpus keeps {int(kept.sum())} pairs, too few to take {wanted} pairs out; "
+            f"the corpus keeps {int(kept.sum())} pairs, too few to hold out {wanted} pairs; "
             "lower data.validation_size and data.test_size"
         )
     return parts

@@ -1,6 +1,6 @@
-"""Tables of sentence pairs: parquet, JSON, CSV, Arrow, and datasets of the Hugging Face hub.
+"""Tables of sentence pairs: Parquet, JSON, CSV, Arrow, and datasets of the Hugging Face hub.
 
-All are read by the library `datasets` (extra `hub`), a block of rows at a time.
+The library `datasets` (extra `hub`) reads them in blocks of rows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from nmt.errors import UserError, install_extra, one_line
 if TYPE_CHECKING:
     import datasets
 
-_BUILDERS = {  # of `datasets`, by a file's ending
+_BUILDERS = {  # of `datasets`, by file extension
     ".parquet": "parquet",
     ".jsonl": "json",
     ".json": "json",
@@ -22,7 +22,7 @@ _BUILDERS = {  # of `datasets`, by a file's ending
     ".arrow": "arrow",
 }
 _ROWS = 1000
-# How files, and splits of the hub, are called.
+# Names of files, and of splits on the hub.
 _SPLIT_NAMES: Mapping[Split, tuple[str, ...]] = {
     "validation": ("validation", "valid", "dev", "val"),
     "test": ("test", "eval"),
@@ -31,9 +31,9 @@ _COLUMN_NAMES = (("source", "src"), ("target", "tgt"))
 
 
 def table_files(path: Path) -> dict[Split, tuple[Path, ...]]:
-    """Return a table's files by split, as the names of files and folders tell; train if none does.
+    """Return the files of a table by split, recognized by their names, otherwise as train.
 
-    path: a file, or a folder that may have folders, such as `Dataset.save_to_disk` writes
+    path: a file, or a folder, possibly with subfolders, such as `Dataset.save_to_disk` writes
     """
     if path.is_file():
         found = [path]
@@ -56,7 +56,7 @@ def _is_table(file: Path) -> bool:
 
 
 def split_name(name: str) -> Split:
-    """Return the split that a name tells of."""
+    """Return the split that a name refers to."""
     words = "".join(c if c.isalpha() else " " for c in name.lower()).split()
     for split, names in _SPLIT_NAMES.items():
         if not set(names).isdisjoint(words):
@@ -67,10 +67,10 @@ def split_name(name: str) -> Split:
 def read_table(
     *paths: Path, languages: tuple[str, str], columns: tuple[str, str] | None
 ) -> Iterator[Pair]:
-    """Yield the source and target text of each row; rows that lack one are left out.
+    """Yield the source and target text of each row; skip rows that lack one.
 
-    columns: the two texts' columns, `translation.en` for a field within one; without, they are
-    found by the languages' codes or by names such as `source` and `target`
+    columns: of source and target, such as `translation.en` for a nested field; by default columns
+    named by language codes, or by names such as `source` and `target`
     """
     for path in paths:
         rows = _open(path)
@@ -82,7 +82,7 @@ def read_table(
                         yield pair
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise _unreadable(path, error) from None
-        except Exception as error:  # the library's own, of which no version has a list
+        except Exception as error:  # the library does not document which exceptions it raises
             if isinstance(error, UserError):
                 raise
             raise _unreadable(path, error) from None
@@ -122,7 +122,7 @@ def _find_columns(
             if source in block and target in block:
                 return source, target
     raise UserError(
-        f"{path}: has the columns {', '.join(block)}; name those of the source and the target: "
+        f"{path}: has the columns {', '.join(block)}; select those of source and target: "
         "data.columns=[SOURCE, TARGET]"
     )
 
@@ -137,7 +137,7 @@ def _column(block: Mapping[str, Sequence[object]], name: str, path: Path) -> Seq
 
 
 def import_datasets() -> Any:
-    """Return the library; raises `UserError` where it is not installed."""
+    """Return the library; raises `UserError` if it is not installed."""
     try:
         import datasets
     except ImportError:
@@ -151,16 +151,16 @@ def import_datasets() -> Any:
 def hub_files(
     path: str, subset: str | None, revision: str | None, refresh: bool
 ) -> tuple[dict[Split, tuple[Path, ...]], str]:
-    """Return the Arrow files of a dataset of the hub by split, and its licence.
+    """Return the Arrow files of a dataset on the hub, by split, and its licence.
 
-    They are in the cache of `datasets`, which downloads what is not there yet; nothing is copied.
+    The files are in the cache of `datasets`, which downloads what is missing; nothing is copied.
     """
     library = import_datasets()
     mode = "force_redownload" if refresh else "reuse_dataset_if_exists"
     library.enable_progress_bars()
     try:
         found = library.load_dataset(path, subset, revision=revision, download_mode=mode)
-    except Exception as error:  # what can go wrong on the way has no common class
+    except Exception as error:  # the possible exceptions have no common base class
         raise UserError(
             f"{path}: cannot be loaded from the hub: {one_line(error)[:300]}; check data.path and "
             "data.subset, or your network"

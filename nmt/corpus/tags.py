@@ -1,7 +1,7 @@
-"""Tags: a piece before a source that tells the model which corpus it is like (domain control).
+"""Tags: a token in front of a source sentence that selects the style of a corpus (domain control).
 
-A sentence carries its tag as one private-use character and a space before the text. Cleaning
-removes such characters, so no text can forge one.
+A tag is one private-use character, followed by a space. Cleaning removes such characters, so text
+cannot contain a tag.
 """
 
 from nmt.config import DataConfig
@@ -10,16 +10,16 @@ from nmt.special_tokens import TAGS
 
 
 def tag_prefix(data: DataConfig, tag: str | None) -> str:
-    """Return what a tag puts before a sentence; raises `UserError` for one that is not known."""
+    """Return the prefix for a tag; raises `UserError` if the tag is unknown."""
     if tag is None:
         return ""
     if tag not in data.tags:
-        known = f"known are {', '.join(data.tags)}" if data.tags else "this model knows none"
+        known = f"expected one of {', '.join(data.tags)}" if data.tags else "this model has no tags"
         raise UserError(f"tag {tag}: unknown; {known}")
     return TAGS[data.tags.index(tag)] + " "
 
 
 def split_prefix(text: str) -> tuple[str, str]:
-    """Return what `tag_prefix` has put before a text, if anything, and the text."""
+    """Split a text into the prefix from `tag_prefix`, which may be empty, and the rest."""
     tagged = text[:1] in TAGS and text[1:2] == " " if text else False
     return (text[:2], text[2:]) if tagged else ("", text)

@@ -1,8 +1,8 @@
-"""The target's pieces of a joint vocabulary come first: they are all that a model has to write.
+"""Renumbers a joint vocabulary so that the target's pieces come first.
 
-Of a joint vocabulary's pieces a third may occur in the source alone. Numbered last, they are beyond
-the end of the output layer, of its softmax and of the label smoothing (Chen et al. 2022,
-https://aclanthology.org/2022.acl-short.74); source and target still share the others' embeddings.
+Up to a third of the pieces of a joint vocabulary may occur only in the source. Numbered last, they
+are excluded from the output layer, its softmax, and label smoothing (Chen et al. 2022,
+https://aclanthology.org/2022.acl-short.74). Source and target still share the other embeddings.
 """
 
 from pathlib import Path
@@ -16,10 +16,10 @@ _NORMAL, _UNUSED = ModelProto.SentencePiece.NORMAL, ModelProto.SentencePiece.UNU
 
 
 def put_target_first(joint: Path, target: Path, used: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Renumber a SentencePiece model, the target's pieces first; return each old number's new one.
+    """Renumber a SentencePiece model, target pieces first; return the new number of each old one.
 
-    used: which pieces the target's training text holds. `joint` gets all pieces, `target` the same
-    with the source's own marked as unused: SentencePiece then spells them by smaller ones.
+    used: which pieces occur in the target training text. `joint` has all pieces; in `target`, the
+    source-only ones are marked as unused, so that SentencePiece splits them into smaller ones.
     """
     model = ModelProto.FromString(joint.read_bytes())
     needed = _with_parts(model, used)
@@ -36,22 +36,22 @@ def put_target_first(joint: Path, target: Path, used: NDArray[np.bool_]) -> NDAr
 
 
 def _with_parts(model: ModelProto, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which pieces the target needs: those used, and what others are spelt by.
+    """Return which pieces the target needs: those it uses, and those that others consist of.
 
-    That is all that is no merge, such as characters and bytes, and the merges on the way to a
-    longer piece, at which BPE-dropout may stop.
+    The latter are all pieces that are not merges, such as characters and bytes, and the
+    intermediate merges of longer pieces, at which BPE-dropout may stop.
     """
     texts = [piece.piece for piece in model.pieces]
     is_merge = np.array([p.type == _NORMAL and len(p.piece) > 1 for p in model.pieces])
     needed: NDArray[np.bool_] = used | ~is_merge
     numbers = {text: number for number, text in enumerate(texts)}
     ranks = {text: number if is_merge[number] else 0 for text, number in numbers.items()}
-    for number in reversed(np.flatnonzero(is_merge)):  # a merge is learnt later than its parts
+    for number in reversed(np.flatnonzero(is_merge)):  # merges come after their parts
         if needed[number]:
             text = texts[number]
             halves = [(text[:i], text[i:]) for i in range(1, len(text))]
             ways = [pair for pair in halves if pair[0] in ranks and pair[1] in ranks]
-            # Of several ways to make it, BPE goes the one whose parts were learnt first.
+            # BPE merges the parts that were learned first.
             parts = min(ways, key=lambda pair: max(ranks[part] for part in pair), default=())
             needed[[numbers[part] for part in parts]] = True
     return needed

@@ -1,4 +1,4 @@
-"""The test sets that sacrebleu knows: wmt14/full, wmt20, multi30k/2018, iwslt17, and others."""
+"""The test sets of sacrebleu: wmt14/full, wmt20, multi30k/2018, iwslt17, and others."""
 
 import difflib
 import io
@@ -15,9 +15,9 @@ from nmt.errors import UserError, one_line
 
 
 def read_test_set(name: str, languages: tuple[str, str]) -> list[Example]:
-    """Return the pairs of a test set, downloaded into sacrebleu's own cache where needed.
+    """Return the pairs of a test set, downloaded into sacrebleu's cache if necessary.
 
-    Raises `UserError` if there is no such set, direction or network; no half of a download stays.
+    Raises `UserError` if there is no such set, direction or network; removes partial downloads.
     """
     pair = "-".join(languages)
     found = _find(name, pair)
@@ -25,20 +25,22 @@ def read_test_set(name: str, languages: tuple[str, str]) -> list[Example]:
         with redirect_stderr(io.StringIO()):
             sources = list(found.source(pair))
             references = [[text.strip() for text in texts] for texts in found.references(pair)]
-    except (Exception, SystemExit) as error:  # sacrebleu exits where a checksum is wrong
-        # It would take what is there for complete the next time.
+    except (Exception, SystemExit) as error:  # sacrebleu exits if a checksum is wrong
+        # Otherwise it would consider the partial files complete next time.
         shutil.rmtree(found._outdir, ignore_errors=True)
         what = "its checksum is wrong" if isinstance(error, SystemExit) else one_line(error)[:200]
         raise UserError(
-            f"test set {name}: cannot be had from {found.data[0]} ({what}); check your network, "
-            "or give a copy with --source and --reference"
+            f"test set {name}: cannot be downloaded from {found.data[0]} ({what}); check your "
+            "network, or give a copy with --source and --reference"
         ) from None
     if len(references) != len(sources) or any(len(texts) != 1 for texts in references):
-        raise UserError(f"test set {name}: has not one reference for each line; name another one")
+        raise UserError(
+            f"test set {name}: does not have one reference per line; choose another one"
+        )
     return [Example(s, r, False) for s, [r] in zip(sources, references, strict=True)]
 
 
-def _find(name: str, pair: str) -> Any:  # the library's methods have no types
+def _find(name: str, pair: str) -> Any:  # the library is untyped
     if name not in DATASETS:
         close = difflib.get_close_matches(name, DATASETS, n=3) or ["wmt20"]
         raise UserError(
@@ -47,13 +49,13 @@ def _find(name: str, pair: str) -> Any:  # the library's methods have no types
         )
     if pair not in DATASETS[name].langpairs:
         raise UserError(
-            f"test set {name}: not for {pair}; `nmt corpora --test-sets` lists those that are"
+            f"test set {name}: not for {pair}; `nmt corpora --test-sets` lists the test sets for it"
         )
     return DATASETS[name]
 
 
 def list_test_sets(languages: tuple[str, str]) -> Iterator[tuple[str, str, bool]]:
-    """Yield name, description and whether it is here of each test set in this direction."""
+    """Yield each test set for this direction: name, description, and whether it is here."""
     pair = "-".join(languages)
     known: dict[str, Any] = DATASETS
     for name, found in known.items():

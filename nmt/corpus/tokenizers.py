@@ -1,7 +1,7 @@
 """Tokenizers: text to ids and back, by words or by SentencePiece subwords.
 
-Both kinds restore the text exactly: words that touch their left neighbour ("." in "Hello.") carry
-a joiner mark, so nobody ever has to undo a tokenization by hand.
+Both kinds are reversible: a word that touches its left neighbour ("." in "Hello.") has a joiner
+mark, so the text can be restored exactly.
 """
 
 import os
@@ -36,20 +36,20 @@ JOINER = "￭"
 SPACE = "▁"
 CHUNK = 10_000
 KNOWN_WORDS = "known_words.json"
-MOST_LINES = 1_000_000  # from which subwords are learnt
+MOST_LINES = 1_000_000  # to learn subwords from
 
-# Punctuation beside a word or other punctuation, but not within a word ("well-known", "3.5").
+# Punctuation next to a word or other punctuation, but not within a word ("well-known", "3.5").
 _TOUCHING_LEFT = re.compile(r"(?<=\S)(?!(?<=\w).\w)([^\w\s])")
 _TOUCHING_RIGHT = re.compile(rf"(?<!\w)([^\w\s{JOINER}])(?=\w)")
 
 
 class Tokenizer(ABC):
-    """Text to ids and back for one language."""
+    """Converts the text of one language to ids and back."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """Number of ids, the four special tokens counted."""
+        """Number of ids, including the four special tokens."""
 
     @property
     def unknown_ids(self) -> list[int]:
@@ -62,14 +62,14 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def pieces(self, ids: Sequence[int]) -> list[str]:
-        """Return the ids' pieces as they stand in the vocabulary."""
+        """Return the pieces of ids as they appear in the vocabulary."""
 
     @abstractmethod
     def join(self, pieces: Sequence[str]) -> str:
-        """Return the text that pieces spell, as a person reads it."""
+        """Return the readable text that pieces spell."""
 
     def encode_flat(self, lines: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the ids of all lines one after another, and the number of ids of each line."""
+        """Return the concatenated ids of all lines, and the number of ids of each line."""
         ids = self.encode_lines(lines)
         return _flat(ids), _lengths(ids)
 
@@ -78,11 +78,11 @@ class Tokenizer(ABC):
         return self.encode_lines([text])[0]
 
     def split(self, text: str) -> list[str]:
-        """Return the pieces of one line as written, unknown ones included."""
+        """Return the pieces of one line as written, including unknown ones."""
         return self.pieces(self.encode(text))
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of ids; special tokens but <unk> are left out."""
+        """Return the text of ids, without special tokens other than <unk>."""
         return self.join(self.pieces([i for i in ids if i not in (PAD, SOS, EOS)]))
 
 
@@ -101,7 +101,7 @@ class SubwordTokenizer(Tokenizer):
         self._kind = config.kind
         self.marks_end = config.word_mark == "end"
         try:
-            # Read here: the library's own loader aborts on a broken file.
+            # Read the file here: the library's own loader aborts on a broken file.
             self.processor = sentencepiece.SentencePieceProcessor(model_proto=model.read_bytes())
         except (OSError, RuntimeError) as error:
             reason = getattr(error, "strerror", None) or "damaged"
@@ -111,7 +111,7 @@ class SubwordTokenizer(Tokenizer):
             ) from None
         self._size: int = self.processor.get_piece_size()
         while self._size and self.processor.is_unused(self._size - 1):
-            self._size -= 1  # the other side's pieces of a joint vocabulary
+            self._size -= 1  # source-only pieces of a joint vocabulary
         if tuple(self.pieces(range(min(self.size, len(SPECIALS))))) != SPECIALS:
             raise UserError(f"{model}: not a SentencePiece model that `nmt prepare` wrote")
 
@@ -131,7 +131,7 @@ class SubwordTokenizer(Tokenizer):
 
     def encode(self, text: str) -> list[int]:
         """See `Tokenizer.encode`."""
-        # The library's call for many lines takes ten times as long for one.
+        # The library's batch call is ten times slower for a single line.
         [line] = self._parted([text])
         ids: list[int] = self.processor.encode(line, out_type=int)
         return ids
@@ -146,19 +146,19 @@ class SubwordTokenizer(Tokenizer):
     def encode_flat(self, lines: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """See `Tokenizer.encode_flat`."""
         text = " ".join(lines)
-        # SentencePiece's sign for a space, where text holds it, is not only a character.
+        # SentencePiece treats its own sign for a space specially if it occurs in text.
         if self._kind != "bpe" or not lines or SPACE in text:
             return super().encode_flat(lines)
         lines = self._parted(lines)
         text = " ".join(lines)
-        # No piece of BPE reaches over a space, and words recur: each is encoded once.
+        # No BPE piece crosses a space, and words recur: encode each distinct word once.
         different: defaultdict[str, int] = defaultdict(count().__next__)
         words = np.fromiter(map(different.__getitem__, text.split(" ")), np.int64)
         ids = self._encode(list(different))
         lengths = _lengths(ids)
-        starts = np.cumsum(lengths) - lengths  # of each different word, in the flat ids of all
+        starts = np.cumsum(lengths) - lengths  # of each distinct word, in the flat ids
         word_lengths = lengths[words]
-        word_starts = np.cumsum(word_lengths) - word_lengths  # of each word, in what is returned
+        word_starts = np.cumsum(word_lengths) - word_lengths  # of each word, in the result
         moves = np.repeat(starts[words] - word_starts, word_lengths)
         words_before = np.cumsum([0] + [line.count(" ") + 1 for line in lines])[:-1]
         return (
@@ -172,14 +172,14 @@ class SubwordTokenizer(Tokenizer):
 
     def join(self, pieces: Sequence[str]) -> str:
         """See `Tokenizer.join`."""
-        # Byte pieces can spell broken UTF-8, and even a line end: output stays one clean line.
+        # Byte pieces can spell invalid UTF-8, even a line end; keep the output a clean single line.
         text: str = self.processor.decode(list(pieces))
         text = " ".join(text.replace("\ufffd", "").split())
         return _join_words(text) if self.marks_end else text
 
 
 def _part_words(text: str) -> str:
-    """Put spaces between words and punctuation, and joiner marks where there was none.
+    """Separate words and punctuation by spaces, and mark where there was no space.
 
     >>> _part_words('He said: "Hi!"')
     'He said ￭: "￭ Hi ￭! ￭"'
@@ -189,12 +189,12 @@ def _part_words(text: str) -> str:
 
 
 def _join_words(text: str) -> str:
-    """Undo `_part_words`; a joiner mark that joins nothing is left out."""
+    """Undo `_part_words`; a joiner mark without neighbour is removed."""
     return text.replace(f" {JOINER}", "").replace(f"{JOINER} ", "").replace(JOINER, "")
 
 
 class WordTokenizer(Tokenizer):
-    """Words between spaces, or the tokens of spaCy's blank tokenizer."""
+    """Whole words: split at spaces, or by spaCy's blank tokenizer."""
 
     def __init__(self, kind: WordKind, language: str, vocabulary: Vocabulary):
         self.vocabulary = vocabulary
@@ -223,14 +223,14 @@ class WordTokenizer(Tokenizer):
 
 
 def word_splitter(kind: WordKind, language: str) -> Callable[[Iterable[str]], Iterable[list[str]]]:
-    """Return the function that splits lines into words, with joiner marks where they touch."""
+    """Return the function that splits lines into words, with joiner marks where words touch."""
     if kind == "whitespace":
         return lambda lines: (line.split() for line in lines)
     import spacy
 
     try:
         tokenizer = spacy.blank(language).tokenizer
-    except Exception as error:  # a language without rules, or one that wants more packages
+    except Exception as error:  # a language without rules, or one that needs more packages
         raise UserError(
             f"tokenizer.kind: spaCy cannot tokenize language {language!r}: {one_line(error)[:200]}"
         ) from None
@@ -250,10 +250,10 @@ def word_splitter(kind: WordKind, language: str) -> Callable[[Iterable[str]], It
 class Tokenizers:
     """The tokenizers of both sides.
 
-    With a joint vocabulary their ids agree; of subwords the target has the first ones alone.
+    With a joint vocabulary their ids agree; for subwords, the target has only the first ones.
 
-    known: the source words that need no placeholder; None where `data.carry_over` is none
-    casing: how the target's words are capitalised; None where `data.restore_case` is not set
+    known: the source words that need no placeholder; None if `data.carry_over` is none
+    casing: how target words are capitalized; None unless `data.restore_case` is set
     """
 
     source: Tokenizer
@@ -277,7 +277,7 @@ def train_tokenizers(
             symbols = "" if data.carry_over == "none" else PLACEHOLDERS
             symbols += TAGS[: len(data.tags)]
             _train_subwords(config, paths, symbols, folder / f"{name}.model")
-            if config.joint:  # `put_target_first` tells them apart, once the text is encoded
+            if config.joint:  # `put_target_first` separates them after the text is encoded
                 shutil.copyfile(folder / f"{name}.model", folder / "target.model")
         else:
             counts = _count_words(config, [(languages[side], texts[side]) for side in sides])
@@ -286,9 +286,9 @@ def train_tokenizers(
 
 
 def vocabulary_files(config: TokenizerConfig) -> list[str]:
-    """Return the names of the vocabularies' files: the source's and target's, or the joint one's.
+    """Return the names of the vocabulary files of source and target, or of the joint one.
 
-    Of joint subwords the target has a file of its own: the same, with the source's own unused.
+    For joint subwords, the target has its own file, with the source-only pieces marked as unused.
     """
     if config.subword:
         return ["joint.model" if config.joint else "source.model", "target.model"]
@@ -297,7 +297,7 @@ def vocabulary_files(config: TokenizerConfig) -> list[str]:
 
 
 def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> Tokenizers:
-    """Read the tokenizers, and what goes with them, that `prepare` wrote."""
+    """Read the tokenizers and their data that `prepare` wrote."""
     paths = [folder / name for name in vocabulary_files(config)]
     require_undamaged([*paths, folder / CASING, folder / KNOWN_WORDS])
     casing = Casing.load(folder / CASING) if data.restore_case else None
@@ -307,8 +307,8 @@ def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> 
         target = SubwordTokenizer(paths[1], config)
         if config.joint and target.size > source.size:
             raise UserError(
-                f"{paths[1]}: not the target's part of {paths[0].name}; copy its folder again, or "
-                "delete the folder and make it anew"
+                f"{paths[1]}: does not match {paths[0].name}; copy its folder again, or "
+                "delete the folder and create it again"
             )
         known = None
         if data.carry_over != "none":
@@ -323,7 +323,7 @@ def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> 
 
 
 def read_chunks(path: Path, size: int = CHUNK) -> Iterator[list[str]]:
-    """Yield the lines of a text file in lists of at most `size`, without their line ends."""
+    """Yield lists of at most `size` lines of a text file, without line ends."""
     with path.open(encoding="utf-8", newline="\n") as file:
         while lines := "".join(islice(file, size)):
             yield lines.removesuffix("\n").split("\n")
@@ -359,11 +359,11 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, mo
                 model_writer=file,
                 model_type=config.kind,
                 vocab_size=config.vocabulary_size,
-                max_sentence_length=MAX_LINE_BYTES,  # longer lines it would leave out in silence
+                max_sentence_length=MAX_LINE_BYTES,  # it would silently skip longer lines
                 hard_vocab_limit=False,
                 byte_fallback=config.byte_fallback,
                 character_coverage=0.9999,
-                normalization_rule_name="identity",  # `data.unicode` has done it
+                normalization_rule_name="identity",  # done already, by `data.unicode`
                 pad_id=PAD,
                 unk_id=UNK,
                 bos_id=SOS,
@@ -373,8 +373,8 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, mo
                 bos_piece=SPECIALS[SOS],
                 eos_piece=SPECIALS[EOS],
                 unk_surface=SPECIALS[UNK],
-                user_defined_symbols=list(symbols),  # always pieces of their own
-                num_threads=8,  # no matter how many cores: sums must round alike everywhere
+                user_defined_symbols=list(symbols),  # always separate pieces
+                num_threads=8,  # fixed, because rounding depends on the number of threads
                 minloglevel=2,
             )
     except RuntimeError:
@@ -385,7 +385,7 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, mo
 
 
 def _sample_lines(paths: list[Path]) -> Iterator[str]:
-    """Yield lines of all files in turn, evenly thinned out where there are very many."""
+    """Yield lines of all files in turn, evenly subsampled if there are very many."""
     lines = sum(map(_count_lines, paths))
     step = max(1, -(-lines // MOST_LINES))
     thinned = [islice(chain.from_iterable(read_chunks(path)), 0, None, step) for path in paths]
@@ -395,9 +395,9 @@ def _sample_lines(paths: list[Path]) -> Iterator[str]:
 
 @contextmanager
 def _silent_stderr() -> Iterator[TextIO]:
-    """SentencePiece reports to file descriptor 2 before it raises what we report better.
+    """Silence file descriptor 2: SentencePiece logs errors before it raises them.
 
-    Yields standard error as it was, for what should be seen.
+    Yields the original standard error, for output that should be visible.
     """
     nowhere = os.open(os.devnull, os.O_WRONLY)
     with open(os.dup(2), "w", encoding="utf-8") as saved:  # noqa: PTH123 no path

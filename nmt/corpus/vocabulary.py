@@ -12,19 +12,19 @@ class Vocabulary:
 
     def __init__(self, words: list[str]):
         self.words = words
-        # Text that happens to spell a special token must not become one.
+        # Text that looks like a special token must not become one.
         self._ids = {word: i for i, word in enumerate(words) if i >= len(SPECIALS)}
 
     def __len__(self) -> int:
         return len(self.words)
 
     def id(self, word: str) -> int:
-        """Return the id of a word, `UNK` for an unknown one."""
+        """Return the id of a word, or `UNK` if it is unknown."""
         return self._ids.get(word, UNK)
 
     @classmethod
     def build(cls, counts: Counter[str], max_size: int, min_count: int) -> "Vocabulary":
-        """Keep the most frequent words; ties fall alphabetically."""
+        """Keep the most frequent words; ties are resolved alphabetically."""
         ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         words = [word for word, count in ranked if count >= min_count]
         return cls([*SPECIALS, *words[: max_size - len(SPECIALS)]])

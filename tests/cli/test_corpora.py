@@ -75,4 +75,4 @@ def test_an_unknown_tag_is_refused(trained_run: RunFolder) -> None:
     command = ["translate", "--run", str(trained_run.path), "--tag", "news", "Anna sings."]
     result = runner.invoke(app, command)
     assert isinstance(result.exception, UserError)
-    assert "this model knows none" in str(result.exception)
+    assert "this model has no tags" in str(result.exception)

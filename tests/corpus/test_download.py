@@ -228,7 +228,9 @@ def test_failing_servers_are_asked_again(server: Server, target: Path, pauses: l
 @pytest.mark.parametrize("blob", [None, BLOB])
 def test_a_server_that_never_recovers(server: Server, target: Path, blob: str | None) -> None:
     server.answers = [failing(500)]
-    assert "failed 3 times (the server answers 500)" in refusal(server.url, target, git_blob=blob)
+    assert "failed 3 times (the server responded with status 500)" in refusal(
+        server.url, target, git_blob=blob
+    )
     assert left(target) == []
 
 
@@ -319,7 +321,7 @@ def test_a_damaged_packed_file_is_not_kept(server: Server, target: Path, kind: s
     content = bytearray(packed(kind))
     content[len(content) // 2] ^= 1
     server.answers = [lambda handler: handler.reply(200, bytes(content))]
-    assert "cut off or damaged" in refusal(f"{server.url}.{kind}", target)
+    assert "truncated or damaged" in refusal(f"{server.url}.{kind}", target)
     assert left(target) == []
 
 
@@ -352,7 +354,7 @@ def test_a_download_has_its_time(
 ) -> None:
     monkeypatch.setattr("nmt.corpus.download.MAX_SECONDS", 0.1)
     server.answers = [trickle]
-    assert "not complete after" in refusal(server.url, target, git_blob=BLOB)
+    assert "incomplete after" in refusal(server.url, target, git_blob=BLOB)
     assert len(server.ranges) == 1
 
 

@@ -660,12 +660,12 @@ def test_a_folder_that_holds_something_else_is_kept(
     folder.mkdir(exist_ok=True)
     (folder / name).write_text("mine")
     message = refusal(make_config(data={"seed": 9}), folder)
-    assert message == f"{folder}: not empty and not prepared data; delete it, or move what is yours"
+    assert message == f"{folder}: not empty and not prepared data; delete it, or move your files"
 
 
 def test_a_file_in_the_folders_place_is_kept(make_config: Make, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("mine")
-    assert "delete it, or move what is yours" in refusal(make_config(), tmp_path / "out")
+    assert "delete it, or move your files" in refusal(make_config(), tmp_path / "out")
     assert (tmp_path / "out").read_text() == "mine"
 
 
@@ -689,7 +689,7 @@ def test_low_coverage_is_refused(make_config: Make, tmp_path: Path) -> None:
     config = parse_config({**config.model_dump(mode="json"), "tokenizer": WORDS}, "test")
     message = refusal(config, tmp_path / "out")
     assert message.startswith(
-        "the vocabulary knows too few tokens: test source 14.3%, test target 66.7%, "
+        "the vocabulary covers too few tokens: test source 14.3%, test target 66.7%, "
     )
 
 
@@ -701,14 +701,14 @@ def test_an_empty_test_file_is_refused(make_config: Make, tmp_path: Path) -> Non
 
 def test_a_corpus_too_small_to_split_is_refused(make_config: Make, tmp_path: Path) -> None:
     config = make_config(data={"validation_size": 250, "test_size": 100})
-    expected = "the corpus keeps 300 pairs, too few to take 100 test and 250 validation pairs out"
+    expected = "the corpus keeps 300 pairs, too few to hold out 100 test and 250 validation pairs"
     assert refusal(config, tmp_path / "out").startswith(expected)
 
 
 def test_a_corpus_of_which_nothing_is_left_is_refused(make_config: Make, tmp_path: Path) -> None:
     config = make_config(data={"max_words": 1})
     assert refusal(config, tmp_path / "out") == (
-        "no training pair is left after cleaning; check the corpus and data.max_words"
+        "no training pairs left after cleaning; check the corpus and data.max_words"
     )
 
 

@@ -96,13 +96,13 @@ def test_too_few_pairs_are_refused(pairs: int, sizes: dict[Part, int]) -> None:
         assign(np.arange(pairs), sizes)
     wanted = " and ".join(f"{size} {part.name.lower()}" for part, size in sizes.items())
     assert str(caught.value) == (
-        f"the corpus keeps {pairs} pairs, too few to take {wanted} pairs out; "
+        f"the corpus keeps {pairs} pairs, too few to hold out {wanted} pairs; "
         "lower data.validation_size and data.test_size"
     )
 
 
 def test_reserved_pairs_do_not_make_up_for_too_few_others() -> None:
-    with pytest.raises(UserError, match="too few to take 4 test pairs out"):
+    with pytest.raises(UserError, match="too few to hold out 4 test pairs"):
         assign(np.arange(10), {Part.TEST: 4}, reserved=np.arange(7))
 
 
