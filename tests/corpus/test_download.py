@@ -275,7 +275,7 @@ def test_wrong_content_spares_what_is_there(server: Server, target: Path) -> Non
 def test_a_log_in_page_is_not_kept_as_a_gzip_file(server: Server, target: Path) -> None:
     server.answers = [whole]
     address = f"{server.url}/train.en.gz"
-    with pytest.raises(UserError, match="no gzip file"):
+    with pytest.raises(UserError, match="not a gzip file"):
         download(address, target)
     assert left(target) == []
 

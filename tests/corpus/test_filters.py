@@ -61,7 +61,7 @@ def test_the_right_language_on_the_wrong_side_is_dropped() -> None:
     assert reasons(swapped, check_languages=True) == ["other language"]
     fields = {"source_language": "de", "target_language": "en", "check_languages": True}
     assert reasons(swapped, **fields) == [""]
-    with pytest.raises(UserError, match="xx is not known"):
+    with pytest.raises(UserError, match="xx is not supported"):
         reasons(GOOD, check_languages=True, source_language="xx")
 
 

@@ -150,7 +150,7 @@ def test_mtdata_that_fails_leaves_nothing(program: Path, cache: Path) -> None:
         pairs(mtdata("Statmt-none-1-deu-eng"))
     assert "\n" not in str(caught.value)
     assert not list((cache / "mtdata").iterdir())
-    with pytest.raises(UserError, match="no identifier"):
+    with pytest.raises(UserError, match="not an mtdata identifier"):
         pairs(mtdata("--help"))
     program.unlink()
     with pytest.raises(UserError, match="pipx install mtdata"):

@@ -696,7 +696,7 @@ def test_low_coverage_is_refused(make_config: Make, tmp_path: Path) -> None:
 def test_an_empty_test_file_is_refused(make_config: Make, tmp_path: Path) -> None:
     config = given(tmp_path, make_config)
     write_tsv(tmp_path / "test.tsv", [])
-    assert "test.tsv: no sentence pairs inside" in refusal(config, tmp_path / "out")
+    assert "test.tsv: no sentence pairs in it" in refusal(config, tmp_path / "out")
 
 
 def test_a_corpus_too_small_to_split_is_refused(make_config: Make, tmp_path: Path) -> None:

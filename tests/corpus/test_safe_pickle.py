@@ -210,7 +210,7 @@ def test_the_assembled_pickle_is_good(tmp_path: Path) -> None:
         (assembled(shape=b"(I0\nI2\nt"), "shape (0, 2)"),
         (assembled(shape=b"(I2\nt"), "shape (2,)"),
         (assembled(shape=b"(I1\nI2\nI1\nt"), "shape (1, 2, 1)"),
-        (assembled(shape=b"]"), "no proper shape"),
+        (assembled(shape=b"]"), "an array with an invalid shape"),
         (assembled(dtype=DTYPE.replace(b"VU1", b"VU999999999")), "U999999999"),
         (assembled(dtype=DTYPE.replace(b"VU1", b"VO8").replace(b"V<", b"V|")), "2 strings"),
         (assembled(dtype=DTYPE.replace(b"VU1", b"VU1,O")), "U1,O"),
@@ -234,7 +234,7 @@ def test_the_assembled_pickle_is_good(tmp_path: Path) -> None:
         (b"\x80\x02" + b")" + b"\x85" * 200_000 + b".", "holds tuple"),
         (b"\x80\x02}(" + b")" + b"\x85" * 200_000 + b"Nu.", "EMPTY_DICT"),
         (b"\x80\x02]q\x00h\x00a.", "holds list"),
-        (assembled(shape=b"]q\x00h\x00a"), "no proper shape"),
+        (assembled(shape=b"]q\x00h\x00a"), "an array with an invalid shape"),
         (b"\x80\x02" + b"K\x01" * 3 + b"\x86" * 9 + b".", "not a readable pickle"),
         (b"\x80\x04\x8c\x01\n\x8c\x05\x1b[31m\x93.", "refused: ?.?[31m"),
         # A tuple of twice the same tuple, of twice the same, …: endless to write out.
