@@ -1,5 +1,6 @@
 """`nmt serve`: trained runs over HTTP."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,7 @@ from nmt.cli.options import (
     find_runs,
     open_translator,
 )
+from nmt.cli.writing import warn
 from nmt.errors import UserError, install_extra
 
 if TYPE_CHECKING:
@@ -107,6 +109,8 @@ def serve(
     service = Service(runs, limits, access, RUNS if host in LOOPBACK else None)
     for each in runs:
         typer.echo(f"serving          {each.name}, {each.source} → {each.target}", err=True)
+    if find_spec("torch") is None:
+        warn("without PyTorch: no attention, no beam, and tags in HTML stay with whole sentences")
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"open             http://{shown}:{listener.getsockname()[1]}", err=True)
     make_server(make_app(service), limits.seconds).run(sockets=[listener])

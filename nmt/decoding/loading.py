@@ -58,8 +58,12 @@ def load_translator(
     longest = min(each.report["lengths"]["source"]["longest"] for each in runs)
 
     def open_pytorch() -> "PyTorchSearch":
-        from nmt.decoding.engines import pytorch
-
+        try:
+            from nmt.decoding.engines import pytorch
+        except ModuleNotFoundError:
+            raise UserError(
+                "this needs PyTorch, which is not installed: pip install torch"
+            ) from None
         return pytorch.open_runs(runs, weights, config.decoding, place)
 
     search: Search

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
@@ -18,6 +19,8 @@ from nmt.special_tokens import EOS, SPECIALS, UNK
 if TYPE_CHECKING:
     from nmt.decoding.engines.pytorch import PyTorchSearch
 
+# CTranslate2 runs without it; then <unk> stays, and hidden words that a translation lost stay lost.
+_HAS_PYTORCH = find_spec("torch") is not None
 _LINES_AT_A_TIME = 1024  # enough to sort by length for all threads, few enough to show progress
 
 
@@ -146,8 +149,8 @@ class Translator:
     def _text(self, segment: Segment, hypothesis: Hypothesis) -> str:
         target = self.tokenizers.target
         replace = self.decoding.replace_unknown and isinstance(target, WordTokenizer)
-        if UNK in hypothesis.ids and replace:
-            from nmt.decoding.unknown import replace_unknown  # needs PyTorch
+        if UNK in hypothesis.ids and replace and _HAS_PYTORCH:
+            from nmt.decoding.unknown import replace_unknown
 
             words = self.tokenizers.source.split(segment.text)
             model = self.pytorch.models[0]
@@ -180,7 +183,7 @@ class Translator:
             for segment, hypotheses in zip(segments, self._find(segments, beam), strict=True)
         ]
         losing = [i for i, s in enumerate(segments) if self._segments.lost(s, found[i][0].ids)]
-        if losing:
+        if losing and _HAS_PYTORCH:
             again = [segments[i] for i in losing]
             required = [self._segments.required(segment) for segment in again]
             sources, limits = [segment.ids for segment in again], self._limits(again)

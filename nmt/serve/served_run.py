@@ -10,7 +10,7 @@ from nmt.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator
-    from nmt.serve.inspection import Inspection, Step
+    from nmt.serve.inspection import Inspection, Link, Step
 
 
 @dataclass(eq=False)
@@ -35,14 +35,23 @@ class ServedRun:
 
     def inspect(self, sentence: str) -> "Inspection":
         """Translate one sentence and look inside; raises `UserError` where that cannot be."""
+        model = self.translator.pytorch.models[0]  # first: raises the error without PyTorch
         from nmt.ops.threads import ALONE
         from nmt.serve.inspection import inspect
 
         with ALONE:
-            return inspect(self.translator, self.translator.pytorch.models[0], sentence)
+            return inspect(self.translator, model, sentence)
+
+    def link_words(self, sentence: str) -> "list[Link] | None":
+        """Return a link for each word of a sentence's translation; see `inspect` for the errors."""
+        found = self.inspect(sentence)
+        from nmt.serve.inspection import link_words
+
+        return link_words(found)
 
     def record_beam(self, sentence: str) -> "list[list[Step]]":
         """Return the hypotheses at each step of the search for one sentence."""
+        model = self.translator.pytorch.models[0]  # first, as above
         from nmt.ops.threads import ALONE
         from nmt.serve.inspection import record_beam
 
@@ -54,7 +63,7 @@ class ServedRun:
         limit = int((len(source_ids) - 1) * decoding.max_length_factor) + decoding.max_length_extra
         limit = min(limit, self.translator.search.max_length - 1)
         with ALONE:
-            steps, _ = record_beam(self.translator.pytorch.models[0], source_ids, limit, decoding)
+            steps, _ = record_beam(model, source_ids, limit, decoding)
         target = self.translator.tokenizers.target
         for step in steps:
             pieces = target.pieces([token for token, _ in step])

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
@@ -111,12 +112,10 @@ class TextTranslator:
 
         owners: of each character of the sentence, the number of its piece in the group
         """
-        from nmt.serve.inspection import link_words
-
         links = None
         if len(set(owners)) > 1:
-            with suppress(UserError):  # no attention: too long, or several models
-                links = await self._batcher.in_turn(lambda: link_words(run.inspect(sentence)))
+            with suppress(UserError):  # no attention: too long, several models, or no PyTorch
+                links = await self._batcher.in_turn(partial(run.link_words, sentence))
         if not links:
             return [(translation, max(owners, key=owners.count))]
         parts: list[Part] = []

@@ -531,6 +531,15 @@ def test_a_search_that_loses_a_hidden_word_is_made_again_by_pytorch(carrying, tr
     assert keeping.asked == [(4, [marks])]
 
 
+def test_without_pytorch_a_lost_word_stays_lost(carrying, translator, monkeypatch):
+    monkeypatch.setattr("nmt.decoding.translator._HAS_PYTORCH", False)
+    losing = ScriptedSearch(lambda ids: [carrying.target.encode("singt.")])
+    ready = translator(carrying, beam_size=4, search=losing, pytorch=echo())
+
+    assert ready.translate(["Zora sings"])[0].text == "singt."
+    assert ready.pytorch.asked == []
+
+
 def test_a_hypothesis_that_places_all_hidden_words_comes_first(carrying, translator):
     first, second = PLACEHOLDERS[:2]
     texts = ["singt.", f"{first} singt.", f"{second} singt {first}.", f"{first} {second}."]

@@ -87,8 +87,11 @@ def test_what_is_unsafe_or_impossible_is_refused(
     assert len(result.stderr.splitlines()) == 1
 
 
-_ONE_ANSWER = """
+_WITHOUT_PYTORCH = """
 import sys
+
+sys.modules["torch"] = None
+
 from pathlib import Path
 
 from starlette.testclient import TestClient
@@ -105,16 +108,25 @@ app = make_app(Service([ServedRun("toy", folder, translator, "ctranslate2")]))
 with TestClient(app, base_url="http://localhost") as client:
     body = {"q": "Anna sings today.", "source": "en", "target": "de"}
     print(client.post("/translate", json=body).json()["translatedText"])
-print(*{"torch", "spacy", "sacrebleu", "docx", "selectolax"}.intersection(sys.modules))
+    print({"spacy", "sacrebleu", "docx", "selectolax"}.intersection(sys.modules))
+    body |= {"q": "<p>Anna <b>sings</b> today.</p>", "format": "html"}
+    print(client.post("/translate", json=body).json()["translatedText"])
+    body = {"text": "Anna sings today.", "attention": True}
+    print(client.post("/v1/translate", json=body).json()["texts"][0]["sentences"][0]["problem"])
 """
 
 
-def test_an_answer_needs_neither_pytorch_nor_what_documents_need(trained_run: RunFolder) -> None:
+def test_without_pytorch_all_but_attention_is_there(trained_run: RunFolder) -> None:
     found = subprocess.run(
-        [sys.executable, "-c", _ONE_ANSWER, str(trained_run.path)],
+        [sys.executable, "-c", _WITHOUT_PYTORCH, str(trained_run.path)],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert found.stdout.splitlines() == ["Anna singt heute.", ""]
+    assert found.stdout.splitlines() == [
+        "Anna singt heute.",
+        "set()",  # imported before the first answer
+        "<p>Anna singt heute.</p>",
+        "this needs PyTorch, which is not installed: pip install torch",
+    ]
 
 
 def test_a_port_that_is_taken_is_told_of() -> None:
