@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 DEV    := $(VENV)/.dev
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-slow test-browser lint format types docs bench gpu-check clean help
+.PHONY: run test test-slow test-browser lint format types docs package bench gpu-check clean help
 
 run: $(READY)  ## prepare, train, translate and score on the built-in sample
 	$(BIN)/nmt prepare --config sample.yaml
@@ -23,7 +23,7 @@ test: lint types  ## lint, types, tests
 test-slow: $(DEV)  ## the tests that take more than seconds
 	$(BIN)/pytest -m slow
 
-test-browser: $(DEV)  ## the page of nmt serve in Chromium, where there is one
+test-browser: $(DEV)  ## test the page of nmt serve in Chromium
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
 	$(BIN)/pytest -m browser --tb=native tests/serve
 
@@ -38,9 +38,15 @@ format: $(DEV)  ## ruff: rewrite in the project's format
 types: $(DEV)  ## mypy, strict
 	$(BIN)/mypy
 
-docs: $(DEV)  ## print the values of docs/how-it-works.md again and build the documentation site
+docs: $(DEV)  ## update the values in docs/how-it-works.md and build the documentation site
 	$(BIN)/python scripts/how_it_works.py
 	$(BIN)/mkdocs build --quiet
+
+# Other interpreters than the oldest and newest on the PATH: make package PYTHONS="python3.12"
+package: $(DEV)  ## build wheel and sdist, and try both in empty environments outside the clone
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python scripts/check_package.py dist $(PYTHONS)
 
 # Corpora are downloaded, or: make bench MULTI30K=FOLDER PICKLE=english-german-both.pkl
 MULTI30K_FIELD = $(if $(MULTI30K),--set data.path=$(MULTI30K))
@@ -49,7 +55,7 @@ PICKLE_FIELD = $(if $(PICKLE),--set data.path=$(PICKLE))
 # On a GPU, make bench DEVICE=cuda: what does not run there is measured on the CPU alone.
 DEVICE ?= cpu
 
-bench: $(DEV)  ## measure speed beside peers, which it installs apart; about 20 minutes
+bench: $(DEV)  ## measure speed against peers, in their own environment; about 20 minutes
 	$(BIN)/python scripts/bench/training.py --device $(DEVICE) $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/training.py --big --device $(DEVICE) $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/profiling.py --device $(DEVICE) $(MULTI30K_FIELD)
@@ -64,14 +70,14 @@ bench: $(DEV)  ## measure speed beside peers, which it installs apart; about 20 
 gpu-check: $(READY)  ## check training and decoding on this machine's GPU, in minutes
 	$(BIN)/python scripts/gpu_check.py
 
-clean:  ## remove what make has built: the environment and caches, not your runs
+clean:  ## remove what make has built (environment, caches), but no runs
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-# PyTorch first: alone and pinned, so that no looser request pulls another build.
+# PyTorch first, pinned, so that no other requirement pulls in another build.
 PIP = $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -79,7 +85,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PIP) -e '.[plot,serve]'
 	touch $(READY)
 
-# What only work on nmt itself needs: tests, types, documentation, and every extra.
+# What only development of nmt needs: tests, types, documentation, and every extra.
 $(DEV): $(READY)
 	$(PIP) -e '.[dev,all]'
 	touch $(DEV)

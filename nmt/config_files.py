@@ -8,6 +8,7 @@ what was expected.
 """
 
 import difflib
+import logging
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,8 @@ from pydantic_core import ErrorDetails, PydanticUndefined
 from nmt.config import RULES_UNCHECKED, Config, Origin, Section
 from nmt.errors import UserError, one_line
 from nmt.shipped import SHIPPED_CONFIGS
+
+_LOG = logging.getLogger(__name__)
 
 
 class _Loader(yaml.SafeLoader):
@@ -98,6 +101,7 @@ def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
     Raises `UserError` with one line per mistake.
     """
     path = find_config(name)
+    _LOG.info("configuration    %s", path)
     tree = _read_yaml(path)
     if not tree and not overrides:
         raise UserError(f"{path}: is empty; write a section such as `data:`, or use base.yaml")

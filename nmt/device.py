@@ -1,5 +1,6 @@
 """Where tensors live and in which precision they are multiplied."""
 
+import logging
 import os
 from contextlib import AbstractContextManager, nullcontext
 
@@ -7,6 +8,7 @@ import torch
 
 from nmt.errors import UserError
 
+_LOG = logging.getLogger(__name__)
 _DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
@@ -17,6 +19,7 @@ def choose_device(name: str | None = None) -> torch.device:
     23. Raises `UserError` when the named device does not exist.
     """
     device = _named(name) if name is not None else _best()
+    _LOG.info("device           %s", device)
     if device.type == "cuda":
         if device.index is not None:
             torch.cuda.set_device(device)  # some of PyTorch asks for the current one

@@ -6,6 +6,7 @@ Most commands run within this process, which spares imports; signals and termina
 import errno
 import io
 import json
+import logging
 import os
 import shutil
 import signal
@@ -69,10 +70,31 @@ def test_help_imports_neither_torch_nor_spacy() -> None:
         "import sys; from nmt import cli; sys.argv = ['nmt', '--help']\n"
         "try: cli.main()\n"
         "except SystemExit: pass\n"
-        "print(sorted({'torch', 'spacy', 'numpy', 'sentencepiece', 'pydantic'} & set(sys.modules)))"
+        "slow = {'torch', 'spacy', 'numpy', 'sentencepiece', 'pydantic', 'tqdm'}\n"
+        "print(sorted(slow & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert text(done.stdout).splitlines()[-1] == "[]"
+
+
+def test_quiet_turns_progress_bars_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the variable that tqdm reads when it is imported, which the test above shows is later."""
+    monkeypatch.setenv("TQDM_DISABLE", "")
+    assert nmt("-q", "config", "fields", "model.norm").returncode == 0
+    assert os.environ["TQDM_DISABLE"] == "1"
+
+
+def test_verbose_reports_what_is_used(
+    trained_run: RunFolder, caplog: pytest.LogCaptureFixture
+) -> None:
+    nmt("translate", "--run", trained_run.path, PAIR[0])
+    assert caplog.messages == []
+    caplog.set_level(logging.NOTSET, logger="nmt")  # undone after the test
+    nmt("-v", "translate", "--run", trained_run.path, "--engine", "pytorch", PAIR[0])
+    used = dict(message.split(None, 1) for message in caplog.messages)
+    assert used["run"] == str(trained_run.path)
+    assert used["engine"] == "pytorch (decoding.engine)"
+    assert used["device"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import difflib
 import io
+import logging
 import os
 import signal
 import sys
@@ -63,8 +64,21 @@ def _options(
     debug: Annotated[
         bool, typer.Option("--debug", help="Show the stack trace of an error; may stand anywhere.")
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Show no progress bars: nmt -q train.")
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose", "-v", help="Report the files, engine and device in use: nmt -v translate."
+        ),
+    ] = False,
 ) -> None:
-    pass
+    if quiet:
+        os.environ["TQDM_DISABLE"] = "1"  # read when tqdm is imported
+    if verbose:
+        logging.basicConfig(format="%(message)s")
+        logging.getLogger("nmt").setLevel(logging.INFO)
 
 
 def main() -> None:

@@ -315,7 +315,13 @@ def _total(response: requests.Response, start: int) -> int | None:
 
 
 def _bar(name: str, start: int, total: int | None) -> "tqdm[NoReturn]":
-    # disable=None: no bar unless stderr is a terminal.
+    no_bar = True if "TQDM_DISABLE" in os.environ else None  # None: unless stderr is a terminal
     return tqdm(
-        desc=name, initial=start, total=total, unit="B", unit_scale=True, disable=None, leave=False
+        desc=name,
+        initial=start,
+        total=total,
+        unit="B",
+        unit_scale=True,
+        disable=no_bar,
+        leave=False,
     )

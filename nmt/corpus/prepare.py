@@ -8,6 +8,7 @@
 import glob
 import hashlib
 import json
+import logging
 import os
 import shutil
 from collections import Counter
@@ -67,6 +68,8 @@ from nmt.corpus.tokenizers import (
 from nmt.errors import UserError, writing
 from nmt.locks import locked
 
+_LOG = logging.getLogger(__name__)
+
 # validation and test pairs that the user or the corpus provides
 Given: TypeAlias = Mapping[Split, list[Pair]]
 _PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
@@ -97,6 +100,7 @@ def prepare(config: Config, folder: Path | None = None, refresh: bool = False) -
                 tokenizers = _write(config, corpora, inherited, partial, fingerprint)
                 _replace_folder(folder.resolve(), partial)
             return open_prepared(folder, config.data, config.tokenizer, tokenizers)
+        _LOG.info("prepared before  %s", folder)
         return open_prepared(folder, config.data, config.tokenizer)
 
 

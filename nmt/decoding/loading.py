@@ -1,5 +1,6 @@
 """From a run folder to a translator, or from several to an ensemble."""
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import torch
 
     from nmt.decoding.engines.pytorch import PyTorchSearch
+
+_LOG = logging.getLogger(__name__)
 
 
 def load_translator(
@@ -50,6 +53,8 @@ def load_translator(
     config = load_config(first.path / "config.yaml", changes)
     place = None if device is None else str(device)
     choice = choose_engine(config, len(runs), place)
+    _LOG.info("run              %s", ", ".join(str(run.path) for run in runs))
+    _LOG.info("engine           %s", choice)
     if compute_type and choice.engine != "ctranslate2":
         raise UserError(f"--compute-type is for CTranslate2; the engine is {choice}, leave it out")
     tokenizers = load_tokenizers(config.data, config.tokenizer, first.data)
