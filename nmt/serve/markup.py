@@ -148,15 +148,16 @@ def _inline_leaves(node: LexborNode) -> list[tuple[LexborNode, list[LexborNode]]
         plain = each.tag in _INLINE and _is_translated(each) and each.first_child is not None
         if not plain or len(chain) == _MOST_INLINE:
             return None
-        children = list(each.iter(include_text=True))
-        if len(children) != _count_children(each):  # comments
-            return None
-        waiting += [(child, [*chain, each]) for child in reversed(children)]
+        children = [(child, [*chain, each]) for child in _children(each)]
+        waiting += reversed(children)
     return found
 
 
-def _count_children(node: LexborNode) -> int:
-    count, child = 0, node.first_child
+def _children(node: LexborNode) -> Iterator[LexborNode]:
+    """Yield all children; `LexborNode.iter` leaves out comments, and takes a fragment's first node
+    for the fragment.
+    """
+    child = node.first_child
     while child is not None:
-        count, child = count + 1, child.next
-    return count
+        yield child
+        child = child.next

@@ -51,6 +51,11 @@ def test_words_take_their_tags_along_when_the_order_changes() -> None:
     assert str(markup) == "<p><i>Y</i> und <b>X</b></p>"
 
 
+def test_a_fragment_that_begins_with_a_tag_is_one_text() -> None:
+    [stretch] = Markup("<b>oscar</b> likes <i>to <!-- note --></i>code").stretches[:1]
+    assert stretch.texts == ["oscar", " likes "]
+
+
 def test_hostile_markup_is_refused_or_kept() -> None:
     with pytest.raises(ApiError):
         Markup("<div>" * 30_000)
