@@ -690,6 +690,11 @@ class DecodingConfig(Section):
     batch_tokens: int = Field(
         8192, ge=1, le=MOST, description="maximum of source tokens × beam size decoded together"
     )
+    split_sentences: bool = Field(
+        True,
+        description="translate the sentences of a line one by one, if training had one sentence "
+        "per line",
+    )
     replace_unknown: bool = Field(
         True,
         description="replace <unk> with the source word that the decoder attends to most (word "

@@ -17,6 +17,7 @@ from nmt.config import Config
 from nmt.corpus.casing import CASING
 from nmt.corpus.tokenizers import KNOWN_WORDS, Tokenizer, load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import unsupported, write_model
+from nmt.decoding.segments import TrainingLines
 from nmt.errors import UserError, writing
 from nmt.locks import locked
 from nmt.run_folder import RunFolder
@@ -66,12 +67,15 @@ def _write_program(run: RunFolder, config: Config, folder: Path) -> None:
     """Write translate.py, which needs no nmt, what it reads, and a README."""
     source_model, target_model = vocabulary_files(config.tokenizer)
     room = config.model.max_length - 1  # <eos>
+    lines = TrainingLines.of(run.report)
     settings = {
         "source_model": source_model,
         "target_model": target_model,
         "word_mark": config.tokenizer.word_mark,
-        "longest": min(run.report["lengths"]["source"]["longest"], room),
+        "longest": min(lines.longest, room),
         "room": room,
+        "split_sentences": lines.single and config.decoding.split_sentences,
+        "source_language": config.data.source_language,
         **config.data.model_dump(include={"unicode", "lowercase", "carry_over", "restore_case"}),
         **config.decoding.model_dump(include=_DECODING),
     }

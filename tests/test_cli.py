@@ -306,6 +306,15 @@ def test_translates_its_arguments(trained_run: RunFolder) -> None:
     assert text(done.stdout) == "Anna singt heute.\nBen schwimmt oft.\n"
 
 
+def test_the_sentences_of_a_line_are_translated_one_by_one(trained_run: RunFolder) -> None:
+    line = f"{PAIR[0]}  Ben swims often."
+    done = nmt("translate", "--run", trained_run.path, line)
+    assert text(done.stdout) == f"{PAIR[1]}  Ben schwimmt oft.\n"
+    whole = ["--set", "decoding.split_sentences=false"]
+    done = nmt("translate", "--run", trained_run.path, line, *whole)
+    assert "  " not in text(done.stdout)
+
+
 def test_lines_in_equal_lines_out_in_order(trained_run: RunFolder) -> None:
     lines = ["", "Ben swims often.", "  ", "Anna\u2028sings\x0btoday.", "Ben swims often.\r", ""]
     done = nmt("translate", "--run", trained_run.path, stdin="\n".join(lines).encode() + b"\n")

@@ -107,22 +107,27 @@ def test_the_program_translates_as_nmt_does_without_it(
     export_run(run, tmp_path / "exported")
     sources = [line.split("\t")[0] for line in toy_corpus.read_text("utf-8").splitlines()]
     odd = ["", "  Anna \u200b sings\ttoday. ", "ANNA SINGS TODAY.", "Zorro swims often.", "Ben!"]
+    odd.append(" Anna sings.  Ben reads!\tAnna.")
     lines = [*odd, " ".join(sources[:5]), *(line.upper() for line in sources[5:20]), *sources][:200]
-    without_nmt = "import sys; sys.modules['nmt'] = None; import runpy; sys.argv[1:] = []; "
-    done = subprocess.run(
-        [sys.executable, "-c", f"{without_nmt}runpy.run_path('translate.py', run_name='__main__')"],
-        input="".join(line + "\n" for line in lines),
-        cwd=tmp_path / "exported",
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        encoding="utf-8",
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
     ours = load_translator(run, device="cpu", engine="ctranslate2", compute_type="float32")
     expected = [translation.text for translation in ours.translate(lines)]
     assert len(set(expected)) > 100
-    assert done.stdout.split("\n")[:-1] == expected
+    for missing in (["nmt"], ["nmt", "sentencex"]):
+        hide = f"import sys; sys.modules |= dict.fromkeys({missing}); "
+        program = (
+            "import runpy; sys.argv[1:] = []; runpy.run_path('translate.py', run_name='__main__')"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", hide + program],
+            input="".join(line + "\n" for line in lines),
+            cwd=tmp_path / "exported",
+            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+            encoding="utf-8",
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.split("\n")[:-1] == expected
 
 
 def train_toy(changes: list[str], corpus: Path) -> RunFolder:

@@ -43,6 +43,7 @@ from nmt.corpus.prepared import (
 from nmt.corpus.readers import Pair, Split
 from nmt.corpus.report import CorpusReport, InheritedReport, length_summary
 from nmt.corpus.seen import write_seen
+from nmt.corpus.sentences import cut
 from nmt.corpus.sources import Corpus, open_corpora
 from nmt.corpus.splitting import (
     Part,
@@ -205,6 +206,7 @@ def _write(
     if cased:
         _learn_casing(cased, folder)
     write_seen(texts, plan.target_keys[plan.in_train], folder)
+    several = _share_of_several(texts[0], config.data.source_language)
     hidden = 0 if config.data.carry_over == "none" else _hide_names(config.data, texts, folder)
     if inherited:
         inherited.hand_on(config, folder)
@@ -222,6 +224,7 @@ def _write(
         "pairs": {split: pairs[split] for split in ("train", *_PARTS)},
         "hidden_names": hidden,
         "lengths": lengths,
+        "several_sentences": several,
         "vocabulary_size": {side: getattr(tokenizers, side).size for side in SIDES},
         "coverage": coverage,
         "source_in_train": {split: pairs[f"{split} in train"] for split in _PARTS},
@@ -490,6 +493,15 @@ def _example(pair: tuple[str, str], cleaner: Cleaner, train_keys: NDArray[np.int
     source, reference = (" ".join(text.split()) for text in pair)
     key = sentence_key(cleaner.source(source), cleaner.data.seed)
     return Example(source, reference, has_key(train_keys, key))
+
+
+def _share_of_several(text: Path, language: str) -> float:
+    """Return the share of lines that consist of more than one sentence."""
+    several = total = 0
+    for lines in read_chunks(text):
+        total += len(lines)
+        several += sum(len(cut(split_prefix(line)[1], language).sentences) > 1 for line in lines)
+    return round(several / max(1, total), 4)
 
 
 def _learn_casing(cased: Path, folder: Path) -> None:

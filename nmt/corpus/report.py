@@ -63,7 +63,8 @@ class PreparationReport(TypedDict):
     """What `prepare` did.
 
     dropped: pairs by reason; hidden_names: training pairs with placeholders; coverage: shares by
-    split and side; source_in_train: pairs, by split; corpora: in the order of their pairs
+    split and side; source_in_train: pairs, by split; several_sentences: the share of training
+    sources that consist of several; corpora: in the order of their pairs
     """
 
     read: int
@@ -74,6 +75,7 @@ class PreparationReport(TypedDict):
     vocabulary_size: Sizes
     coverage: dict[str, dict[str, FiniteFloat]]
     source_in_train: dict[str, int]
+    several_sentences: NotRequired[FiniteFloat]
     corpora: NotRequired[list[CorpusReport]]
     inherited: NotRequired[InheritedReport]
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from nmt.corpus.tokenizers import KNOWN_WORDS, load_tokenizers, vocabulary_files
 from nmt.decoding.engines import ctranslate2
 from nmt.decoding.engines.choosing import choose_engine
 from nmt.decoding.engines.search import Search
+from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder, open_run
@@ -60,7 +62,9 @@ def load_translator(
     tokenizers = load_tokenizers(config.data, config.tokenizer, first.data)
     for other in runs[1:]:
         _require_same_reading(first, other)
-    longest = min(each.report["lengths"]["source"]["longest"] for each in runs)
+    seen = TrainingLines.of(first.report)
+    if not config.decoding.split_sentences:
+        seen = replace(seen, single=False)
 
     def open_pytorch() -> "PyTorchSearch":
         try:
@@ -74,8 +78,8 @@ def load_translator(
     search: Search
     if choice.engine == "ctranslate2":
         search = ctranslate2.open_run(first, weights, config.decoding, place, compute_type)
-        return Translator(search, tokenizers, config.data, config.decoding, longest, open_pytorch)
-    return Translator(open_pytorch(), tokenizers, config.data, config.decoding, longest)
+        return Translator(search, tokenizers, config.data, config.decoding, seen, open_pytorch)
+    return Translator(open_pytorch(), tokenizers, config.data, config.decoding, seen)
 
 
 def _opened(run: RunFolder | Path | str) -> RunFolder:

@@ -1,24 +1,40 @@
 """From a line of text to the segments that a model can translate at once, and back.
 
-A line longer than any training sentence is cut, since a model translates lengths badly that it has
-never seen. Words that training never saw are hidden behind placeholders, and put back afterwards.
+A model translates badly what training never showed it. So a line is cut into its sentences where
+training had one sentence per line, and a sentence longer than any in training is cut further. Words
+that training never saw are hidden behind placeholders, and put back afterwards.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nmt.config import DataConfig
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.placeholders import reveal
+from nmt.corpus.report import PreparationReport
+from nmt.corpus.sentences import CutText, cut
 from nmt.corpus.tags import split_prefix
 from nmt.corpus.tokenizers import Tokenizers
 from nmt.special_tokens import EOS, PLACEHOLDERS
 
-# Between sentences, but not after a title or an initial.
-_SENTENCE_END = re.compile(
-    r"(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b[DdSs][rt]\.)(?<!\b\w\.) "
-)
+_MOST_WITH_SEVERAL = 0.05  # of the training lines, where a model is to be given single sentences
+
+
+@dataclass(frozen=True)
+class TrainingLines:
+    """What the source lines of training were like.
+
+    longest: pieces of the longest; single: whether nearly all were single sentences
+    """
+
+    longest: int
+    single: bool
+
+    @classmethod
+    def of(cls, report: PreparationReport) -> "TrainingLines":
+        """Take them from the report of a preparation; an older one does not count sentences."""
+        several = report.get("several_sentences", 0.0)
+        return cls(report["lengths"]["source"]["longest"], several <= _MOST_WITH_SEVERAL)
 
 
 @dataclass(frozen=True)
@@ -36,19 +52,27 @@ class Segment:
 class Segmenter:
     """Cuts lines and hides words before a search; puts words and capitals back after it.
 
-    longest: pieces of the longest segment where a line can be cut between sentences;
-    room: pieces of the longest that the model has positions for, without <eos>
+    seen: the lines of training; room: pieces of the longest segment that the model has positions
+    for, without <eos>
     """
 
-    def __init__(self, tokenizers: Tokenizers, data: DataConfig, longest: int, room: int):
+    def __init__(self, tokenizers: Tokenizers, data: DataConfig, seen: TrainingLines, room: int):
         self._tokenizers = tokenizers
         self._cleaner = Cleaner(data)
-        self._longest, self._room = min(longest, room), room
+        self._language = data.source_language
+        self._single = seen.single
+        self._longest, self._room = min(seen.longest, room), room
 
     # ------------------------------------------------------------------------------ before a search
 
+    def sentences(self, line: str) -> CutText:
+        """Cut a line into what is translated apart, each part with the line's tag."""
+        prefix, text = split_prefix(line)
+        found = cut(text, self._language, self._single)
+        return CutText([prefix + sentence for sentence in found.sentences], found.gaps)
+
     def cut(self, line: str) -> list[Segment]:
-        """Return a line's segments, each with the line's tag; none for a line without text."""
+        """Return a sentence's segments, each with its tag; none for one without text."""
         prefix, text = split_prefix(line)
         return self._cut(self._cleaner.tidy(text), prefix)
 
@@ -74,7 +98,7 @@ class Segmenter:
 
     def _divide(self, text: str, pieces: int) -> list[str]:
         """Divide between sentences; within one only where the model's positions end."""
-        sentences = _SENTENCE_END.split(text)
+        sentences = cut(text, self._language).sentences
         if len(sentences) > 1 or pieces <= self._room:
             return sentences
         words = text.split(" ")

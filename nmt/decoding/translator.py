@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, cast
 
 from nmt.config import DataConfig, DecodingConfig
 from nmt.corpus.placeholders import reveal
+from nmt.corpus.sentences import CutText
 from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
 from nmt.decoding.engines.search import Search
 from nmt.decoding.hypothesis import Hypothesis
-from nmt.decoding.segments import Segment, Segmenter
+from nmt.decoding.segments import Segment, Segmenter, TrainingLines
 from nmt.special_tokens import EOS, SPECIALS, UNK
 
 if TYPE_CHECKING:
@@ -65,9 +66,9 @@ class Trace:
 class Translator:
     """A search with its tokenizers: lines in, lines out.
 
-    longest_source: pieces of the longest source sentence in training; longer lines are translated
-    sentence by sentence, since a model does badly at lengths it has never seen; open_pytorch: opens
-    the same weights in PyTorch, for what `search` cannot do; None where `search` is PyTorch's
+    seen: what the lines of training were like; if None, lines are only cut where the model's
+    positions end; open_pytorch: opens the same weights in PyTorch, for what `search` cannot do;
+    None if `search` is PyTorch's
     """
 
     def __init__(
@@ -76,18 +77,22 @@ class Translator:
         tokenizers: Tokenizers,
         data: DataConfig,
         decoding: DecodingConfig,
-        longest_source: int | None = None,
+        seen: TrainingLines | None = None,
         open_pytorch: "Callable[[], PyTorchSearch] | None" = None,
     ):
         self.search, self.tokenizers, self.decoding = search, tokenizers, decoding
         self._open_pytorch = open_pytorch
         room = search.max_length - 1  # <eos>
-        self._segments = Segmenter(tokenizers, data, longest_source or room, room)
+        self._segments = Segmenter(tokenizers, data, seen or TrainingLines(room, False), room)
 
     @cached_property
     def pytorch(self) -> "PyTorchSearch":
         """The PyTorch engine with the same weights, opened when it is first asked for."""
         return self._open_pytorch() if self._open_pytorch else cast("PyTorchSearch", self.search)
+
+    def cut(self, text: str) -> CutText:
+        """Cut text at line breaks, and into sentences if training had one per line."""
+        return self._segments.sentences(text)
 
     def translate(self, lines: Sequence[str]) -> list[Translation]:
         """Return the best translation of each line; an empty line gives an empty one."""
@@ -103,20 +108,27 @@ class Translator:
         """Return up to `n` translations of each line, best first.
 
         Where words are carried over, a translation with all of them comes before those without.
-        A line that is longer than what the model knows is translated in parts, and then has one
-        translation.
+        The second of a line in several parts consists of the second best of each, and so on.
         """
-        parts = [self._segments.cut(line) for line in lines]
-        segments = [segment for line in parts for segment in line]
-        found = iter(zip(segments, self._search(segments, n), strict=True))
-        return [self._join(list(islice(found, len(line)))) for line in parts]
+        cut = [self.cut(line) for line in lines]
+        parts = [[self._segments.cut(sentence) for sentence in each.sentences] for each in cut]
+        segments = [part for line in parts for sentence in line for part in sentence]
+        found = iter(self._search(segments, n))
+        return [
+            self._join(each, [[(part, next(found)) for part in sentence] for sentence in line])
+            for each, line in zip(cut, parts, strict=True)
+        ]
 
     def trace(self, line: str) -> list[Trace]:
         """Translate one line and keep the pieces: one trace for each part, none for an empty line.
 
         >>> [trace] = translator.trace("oscar likes to code")
         """
-        segments = self._segments.cut(line)
+        segments = [
+            segment
+            for sentence in self.cut(line).sentences
+            for segment in self._segments.cut(sentence)
+        ]
         found = zip(segments, self._search(segments, 1), strict=True)
         return [self._trace(segment, hypotheses[0]) for segment, hypotheses in found]
 
@@ -127,21 +139,32 @@ class Translator:
         read, written = ([reveal(x, segment.hidden) for x in side] for side in (source, target))
         return Trace([*read, SPECIALS[EOS]], segment.ids, written, best, self._text(segment, best))
 
-    def _join(self, found: list[tuple[Segment, list[Hypothesis]]]) -> list[Translation]:
-        if len(found) == 1:
-            segment, hypotheses = found[0]
-            options = [self._translation([(segment, hypothesis)]) for hypothesis in hypotheses]
-            # An alternative that says nothing is none.
-            return [option for option in options if option.text] or options[:1]
-        return [self._translation([(segment, hypotheses[0]) for segment, hypotheses in found])]
+    def _join(
+        self, line: CutText, found: list[list[tuple[Segment, list[Hypothesis]]]]
+    ) -> list[Translation]:
+        """Put a line's options together from those of each segment of each sentence."""
+        parts = [options for sentence in found for _, options in sentence]
+        ranks = range(max(map(len, parts), default=1))
+        options = [self._translation(line, found, rank) for rank in ranks]
+        # An alternative that says nothing is none.
+        return [option for option in options if option.text] or options[:1]
 
-    def _translation(self, parts: list[tuple[Segment, Hypothesis]]) -> Translation:
-        hypotheses = [hypothesis for _, hypothesis in parts]
+    def _translation(
+        self, line: CutText, found: list[list[tuple[Segment, list[Hypothesis]]]], rank: int
+    ) -> Translation:
+        chosen = [
+            [(segment, options[min(rank, len(options) - 1)]) for segment, options in sentence]
+            for sentence in found
+        ]
+        texts = [
+            " ".join(filter(None, (self._text(*part) for part in sentence))) for sentence in chosen
+        ]
+        hypotheses = [hypothesis for sentence in chosen for _, hypothesis in sentence]
         return Translation(
-            text=" ".join(filter(None, (self._text(*part) for part in parts))),
+            text=line.join(texts).strip(),
             score=sum(h.score for h in hypotheses),
             complete=all(h.complete for h in hypotheses),
-            parts=len(parts),
+            parts=len(hypotheses),
             log_probability=sum(h.log_probability for h in hypotheses),
             pieces=sum(len(h.ids) + h.complete for h in hypotheses),
         )

@@ -1,5 +1,8 @@
 """Translate with this model: needs only `pip install ctranslate2 sentencepiece`, no nmt.
 
+With sentencex, too, a line is cut into sentences by the same rules as in nmt; without it, by a
+simpler rule.
+
     python translate.py "Where is the station?"
     python translate.py < captions.en > captions.de
 
@@ -16,12 +19,17 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
+from itertools import accumulate, pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
 import ctranslate2
 import sentencepiece
+
+try:
+    from sentencex import segment
+except ImportError:
+    segment = None
 
 PLACEHOLDERS = "\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008"
 RESERVED = "\ue011\ue012\ue013\ue014\ue015\ue016\ue017\ue018"
@@ -33,9 +41,7 @@ INVISIBLE = re.compile(
 WORD = re.compile(r"[^\W\d_]+")
 HIDEABLE = re.compile(r"[^\W\d_]+(?![^\W\d_])(?!['’](?:t|re|ve|ll|d|m)\b)")
 SENTENCE_START = re.compile(r"(?:^|[.!?:]\s)[^\w\s]*$")
-SENTENCE_END = re.compile(
-    r"(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b[DdSs][rt]\.)(?<!\b\w\.) "
-)
+SENTENCE = re.compile(r".+?(?:(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b\w\.)\s+|$)", re.DOTALL)
 TOUCHING_LEFT = re.compile(r"(?<=\S)(?!(?<=\w).\w)([^\w\s])")
 TOUCHING_RIGHT = re.compile(rf"(?<!\w)([^\w\s{JOINER}])(?=\w)")
 
@@ -56,9 +62,18 @@ class Translator:
 
     def translate(self, lines: Sequence[str]) -> list[str]:
         """Return the translation of each line."""
-        cut = [self._cut(self._tidy(line)) for line in lines]
-        found = iter(self._search([sentence for sentences in cut for sentence in sentences]))
-        return [" ".join(filter(None, (next(found) for _ in sentences))) for sentences in cut]
+        single = self.settings["split_sentences"]
+        cut = [self._sentences(line) if single else [line] for line in lines]
+        parts = [[self._cut(self._tidy(sentence)) for sentence in line] for line in cut]
+        found = iter(self._search([part for line in parts for each in line for part in each]))
+        translations = []
+        for sentences, line in zip(cut, parts, strict=True):
+            text = ""
+            for sentence, each in zip(sentences, line, strict=True):
+                space = sentence[len(sentence.rstrip()) :]
+                text += " ".join(filter(None, (next(found) for _ in each))) + space
+            translations.append(text.strip())
+        return translations
 
     # ------------------------------------------------------------------------------ before a search
 
@@ -72,7 +87,16 @@ class Translator:
         """Cut a line that is longer than any training sentence into its sentences."""
         if not line or len(self._pieces(line)[0]) <= self.settings["longest"]:
             return [line] if line else []
-        return SENTENCE_END.split(line)
+        return [sentence.rstrip() for sentence in self._sentences(line)]
+
+    def _sentences(self, text: str) -> list[str]:
+        """Cut text into sentences, each with the white space after it."""
+        if segment is None:
+            return SENTENCE.findall(text)
+        # Characters of equal number: sentencex fails on unusual white space and lone surrogates.
+        plain = re.sub("[\ud800-\udfff]", "\ufffd", re.sub(r"\s", " ", text))
+        ends = accumulate(map(len, segment(self.settings["source_language"], plain)), initial=0)
+        return [text[start:end] for start, end in pairwise(ends)]
 
     def _pieces(self, sentence: str) -> tuple[list[str], list[str]]:
         """Return a sentence's pieces, and the words behind its placeholders."""

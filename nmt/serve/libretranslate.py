@@ -156,7 +156,7 @@ def _detect(service: Service, source: str, text: str) -> Detection:
 
 async def detect(service: Service, request: Request, body: DetectBody) -> list[Detection]:
     """Tell which of the server's languages a text is in."""
-    service.translator.cut([body.q])
+    service.translator.require_length([body.q])
     return [
         {"confidence": each.confidence, "language": each.language}
         for each in service.detector.detect(body.q)

@@ -12,9 +12,9 @@ from nmt.serve.batching import Batcher
 from nmt.serve.errors import ApiError
 from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
-from nmt.serve.text import CutText, cut
 
 if TYPE_CHECKING:
+    from nmt.corpus.sentences import CutText
     from nmt.decoding.translator import Translation
 
 Part = tuple[str, int]  # text, and the number of the formatted piece that it comes from
@@ -27,8 +27,8 @@ class TextTranslator:
         self._batcher = batcher
         self._limits = limits
 
-    def cut(self, texts: Sequence[str]) -> list[CutText]:
-        """Cut texts into sentences; raises `ApiError` where they are too long."""
+    def require_length(self, texts: Sequence[str]) -> None:
+        """Raise `ApiError` where texts have too many characters together."""
         characters = sum(map(len, texts))
         if characters > self._limits.characters:
             raise ApiError(
@@ -36,7 +36,11 @@ class TextTranslator:
                 f"Invalid request: request ({characters}) exceeds text limit "
                 f"({self._limits.characters})",
             )
-        found = [cut(text) for text in texts]
+
+    def cut(self, run: ServedRun, texts: Sequence[str]) -> "list[CutText]":
+        """Cut texts into sentences; raises `ApiError` where they are too long."""
+        self.require_length(texts)
+        found = [run.translator.cut(text) for text in texts]
         sentences = sum(len(each.sentences) for each in found)
         if sentences > self._limits.sentences:
             raise ApiError(
@@ -51,7 +55,7 @@ class TextTranslator:
 
         The second of a text consists of the second best of each sentence, and so on.
         """
-        pieces = self.cut(texts)
+        pieces = self.cut(run, texts)
         sentences = [sentence for each in pieces for sentence in each.sentences]
         found = iter(await self._batcher.translate(run, sentences, n))
         results = []
@@ -82,7 +86,7 @@ class TextTranslator:
 
         Each word takes the format of the source word that the model looked at most to write it.
         """
-        pieces = self.cut(["".join(group) for group in groups])
+        pieces = self.cut(run, ["".join(group) for group in groups])
         sentences = [sentence for each in pieces for sentence in each.sentences]
         found = iter(await self._batcher.translate(run, sentences, 1))
         results = []

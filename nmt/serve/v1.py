@@ -121,7 +121,7 @@ async def translate(service: Service, request: Request, body: InspectBody) -> In
     """Translate, and tell all that is known."""
     run = _choose_run(service, body)
     texts = [body.text] if isinstance(body.text, str) else body.text
-    pieces = service.translator.cut(texts)
+    pieces = service.translator.cut(run, texts)
     sentences = [sentence for each in pieces for sentence in each.sentences]
     if (body.attention or body.beam) and len(sentences) > _MOST_INSPECTED:
         raise ApiError(400, f"Invalid request: more than {_MOST_INSPECTED} sentences to inspect")

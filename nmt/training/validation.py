@@ -9,6 +9,7 @@ from tqdm import tqdm
 from nmt.config import Config
 from nmt.corpus.prepared import PreparedData
 from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
 from nmt.device import autocast
 from nmt.errors import UserError
@@ -80,10 +81,10 @@ class Validator:
     def _translate(self, model: Transformer) -> list[str]:
         """Translate the validation sources greedily."""
         greedy = self._config.decoding.model_copy(update={"beam_size": 1})
-        longest = self._prepared.report["lengths"]["source"]["longest"]
+        seen = TrainingLines.of(self._prepared.report)
         tokenizers = self._prepared.tokenizers
         search = PyTorchSearch([model])
-        translator = Translator(search, tokenizers, self._config.data, greedy, longest)
+        translator = Translator(search, tokenizers, self._config.data, greedy, seen)
         size = self._worker.size
         share = self.examples[self._worker.rank :: size]
         found = translator.stream([example.source for example in share])

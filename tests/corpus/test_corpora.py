@@ -15,7 +15,7 @@ from nmt.corpus.prepare import prepare
 from nmt.corpus.prepared import PreparedData
 from nmt.corpus.report import format_report
 from nmt.corpus.tags import split_prefix, tag_prefix
-from nmt.decoding.segments import Segmenter
+from nmt.decoding.segments import Segmenter, TrainingLines
 from nmt.errors import UserError
 from nmt.special_tokens import TAGS
 from nmt.training.batches import BatchPlan
@@ -134,7 +134,7 @@ def test_a_tag_is_a_piece_before_the_source(make: Make, tmp_path: Path) -> None:
         tagged = [TAGS[0] in "".join(each[:2]) for each in pieces]
         assert sum(tagged) == prepared.report["corpora"][0]["train"]
         assert tagged == sorted(tagged, reverse=True)
-        segmenter = Segmenter(prepared.tokenizers, prepared.data, 60, 60)
+        segmenter = Segmenter(prepared.tokenizers, prepared.data, TrainingLines(60, True), 60)
         number = tokenizer.encode(TAGS[0])[-1]
         [segment] = segmenter.cut(tag_prefix(prepared.data, "news") + "I see the tree.")
         assert number in segment.ids[:2]
@@ -158,7 +158,7 @@ def test_held_out_pairs_keep_their_tag(make: Make, tmp_path: Path) -> None:
 
 def test_every_part_of_a_long_line_has_the_tag(make: Make, tmp_path: Path) -> None:
     prepared = prepare(make({"tag": "news"}, {}), tmp_path / "out")
-    segmenter = Segmenter(prepared.tokenizers, prepared.data, 12, 60)
+    segmenter = Segmenter(prepared.tokenizers, prepared.data, TrainingLines(12, False), 60)
     segments = segmenter.cut(tag_prefix(prepared.data, "news") + "I see the tree. " * 4)
     assert len(segments) == 4
     assert all(segment.text.startswith(TAGS[0]) for segment in segments)

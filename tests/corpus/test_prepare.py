@@ -281,6 +281,16 @@ def test_the_numbers_of_the_report_add_up(make_config: Make, tmp_path: Path) -> 
     assert json.loads((tmp_path / "out" / "report.json").read_text("utf-8")) == report
 
 
+def test_lines_of_several_sentences_are_counted(make_config: Make, tmp_path: Path) -> None:
+    lines = [
+        f"Anna{i} sings. Ben{i} reads." if i % 4 == 0 else f"Anna{i} sings." for i in range(80)
+    ]
+    path = write_tsv(tmp_path / "lines.tsv", [(line, line) for line in lines])
+    data = {"path": str(path), "validation_size": 8, "test_size": 8, "min_coverage": 0}
+    report = prepare(make_config(data=data, tokenizer=WORDS), tmp_path / "prepared").report
+    assert report["several_sentences"] == pytest.approx(0.25, abs=0.1)
+
+
 def test_duplicates_may_be_kept(make_config: Make, tmp_path: Path) -> None:
     path = write_tsv(tmp_path / "twice.tsv", sentence_pairs() * 2)
     config = make_config(data={"path": str(path), "drop_duplicates": False})

@@ -21,6 +21,7 @@ from nmt.corpus.tokenizers import (
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.hypothesis import Hypothesis
+from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
 from nmt.special_tokens import EOS, PLACEHOLDERS, SPECIALS, UNK
 
@@ -102,6 +103,7 @@ def translator(random_model) -> Callable[..., Translator]:
         *,
         max_length: int = 24,
         longest_source: int | None = None,
+        single: bool = False,
         data: DataConfig | None = None,
         search: ScriptedSearch | None = None,
         pytorch: ScriptedSearch | None = None,
@@ -119,7 +121,7 @@ def translator(random_model) -> Callable[..., Translator]:
             tokenizers,
             data or DataConfig(),
             DecodingConfig.model_validate(settings),
-            longest_source,
+            TrainingLines(longest_source or max_length - 1, single),
             lambda: pytorch or PyTorchSearch([model]),
         )
 
@@ -256,11 +258,17 @@ def test_the_first_of_the_n_best_is_the_translation(translator, subwords):
     assert [t.text for t in best] == [t.text for t in ready.translate(ENGLISH)]
 
 
-def test_the_n_best_of_a_line_in_parts_are_one(translator, subwords):
-    [options] = translator(subwords, max_length=12, beam_size=3).n_best([" ".join(ENGLISH)], 3)
+def test_the_n_best_of_a_line_are_made_of_the_n_best_of_its_parts(translator, words):
+    ready = translator(words, single=True, beam_size=3)
 
-    assert len(options) == 1
-    assert options[0].parts > 1
+    [options] = ready.n_best(["Anna singt . Ben liest ."], 3)
+    parts = ready.n_best(["Anna singt .", "Ben liest ."], 3)
+
+    for rank, option in enumerate(options):
+        chosen = [part[min(rank, len(part) - 1)] for part in parts]
+        assert option.text == " ".join(part.text for part in chosen)
+        assert option.score == pytest.approx(sum(part.score for part in chosen), abs=1e-4)
+        assert option.parts == 2
 
 
 # ------------------------------------------------------------------------------------- stream
@@ -327,6 +335,16 @@ def test_a_line_as_long_as_the_longest_in_training_stays_whole(translator, words
     exact, longer = ready.translate(["Anna singt . Ben liest .", "Anna singt . Ben liest . Ben"])
 
     assert (exact.parts, longer.parts) == (1, 3)
+
+
+def test_sentences_are_translated_apart_if_training_had_one_per_line(translator, subwords):
+    line = "Anna sings.  Ben reads a book. "
+
+    [whole] = translator(subwords, search=echo(200)).translate([line])
+    [apart] = translator(subwords, single=True, search=echo(200)).translate([line])
+
+    assert (whole.text, whole.parts) == ("Anna sings. Ben reads a book.", 1)
+    assert (apart.text, apart.parts) == ("Anna sings.  Ben reads a book.", 2)
 
 
 def test_titles_and_initials_do_not_end_a_sentence(translator, subwords):

@@ -23,7 +23,7 @@ _EXACT_INT8 = ("AVX512VNNI", "ASIMDDP")
 _CPU_BATCH = 2048  # source tokens; more do not fit the caches, and take a third longer
 DECODING_FIELDS = {
     *("engine", "beam_size", "length_penalty", "max_length_factor", "max_length_extra"),
-    *("batch_tokens", "replace_unknown", "neighbours", "neighbour_share"),
+    *("batch_tokens", "split_sentences", "replace_unknown", "neighbours", "neighbour_share"),
     *("neighbour_temperature", "temperature", "top_k", "top_p", "seed"),
 }
 

@@ -28,7 +28,7 @@ from nmt.run_folder import RunFolder
 # Of the model's fields it needs no list: the model itself is what runs.
 DECODING_FIELDS = {
     *("engine", "beam_size", "length_penalty", "max_length_factor", "max_length_extra"),
-    *("batch_tokens", "replace_unknown", "neighbours", "neighbour_share"),
+    *("batch_tokens", "split_sentences", "replace_unknown", "neighbours", "neighbour_share"),
     *("neighbour_temperature", "temperature", "top_k", "top_p", "seed"),
 }
 

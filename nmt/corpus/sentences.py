@@ -1,0 +1,58 @@
+"""Text cut into sentences and put together again, its white space as it was.
+
+Sentence ends are found by sentencex, which knows abbreviations and quotation marks by language.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sentencex import segment
+
+_SPACE = re.compile(r"\s")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_LINE_END = re.compile(r"(?<=\n)")
+
+
+@dataclass(frozen=True)
+class CutText:
+    """Sentences, and the white space around them: `gaps[0]` before the first, and so on."""
+
+    sentences: list[str]
+    gaps: list[str]
+
+    def join(self, translations: Sequence[str]) -> str:
+        """Put translations in the places of the sentences."""
+        pieces = [self.gaps[0]]
+        for translation, gap in zip(translations, self.gaps[1:], strict=True):
+            pieces += [translation, gap]
+        return "".join(pieces)
+
+
+def cut(text: str, language: str, between_sentences: bool = True) -> CutText:
+    """Cut text at line breaks and between sentences, or at line breaks only.
+
+    language: the text's, as ISO 639-1; for one that sentencex does not know, its general rules
+
+    >>> cut("Anna sings.  Ben reads.\\n", "en")
+    CutText(sentences=['Anna sings.', 'Ben reads.'], gaps=['', '  ', '\\n'])
+    """
+    sentences, gaps = [], [""]
+    for line in _LINE_END.split(text):
+        start = 0
+        for length in _lengths(line, language) if between_sentences else [len(line)]:
+            piece = line[start : start + length]
+            start += length
+            sentence = piece.lstrip()
+            gaps[-1] += piece[: len(piece) - len(sentence)]
+            if sentence:
+                sentences.append(sentence.rstrip())
+                gaps.append(sentence[len(sentences[-1]) :])
+    return CutText(sentences, gaps)
+
+
+def _lengths(line: str, language: str) -> list[int]:
+    """Return how many characters each sentence of a line has, with the white space after it."""
+    # Characters of equal number: sentencex fails on unusual white space and lone surrogates.
+    plain = _SURROGATE.sub("\ufffd", _SPACE.sub(" ", line))
+    return [len(sentence) for sentence in segment(language, plain)]
