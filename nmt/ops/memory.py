@@ -1,16 +1,30 @@
-"""Memory kept for the next update instead of asking the system for it again (mallopt(3))."""
+"""What a training on a CPU keeps in memory from update to update, and what it gives back."""
 
 import ctypes
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as malloc.h has them
 _LARGEST = 2**30, 2**25  # bytes per piece; the manual says that glibc takes no more than the second
+# oneDNN compiles a kernel for every new shape of a bfloat16 product, of a quarter of a megabyte. It
+# keeps 1,024 of them, PyTorch keeps as many once more, and batches have ever new shapes. 128 are
+# enough for an update, whose layers share theirs.
+_KERNELS = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "128", "LRU_CACHE_CAPACITY": "128"}
+
+
+def bound_kernels() -> None:
+    """Let oneDNN and PyTorch keep few compiled kernels, unless the environment says how many.
+
+    This has an effect only before the first product in bfloat16.
+    """
+    for name, count in _KERNELS.items():
+        os.environ.setdefault(name, count)
 
 
 def keep_memory() -> None:
-    """Let glibc keep what is freed, for the next piece of the same size.
+    """Let glibc keep what is freed, for the next piece of the same size (mallopt(3)).
 
     Otherwise it may return a training's gradients at the end of each update and ask for as much at
     the next, which the system then fills with zeros, page by page. Elsewhere this does nothing.

@@ -3,6 +3,7 @@
 On a CPU each thread takes a shard of the batch's sentence pairs, see `nmt/ops/shards.py`.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +12,11 @@ from torch import Tensor, nn
 
 from nmt.ops.shards import backward_by_threads
 from nmt.training.batches import Batch
+from nmt.training.loss import BatchLoss
 
 _LEAST_TOKENS = 256  # a shard with fewer costs more in overhead than its thread gains
-_MOST_SHARDS = 8  # each holds a whole gradient
+_MOST_TOKENS = 2048  # a shard with more, padded, takes more memory and no less time
+_MOST_SHARDS = 8  # at once: each holds a whole gradient
 
 
 @dataclass(frozen=True)
@@ -41,15 +44,23 @@ def backward(loss: nn.Module, batch: Batch, divisor: Tensor | float) -> tuple[Te
 
 
 def backward_in_shards(
-    loss: nn.Module, batch: Batch, divisor: Tensor | float, seed: Seed
+    loss: BatchLoss, batch: Batch, divisor: Tensor | float, seed: Seed
 ) -> tuple[Tensor, Tensor]:
-    """Do what `backward` does, by as many threads of a CPU as PyTorch has been given."""
+    """Do what `backward` does, by as many threads of a CPU as PyTorch has been given.
+
+    A large batch takes several rounds, in each of which every thread has one shard.
+    """
     most = min(torch.get_num_threads(), _MOST_SHARDS, len(batch))
-    count = min(most, max(1, batch.tokens // _LEAST_TOKENS))
-    return backward_by_threads(
-        loss,
-        [batch.share(number, count) for number in range(count)],
-        [seed.generator(number) for number in range(count)],
-        [p for p in loss.parameters() if p.requires_grad],
-        divisor,
-    )
+    at_once = min(most, max(1, batch.tokens // _LEAST_TOKENS))
+    padded = loss.passes * max(batch.source.numel(), batch.target_in.numel())
+    rounds = min(math.ceil(padded / (at_once * _MOST_TOKENS)), len(batch) // at_once)
+    count = rounds * at_once
+    parameters = [p for p in loss.parameters() if p.requires_grad]
+    sums = []
+    for first in range(0, count, at_once):
+        numbers = range(first, first + at_once)
+        shards = [batch.share(number, count) for number in numbers]
+        generators = [seed.generator(number) for number in numbers]
+        sums.append(backward_by_threads(loss, shards, generators, parameters, divisor))
+    losses, cross_entropies = zip(*sums, strict=True)
+    return torch.stack(losses).sum(), torch.stack(cross_entropies).sum()

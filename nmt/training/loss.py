@@ -43,6 +43,7 @@ class BatchLoss(nn.Module):
     def __init__(self, model: Transformer, settings: TrainingConfig, device: torch.device):
         super().__init__()
         self.model = model
+        self.passes = 2 if settings.r_drop else 1  # over each batch
         self._settings, self._device = settings, device
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:

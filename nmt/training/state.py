@@ -11,7 +11,7 @@ from nmt.config import Config
 from nmt.device import be_deterministic, product_dtype
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
-from nmt.ops.memory import keep_memory, return_memory
+from nmt.ops.memory import bound_kernels, keep_memory, return_memory
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import UNK
 from nmt.training.backward import Seed, backward, backward_in_shards
@@ -22,7 +22,7 @@ from nmt.training.loss import BatchLoss
 from nmt.training.optimization import LossScale, WeightAverage, learning_rate, make_optimizer
 from nmt.training.starting import freeze, load_initial
 
-_RETURN_UPDATES = 100  # updates after which unused memory is returned to the system
+_RETURN_UPDATES = 20  # updates after which unused memory is returned to the system
 
 
 class TrainingState:
@@ -43,6 +43,7 @@ class TrainingState:
     ):
         self.settings, self.last_update, self.worker = config.training, last_update, worker
         if worker.device.type == "cpu":
+            bound_kernels()
             keep_memory()
         elif self.settings.deterministic:
             be_deterministic()
@@ -51,7 +52,8 @@ class TrainingState:
         if not resume:
             load_initial(self.model, config)
         freeze(self.model, self.settings.freeze)
-        self._loss_of = worker.replicate(BatchLoss(self.model, self.settings, worker.device))
+        self._batch_loss = BatchLoss(self.model, self.settings, worker.device)
+        self._loss_of = worker.replicate(self._batch_loss)
         # Several workers share the batch already.
         self._by_threads = worker.device.type == "cpu" and worker.size == 1
         if worker.size > 1:
@@ -114,7 +116,7 @@ class TrainingState:
             with self.worker.averaging(self._loss_of, now=number == len(batches)):
                 if self._by_threads:
                     seed = Seed(self.settings.seed, self.progress.updates, number)
-                    _, cross_entropy = backward_in_shards(self._loss_of, batch, divisor, seed)
+                    _, cross_entropy = backward_in_shards(self._batch_loss, batch, divisor, seed)
                 else:
                     _, cross_entropy = backward(self._loss_of, batch, divisor)
             total += cross_entropy

@@ -1,12 +1,14 @@
-"""Memory that is kept."""
+"""What is kept in memory, and what is given back."""
 
+import os
 import platform
 import subprocess
 import sys
 
 import pytest
 
-from nmt.ops.memory import keep_memory, return_memory
+from nmt.device import cpu_capabilities
+from nmt.ops.memory import bound_kernels, keep_memory, return_memory
 
 KEPT = """
 import sys
@@ -40,6 +42,39 @@ def test_what_is_freed_is_kept_until_it_is_returned(mebibytes):
     assert kept(str(mebibytes)) < 0.1
     assert kept(str(mebibytes), "keep") > 0.9
     assert kept(str(mebibytes), "keep", "return") < 0.1
+
+
+def test_few_kernels_are_kept_unless_the_environment_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "environ", {"LRU_CACHE_CAPACITY": "7"})
+    bound_kernels()
+    assert os.environ == {"LRU_CACHE_CAPACITY": "7", "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "128"}
+
+
+KERNELS = """
+from pathlib import Path
+import torch
+from nmt.ops.memory import bound_kernels
+bound_kernels()
+matrix = torch.ones(64, 64, dtype=torch.bfloat16)
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
+def multiply(shapes):
+    for rows in shapes:
+        torch.ones(rows, 64, dtype=torch.bfloat16) @ matrix
+multiply(range(200, 600))
+before = resident()
+multiply(range(600, 700))
+print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(not cpu_capabilities().get("avx512_bf16"), reason="no bfloat16 products")
+def test_products_of_ever_new_shapes_take_no_more_memory() -> None:
+    command = [sys.executable, "-c", KERNELS]
+    grown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert float(grown) < 10  # mebibytes; without the bound 65
 
 
 def test_other_systems_are_left_alone(monkeypatch):

@@ -117,8 +117,9 @@ def test_threads_drop_different_numbers() -> None:
 class Watched(BatchLoss):
     """Notes the sizes of the shards."""
 
-    def __init__(self) -> None:
-        super().__init__(make_model(0.0), TrainingConfig(), torch.device("cpu"))
+    def __init__(self, r_drop: float = 0.0) -> None:
+        settings = TrainingConfig.model_validate({"r_drop": r_drop})
+        super().__init__(make_model(0.0), settings, torch.device("cpu"))
         self.seen: list[int] = []
 
     def forward(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
@@ -132,6 +133,23 @@ def test_a_small_batch_is_one_shard() -> None:
     assert loss.seen == [9]
     backward_in_shards(loss, BATCH, BATCH.tokens, SEED)
     assert sorted(loss.seen) == [9, 100, 101]
+
+
+@pytest.mark.parametrize("r_drop", [0.0, 1.0])
+def test_a_large_batch_takes_rounds_of_shards(
+    r_drop: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make_model(0.0)
+    once = learnt(model)
+    padded = max(BATCH.source.numel(), BATCH.target_in.numel())
+    monkeypatch.setattr("nmt.training.backward._MOST_TOKENS", padded // 4)
+    for one, other in zip(once, learnt(model), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
+    loss = Watched(r_drop)
+    backward_in_shards(loss, BATCH, BATCH.tokens, SEED)
+    assert len(loss.seen) == (10 if r_drop else 6)  # with 2 threads, and R-Drop's two passes
+    assert sum(loss.seen) == len(BATCH)
+    assert max(loss.seen) - min(loss.seen) <= 1
 
 
 def test_all_threads_are_there_again_afterwards() -> None:

@@ -117,10 +117,13 @@ def test_pairs_longer_than_the_model_are_left_out_and_counted(
     assert max(batch.target_in.shape[1] for batch in loaded) < longest
 
 
+@pytest.mark.parametrize(
+    "size", [{"batch_tokens": 100}, {"batch_tokens": None, "batch_sentences": 7}]
+)
 def test_the_largest_batch_is_one_of_the_epoch_and_none_is_larger(
-    toy_config: MakeConfig, prepared: PreparedData
+    size: dict[str, object], toy_config: MakeConfig, prepared: PreparedData
 ) -> None:
-    batches = plan(prepared, toy_config(training={"batch_tokens": 100}))
+    batches = plan(prepared, toy_config(training=size))
     sizes = [b.source.numel() + b.target_in.numel() for b in batches.deal(1).batches()]
     largest = batches.largest()
     assert len(set(sizes)) > 1

@@ -106,6 +106,17 @@ def test_a_corpus_too_large_is_refused_before_the_training(
     assert not Path("run").exists()
 
 
+def test_a_corpus_too_large_is_refused_for_a_finished_run(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = toy_config(training={"max_updates": 1})
+    run = train(config, Path("run"))
+    monkeypatch.setattr(module, "_LARGEST", 1000)
+
+    with pytest.raises(UserError, match=r"decoding\.neighbours: the keys of .* set it to 0"):
+        fill_datastore(run, prepare(config), "best", CPU)
+
+
 def test_weights_that_are_not_there_leave_the_datastore_as_it_is(toy_config: MakeConfig) -> None:
     config = toy_config(decoding=NEIGHBOURS)
     run: RunFolder = train(config, Path("run"))
