@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -24,6 +25,8 @@ from nmt.training.console import duration
 from nmt.training.distributed import Worker
 from nmt.training.limits import ends_early
 from nmt.training.trainer import Trainer
+
+_UPDATES, _SECONDS = 20, 20.0  # after the first two, at most
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class DryRun:
 
 
 def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
-    """Take two updates on the largest batch and decode one sentence; leave no run behind.
+    """Take two updates on the largest batch, some more, and decode a sentence; leave no run behind.
 
     Prepares the data first where needed; that stays. Without CUDA the memory is that of the whole
     process, the preparation counted if there was one.
@@ -95,6 +98,8 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
         _seconds(lambda: trainer.state.update([batch] * accumulate).item()) for _ in range(2)
     )
     state.require_finite_weights()
+    if device.type == "cpu":
+        _train_on(trainer)
     example = prepared.examples("validation")[0]
     search = PyTorchSearch([state.model])
     translator = Translator(search, prepared.tokenizers, config.data, config.decoding)
@@ -114,6 +119,17 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
         limit=limit,
         ends_early=ends_early(config.training),
     )
+
+
+def _train_on(trainer: Trainer) -> None:
+    """Take some updates of the first epoch: batches of other sizes leave gaps in memory."""
+    batches = trainer.plan.deal(1).batches()
+    end = time.monotonic() + _SECONDS
+    for _ in range(_UPDATES):
+        group = list(islice(batches, trainer.settings.accumulate))
+        if not group or time.monotonic() > end:
+            return
+        trainer.state.update(group)
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -53,9 +53,14 @@ class Row:
 HEADER = "| work | nmt | peer | it takes | nmt is better by | target |\n|" + " --- |" * 6
 
 
+def less(work: str, peer: str, unit: str, ours: float, theirs: float, target: float) -> Row:
+    """Compare costs, such as memory: the less the better."""
+    return Row(work, peer, unit, ours, theirs, theirs / ours, target)
+
+
 def faster(work: str, peer: str, ours: float, theirs: float, target: float) -> Row:
     """Compare seconds: the fewer the better."""
-    return Row(work, peer, "s", ours, theirs, theirs / ours, target)
+    return less(work, peer, "s", ours, theirs, target)
 
 
 def more(work: str, peer: str, unit: str, ours: float, theirs: float, target: float) -> Row:
@@ -98,6 +103,11 @@ class Peer:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
+    @property
+    def peak_memory(self) -> float:
+        """The most MiB that it has held at once."""
+        return peak_memory(self._process.pid)
+
     def __call__(self) -> float:
         """Let it work once; return its number."""
         assert self._process.stdin
@@ -107,6 +117,12 @@ class Peer:
             if line.startswith("measured "):
                 return float(line.split()[1])
         raise SystemExit(f"{self._process.args!r} ended with {self._process.wait()}")
+
+
+def peak_memory(process: int | str = "self") -> float:
+    """Return the most MiB that a process has held at once, as Linux counts."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return next(int(x.split()[1]) / 1024 for x in status.splitlines() if x.startswith("VmHWM"))
 
 
 def serve(work: Callable[[], float]) -> None:

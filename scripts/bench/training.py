@@ -1,4 +1,4 @@
-"""Training speed: nmt beside a plain PyTorch loop and JoeyNMT, on the same batches of Multi30k.
+"""Training speed and memory beside a plain PyTorch loop and JoeyNMT, on the same batches.
 
     python scripts/bench/training.py --set data.path=multi30k
 
@@ -16,7 +16,7 @@ from pathlib import Path
 import peers
 import torch
 from batches import beginning, flops, update, write_batches
-from measuring import Peer, ceiling, in_turn, more, options, report
+from measuring import Peer, ceiling, in_turn, less, more, options, peak_memory, report
 
 from nmt.config import Config
 from nmt.config_files import load_config
@@ -26,6 +26,7 @@ from nmt.run_folder import RunFolder
 from nmt.training.distributed import Worker
 from nmt.training.trainer import Trainer
 
+PEERS = [("plain", "plain PyTorch loop", 1.7), ("JoeyNMT", "JoeyNMT 2.3.0", 6.0)]
 COMPARED = Path(__file__).with_name("compared.yaml")
 BIG = (
     "model.d_model=512",
@@ -81,6 +82,7 @@ def main() -> None:
         if joeynmt:
             works["JoeyNMT"] = Peer(peers.python(), "joeynmt_training.py", *given)
         found = in_turn(works, arguments.rounds)
+        held = peak_memory()
         width = config.model.d_model
         ceilings = {
             "float32 ceiling": ceiling(4096, width, 4 * width, device=device),
@@ -88,9 +90,13 @@ def main() -> None:
         }
         used = found["nmt"] * flops(trainer, epoch) / 1e9
     name = f"training, d_model {width}"
-    rows = [more(name, "plain PyTorch loop", "tokens/s", found["nmt"], found["plain"], 1.7)]
-    if joeynmt:
-        rows.append(more(name, "JoeyNMT 2.3.0", "tokens/s", found["nmt"], found["JoeyNMT"], 6.0))
+    rows = []
+    for peer, label, target in PEERS:
+        work = works.get(peer)
+        if isinstance(work, Peer):
+            rows.append(more(name, label, "tokens/s", found["nmt"], found[peer], target))
+        if isinstance(work, Peer) and device.type == "cpu":
+            rows.append(less(f"{name}, memory", label, "MiB", held, work.peak_memory, 0.0))
     least = {"float32 ceiling": 0.5} if arguments.big else {}
     for kind, top in ceilings.items():
         rows.append(more(name, kind, "GFLOP/s", used, top, least.get(kind, 0.0)))
