@@ -98,9 +98,12 @@ class MultiHeadAttention(nn.Module):
             query, key, value = (x.contiguous() for x in (query, key, value))
             if mask is not None:
                 mask = mask.expand(*query.shape[:3], key.shape[2]).contiguous()
-        return functional.scaled_dot_product_attention(
+        if query.device.type == "cuda":
+            query, key, value = (_padded(x) for x in (query, key, value))
+        heads = functional.scaled_dot_product_attention(
             query, key, value, mask, rate, causal, scale=self.scale
         )
+        return heads[..., : self.d_value]
 
 
 class SelfAttention(MultiHeadAttention):
@@ -157,6 +160,12 @@ class CrossAttention(MultiHeadAttention):
         x: (batch, target, d_model); mask: (batch, 1, 1, source) → (batch, target, d_model)
         """
         return self._attend(self._split_heads(self.query(x)), *keys_values, mask)
+
+
+def _padded(x: Tensor) -> Tensor:
+    """Widen heads by zeros to a multiple of 8, without which CUDA's fast kernels refuse them."""
+    missing = -x.shape[-1] % 8
+    return functional.pad(x, (0, missing)) if missing else x
 
 
 @contextmanager

@@ -57,28 +57,43 @@ class RotaryPositions(nn.Module):
     def __init__(self, config: ModelConfig):
         super().__init__()
         waves = sinusoids(config.max_length, config.key_size)
-        # Real numbers: not every way between processes and devices takes complex ones.
-        cosines_sines = torch.stack([waves[:, 1::2], waves[:, 0::2]], dim=-1)
-        self.register_buffer("table", cosines_sines, persistent=False)
+        cosines, sines = waves[:, 1::2], waves[:, 0::2]
+        table = torch.stack([cosines, sines, -sines, sines], dim=-1)
+        self.register_buffer("table", table, persistent=False)
 
     def forward(self, start: int, length: int) -> Tensor:
-        """Return the rotations e^(i pos / 10000^(2j / d_key)) of tokens start … start + length - 1.
+        """Return the angles pos / 10000^(2j / d_key) of tokens start … start + length - 1.
 
-        → (length, d_key / 2), complex
+        → (length, d_key / 2, 4): of each angle the cosine, the sine, and what `rotate` wants: the
+        sine with both signs
         """
-        return torch.view_as_complex(self.table[start : start + length])
+        return self.table[start : start + length]
 
 
 def rotate(x: Tensor, rotations: Tensor) -> Tensor:
     """Rotate every pair of columns by its angle (Su et al. 2021, equation 34).
 
-    x: (batch, heads, length, d_key); rotations: (length or 1, d_key / 2), complex → the shape of x
+    x: (batch, heads, length, d_key); rotations: from `RotaryPositions`, (length or 1, d_key / 2, 4)
+    → the shape of x
     """
+    rotate_pairs = _rotate_as_complex if x.device.type == "cpu" else _rotate_as_real
+    return rotate_pairs(x, rotations).flatten(-2).type_as(x)
+
+
+def _rotate_as_complex(x: Tensor, rotations: Tensor) -> Tensor:
+    """Multiply complex numbers: on a CPU in a third of the time that real ones take."""
     exact = x.to(torch.promote_types(x.dtype, torch.float32))  # no complex numbers of 16 bits
     if any(stride % 2 for stride in exact.stride()[:-1]):  # a complex number takes two places
         exact = exact.clone(memory_format=torch.contiguous_format)
     pairs = torch.view_as_complex(exact.view(*x.shape[:-1], -1, 2))
-    return torch.view_as_real(pairs * rotations).flatten(-2).type_as(x)
+    return torch.view_as_real(pairs * torch.view_as_complex(rotations[..., :2]))
+
+
+def _rotate_as_real(x: Tensor, rotations: Tensor) -> Tensor:
+    """Do the same in real numbers: complex ones cannot be compiled, and MPS lacks many."""
+    pairs = x.view(*x.shape[:-1], -1, 2)
+    cosine, sines = rotations[..., :1], rotations[..., 2:]
+    return torch.addcmul(pairs * cosine, pairs.flip(-1), sines)
 
 
 POSITIONS = {

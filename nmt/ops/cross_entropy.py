@@ -18,6 +18,7 @@ from torch.nn import functional
 _PRODUCT_SIZE = 2**23  # logits a matrix product: with fewer it is slower, more take memory
 _BLOCK_SIZE = 2**18  # logits (1 MiB of float32) that every operation of the loss finds in the cache
 _CUDA_SIZE = 2**26  # both on a GPU, which has no such cache and wants few, large operations
+_CUDA_COLUMNS = 8  # logits of a row are a multiple of so many, which a GPU's tensor cores want
 
 
 def plain_linear_cross_entropy(
@@ -83,19 +84,23 @@ class _InBlocks(torch.autograd.Function):
         dtype: torch.dtype,
     ) -> tuple[Tensor, Tensor]:
         rows, matrix = hidden.to(dtype), weight.to(dtype)
-        size = _rows_of(_PRODUCT_SIZE if hidden.device.type == "cpu" else _CUDA_SIZE, len(weight))
+        size, vocabulary = _PRODUCT_SIZE, len(weight)
+        if hidden.device.type == "cuda":
+            size, matrix = _CUDA_SIZE, _padded(matrix)
+        size = _rows_of(size, vocabulary)
         # One buffer for all products, since allocating takes time.
-        buffer = rows.new_empty(min(size, len(rows)), len(weight))
+        buffer = rows.new_empty(min(size, len(rows)), len(matrix))
         d_hidden, d_weight = torch.empty_like(rows), torch.zeros_like(weight)
         d_bias = None if bias is None else torch.zeros_like(bias)
         sums = torch.zeros(3, dtype=torch.float64, device=hidden.device)
         parts = (torch.split(tensor, size) for tensor in (rows, labels, d_hidden))
         for some, label, d_some in zip(*parts, strict=True):
             logits = torch.mm(some, matrix.T, out=buffer[: len(some)])
-            sums += _differentiate(logits, bias, label, label_smoothing, r_drop, d_bias)
-            d_logits = logits  # by now
+            real = logits[:, :vocabulary]
+            sums += _differentiate(real, bias, label, label_smoothing, r_drop, d_bias)
+            d_logits = logits  # by now; those of padding are zero before and after
             torch.mm(d_logits, matrix, out=d_some)
-            d_weight += torch.mm(d_logits.T, some)
+            d_weight += torch.mm(d_logits.T, some)[:vocabulary]
         ctx.save_for_backward(d_hidden.to(hidden.dtype), d_weight, d_bias)
         cross_entropy, uniform, divergence = sums.to(hidden.dtype)
         ctx.mark_non_differentiable(cross_entropy)
@@ -207,6 +212,12 @@ def _divergence(p: Tensor, log_p: Tensor) -> tuple[Tensor, Tensor]:
 def _rows_of(logits: int, vocabulary: int) -> int:
     """Return how many rows have about so many logits: an even number, for R-Drop's pairs."""
     return max(2, logits // vocabulary // 2 * 2)
+
+
+def _padded(matrix: Tensor) -> Tensor:
+    """Add rows of zeros up to a multiple of `_CUDA_COLUMNS`."""
+    missing = -len(matrix) % _CUDA_COLUMNS
+    return functional.pad(matrix, (0, 0, 0, missing)) if missing else matrix
 
 
 def _product_dtype(hidden: Tensor) -> torch.dtype:

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from nmt.model import positions
 from nmt.model.positions import (
     LearnedPositions,
     RotaryPositions,
@@ -126,3 +127,25 @@ def test_turning_keeps_the_type(dtype, config):
 
     assert turned.dtype == dtype
     torch.testing.assert_close(turned.float(), rotate(x, rotations), rtol=0.02, atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"),
+    [
+        (torch.float32, {}),
+        (torch.float64, {}),
+        (torch.bfloat16, {"rtol": 0.02, "atol": 0.02}),
+    ],
+)
+def test_real_and_complex_numbers_turn_alike(dtype, tolerance, config):
+    rotations = RotaryPositions(config(d_key=6))(2, 5)
+    values = torch.randn(2, 3, 5, 6, generator=torch.Generator().manual_seed(1)).to(dtype)
+    found = []
+    for rotate_pairs in (positions._rotate_as_complex, positions._rotate_as_real):
+        x = values.clone().requires_grad_()
+        turned = rotate_pairs(x, rotations).flatten(-2)
+        turned.square().mul(torch.arange(6)).sum().backward()
+        found.append((turned.detach(), x.grad))
+
+    for as_complex, as_real in zip(*found, strict=True):
+        torch.testing.assert_close(as_real, as_complex, **tolerance)

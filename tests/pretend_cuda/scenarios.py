@@ -16,6 +16,7 @@ from unittest.mock import patch
 import torch
 from pretend_cuda.device import CUDA, Pretending, waits
 from torch import Tensor, nn
+from torch.nn import functional
 
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
@@ -70,6 +71,28 @@ def updates(
         found = Counter(waits)
     weights = sum(p.detach().double().abs().sum().item() for p in trainer.state.model.parameters())
     return Updates([loss.item() for loss in losses], weights, found)
+
+
+def widths(device: torch.device, config: Config) -> set[int]:
+    """Take an update; return the widths of attention's heads and of the loss's blocks of logits."""
+    found = set()
+    attend, multiply = functional.scaled_dot_product_attention, torch.mm
+
+    def attending(query: Tensor, *rest: Any, **named: Any) -> Tensor:
+        found.add(query.shape[-1])
+        return attend(query, *rest, **named)
+
+    def multiplying(a: Tensor, b: Tensor, *, out: Tensor | None = None) -> Tensor:
+        if out is not None:
+            found.add(out.stride(0))
+        return multiply(a, b, out=out)
+
+    with (
+        patch.object(functional, "scaled_dot_product_attention", attending),
+        patch.object(torch, "mm", multiplying),
+    ):
+        updates(device, config, 1)
+    return found
 
 
 def same_dropouts() -> Any:

@@ -9,6 +9,7 @@ import scenarios
 import torch
 
 from nmt.config import Config
+from nmt.corpus.prepare import prepare
 
 MakeConfig = Callable[..., Config]
 Pretending = Callable[..., object]
@@ -40,6 +41,24 @@ def test_updates_are_those_of_the_cpu(
     assert found.losses == pytest.approx(expected.losses, abs=1e-5)
     assert found.weights == pytest.approx(expected.weights, rel=1e-5)
     assert not found.waits
+
+
+def test_sizes_are_padded_to_multiples_of_8_and_the_updates_stay_the_same(
+    toy_config: MakeConfig, pretending: Pretending
+) -> None:
+    config = toy_config(
+        tokenizer={"vocabulary_size": 77},
+        model={"d_model": 40, "heads": 4, "d_value": 6},
+        training={"precision": "float32", "r_drop": 1.0},
+    )
+    size = prepare(config).tokenizers.target.size
+    assert size % 8
+    found = pretending(scenarios.widths, config)
+    assert found == {16, size + 8 - size % 8, 40}  # heads of 10, the vocabulary, d_model
+    expected = scenarios.updates(CPU, config, 3, True)
+    found = pretending(scenarios.updates, config, 3, True)
+    assert found.losses == pytest.approx(expected.losses, abs=1e-5)
+    assert found.weights == pytest.approx(expected.weights, rel=1e-5)
 
 
 @pytest.mark.parametrize(
