@@ -49,7 +49,7 @@ async def read_body(request: Request, shape: type[BaseModel]) -> BaseModel:
         if kind in _FORMS:
             return shape.model_validate(await _read_form(request))
         if kind in ("application/json", ""):
-            return shape.model_validate_json(await request.body())
+            return shape.model_validate_json(await request.body(), strict=True)
     except ValidationError as error:
         raise ApiError(400, _explain(error)) from None
     raise ApiError(415, f"Invalid request: send JSON or a form, not {kind[:100]}")

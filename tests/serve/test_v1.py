@@ -99,6 +99,7 @@ def test_unknown_runs_fields_and_languages_are_refused(client: TestClient) -> No
         ({"text": "x", "source": "xx"}, "xx is not supported"),
         ({"text": "x", "n_best": 0}, "n_best"),
         ({"text": "x", "beams": True}, "beams"),
+        ({"text": "x", "stream": 0}, "stream"),
     ):
         answer = client.post("/v1/translate", json=body)
         assert answer.status_code == 400
