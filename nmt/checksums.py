@@ -1,7 +1,7 @@
 """Checksums (SHA-256) of files; safetensors files of weights carry theirs in their own header.
 
-A weights file's checksum is of all its bytes, with zeros in the checksum's own place. So it comes
-and goes with the file, and reading the header is enough to know it.
+The checksum of a weights file covers all bytes, with zeros in place of the checksum itself. It
+is stored in the file, so reading the header is enough to get it.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from nmt.errors import unreadable_weights
 
-CHECKSUM = "checksum"  # its name in the header's metadata
+CHECKSUM = "checksum"  # its key in the header's metadata
 NO_CHECKSUM = "0" * 64
 _LARGEST_HEADER = 100_000_000  # bytes, as in safetensors
 
@@ -23,7 +23,7 @@ def checksum(path: Path) -> str:
 
 
 def sign(path: Path) -> None:
-    """Put its checksum into a safetensors file that was written with `NO_CHECKSUM`."""
+    """Insert the checksum into a safetensors file that was written with `NO_CHECKSUM`."""
     with path.open("r+b") as file:
         header = _read_header(file)
         found = _of_rest(file, header)
@@ -32,13 +32,13 @@ def sign(path: Path) -> None:
 
 
 def recorded_checksum(path: Path) -> str | None:
-    """Return the checksum that a safetensors file carries; None if there is none in its header."""
+    """Return the checksum in the header of a safetensors file, or None."""
     with path.open("rb") as file:
         return _recorded(_read_header(file))
 
 
 def identity(weights: Path) -> str:
-    """Return what tells weights from all others; those of an older nmt carry no checksum."""
+    """Return an identifier of weights; files of older versions have no checksum in the header."""
     return recorded_checksum(weights) or checksum(weights)
 
 
@@ -68,7 +68,7 @@ def _recorded(header: bytes) -> str | None:
 
 
 def _of_rest(file: BinaryIO, before: bytes) -> str:
-    """Return the checksum of `before` and what is still to be read of a file."""
+    """Return the checksum of `before` plus the rest of an open file."""
     found = hashlib.sha256(before)
     while block := file.read(1 << 20):
         found.update(block)

@@ -1,4 +1,4 @@
-"""Types of the values that options and arguments allow; fast to import."""
+"""Types for the values of options and arguments; fast to import."""
 
 from typing import Literal
 

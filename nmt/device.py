@@ -1,4 +1,4 @@
-"""Where tensors live and in which precision they are multiplied."""
+"""The device that tensors are on, and the precision of matrix products."""
 
 import logging
 import os
@@ -13,19 +13,19 @@ _DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch
 
 
 def choose_device(name: str | None = None) -> torch.device:
-    """Return the device called `name`, or the best that is here: CUDA, Apple's MPS, CPU.
+    """Return the device called `name`, or the best available: CUDA, Apple's MPS, CPU.
 
-    On CUDA, float32 products then take TF32 where the card has it: 10 bits of mantissa, not
-    23. Raises `UserError` when the named device does not exist.
+    Enables TF32 for float32 products on CUDA devices that have it (10 bits of mantissa instead of
+    23). Raises `UserError` if the named device does not exist.
     """
     device = _named(name) if name is not None else _best()
     _LOG.info("device           %s", device)
     if device.type == "cuda":
         if device.index is not None:
-            torch.cuda.set_device(device)  # some of PyTorch asks for the current one
+            torch.cuda.set_device(device)  # parts of PyTorch use the current device
         torch.set_float32_matmul_precision("high")
-        # cuDNN's attention plans anew, for a fraction of a second, at each new shape, and batches
-        # have hundreds; its backward pass is not deterministic. The other kernels do without.
+        # cuDNN's attention spends a fraction of a second planning for each new shape, and batches
+        # have hundreds of shapes. Its backward pass is not deterministic either.
         torch.backends.cuda.enable_cudnn_sdp(False)
     return device
 
@@ -39,17 +39,17 @@ def _best() -> torch.device:
 def _named(name: str) -> torch.device:
     try:
         device = torch.device(name)
-        torch.zeros(1, device=device).item()  # `meta` has tensors, but no numbers in them
+        torch.zeros(1, device=device).item()  # fails for `meta`, whose tensors hold no data
     except (RuntimeError, AssertionError, NotImplementedError, ValueError, ImportError):
-        raise UserError(f"--device {name}: not available here; leave it out or use cpu") from None
+        raise UserError(f"--device {name}: not available here; omit it or use cpu") from None
     return device
 
 
 def product_dtype(device: torch.device, precision: str) -> torch.dtype:
-    """Return the type in which the model's matrices are multiplied: `training.precision`, resolved.
+    """Return the type for matrix products that `training.precision` selects.
 
-    `auto` is bfloat16 where the device has instructions for it, as CUDA devices and x86 processors
-    of recent years do, float16 on older CUDA devices with tensor cores (V100, T4), else float32.
+    `auto` is bfloat16 if the device supports it, as recent CUDA devices and x86 processors do,
+    float16 on older CUDA devices with tensor cores (V100, T4), otherwise float32.
     """
     if precision != "auto":
         return _DTYPES[precision]
@@ -70,16 +70,16 @@ def autocast(device: torch.device, precision: str) -> AbstractContextManager[obj
     dtype = product_dtype(device, precision)
     if dtype == torch.float32:
         return nullcontext()
-    # A pass casts each weight once; a cache of casts would be shared by the threads of a CPU.
+    # Each pass casts a weight only once, and a cache would be shared by the threads of a CPU.
     return torch.autocast(device.type, dtype, cache_enabled=False)
 
 
 def be_deterministic() -> None:
-    """Let PyTorch take, for the rest of this process, CUDA kernels that give the same bits again.
+    """Make PyTorch use deterministic CUDA kernels for the rest of this process.
 
-    Some are slower; operations that have none raise `RuntimeError`.
+    Some are slower; operations without one raise `RuntimeError`.
     """
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS reads it when it starts
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS reads it once, at start-up
     torch.use_deterministic_algorithms(True)
 
 

@@ -1,4 +1,4 @@
-"""Errors meant for the person at the keyboard: one exception, and its messages in one line."""
+"""Errors that the user can fix: the exception class, and common messages, each one line."""
 
 import errno
 import re
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-# What libraries that write files make of the same.
+# How libraries that write files report the same.
 _FULL_WORDS = ("No space left", "quota exceeded", "File too large", " requested and ")
 
 
@@ -18,24 +18,24 @@ _ENDLESS = re.compile(rf"\S{{{_KEPT + 1},}}")
 
 
 class UserError(Exception):
-    """Something the user can fix: the command line prints it in one line and exits with code 2.
+    """An error that the user can fix. The command line prints its message and exits with code 2.
 
-    The message names the cause and the remedy, without a trailing traceback.
+    The message is one line with the cause and the remedy.
     """
 
 
 def install_extra(extra: str) -> str:
-    """Return the command that adds an extra to what is installed, from any folder."""
+    """Return the command that installs an extra, from any folder."""
     return f"pip install 'nmt-trainer[{extra}]'"
 
 
 def one_line(error: object) -> str:
-    """Return an error's text without line breaks: libraries write lists and tables."""
+    """Return the text of an error in one line; libraries use several."""
     return " ".join(str(error).split())
 
 
 def shown(text: str) -> str:
-    """Return text as a terminal can show it: control characters escaped, endless words cut."""
+    """Return text for a terminal: escape control characters, truncate very long words."""
     plain = "".join(c if _is_visible(c) else ascii(c)[1:-1] for c in text)
     cut = _ENDLESS.sub(lambda word: f"{word[0][:_KEPT]}…", plain)
     return cut if len(cut) <= _LONGEST else f"{cut[:_LONGEST]}…"
@@ -55,13 +55,13 @@ def unreadable_weights(path: Path, error: Exception) -> UserError:
     """Return the error for weights that a library could not read."""
     return UserError(
         f"{path}: weights cannot be read: {one_line(error)[:200]}; copy the run folder "
-        "again, or train it anew"
+        "again, or train it again"
     )
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Raise `UserError` for `path` where the disk does not take what the block writes."""
+    """Raise `UserError` for `path` if the block cannot write to the disk."""
     try:
         yield
     except OSError as error:
@@ -80,7 +80,7 @@ def unwritable(path: Path, error: OSError) -> UserError:
 
 
 def is_full_disk(error: OSError) -> bool:
-    """Tell whether there was no room, on the disk or in the user's quota."""
+    """Return whether the disk is full or the quota exceeded."""
     return error.errno in _FULL or any(words in str(error) for words in _FULL_WORDS)
 
 
@@ -90,13 +90,13 @@ def _free(path: Path) -> str:
 
 
 def no_such_weights(path: Path) -> UserError:
-    """Return the error for weights that a run does not have."""
+    """Return the error for weights that a run lacks."""
     return UserError(
-        f"{path}: no such weights; the run has not got that far: train on with --resume, or "
-        "see with nmt show what it has for --weights"
+        f"{path}: no such weights yet; continue training with --resume, or see with nmt show "
+        "which weights the run has"
     )
 
 
 def infinite_weights(path: Path) -> UserError:
-    """Return the error for weights that training has spoilt."""
-    return UserError(f"{path}: holds numbers that are not finite; take --weights of another kind")
+    """Return the error for weights with infinities or NaN."""
+    return UserError(f"{path}: contains numbers that are not finite; choose other --weights")

@@ -1,4 +1,4 @@
-"""Evaluation of a translator on held-out pairs: translate, score, compare, analyse."""
+"""Evaluates a translator on held-out pairs: translate, score, compare, analyse."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -20,10 +20,10 @@ from nmt.reports.analysis import Analysis, analyse
 
 @dataclass(frozen=True)
 class EvaluationReport:
-    """Translations and their scores: of all sentences, and of those whose source is not in train.
+    """Translations and scores, for all sentences and for those whose source is not in training.
 
-    engine: what searched for the translations; source_not_in_train: None where training holds
-    none of the sources, or all; against: for each metric, the comparison with another translator
+    engine: the engine that translated; source_not_in_train: None if training contains none or all
+    of the sources; against: comparison with another translator, by metric
     """
 
     engine: str
@@ -34,7 +34,7 @@ class EvaluationReport:
     analysis: Analysis | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the scores of all sentences; the other parts nested, where there are any."""
+        """Return the scores of all sentences, with the other parts nested in it."""
         parts = asdict(self)
         scores: dict[str, Any] = parts.pop("all")
         del parts["translations"]
@@ -44,7 +44,7 @@ class EvaluationReport:
         text = f"{self.all.sentences} sentences\n{self.all}"
         if self.source_not_in_train:
             new = self.source_not_in_train
-            text += f"\n{new.sentences} of them whose source is not in train\n{new}"
+            text += f"\n{new.sentences} of them with a source that is not in train\n{new}"
         if self.against:
             text += "\nagainst the other run (paired approximate randomization)"
             for name, comparison in self.against.items():
@@ -65,11 +65,11 @@ def evaluate(
     """Translate the sources of the examples and score the translations.
 
     data: the run's section of the configuration; lowercase, tokenize: as in `evaluate_texts`;
-    baseline: another translator to compare with; seen: what the run was trained on, for an
-    analysis by length, rare words and kinds of faults
+    baseline: another translator to compare with; seen: facts about the training text, for an
+    analysis by length, rare words and types of errors
     """
     if not examples:
-        raise UserError("there is nothing to evaluate: no pair of sentences")
+        raise UserError("nothing to evaluate: there are no sentence pairs")
     scoring: dict[str, Any] = {"lowercase": lowercase, "tokenize": tokenize}
     translations = translate_examples(translator, examples)
     texts = [translation.text for translation in translations]
@@ -95,16 +95,17 @@ def evaluate(
 
 
 def translate_examples(translator: Translator, examples: Sequence[Example]) -> list[Translation]:
-    """Return the best translation of each example's source, with a progress bar."""
+    """Return the best translation of each source, with a progress bar."""
     found = translator.stream(example.source for example in examples)
     return [options[0] for options in tqdm(found, "translating", len(examples), delay=2)]
 
 
 def read_pairs(source: Path, reference: Path) -> list[Example]:
-    """Read the pairs to score from two files, line by line."""
+    """Read the pairs to score from two parallel files."""
     sources, references = list(read_lines(source)), list(read_lines(reference))
     if len(sources) != len(references):
         raise UserError(
-            f"{source} has {len(sources)} lines, {reference} {len(references)}; they must agree"
+            f"{source} has {len(sources)} lines, {reference} {len(references)}; the numbers must "
+            "be equal"
         )
     return [Example(s, r, False) for s, r in zip(sources, references, strict=True)]

@@ -1,8 +1,8 @@
-"""A trained model as other programs read it: `nmt export` writes CTranslate2's format.
+"""Exports a trained model for other programs, in CTranslate2's format.
 
-What `nmt.decoding.engines.conversion` writes, with the vocabularies' pieces in place of their ids,
-and the run's own tokenizers beside it, which CTranslate2 leaves to others. With subwords also a
-program, `nmt/exported/translate.py`, that does what `nmt translate` does around the model.
+The export is what `nmt.decoding.engines.conversion` writes, but with pieces instead of ids in the
+vocabularies, plus the tokenizers, which CTranslate2 does not handle. For subwords it also contains
+a program, `nmt/exported/translate.py`, with the same pre- and postprocessing as `nmt translate`.
 """
 
 import glob
@@ -29,16 +29,16 @@ _DECODING = {"beam_size", "length_penalty", "max_length_factor", "max_length_ext
 
 
 def export_run(run: RunFolder, folder: Path, weights: Weights = "best") -> None:
-    """Write a run to a new folder, whole or not at all, with its tokenizers beside the model.
+    """Write model and tokenizers to a new folder, which appears only when complete.
 
-    Raises `UserError` where there is something already, for damaged weights, and for a model or a
-    vocabulary that the format cannot hold.
+    Raises `UserError` if the folder exists, for damaged weights, and for a model or vocabulary that
+    the format does not support.
     """
     if folder.exists():
-        raise UserError(f"{folder}: exists already; delete it, or name another --output")
+        raise UserError(f"{folder}: already exists; delete it, or choose another --output")
     config = run.config
     if reasons := unsupported(config.model):
-        raise UserError(f"CTranslate2 cannot hold this model: {'; '.join(reasons)}")
+        raise UserError(f"CTranslate2 does not support this model: {'; '.join(reasons)}")
     tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
     vocabularies = _pieces(tokenizers.source), _pieces(tokenizers.target)
     prefix = f".{folder.name}.partial."
@@ -64,7 +64,7 @@ def export_run(run: RunFolder, folder: Path, weights: Weights = "best") -> None:
 
 
 def _write_program(run: RunFolder, config: Config, folder: Path) -> None:
-    """Write translate.py, which needs no nmt, what it reads, and a README."""
+    """Write translate.py, which does not need nmt, its data, and a README."""
     source_model, target_model = vocabulary_files(config.tokenizer)
     room = config.model.max_length - 1  # <eos>
     lines = TrainingLines.of(run.report)
@@ -97,7 +97,7 @@ def _pieces(tokenizer: Tokenizer) -> list[str]:
     for piece in SPECIALS:
         if pieces.count(piece) > 1:
             raise UserError(
-                f"tokenizer.kind: the corpus has the word {piece}, which CTranslate2 cannot tell "
-                "from the special token; take it out of the corpus, or use subwords"
+                f"tokenizer.kind: the corpus has the word {piece}, which CTranslate2 confuses "
+                "with the special token; remove it from the corpus, or use subwords"
             )
     return pieces

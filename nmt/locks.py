@@ -1,4 +1,4 @@
-"""One process at a time: a lock on a file, which ends with the process however that ends."""
+"""File locks, which are released when the process ends, however it ends."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 @contextmanager
 def locked(path: Path, message: str, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock on the file `path` while the context lasts; yield False if it cannot be locked.
+    """Hold a lock on the file `path` within the context; yield False if locks do not work there.
 
-    Where another process holds it, `message` is shown while this one waits, or is the `UserError`
-    that is raised without `wait`.
+    If another process holds the lock, show `message` and wait, or without `wait` raise it as a
+    `UserError`.
     """
-    from filelock import FileLock  # not at the top: most translations need no lock
+    from filelock import FileLock  # imported here: most translations need no lock
 
     lock = FileLock(path)
-    with suppress(OSError):  # some network file systems; a folder that may only be read
+    with suppress(OSError):  # some network file systems, or a read-only folder
         _acquire(lock, message, wait)
     try:
         yield lock.is_locked

@@ -1,7 +1,7 @@
 """BLEU, chrF and TER of hypotheses against references, by the sacrebleu library (Post 2018).
 
-Hypotheses are detokenized and references are raw text. sacrebleu tokenizes both; its signature
-says how, so that scores can be compared with others.
+Hypotheses are detokenized text, references raw text. sacrebleu tokenizes both, and its signature
+records how, so that scores are comparable.
 """
 
 import math
@@ -27,7 +27,7 @@ class Evaluation:
     """Corpus scores, their signatures, and 95% intervals by bootstrap (Koehn 2004).
 
     bleu, chrf: 0–100, higher is better; ter: edits per 100 reference words, lower is better;
-    intervals: low and high end, around the bootstrap's mean; empty without a bootstrap
+    intervals: low and high, around the bootstrap mean; empty without bootstrap
     """
 
     bleu: float
@@ -73,9 +73,9 @@ def evaluate_texts(
 ) -> Evaluation:
     """Score hypotheses against references, line by line.
 
-    tokenize `moses` is for published figures that were scored so: both sides go through the Moses
-    tokenizer of `language` first. bootstrap: resamples for the intervals, 0 for none. test_set:
-    name and language pair, for the signature.
+    tokenize: `moses`, as in many papers, runs the Moses tokenizer of `language` on both sides
+    first; bootstrap: number of resamples for the intervals, or 0; test_set: name and language
+    pair, for the signature
     """
     _check(hypotheses, references)
     metrics = _metrics(lowercase, tokenize)
@@ -99,7 +99,7 @@ def evaluate_texts(
 
 
 def moses_tokenize(lines: Sequence[str], language: str) -> list[str]:
-    """Tokenize as Moses' tokenizer.perl does, by the sacremoses library."""
+    """Tokenize like Moses' tokenizer.perl, using the sacremoses library."""
     from sacremoses import MosesTokenizer
 
     tokenizer = MosesTokenizer(lang=language)
@@ -109,7 +109,7 @@ def moses_tokenize(lines: Sequence[str], language: str) -> list[str]:
 def _as_counted(
     metric: str, tokenize: BleuTokenizer, language: str, *texts: Sequence[str]
 ) -> list[Sequence[str]]:
-    """Return the texts as a metric is given them: for BLEU by Moses' tokens, tokenized."""
+    """Return the texts as input for a metric: Moses-tokenized for BLEU with `moses`."""
     if metric == "bleu" and tokenize == "moses":
         return [moses_tokenize(lines, language) for lines in texts]
     return list(texts)
@@ -117,7 +117,7 @@ def _as_counted(
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems on the same references: a score of each, and how likely the gap is chance."""
+    """The scores of two systems on the same references, and the p-value of their difference."""
 
     baseline: float
     system: float
@@ -142,12 +142,12 @@ def compare_texts(
     tokenize: BleuTokenizer = "13a",
     trials: int = 10_000,
 ) -> dict[str, Comparison]:
-    """Test by each metric whether two systems differ (Riezler & Maxwell 2005).
+    """Test with each metric whether two systems differ (Riezler & Maxwell 2005).
 
-    Approximate randomization: in each trial a coin decides for every sentence whether its two
-    translations change places; the p-value is the share of trials, the real pair among them, whose
-    gap is no smaller than the real one. (sacrebleu's own test counts larger gaps only: to it, a
-    system differs from itself.)
+    Approximate randomization: each trial swaps the two translations of each sentence with
+    probability 1/2. The p-value is the share of trials, including the actual one, whose difference
+    is at least as large as the actual difference. (sacrebleu's own test counts only larger
+    differences, by which a system differs from itself.)
     """
     _check(baseline, references)
     _check(system, references)
@@ -166,7 +166,7 @@ def _compare(
     trials: int,
 ) -> Comparison:
     def counts(texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return what the score is made from: (sentences, counts), whole numbers."""
+        """Return the sufficient statistics of the score: (sentences, counts), integers."""
         return np.array(metric._extract_corpus_statistics(list(texts), [list(references)]), float)
 
     def score(total: NDArray[np.float64]) -> float:
@@ -193,7 +193,7 @@ def _check(hypotheses: Sequence[str], references: Sequence[str]) -> None:
             "both need the same number of lines"
         )
     if not references:
-        raise UserError("there is nothing to score: no line in the references")
+        raise UserError("nothing to score: the references are empty")
 
 
 def _metrics(lowercase: bool, tokenize: BleuTokenizer) -> dict[str, Metric]:
@@ -208,7 +208,7 @@ def _metrics(lowercase: bool, tokenize: BleuTokenizer) -> dict[str, Metric]:
 def _score(
     metric: Metric, hypotheses: Sequence[str], references: Sequence[str], samples: int
 ) -> Score:
-    """Score with a bootstrap of so many samples; without one where the library cannot."""
+    """Score with this many bootstrap samples, or without if the library fails to."""
     texts, reference_sets = list(hypotheses), [list(references)]
     score: Score
     try:
@@ -219,6 +219,6 @@ def _score(
 
 
 def _interval(score: Score, highest: float) -> tuple[float, float]:
-    """Return sacrebleu's interval within 0 to highest: of few sentences it may reach beyond."""
+    """Return sacrebleu's interval, clipped to 0 … highest; few sentences may exceed it."""
     mean, half = float(score._mean), float(score._ci)
     return max(mean - half, 0.0), min(mean + half, highest)

@@ -1,4 +1,4 @@
-"""Signs of life from work that cannot be counted; what can be has a bar of its own, by tqdm."""
+"""Progress display for work without a known number of steps."""
 
 import threading
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 @contextmanager
 def elapsed(description: str, file: TextIO | None = None) -> Iterator[None]:
-    """Show what is going on and for how long, once it has taken two seconds.
+    """Show what is being done and the elapsed time, after two seconds.
 
     `file` is standard error by default.
     """

@@ -1,25 +1,25 @@
-"""The run folder: all that a translation needs, in one place.
+"""The run folder: everything that a translation needs, in one place.
 
-run.json                 the version of this folder's format and of the nmt that made it, and the
-                         configuration file and overrides that it was started with
+run.json                 versions of the folder's format and of nmt, and the configuration file and
+                         overrides that the run was started with
 config.yaml              the resolved configuration
-data/                    tokenizers, raw validation and test pairs, the preparation's report, what
-                         training saw
-metrics.jsonl            one line a validation
-updates.jsonl            one line every ten updates: loss and learning rate
+data/                    tokenizers, raw validation and test pairs, the report of prepare, and
+                         facts about the training text
+metrics.jsonl            one line per validation
+updates.jsonl            loss and learning rate of every tenth update
 best.safetensors         the weights with the best validation score
 last.safetensors         the weights after the last update
-averaged.safetensors     the moving average of the weights, where training.average_decay is set
+averaged.safetensors     the moving average of the weights, if training.average_decay is set
 mean.safetensors         the mean of the last validations' weights, by `nmt average`
 validated/               the weights of the last validations, by update, as
                          training.keep_validated says
-datastore.safetensors    what training met at each position, for decoding.neighbours
-checkpoint.pt            the whole training state, to go on from
-checkpoint.previous.pt   the one before, in case that one is damaged
+datastore.safetensors    training positions for decoding.neighbours
+checkpoint.pt            the complete training state, for resuming
+checkpoint.previous.pt   the previous one, in case of damage
 pictures/                what `nmt plot` has drawn
-tensorboard/             what TensorBoard reads, where training.tensorboard is set
-ctranslate2/             the model as CTranslate2 reads it, in a folder for each kind of weights
-exported/                the model and its tokenizers for other programs, by `nmt export`
+tensorboard/             logs for TensorBoard, if training.tensorboard is set
+ctranslate2/             the model in CTranslate2's format, one folder per kind of weights
+exported/                what `nmt export` wrote
 """
 
 import glob
@@ -65,12 +65,12 @@ FORMAT = 2  # of the run folder; 1 had no run.json
 RUNS = Path("runs")
 _LOCK = ".lock"
 _HEADER = "run.json"
-_REMEDY = "copy the run folder again, or train it anew"
+_REMEDY = "copy the run folder again, or train it again"
 _A_DAY = 24 * 60 * 60.0  # seconds
 
 
 class Sample(TypedDict):
-    """A validation sentence, as it is translated."""
+    """A validation sentence and its translation."""
 
     source: str
     reference: str
@@ -82,7 +82,7 @@ _Number = Annotated[FiniteFloat, Field(default=math.nan)]
 
 @with_config(ConfigDict(extra="allow"))
 class Validation(TypedDict):
-    """A line of the metrics; what another version of nmt did not write of it is NaN, or no samples.
+    """A line of metrics.jsonl; values that another version of nmt did not write are NaN or empty.
 
     minutes: of training; train_loss: since the last validation, with dropout; loss, perplexity,
     accuracy: per token of the validation split; bleu: of greedy translations
@@ -109,21 +109,21 @@ class UpdatePoint(TypedDict):
 
 
 def quality(line: Validation, best: Best) -> float:
-    """Return by what `training.best` compares validations: the greater, the better."""
+    """Return the value that `training.best` maximizes."""
     return line["bleu"] if best == "bleu" else -line["loss"]
 
 
 class _Header(BaseModel):
-    """What `run.json` says."""
+    """The content of `run.json`."""
 
     format: PositiveInt = FORMAT
     nmt: str = __version__
     config: str = ""  # the file that the run was started with
-    overrides: list[str] = []  # given with it, and when the run was resumed
+    overrides: list[str] = []  # at the start, and when resuming
 
 
 class RunFolder:
-    """Names the files of a run; opening one reads nothing but its configuration."""
+    """Locates the files of a run; opening one reads only its configuration."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -137,7 +137,7 @@ class RunFolder:
 
     @property
     def config(self) -> Config:
-        """The configuration that the run was trained with last."""
+        """The configuration that the run was last trained with."""
         return load_config(self.path / "config.yaml")
 
     @property
@@ -147,7 +147,7 @@ class RunFolder:
         return Origin(header.config, tuple(header.overrides))
 
     def write_config(self, config: Config) -> None:
-        """Write the format that this folder follows, the resolved configuration and its origin."""
+        """Write the format version, the resolved configuration and its origin."""
         file, overrides = config.origin.file, config.origin.overrides
         if file == str(self.path / "config.yaml"):  # resumed
             file, overrides = self.origin.file, self.origin.overrides + overrides
@@ -160,26 +160,25 @@ class RunFolder:
 
     @property
     def can_be_resumed(self) -> bool:
-        """Whether a training can go on here, from a checkpoint or from its very beginning."""
+        """Whether training can continue here, from a checkpoint or from the start."""
         has_checkpoint = self.checkpoint.exists() or self.previous_checkpoint.exists()
         return has_checkpoint or self.has_only_begun
 
     @property
     def has_only_begun(self) -> bool:
-        """Whether a training has been started here that has not written a checkpoint yet."""
+        """Whether training has started here but has not written a checkpoint yet."""
         results = (*self.path.glob("checkpoint*.pt"), *self.path.glob("*.safetensors"))
         return (self.path / _HEADER).exists() and not results
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep other processes from training in this folder while the context lasts.
+        """Keep other processes from training in this folder within the context.
 
-        Makes the folder where there is none yet, and deletes what killed trainings left half
-        written.
+        Creates the folder if necessary, and deletes partial files of killed processes.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         message = (
-            f"{self.path}: another training is at work here; wait for it or name another --run"
+            f"{self.path}: another process is training here; wait for it or choose another --run"
         )
         with locked(self.path / _LOCK, message, wait=False) as alone:
             for remains in self.path.glob(".*.partial") if alone else []:
@@ -205,17 +204,17 @@ class RunFolder:
 
     @property
     def report(self) -> PreparationReport:
-        """The report of the preparation."""
+        """The report of `prepare`."""
         if self.has_only_begun and not self.data.exists():
             raise UserError(
-                f"{self.path}: has only begun; start it again with "
+                f"{self.path}: has no checkpoint yet; start it again with "
                 f"nmt train --resume --run {shlex.quote(str(self.path))}"
             )
         return read_report(self.data, _REMEDY)
 
     @property
     def seen(self) -> Seen:
-        """What training has seen."""
+        """Facts about the training text."""
         return read_seen(self.data, self.config.data.seed)
 
     def read_metrics(self) -> list[Validation]:
@@ -228,11 +227,11 @@ class RunFolder:
                 return [shape.validate_json(line, strict=True) for line in file]
         except ValidationError as error:
             raise UserError(
-                f"{self.metrics}: damaged: {first_problem(error)}; delete its broken line"
+                f"{self.metrics}: damaged: {first_problem(error)}; delete the broken line"
             ) from None
 
     def read_updates(self) -> list[UpdatePoint]:
-        """Return the points of the training curve, in order, up to the first damaged one."""
+        """Return the points of the training curve in order, up to the first damaged one."""
         points: list[UpdatePoint] = []
         if self.updates.exists():
             shape = TypeAdapter(UpdatePoint)
@@ -242,16 +241,16 @@ class RunFolder:
         return points
 
     def best_validation(self) -> Validation | None:
-        """Return the validation of the best weights, as `training.best` says; None before any."""
+        """Return the validation of the best weights by `training.best`, or None."""
         measure = self.config.training.best
         lines = [line for line in self.read_metrics() if not math.isnan(line[measure])]
         return max(lines, key=lambda line: quality(line, measure), default=None)
 
     def limit_while_learning(self) -> str:
-        """Return the field that ended training while the validation loss still fell, or nothing.
+        """Return the field that ended training while validation loss was still falling, or None.
 
-        It fell if the last validation is the best by at least 1%. A cosine schedule that came to
-        its end is complete: at a rate of zero nothing more is learned.
+        It was falling if the last validation is the best by at least 1%. A completed cosine
+        schedule does not count: with a rate of zero, nothing more is learned.
         """
         metrics = self.read_metrics()
         losses = [line["loss"] for line in metrics]
@@ -268,7 +267,7 @@ class RunFolder:
         return "training.epochs"
 
     def write_metrics(self, lines: list[Validation]) -> None:
-        """Replace the metrics, whole or not at all."""
+        """Replace the metrics atomically."""
         known = [{k: v for k, v in line.items() if v == v} for line in lines]  # without NaN
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in known)
         with replacing(self.metrics) as partial:
@@ -277,10 +276,9 @@ class RunFolder:
 
 @contextmanager
 def claimed(folder: Path, numbered: bool = False) -> Iterator[RunFolder]:
-    """Hold the folder of a new run while the context lasts.
+    """Hold the folder of a new run within the context.
 
-    With `numbered` it is FOLDER-2, FOLDER-3, … where FOLDER is taken; without, a folder that is
-    taken raises `UserError`.
+    If FOLDER exists: with `numbered`, use FOLDER-2, FOLDER-3, …; without, raise `UserError`.
     """
     for number in count(1):
         run = RunFolder(folder if number == 1 else folder.with_name(f"{folder.name}-{number}"))
@@ -288,7 +286,7 @@ def claimed(folder: Path, numbered: bool = False) -> Iterator[RunFolder]:
             try:
                 _require_free(run)
                 stack.enter_context(run.held())
-                _require_free(run)  # still, now that no other training can take it
+                _require_free(run)  # check again, now that no other process can use it
             except UserError:
                 if not numbered:
                     raise
@@ -298,20 +296,22 @@ def claimed(folder: Path, numbered: bool = False) -> Iterator[RunFolder]:
 
 
 def _require_free(run: RunFolder) -> None:
-    """Refuse a folder that holds anything but a training which never wrote a checkpoint."""
+    """Refuse a folder that contains anything except a run without a checkpoint."""
     path = run.path
     empty = not path.exists() or (path.is_dir() and all(p.name == _LOCK for p in path.iterdir()))
     if path.is_symlink() and not path.exists():
-        raise UserError(f"{path}: is a link to nowhere; delete it or name another --run")
+        raise UserError(f"{path}: is a broken link; delete it or choose another --run")
     if not empty and not run.has_only_begun:
-        raise UserError(f"{path}: exists already; name another --run, or add --resume to go on")
+        raise UserError(
+            f"{path}: already exists; choose another --run, or add --resume to continue it"
+        )
 
 
 def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
-    """Create a run folder and copy into it what translating will need of the prepared data.
+    """Create a run folder, and copy the prepared data that translation needs into it.
 
-    What a training that never wrote a checkpoint has left there is replaced. To be called while the
-    folder is held, so that two trainings do not write the same one.
+    Replaces the files of a run without a checkpoint. Call this while holding the folder, so that no
+    other process writes to it.
     """
     run = RunFolder(path)
     _require_free(run)
@@ -325,26 +325,26 @@ def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
 
 
 def discard_beginning(run: RunFolder) -> None:
-    """Delete a run that has no checkpoint and no weights; its folder too, if nothing else is in it.
+    """Delete a run without checkpoint and weights, and its folder unless it has other files.
 
-    To be called while the folder is held.
+    Call this while holding the folder.
     """
     if not run.has_only_begun:
         return
     shutil.rmtree(run.data, ignore_errors=True)
     for name in ("config.yaml", _HEADER, _LOCK):
-        with suppress(OSError):  # Windows deletes no file that is open
+        with suppress(OSError):  # Windows does not delete open files
             (run.path / name).unlink()
     with suppress(OSError):
         run.path.rmdir()
 
 
 def delete_run(run: RunFolder) -> None:
-    """Delete a run, unless a training is at work in it."""
+    """Delete a run, unless a process is training in it."""
     if run.path.is_symlink():
         raise UserError(f"{run.path}: is a link; delete {run.path.resolve()} instead")
     with run.held():
-        (run.path / "config.yaml").unlink()  # first: what is left by an error is no run
+        (run.path / "config.yaml").unlink()  # first: after an error, the rest is not a run
         shutil.rmtree(run.path)
 
 
@@ -357,7 +357,7 @@ def open_run(path: Path) -> RunFolder:
 
 
 def _read_header(run: Path) -> _Header:
-    """Read run.json; refuse a later format than this. An earlier one is read: `FORMER_FIELDS`."""
+    """Read run.json; refuse later formats. For earlier ones, see `FORMER_FIELDS`."""
     file = run / _HEADER
     if not file.exists():
         return _Header(format=1)
@@ -374,32 +374,32 @@ def _read_header(run: Path) -> _Header:
 
 
 def require_same_data(run: RunFolder, prepared: PreparedData) -> None:
-    """Refuse prepared data other than what the run has been trained on, as it is on disk now."""
+    """Refuse prepared data that differs from the data the run was trained on."""
     before, now = read_manifest(run.data), read_manifest(prepared.folder)
     if before is None or now is None or before.fingerprint != now.fingerprint:
         raise UserError(
             f"{run.path}: the corpus, or the way nmt prepares it, has changed since this run "
-            "began; start a new run"
+            "started; start a new run"
         )
 
 
 def newest_run(file: str, option: str = "--run FOLDER") -> RunFolder:
-    """Open the run under ./runs trained last of those that have the file, as best.safetensors.
+    """Open the most recently trained run under ./runs that has a file such as best.safetensors.
 
-    `option` is how the user may name a run instead.
+    option: how the user can select a run instead, for the error message
     """
     runs = [run for run in _runs() if (run.path / file).is_file()]
     return _newest(runs, f"no run {RUNS / '*'} with {file} here", option)
 
 
 def newest_training(name: str = "*") -> RunFolder:
-    """Open the run under ./runs trained last of those that can be resumed.
+    """Open the most recently trained run under ./runs that can be resumed.
 
-    `name` is that of the run, or of the first if there are NAME-2, NAME-3, … too; `*` is any.
+    name: of the run, or of NAME-2, NAME-3, …; `*`: any
     """
     named = re.compile(".*" if name == "*" else rf"{re.escape(name)}(-\d+)?")
     runs = [run for run in _runs() if named.fullmatch(run.path.name) and run.can_be_resumed]
-    return _newest(runs, f"no run {RUNS / name} to go on with here", "--run FOLDER")
+    return _newest(runs, f"no run {RUNS / name} to resume here", "--run FOLDER")
 
 
 def _runs() -> list[RunFolder]:
@@ -409,37 +409,37 @@ def _runs() -> list[RunFolder]:
 
 def _newest(runs: list[RunFolder], lack: str, option: str) -> RunFolder:
     if not runs:
-        raise UserError(f"{lack}; train one with `nmt train`, or name it: {option}")
+        raise UserError(f"{lack}; train one with `nmt train`, or select one with {option}")
     return open_run(max(runs, key=lambda run: last_change(run.path)).path)
 
 
 def last_change(folder: Path) -> float:
-    """Return when a run was trained last: the time of its newest file."""
+    """Return when a run was last trained: the time of its newest file."""
     newest = 0.0
     for path in folder.iterdir():
-        # Half written, or the lock, or what training needs not have written.
+        # Partial files, the lock, and a file that may be written without training.
         if path.name.startswith(".") or path.name == "datastore.safetensors":
             continue
         with suppress(FileNotFoundError):  # replaced or deleted meanwhile
             found = path.stat()
-            # Files only: a picture drawn into a run's folder of pictures is no training.
+            # Files only: drawing into a run's folder of pictures is not training.
             if stat.S_ISREG(found.st_mode):
                 newest = max(newest, found.st_mtime)
     return newest
 
 
 def require_folder(output: Path) -> None:
-    """Refuse an output in a folder that is not there."""
+    """Refuse an output in a folder that does not exist."""
     if not output.parent.is_dir():
-        raise UserError(f"{output}: there is no folder {output.parent}; make it first")
+        raise UserError(f"{output}: there is no folder {output.parent}; create it first")
 
 
 def require_file(output: Path) -> None:
-    """Refuse an output that no file can be written to, before the work is done, not after."""
+    """Refuse an unwritable output before doing the work."""
     require_folder(output)
     if output.is_dir():
         raise UserError(f"{output}: is a folder; name a file to write")
-    # A file is replaced by a new one beside it.
+    # A file is replaced by a temporary one in the same folder.
     place = output if output.exists() and not output.is_file() else output.resolve().parent
     if not os.access(place, os.W_OK):
         raise UserError(f"{output}: {place} cannot be written to; name another file")
@@ -447,19 +447,19 @@ def require_file(output: Path) -> None:
 
 @contextmanager
 def replacing(path: Path, previous: Path | None = None) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; move it into place when the block ends well.
+    """Yield a temporary path in the same folder; move it to `path` if the block succeeds.
 
-    What was at `path` moves to `previous`, if that is given. Raises `UserError` where the disk
-    refuses; what was at `path` is then still there.
+    An existing file moves to `previous`, if given. Raises `UserError` if writing fails, and leaves
+    the existing file unchanged.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")  # others may be at work
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")  # other processes may write too
     try:
         with writing(path):
             _remove_remains(path)
             partial.touch()
             mode = partial.stat().st_mode
             yield partial
-            partial.chmod(mode)  # safetensors writes files that others may not read
+            partial.chmod(mode)  # safetensors creates files that other users cannot read
             with partial.open("rb+") as file:
                 os.fsync(file.fileno())
             if previous and path.exists():
@@ -470,7 +470,7 @@ def replacing(path: Path, previous: Path | None = None) -> Iterator[Path]:
 
 
 def _remove_remains(path: Path) -> None:
-    """Delete what processes that were killed a day ago have left beside `path`."""
+    """Delete temporary files that processes killed over a day ago left for `path`."""
     for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
         with suppress(FileNotFoundError):
             if time.time() - partial.stat().st_mtime > _A_DAY:

@@ -129,4 +129,4 @@ def test_bad_arguments_are_refused(trained_run: RunFolder) -> None:
     wrong = (*command, "mono.en", "--round-trip", trained_run.path)
     assert_refused(*wrong, message="needs a run that translates de → en")
     Path("pairs.tsv").touch()
-    assert_refused(*command, "mono.en", message="exists already")
+    assert_refused(*command, "mono.en", message="already exists")

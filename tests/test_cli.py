@@ -289,7 +289,7 @@ def test_an_existing_run_folder_is_kept(trained_run: RunFolder) -> None:
     before = sorted(file.name for file in trained_run.path.iterdir())
     Path("mine.yaml").write_text(dump_config(trained_run.config))
     assert_refused(
-        "train", "--config", "mine.yaml", "--run", trained_run.path, message="exists already"
+        "train", "--config", "mine.yaml", "--run", trained_run.path, message="already exists"
     )
     assert sorted(file.name for file in trained_run.path.iterdir()) == before
 
@@ -422,7 +422,7 @@ def test_input_that_is_not_utf8_names_its_line(trained_run: RunFolder) -> None:
     [
         (["--run", "nowhere", "x"], "nowhere: not a run folder"),
         (["--run", "{run}", "--input", "missing.txt"], "missing.txt: cannot be read"),
-        (["--run", "{run}", "x", "--set", "model.heads=2"], "takes decoding.* only"),
+        (["--run", "{run}", "x", "--set", "model.heads=2"], "only fields of decoding can be set"),
         (["--run", "{run}", "x", "--set", "decoding.beam=2"], "did you mean beam_size?"),
         (["--run", "{run}", "x", "--weights", "averaged"], "averaged.safetensors: no such weights"),
         (["--run", "{run}", "x", "--output", "no/such/folder/out.txt"], "no/such/folder"),
@@ -438,7 +438,9 @@ def test_a_damaged_run_is_refused_in_one_line(trained_run: RunFolder, tmp_path: 
     copy = tmp_path / "copy"
     shutil.copytree(trained_run.path, copy)
     (copy / "data" / "test.jsonl").write_bytes(b"{")
-    assert_refused("evaluate", "--run", copy, message="copy the run folder again, or train it anew")
+    assert_refused(
+        "evaluate", "--run", copy, message="copy the run folder again, or train it again"
+    )
     (copy / "best.safetensors").write_bytes(b"not weights")
     assert_refused("translate", "--run", copy, "x", message="weights cannot be read")
     (copy / "data" / "joint.model").write_bytes(b"not a model")
@@ -458,28 +460,28 @@ def test_export_writes_into_the_run_or_where_it_is_told(trained_run: RunFolder) 
     shutil.copytree(trained_run.path, "runs/copy")
     assert text(nmt("export").stdout) == "exported         runs/copy/exported\n"
     assert Path("runs/copy/exported/model.bin").is_file()
-    assert_refused("export", "runs/copy", message="runs/copy/exported: exists already")
+    assert_refused("export", "runs/copy", message="runs/copy/exported: already exists")
     nmt("export", "runs/copy", "--format", "ctranslate2", "--output", "elsewhere")
     assert Path("elsewhere/model.bin").is_file()
-    message = "there is no folder no; make it first"
+    message = "there is no folder no; create it first"
     assert_refused("export", "runs/copy", "--output", "no/where", message=message)
 
 
 def test_wrong_use_of_engines(trained_run: RunFolder) -> None:
     run = ["--run", trained_run.path]
-    message = "--compute-type is for CTranslate2; the engine is pytorch"
+    message = "--compute-type is for CTranslate2, but the engine is pytorch"
     pytorch = ["--engine", "pytorch", "--compute-type", "int8"]
     assert_refused("translate", *run, "x", *pytorch, message=message)
-    message = "CTranslate2 cannot translate this: it translates with one run"
+    message = "CTranslate2 does not support this: it supports only one run"
     assert_refused("translate", *run, *run, "--engine", "ctranslate2", "x", message=message)
 
 
 def test_a_datastore_is_filled_and_looked_up(a_copy: Path) -> None:
     looked_up = ["translate", *PAIR[:1], "--set", "decoding.neighbours=4"]
-    assert_refused(*looked_up, message="needs a datastore; make it with `nmt datastore runs/toy")
+    assert_refused(*looked_up, message="needs a datastore; build it with `nmt datastore runs/toy")
     assert text(nmt("datastore").stdout).endswith("positions in runs/toy/datastore.safetensors\n")
     assert text(nmt(*looked_up).stdout) == PAIR[1] + "\n"
-    message = "it cannot look up decoding.neighbours"
+    message = "it does not support decoding.neighbours"
     assert_refused(*looked_up, "--engine", "ctranslate2", message=message)
 
 
@@ -573,7 +575,7 @@ def test_runs_that_read_differently_do_not_translate_together(
     runs = ["--run", trained_run.path, "--run", a_copy]
     changed = dump_config(trained_run.config).replace("lowercase: none", "lowercase: both")
     (a_copy / "config.yaml").write_text(changed)
-    message = f"{a_copy}: cannot translate together with {trained_run.path}"
+    message = f"{a_copy}: cannot form an ensemble with {trained_run.path}"
     assert_refused(*command, *runs, message=message)
     assert_refused(*command, *runs, message="differ in data.lowercase;")
     shutil.copy(trained_run.path / "config.yaml", a_copy / "config.yaml")
@@ -749,7 +751,7 @@ def test_attention_as_numbers(trained_run: RunFolder) -> None:
         (["attention", "x", "--run", "{run}", "-o", "no/a.png"], "no folder no"),
         (["attention", "x", "--run", "{run}", "-o", "a.png", "--json"], "neither --output"),
         (["training", "nowhere"], "nowhere: not a run folder"),
-        (["training"], "or name it: nmt plot training FOLDER"),
+        (["training"], "or select one with nmt plot training FOLDER"),
         (["positions", "--set", "model.positions=learned"], "name a trained run"),
         (["positions", "--run", "{run}", "--config", "base.yaml"], "not both"),
         (["positions", "--weights", "last"], "add --run, or omit --weights"),
@@ -872,8 +874,8 @@ def test_runs_are_listed_without_torch(a_copy: Path) -> None:
     ("arguments", "message"),
     [
         (["runs"], "no runs in runs"),
-        (["show"], "or name it: nmt show FOLDER"),
-        (["translate", "x"], "or name it: --run FOLDER"),
+        (["show"], "or select one with nmt show FOLDER"),
+        (["translate", "x"], "or select one with --run FOLDER"),
         (["show", "nowhere"], "nowhere: not a run"),
     ],
 )

@@ -36,7 +36,7 @@ def test_a_device_that_is_not_here_is_refused_in_one_line(name):
     with pytest.raises(UserError) as caught:
         choose_device(name)
 
-    assert str(caught.value) == f"--device {name}: not available here; leave it out or use cpu"
+    assert str(caught.value) == f"--device {name}: not available here; omit it or use cpu"
 
 
 def product(precision: str) -> torch.dtype:

@@ -88,7 +88,7 @@ def test_a_report_becomes_json_and_text() -> None:
     assert tree["source_not_in_train"]["sentences"] == 2
     assert "case:lc" in tree["signatures"]["bleu"]
     assert "tok:moses" in tree["source_not_in_train"]["signatures"]["bleu"]
-    assert "2 of them whose source is not in train" in str(report).splitlines()
+    assert "2 of them with a source that is not in train" in str(report).splitlines()
 
 
 def test_a_comparison_is_part_of_the_report() -> None:

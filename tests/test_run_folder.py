@@ -100,7 +100,7 @@ def test_what_is_there_already_is_refused_and_kept(
     kept = Path("a/notes.txt") if kind == "folder" else Path("a")
     kept.parent.mkdir(exist_ok=True)
     kept.write_text("mine")
-    with pytest.raises(UserError, match="a: exists already; name another --run, or add --resume"):
+    with pytest.raises(UserError, match="a: already exists; choose another --run, or add --resume"):
         create_run(Path("a"), config, prepared)
     assert kept.read_text() == "mine"
     assert not Path("a/config.yaml").exists()
@@ -152,7 +152,7 @@ def test_a_run_from_before_there_were_versions_opens(
 def test_a_damaged_config_is_refused(config: Config, prepared: PreparedData) -> None:
     run = create_run(Path("a"), config, prepared)
     (Path("a") / "config.yaml").write_text("training: {epochs: 0}")
-    with pytest.raises(UserError, match=r"a/config\.yaml: training\.epochs: 0 is wrong"):
+    with pytest.raises(UserError, match=r"a/config\.yaml: training\.epochs: 0 is invalid"):
         _ = run.config
 
 
@@ -165,7 +165,7 @@ def test_damaged_data_of_a_run_is_not_for_prepare_to_mend(
         (run.data / name).unlink()
         if content:
             (run.data / name).write_bytes(content)
-    remedy = "; copy the run folder again, or train it anew"
+    remedy = "; copy the run folder again, or train it again"
     with pytest.raises(UserError, match=rf"a/data/test\.jsonl: cannot be read: .*{remedy}$"):
         run.examples("test")
     with pytest.raises(UserError, match=rf"a/data/report\.json: cannot be read: .*{remedy}$"):
@@ -277,21 +277,21 @@ def test_a_new_run_gets_the_first_free_number() -> None:
 def test_a_name_is_claimed_when_it_is_chosen() -> None:
     with claimed(Path("runs/base"), numbered=True) as first:
         assert claim("base") == Path("runs/base-2")
-        with pytest.raises(UserError, match="another training"), claimed(first.path):
+        with pytest.raises(UserError, match="another process is training"), claimed(first.path):
             pass
     assert claim("base") == Path("runs/base")
 
 
 def test_a_folder_that_is_taken_is_refused_untouched() -> None:
     path = make_run("base", 1)
-    with pytest.raises(UserError, match="exists already"), claimed(path):
+    with pytest.raises(UserError, match="already exists"), claimed(path):
         pass
     assert [file.name for file in path.iterdir()] == ["config.yaml"]
 
 
 def test_a_link_to_nowhere_is_told() -> None:
     Path("link").symlink_to("nowhere")
-    with pytest.raises(UserError, match="link: is a link to nowhere"), claimed(Path("link")):
+    with pytest.raises(UserError, match="link: is a broken link"), claimed(Path("link")):
         pass
 
 
@@ -430,7 +430,7 @@ def test_damaged_metrics_are_refused_in_one_line(line: bytes) -> None:
     run.write_metrics(LINES)
     run.metrics.write_bytes(run.metrics.read_bytes() + line)
     with pytest.raises(
-        UserError, match=r"metrics\.jsonl: damaged: .*; delete its broken"
+        UserError, match=r"metrics\.jsonl: damaged: .*; delete the broken"
     ) as caught:
         run.read_metrics()
     assert "\n" not in str(caught.value)

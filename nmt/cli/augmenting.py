@@ -77,7 +77,7 @@ def augment(
 
     require_file(output)
     if output.exists():
-        raise UserError(f"{output}: exists already; delete it, or name another --output")
+        raise UserError(f"{output}: already exists; delete it, or choose another --output")
     if not input_.is_file():
         raise UserError(f"{input_}: cannot be read: no such file")
     opened = open_run(run)

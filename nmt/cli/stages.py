@@ -431,7 +431,7 @@ def average(
     run: Annotated[
         Path | None,
         typer.Argument(
-            help="Run folder; default: the one under ./runs trained last.",
+            help="Run folder; default: the most recently trained one under ./runs.",
             autocompletion=completing.runs,
         ),
     ] = None,

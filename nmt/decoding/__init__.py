@@ -1,1 +1,1 @@
-"""Searching translations: greedy, beam, and the text-in text-out translator."""
+"""Decoding: greedy and beam search, engines, and the text-to-text translator."""

@@ -1,4 +1,4 @@
-"""Which source word each word of a translation comes from, as the cross-attention tells."""
+"""Word alignment between source and translation, from the cross-attention."""
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -16,12 +16,12 @@ from nmt.special_tokens import SOS, TAGS
 def align(translator: Translator, line: str) -> tuple[str, list[tuple[int, int]]]:
     """Translate a line; return the translation and its pairs of aligned words, sorted.
 
-    A pair has the number of a source word and of a target word, both from 0; words are what stands
-    between spaces. A target word goes with the source word that its pieces attend to most, all
-    layers and heads averaged, or with none if that is <eos>. Raises `UserError` for an ensemble.
+    A pair has the index of a source word and of a target word, both from 0; words are separated by
+    spaces. A target word is aligned to the source word that its pieces attend to most, averaged
+    over layers and heads, or to none if that is <eos>. Raises `UserError` for an ensemble.
     """
     if len(translator.pytorch.models) > 1:
-        raise UserError("--alignment: attention is that of one model; give one --run")
+        raise UserError("--alignment works with one model only; give a single --run")
     source, target = translator.tokenizers.source, translator.tokenizers.target
     texts, pairs, first = [], list[tuple[int, int]](), (0, 0)
     for trace in translator.trace(line):
@@ -34,12 +34,12 @@ def align(translator: Translator, line: str) -> tuple[str, list[tuple[int, int]]
 
 
 def format_pairs(pairs: Sequence[tuple[int, int]]) -> str:
-    """Return pairs in Pharaoh's format: "0-0 1-2"."""
+    """Return pairs in Pharaoh format: "0-0 1-2"."""
     return " ".join(f"{source}-{target}" for source, target in pairs)
 
 
 def _words(tokenizer: Tokenizer, pieces: Sequence[str]) -> list[int]:
-    """Return the number of the word that each piece belongs to; -1 for a tag before all words."""
+    """Return the index of the word of each piece; -1 for a tag in front of the words."""
     starts = accumulate([piece] for piece in pieces)
     texts = (tokenizer.join(start).split() for start in starts)
     return [sum(word not in TAGS for word in words) - 1 for words in texts]
@@ -47,7 +47,7 @@ def _words(tokenizer: Tokenizer, pieces: Sequence[str]) -> list[int]:
 
 @torch.inference_mode()
 def _cross_attention(model: Transformer, trace: Trace) -> torch.Tensor:
-    """Return the mean weights of all layers and heads: (target pieces, source pieces and <eos>)."""
+    """Return attention averaged over layers and heads: (target pieces, source pieces and <eos>)."""
     device = model.output.weight.device
     source = torch.tensor([trace.source_ids], device=device)
     target_in = torch.tensor([[SOS, *trace.hypothesis.ids]], device=device)
@@ -60,11 +60,11 @@ def _cross_attention(model: Transformer, trace: Trace) -> torch.Tensor:
 def _pairs(
     weights: torch.Tensor, source: Sequence[int], target: Sequence[int]
 ) -> list[tuple[int, int]]:
-    """Return each target word with its source word, if any; source, target: the pieces' words."""
+    """Return each target word with its source word, if any; source, target: words of the pieces."""
     words = max(source, default=-1) + 1
     columns = torch.tensor([*(word if word >= 0 else words for word in source), words])
     rows = torch.tensor(target, dtype=torch.long).clamp_min(0)
-    # Sums over the pieces of words; the last column is what is no word: <eos>, or a tag.
+    # Sum over the pieces of words; the last column collects <eos> and tags.
     sums = torch.zeros(max(target, default=-1) + 1, words + 1)
     sums.index_put_(
         (rows[:, None].expand(weights.shape), columns.expand(weights.shape)),

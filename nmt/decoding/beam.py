@@ -1,4 +1,4 @@
-"""Beam search: the best few hypotheses side by side (Graves 2012; Sutskever et al. 2014)."""
+"""Beam search (Graves 2012; Sutskever et al. 2014)."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,14 +28,14 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Translate a batch; return each sentence's `n_best` hypotheses, best first.
 
-    source: (batch, source) ids; limits: (batch,), on the CPU, maximum pieces of an output;
-    required: (batch, pieces), padded, what an output has to hold before it may end by itself.
+    source: (batch, source) ids; limits: (batch,), on the CPU, maximum output length in pieces;
+    required: (batch, pieces), padded, pieces that an output must contain before it may end.
 
-    Every step looks at the 2 · `beam_size` most probable continuations of a sentence. Those of the
-    first `beam_size` that end are set aside, and the best `beam_size` that do not end go on, so the
-    beam stays full. A sentence is done when `beam_size` hypotheses have ended, among them the best
-    candidate of some step, or when its limit is reached. The `beam_size` most probable are then
-    ranked by the length penalty. CTranslate2 searches by the same rules.
+    Each step considers the 2 · `beam_size` most probable continuations of a sentence. Of the first
+    `beam_size`, those that end are set aside; the best `beam_size` that do not end continue, so the
+    beam stays full. A sentence is finished when `beam_size` hypotheses have ended, including the
+    best candidate of some step, or when its limit is reached. The `beam_size` most probable ones
+    are then ranked with the length penalty. CTranslate2 follows the same rules.
     """
     sentences = [_Sentence(limit, beam_size, alpha) for limit in limits.tolist()]
     active = list(range(len(sentences)))
@@ -54,7 +54,7 @@ def beam_search(
         )
         candidates = _best_candidates(sums, found, pieces, 2 * beam_size)
         living = _best_living(*candidates, beam_size)
-        # The only values of this step that the processor waits for.
+        # The only values of this step that the CPU waits for.
         fetched = _fetch(*(torch.cat(pair, dim=1) for pair in zip(candidates, living, strict=True)))
         count = candidates[0].shape[1]
         for place, number in enumerate(active):
@@ -76,7 +76,7 @@ def beam_search(
 
 
 def _lacks(written: NDArray[np.int32], required: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell which rows lack a required piece: (rows, length), (rows, pieces) → (rows,)."""
+    """Return which rows lack a required piece: (rows, length), (rows, pieces) → (rows,)."""
     there = (written[:, :, None] == required[:, None, :]).any(1) | (required == PAD)
     return np.asarray(~there.all(1))
 
@@ -86,9 +86,9 @@ def _best_candidates(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the continuations with the highest sums of log-probabilities, best first.
 
-    sums: (sentences, hypotheses); log_probabilities, pieces: (rows, best next pieces), a row for
-    each hypothesis → the sums, the rows that are continued, and the pieces: (sentences, count or
-    all) each
+    sums: (sentences, hypotheses); log_probabilities, pieces: (rows, best next pieces), one row
+    per hypothesis → sums, continued rows and pieces, each (sentences, count), or fewer if there
+    are fewer
     """
     sentences, width = sums.shape
     totals = (sums.view(-1, 1) + log_probabilities).view(sentences, -1)
@@ -101,7 +101,7 @@ def _best_candidates(
 def _best_living(
     sums: Tensor, rows: Tensor, tokens: Tensor, beam_size: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the best candidates that do not end; where there are too few, some with -∞."""
+    """Return the best candidates that do not end, filled up with candidates of -∞."""
     living = sums.masked_fill(tokens == EOS, _DEAD)
     best, order = living.topk(min(beam_size, sums.shape[1]), dim=1)
     return best, rows.gather(1, order), tokens.gather(1, order)
@@ -134,9 +134,9 @@ class _Sentence:
         tokens: NDArray[np.int32],
         written: NDArray[np.int32],
     ) -> None:
-        """Set aside what ends among the first candidates, at the limit all of them.
+        """Set aside the candidates that end, and at the limit all of them.
 
-        sums, rows, tokens: of the candidates, best first; written: the rows that they continue
+        sums, rows, tokens: of the candidates, best first; written: pieces of their rows
         """
         at_limit = written.shape[1] + 1 >= self.limit
         ends = (tokens[: self.beam_size] == EOS) | at_limit
@@ -148,7 +148,7 @@ class _Sentence:
         self.best_has_ended |= bool(ends[0])
 
     def goes_on(self, length: int, best_living: float) -> bool:
-        """Tell whether to search on from hypotheses of this length, the best with this sum."""
+        """Return whether to continue from hypotheses of this length, given the best sum."""
         enough = self.best_has_ended and len(self.ended) >= self.beam_size
         return length < self.limit and best_living > _DEAD and not enough
 

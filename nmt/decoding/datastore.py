@@ -1,9 +1,9 @@
-"""What a model made of its training text, position by position, to look up while translating.
+"""The key–value datastore for nearest-neighbour translation.
 
-Khandelwal et al. 2021, "Nearest Neighbor Machine Translation": the key of a target position is the
-decoder's last layer there, the value is the piece that came next. Positions with like keys share a
-cluster, and a search looks into the nearest few clusters only (an inverted file: Sivic and
-Zisserman 2003).
+Khandelwal et al. 2021, "Nearest Neighbor Machine Translation": for each target position of the
+training text, the key is the output of the last decoder layer and the value is the next piece.
+Similar keys are clustered, and a search visits only the nearest clusters (an inverted file, Sivic
+and Zisserman 2003).
 """
 
 from pathlib import Path
@@ -21,23 +21,23 @@ from nmt.model.transformer import Transformer
 _CLUSTER = 400  # keys, about
 _PROBED = 8  # clusters
 _ITERATIONS = 8  # of k-means
-_SAMPLE = 50  # keys for each centroid that k-means looks at
+_SAMPLE = 50  # keys per centroid that k-means samples
 _ROWS = 4096  # compared with all centroids at once
-_DISTANCES = 2**28  # held at once when all keys are compared: 1 GiB
+_DISTANCES = 2**28  # held at once when comparing all keys: 1 GiB
 
 
 class Datastore:
     """Keys and values of all training positions.
 
-    keys: (positions, d_model), those of a cluster side by side; tokens: (positions,), the piece at
-    each; sizes: (clusters,), keys of each cluster, at least one; centroids: (clusters, d_model)
+    keys: (positions, d_model), sorted by cluster; tokens: (positions,), the values; sizes:
+    (clusters,), number of keys, at least one; centroids: (clusters, d_model)
     """
 
     def __init__(self, keys: Tensor, tokens: Tensor, sizes: Tensor, centroids: Tensor):
         self._sizes, lengths = sizes, sizes.tolist()
         self._keys, self._tokens = keys.float(), tokens.long()
         self._squares = self._keys.square().sum(1)
-        # What a search of single clusters looks at, views of the same memory.
+        # Views of the same memory, by cluster.
         self._keys_of = [cluster.T for cluster in torch.split(self._keys, lengths)]
         self._squares_of = torch.split(self._squares, lengths)
         self._tokens_of = torch.split(self._tokens, lengths)
@@ -60,21 +60,21 @@ class Datastore:
         order = cluster.argsort(stable=True)
         sizes = cluster.bincount()
         means = _means(keys, cluster)
-        keys = keys[order]  # in the place of the others, which are too many to keep as well
+        keys = keys[order]  # replace the unsorted keys, to save memory
         return cls(keys, tokens[order], sizes[sizes > 0], means)
 
     def nearest(self, queries: Tensor, count: int) -> tuple[Tensor, Tensor]:
-        """Find the nearest keys, nearly always the very nearest.
+        """Find the nearest keys, approximately: a few may be missed.
 
-        queries: (rows, d_model) → squared distances and tokens, (rows, count) each, nearest first;
-        where fewer were found the distance is infinite
+        queries: (rows, d_model) → squared distances and tokens, (rows, count) each, nearest first,
+        filled up with infinite distances
         """
         if queries.device.type == "cuda":
             return self._nearest_of_all(queries, count)
         return self._nearest_in_clusters(queries, count)
 
     def _nearest_of_all(self, queries: Tensor, count: int) -> tuple[Tensor, Tensor]:
-        """Compare with all keys in one product: a GPU takes less time for it than for clusters."""
+        """Compare with all keys in one product, which is faster than clusters on a GPU."""
         most, missing = min(count, len(self)), max(0, count - len(self))
         distances, tokens = [], []
         for some in torch.split(queries, max(1, _DISTANCES // len(self))):
@@ -89,7 +89,7 @@ class Datastore:
         rows, probed = len(queries), min(_PROBED, len(self._keys_of))
         closeness = 2 * queries @ self._centroids - self._centroid_squares
         clusters = closeness.topk(probed, dim=1).indices.flatten()
-        # Row by row for each cluster, so that each is read once for all that look into it.
+        # Cluster by cluster, so that each is read once for all queries.
         order = clusters.argsort(stable=True)
         seeking = queries[order // probed]
         distances = queries.new_full((rows * probed, count), float("inf"))
@@ -112,7 +112,7 @@ class Datastore:
 
     def save(self, path: Path, made_from: str) -> None:
         """Write the datastore; made_from: the `identity` of the model's weights."""
-        # Half of float32's size; what is lost is nothing to the distances between neighbours.
+        # float16 halves the size; its error is negligible for distances between neighbours.
         stored = {
             "keys": self._keys.half(),
             "tokens": self._tokens.int(),
@@ -128,12 +128,12 @@ class Datastore:
 
     @classmethod
     def load(cls, path: Path, weights: Path, model: Transformer) -> "Datastore":
-        """Read the datastore of a model with these weights, onto the model's device.
+        """Read the datastore of a model with these weights onto the model's device.
 
-        Raises `UserError` where there is none, or one of other weights, or a damaged one.
+        Raises `UserError` if it is missing, damaged, or belongs to other weights.
         """
         remedy = (
-            f"make it with `nmt datastore {path.parent} --weights {weights.stem}`, or translate "
+            f"build it with `nmt datastore {path.parent} --weights {weights.stem}`, or translate "
             "without: --set decoding.neighbours=0"
         )
         if not path.exists():
@@ -147,27 +147,27 @@ class Datastore:
             reason = one_line(error)[:200]
             raise UserError(f"{path}: cannot be read: {reason}; {remedy}") from None
         if made_from != identity(weights):
-            raise UserError(f"{path}: was made from other weights than {weights.name}; {remedy}")
+            raise UserError(f"{path}: was built from other weights than {weights.name}; {remedy}")
         device = model.output.weight.device
         return cls(**{name: tensor.to(device) for name, tensor in stored.items()})
 
 
 def _nearest_centroids(keys: Tensor, centroids: Tensor) -> Tensor:
-    """Return which centroid is nearest: (keys, d_model), (clusters, d_model) → (keys,)."""
+    """Return the nearest centroid of each key: (keys, d_model), (clusters, d_model) → (keys,)."""
     squares = centroids.square().sum(1)
     parts = torch.split(keys, _ROWS)
     return torch.cat([torch.addmm(squares, x, centroids.T, alpha=-2).argmin(1) for x in parts])
 
 
 def _means(keys: Tensor, cluster: Tensor) -> Tensor:
-    """Return the mean key of each cluster that has any: (keys, d_model), (keys,)."""
+    """Return the mean key of each non-empty cluster: (keys, d_model), (keys,)."""
     sizes = cluster.bincount()
     sums = keys.new_zeros(len(sizes), keys.shape[1]).index_add_(0, cluster, keys)
     return sums[sizes > 0] / sizes[sizes > 0, None]
 
 
 def _require_sound(stored: dict[str, Tensor], model: Transformer) -> None:
-    """Raise `ValueError` for what `Datastore.save` would not have written of such a model."""
+    """Raise `ValueError` for anything that `Datastore.save` would not write for this model."""
     kinds = {
         "keys": (torch.float16, 2),
         "tokens": (torch.int32, 1),
@@ -179,12 +179,12 @@ def _require_sound(stored: dict[str, Tensor], model: Transformer) -> None:
     keys, tokens, sizes, centroids = (stored[name] for name in kinds)
     width = model.config.d_model
     if keys.shape[1] != width or centroids.shape[1] != width:
-        raise ValueError(f"its keys are not of the model's width, {width}")
+        raise ValueError(f"its keys do not have the model's width, {width}")
     if not len(tokens) or tokens.min() < 0 or tokens.max() >= model.output.out_features:
-        raise ValueError("its tokens are not the model's")
+        raise ValueError("its tokens are not in the model's vocabulary")
     if len(keys) != len(tokens) or len(sizes) != len(centroids):
-        raise ValueError("its parts differ in length")
+        raise ValueError("its arrays differ in length")
     if sizes.min() < 1 or sizes.max() > len(keys) or int(sizes.sum()) != len(keys):
         raise ValueError("its clusters do not add up")
     if not (centroids.isfinite().all() and keys.isfinite().all()):
-        raise ValueError("it holds numbers that are not finite")
+        raise ValueError("it contains numbers that are not finite")

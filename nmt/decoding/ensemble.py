@@ -1,4 +1,4 @@
-"""Several models that write one translation together."""
+"""Ensembles: several models translate together."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from nmt.decoding.stepwise import State, Stepwise
 
 
 class EnsembleState:
-    """What each member remembers of a batch between steps."""
+    """The decoding state of each member."""
 
     def __init__(self, members: Sequence[State]):
         self.members = members
@@ -28,10 +28,10 @@ class EnsembleState:
 
 
 class Ensemble:
-    """To a search one model; its probabilities at every step are the mean of its members'.
+    """Acts as one model whose probabilities at each step are the mean over its members.
 
-    p(yₜ | y₁ … yₜ₋₁, x) = 1/n Σₘ pₘ(yₜ | y₁ … yₜ₋₁, x)   (the linear opinion pool, Stone 1961; of
-    translation models, Sutskever et al. 2014, table 1)
+    p(yₜ | y₁ … yₜ₋₁, x) = 1/n Σₘ pₘ(yₜ | y₁ … yₜ₋₁, x)   (the linear opinion pool, Stone 1961; for
+    translation, Sutskever et al. 2014, table 1)
 
     models: with the same vocabularies, on one device; their sizes may differ
     """
@@ -46,8 +46,8 @@ class Ensemble:
     def step(self, tokens: Tensor, state: EnsembleState) -> Tensor:
         """Decode one more position from the members' caches.
 
-        tokens: (rows,), the last token of each → log p (rows, target_size), which as logits are
-        their own log-softmax
+        tokens: (rows,), the last token of each → log p (rows, target_size), which equals its own
+        log-softmax
         """
         steps = [
             model.step(tokens, member).float().log_softmax(-1)

@@ -1,4 +1,4 @@
-"""One hypothesis a sentence: the most probable piece at every step, or one drawn at random."""
+"""Greedy search and sampling: one hypothesis per sentence."""
 
 import torch
 from torch import Tensor
@@ -20,9 +20,9 @@ def greedy_search(
 ) -> list[Hypothesis]:
     """Translate a batch.
 
-    source: (batch, source) ids; limits: (batch,), on the CPU, maximum pieces of each output;
-    alpha: the length penalty, which changes the reported score alone; sampler: draws the pieces,
-    instead of taking the most probable. Rows leave the batch when they end.
+    source: (batch, source) ids; limits: (batch,), on the CPU, maximum output length in pieces;
+    alpha: length penalty, which affects only the reported score; sampler: draws the pieces instead
+    of taking the most probable ones. Rows leave the batch when they end.
     """
     state = model.start(source)
     most = limits.tolist()
@@ -36,7 +36,7 @@ def greedy_search(
         best, pieces = sampler.draw(logits, active) if sampler else best_pieces(logits, 1)
         sums, tokens = sums + best[:, 0], pieces[:, 0]
         alive = []
-        # The only values of this step that the processor waits for.
+        # The only values of this step that the CPU waits for.
         fetched = torch.stack([tokens.int(), sums.view(torch.int32)]).cpu()
         for place, (i, token, total) in enumerate(
             zip(active, fetched[0].tolist(), fetched[1].view(torch.float).tolist(), strict=True)

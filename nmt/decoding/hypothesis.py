@@ -1,4 +1,4 @@
-"""What a search finds, and how hypotheses of different lengths compare."""
+"""Hypotheses, and their scores with the length penalty."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 class Hypothesis:
     """A finished translation.
 
-    ids: target pieces without <sos> and <eos>; log_probability: of the pieces, and of <eos> where
-    the model wrote it; score: the log-probability divided by the length penalty, by which
-    hypotheses are ranked; complete: False when the length limit, not the model, ended it
+    ids: target pieces without <sos> and <eos>; log_probability: of the pieces, and of <eos> if the
+    model predicted it; score: log-probability divided by the length penalty, used for ranking;
+    complete: False if the length limit ended it
     """
 
     ids: list[int]
@@ -25,7 +25,7 @@ def length_penalty(length: int, alpha: float) -> float:
 
 
 def finish(ids: list[int], log_probability: float, alpha: float, complete: bool) -> Hypothesis:
-    """Score a hypothesis that <eos> or the limit has just ended."""
+    """Score a hypothesis that ended with <eos> or at the limit."""
     score = log_probability / length_penalty(len(ids) + 1, alpha)
     return Hypothesis(ids, log_probability, score, complete)
 

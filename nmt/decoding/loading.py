@@ -1,4 +1,4 @@
-"""From a run folder to a translator, or from several to an ensemble."""
+"""Loads the translator of a run folder, or of several as an ensemble."""
 
 import logging
 from collections.abc import Sequence
@@ -35,14 +35,14 @@ def load_translator(
     engine: EngineChoice | None = None,
     compute_type: ComputeType | None = None,
 ) -> Translator:
-    """Open a run for translation; `overrides` may change fields of its decoding section.
+    """Load a run for translation; `overrides` may change fields of its decoding section.
 
-    others: runs that make an `Ensemble` with it, which decodes as the first says; device: the best
-    there is if None; engine: in place of `decoding.engine`; compute_type: the numbers that
-    CTranslate2 multiplies, its default if None
+    others: further runs, for an `Ensemble` with the decoding section of the first; device: default:
+    the best available; engine: instead of `decoding.engine`; compute_type: precision in
+    CTranslate2, or None for its default
 
-    With `decoding.neighbours`, each run needs its datastore. Raises `UserError` where a run is
-    damaged or reads text otherwise than the first, and where the engine cannot do what is asked.
+    With `decoding.neighbours`, each run needs its datastore. Raises `UserError` if a run is damaged
+    or processes text differently from the first, or if the engine does not support the options.
 
     >>> load_translator("runs/sample").translate(["oscar likes to code"])
     """
@@ -50,7 +50,9 @@ def load_translator(
     first = runs[0]
     for override in overrides:
         if not override.startswith("decoding."):
-            raise UserError(f"--set {override}: a trained run takes decoding.* only")
+            raise UserError(
+                f"--set {override}: only fields of decoding can be set for a trained run"
+            )
     changes = [*overrides, *([f"decoding.engine={engine}"] if engine else [])]
     config = load_config(first.path / "config.yaml", changes)
     place = None if device is None else str(device)
@@ -58,7 +60,7 @@ def load_translator(
     _LOG.info("run              %s", ", ".join(str(run.path) for run in runs))
     _LOG.info("engine           %s", choice)
     if compute_type and choice.engine != "ctranslate2":
-        raise UserError(f"--compute-type is for CTranslate2; the engine is {choice}, leave it out")
+        raise UserError(f"--compute-type is for CTranslate2, but the engine is {choice}; omit it")
     tokenizers = load_tokenizers(config.data, config.tokenizer, first.data)
     for other in runs[1:]:
         _require_same_reading(first, other)
@@ -91,13 +93,13 @@ def _require_same_reading(first: RunFolder, other: RunFolder) -> None:
     differences = [name for name, value in expected.items() if found.get(name) != value]
     if differences:
         raise UserError(
-            f"{other.path}: cannot translate together with {first.path}, as they differ in "
-            f"{', '.join(differences)}; name runs that were trained on the same prepared data"
+            f"{other.path}: cannot form an ensemble with {first.path}, because they differ in "
+            f"{', '.join(differences)}; choose runs that were trained on the same prepared data"
         )
 
 
 def _reading(run: RunFolder) -> dict[str, object]:
-    """Return by name all that decides which ids a text becomes: fields, and the files' bytes."""
+    """Return everything that determines the ids of a text, by name: fields and file contents."""
     config = run.config
     files = [run.data / name for name in (*vocabulary_files(config.tokenizer), KNOWN_WORDS)]
     return {

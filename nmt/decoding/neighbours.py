@@ -1,4 +1,4 @@
-"""Nearest-neighbour translation: what came next where training was in a like place."""
+"""Nearest-neighbour translation (Khandelwal et al. 2021)."""
 
 from dataclasses import dataclass
 
@@ -8,16 +8,16 @@ from torch import Tensor
 from nmt.decoding.datastore import Datastore
 from nmt.model.transformer import DecoderState, Transformer
 
-_LEAST = torch.finfo(torch.float32).tiny  # a probability of 0 could never be chosen, even alone
+_LEAST = torch.finfo(torch.float32).tiny  # avoids log 0
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Mixes what the nearest training positions say into a model's probabilities.
+    """Interpolates a model's probabilities with those of the nearest training positions.
 
     p(y) = (1 - λ) p_model(y) + λ Σᵢ [yᵢ = y] exp(-dᵢ / T) / Σᵢ exp(-dᵢ / T)
-    (Khandelwal et al. 2021, equations 2 and 3), over the `count` nearest positions, where a
-    position's dᵢ is the squared distance of its key, and yᵢ the piece that came next
+    (Khandelwal et al. 2021, equations 2 and 3), over the `count` nearest positions, where
+    dᵢ is the squared distance to the key of position i, and yᵢ its value
 
     share: λ; temperature: T
     """
@@ -28,7 +28,7 @@ class Neighbours:
     temperature: float
 
     def mix(self, hidden: Tensor, logits: Tensor) -> Tensor:
-        """Return log p, whose log-softmax is itself.
+        """Return log p, which equals its own log-softmax.
 
         hidden: (rows, d_model), the decoder's last layer; logits: (rows, target_size)
         """
@@ -40,7 +40,7 @@ class Neighbours:
 
 
 class WithNeighbours:
-    """To a search, a model: its probabilities are those that its neighbours have been mixed into.
+    """A model whose probabilities are interpolated with those of its neighbours.
 
     See `Stepwise`.
     """

@@ -1,4 +1,4 @@
-"""What may come next: the best pieces of each row of logits."""
+"""Selects the most probable next pieces from logits."""
 
 import torch
 from torch import Tensor
@@ -10,11 +10,11 @@ _BLOCK = 128  # columns
 
 
 def best_pieces(logits: Tensor, count: int, goes_on: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Return each row's `count` best pieces with their log-probabilities, best first.
+    """Return the `count` best pieces of each row and their log-probabilities, best first.
 
-    logits: (rows, target_size); goes_on: (rows,) boolean, which rows may not write <eos>, or None.
-    <pad> and <sos> are never written. → (rows, count) log-probabilities, -inf where fewer pieces
-    may come, and (rows, count) pieces
+    logits: (rows, target_size); goes_on: (rows,) boolean, rows that may not end with <eos>, or
+    None. <pad> and <sos> are never returned. → (rows, count) log-probabilities, filled up with
+    -inf, and (rows, count) pieces
     """
     log_probabilities = logits.float().log_softmax(-1)
     for token in NEVER_WRITTEN:
@@ -25,10 +25,10 @@ def best_pieces(logits: Tensor, count: int, goes_on: Tensor | None = None) -> tu
 
 
 def _largest(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return what `x.topk(count, dim=1)` does, on a CPU in less than half its time.
+    """Compute `x.topk(count, dim=1)`, on a CPU in less than half the time.
 
-    The largest of a row are in those of its blocks whose own largest are. x: (rows, columns) → the
-    largest and their columns, (rows, count) each; which of equals come first is left open
+    The largest values of a row are in the blocks with the largest maxima. x: (rows, columns) →
+    values and columns, (rows, count) each; the order of ties is unspecified
     """
     if count == 1:
         return x.max(1, keepdim=True)

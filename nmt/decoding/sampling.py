@@ -1,4 +1,4 @@
-"""Sampling: each next piece is drawn at random instead of searched for."""
+"""Sampling: draws each next piece at random."""
 
 from collections.abc import Sequence
 
@@ -13,11 +13,12 @@ from nmt.special_tokens import NEVER_WRITTEN
 class Sampler:
     """Draws the next piece of each row from the model's probabilities.
 
-    With `decoding.temperature` T, p(y) ∝ p_model(y)^(1/T); of these the `top_k` most probable
-    pieces (Fan et al. 2018), and the fewest that together have `top_p` (Holtzman et al. 2020).
+    With `decoding.temperature` T, p(y) ∝ p_model(y)^(1/T), restricted to the `top_k` most probable
+    pieces (Fan et al. 2018) and the smallest set with total probability `top_p` (Holtzman et al.
+    2020).
 
-    sources: the ids of each row. A row's random numbers depend on `decoding.seed`, its source, and
-    how often that source came before, but not on the batch that it is in.
+    sources: the ids of each row. The random numbers of a row depend on `decoding.seed`, its source,
+    and how often that source occurred before, but not on the batch.
     """
 
     def __init__(self, decoding: DecodingConfig, sources: Sequence[Sequence[int]]):
@@ -30,9 +31,9 @@ class Sampler:
             self._generators.append(np.random.default_rng(seed))
 
     def draw(self, logits: Tensor, rows: Sequence[int]) -> tuple[Tensor, Tensor]:
-        """Return one piece of each row, and its log-probability to the model.
+        """Return one piece per row, and its log-probability under the model.
 
-        logits: (rows, target_size); rows: their numbers among the sources → (rows, 1) each
+        logits: (rows, target_size); rows: their indices among the sources → (rows, 1) each
         """
         logits = logits.float()
         scores = logits / self._decoding.temperature
@@ -43,13 +44,13 @@ class Sampler:
         numbers = torch.tensor([[self._generators[row].random()] for row in rows])
         drawn = numbers.to(sums) * sums[:, -1:]
         places = torch.searchsorted(sums, drawn, right=True)
-        # A number next to 1 may be rounded up to it: to the last piece that can be drawn.
+        # Rounding up to 1 must select the last piece that can be drawn.
         places = torch.minimum(places, (sums < sums[:, -1:]).sum(1, keepdim=True))
         pieces = order.gather(1, places)
         return logits.log_softmax(1).gather(1, pieces), pieces
 
     def _cut(self, probabilities: Tensor) -> Tensor:
-        """Set to zero what may not be drawn; probabilities: (rows, pieces), descending."""
+        """Zero the pieces that may not be drawn; probabilities: (rows, pieces), descending."""
         top_k, top_p = self._decoding.top_k, self._decoding.top_p
         if top_k:
             probabilities[:, top_k:] = 0

@@ -1,4 +1,4 @@
-"""From a line of text to the segments that a model can translate at once, and back.
+"""Splits lines into segments that a model can translate, and joins their translations.
 
 A model translates badly what training never showed it. So a line is cut into its sentences where
 training had one sentence per line, and a sentence longer than any in training is cut further. Words
@@ -39,9 +39,9 @@ class TrainingLines:
 
 @dataclass(frozen=True)
 class Segment:
-    """What is translated at once.
+    """A piece of text to translate as a whole.
 
-    text: as the model reads it; hidden: the words behind its placeholders; ids: with <eos>
+    text: normalized; hidden: the words behind its placeholders; ids: with <eos>
     """
 
     text: str
@@ -50,7 +50,7 @@ class Segment:
 
 
 class Segmenter:
-    """Cuts lines and hides words before a search; puts words and capitals back after it.
+    """Splits lines and hides words before a search; restores words and capitals after it.
 
     seen: the lines of training; room: pieces of the longest segment that the model has positions
     for, without <eos>
@@ -81,23 +81,23 @@ class Segmenter:
             return []
         shown, hidden = self._as_read(text)
         ids = self._tokenizers.source.encode(prefix + shown)
-        if not ids:  # nothing but marks that the subwords use for spaces
+        if not ids:  # only marks that SentencePiece uses for spaces
             return []
         if len(ids) > self._longest and len(text) > 1:
             parts = self._divide(text, len(ids))
             if len(parts) > 1:
                 return [segment for part in parts for segment in self._cut(part, prefix)]
-        # One character spelled in bytes can outnumber the positions of a very small model.
+        # One character, as bytes, may exceed the positions of a very small model.
         return [Segment(prefix + shown, hidden, [*ids[: self._room], EOS])]
 
     def _as_read(self, text: str) -> tuple[str, list[str]]:
-        """Return tidied text as the model reads it, and the words behind its placeholders."""
+        """Return normalized text with placeholders, and the words behind them."""
         known = self._tokenizers.known
         shown, hidden = known.hide(text) if known else (text, [])
         return self._cleaner.source_case(shown), hidden
 
     def _divide(self, text: str, pieces: int) -> list[str]:
-        """Divide between sentences; within one only where the model's positions end."""
+        """Split between sentences, and within one only if the model has too few positions."""
         sentences = cut(text, self._language).sentences
         if len(sentences) > 1 or pieces <= self._room:
             return sentences
@@ -105,13 +105,13 @@ class Segmenter:
         packed = self._pack(words)
         if len(packed) > 1:
             return packed
-        if len(words) > 1:  # names, of which only so many can be hidden at once
+        if len(words) > 1:  # names: the number of placeholders is limited
             middle = len(words) // 2
             return [" ".join(words[:middle]), " ".join(words[middle:])]
         return [text[: len(text) // 2], text[len(text) // 2 :]]
 
     def _pack(self, words: list[str]) -> list[str]:
-        """Join neighbouring words as long as the model's positions hold them."""
+        """Join neighbouring words as long as they fit into the model's positions."""
         as_read = [self._as_read(word)[0] for word in words]
         lengths = [len(ids) for ids in self._tokenizers.source.encode_lines(as_read)]
         packed: list[str] = []
@@ -128,17 +128,17 @@ class Segmenter:
     # ------------------------------------------------------------------------------- after a search
 
     def restore(self, segment: Segment, text: str) -> str:
-        """Put the capitals and the hidden words into a segment's translation."""
+        """Restore capitals and hidden words in the translation of a segment."""
         casing = self._tokenizers.casing
         return reveal(casing.restore(text) if casing else text, segment.hidden)
 
     def lost(self, segment: Segment, ids: Sequence[int]) -> int:
-        """Count the hidden words whose placeholders a translation does not hold."""
+        """Count the hidden words whose placeholders are missing from a translation."""
         text = self._tokenizers.target.decode(ids)
         return sum(mark not in text for mark in PLACEHOLDERS[: len(segment.hidden)])
 
     def required(self, segment: Segment) -> list[int]:
-        """Return the ids of the placeholders that a translation has to hold."""
+        """Return the ids of the placeholders that a translation must contain."""
         target = self._tokenizers.target
         ids = target.encode(" ".join(PLACEHOLDERS[: len(segment.hidden)]))
         return [

@@ -1,4 +1,4 @@
-"""The one way from raw text to raw text: validation, `translate` and `evaluate` all take it."""
+"""Raw text in, raw text out: used by validation, `translate`, `evaluate` and `serve`."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 # CTranslate2 runs without it; then <unk> stays, and hidden words that a translation lost stay lost.
 _HAS_PYTORCH = find_spec("torch") is not None
-_LINES_AT_A_TIME = 1024  # enough to sort by length for all threads, few enough to show progress
+_LINES_AT_A_TIME = 1024  # enough to sort by length, few enough to show progress
 
 
 @dataclass(frozen=True)
 class Translation:
-    """A line in the target language.
+    """The translation of a line.
 
-    text: what a person reads; score: the sum of its parts' length-normalised log-probabilities;
-    complete: False when the length limit cut it; parts: how many parts the line was translated in;
-    log_probability: of all pieces written; pieces: their number, each <eos> counted
+    text: the translation; score: sum of the length-normalized log-probabilities of its parts;
+    complete: False if the length limit truncated it; parts: number of parts that were translated
+    separately; log_probability: of all pieces; pieces: their number, including each <eos>
     """
 
     text: str
@@ -43,17 +43,16 @@ class Translation:
 
     @property
     def mean_probability(self) -> float:
-        """The geometric mean of the pieces' probabilities; 1 for an empty line."""
+        """Geometric mean of the probabilities of the pieces; 1 for an empty line."""
         return math.exp(self.log_probability / self.pieces) if self.pieces else 1.0
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A translation with the pieces that were read and written.
+    """A translation with its pieces.
 
-    source: the pieces read, as many as `source_ids`, the last of both <eos>; target: the pieces
-    written, without <eos>; hypothesis: their ids, and what the search thought of them. In place of
-    a placeholder stands the word that it stands for.
+    source: source pieces, as many as `source_ids`, ending with <eos>; target: target pieces,
+    without <eos>; hypothesis: their ids and scores. Placeholders are replaced by their words.
     """
 
     source: list[str]
@@ -64,7 +63,7 @@ class Trace:
 
 
 class Translator:
-    """A search with its tokenizers: lines in, lines out.
+    """A search engine with tokenizers: lines in, lines out.
 
     seen: what the lines of training were like; if None, lines are only cut where the model's
     positions end; open_pytorch: opens the same weights in PyTorch, for what `search` cannot do;
@@ -87,7 +86,7 @@ class Translator:
 
     @cached_property
     def pytorch(self) -> "PyTorchSearch":
-        """The PyTorch engine with the same weights, opened when it is first asked for."""
+        """The PyTorch engine with the same weights, loaded on first use."""
         return self._open_pytorch() if self._open_pytorch else cast("PyTorchSearch", self.search)
 
     def cut(self, text: str) -> CutText:
@@ -95,11 +94,11 @@ class Translator:
         return self._segments.sentences(text)
 
     def translate(self, lines: Sequence[str]) -> list[Translation]:
-        """Return the best translation of each line; an empty line gives an empty one."""
+        """Return the best translation of each line; that of an empty line is empty."""
         return [options[0] for options in self.n_best(lines, 1)]
 
     def stream(self, lines: Iterable[str], n_best: int = 1) -> Iterator[list[Translation]]:
-        """Translate any number of lines in order, some hundreds at a time."""
+        """Translate any number of lines in order, a thousand at a time."""
         rest = iter(lines)
         while chunk := list(islice(rest, _LINES_AT_A_TIME)):
             yield from self.n_best(chunk, n_best)
@@ -120,7 +119,7 @@ class Translator:
         ]
 
     def trace(self, line: str) -> list[Trace]:
-        """Translate one line and keep the pieces: one trace for each part, none for an empty line.
+        """Translate one line and keep the pieces: one trace per part, none for an empty line.
 
         >>> [trace] = translator.trace("oscar likes to code")
         """
@@ -133,7 +132,7 @@ class Translator:
         return [self._trace(segment, hypotheses[0]) for segment, hypotheses in found]
 
     def _trace(self, segment: Segment, best: Hypothesis) -> Trace:
-        # Split, since the vocabulary's pieces would be <unk> for words it does not know.
+        # Use the split text: pieces from ids would be <unk> for unknown words.
         source = self.tokenizers.source.split(segment.text)[: len(segment.ids) - 1]
         target = self.tokenizers.target.pieces(best.ids)
         read, written = ([reveal(x, segment.hidden) for x in side] for side in (source, target))
@@ -146,7 +145,7 @@ class Translator:
         parts = [options for sentence in found for _, options in sentence]
         ranks = range(max(map(len, parts), default=1))
         options = [self._translation(line, found, rank) for rank in ranks]
-        # An alternative that says nothing is none.
+        # Skip empty alternatives.
         return [option for option in options if option.text] or options[:1]
 
     def _translation(
@@ -184,7 +183,7 @@ class Translator:
     # ----------------------------------------------------------------------------------- search
 
     def _search(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
-        """Search all segments; results are in the order given."""
+        """Search all segments; results are in the given order."""
         plain = [segment for segment in segments if not segment.hidden]
         hiding = [segment for segment in segments if segment.hidden]
         found = iter(self._find(plain, n))
@@ -196,9 +195,9 @@ class Translator:
         return self.search(sources, self._limits(segments), self.decoding, n)
 
     def _find_carrying(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
-        """Search segments with hidden words; where some are lost, search again with all required.
+        """Search segments with hidden words; if some are lost, search again with all required.
 
-        The whole beam is looked at for a hypothesis that has placed them all.
+        Considers the whole beam to find a hypothesis with all of them.
         """
         beam = self.decoding.hypotheses(n)
         found = [
@@ -216,11 +215,11 @@ class Translator:
         return [hypotheses[:n] for hypotheses in found]
 
     def _complete_first(self, segment: Segment, found: list[Hypothesis]) -> list[Hypothesis]:
-        """Put first those that end by themselves and have lost the fewest hidden words."""
+        """Sort complete hypotheses with the fewest lost words first."""
         return sorted(found, key=lambda h: (not h.complete, self._segments.lost(segment, h.ids)))
 
     def _limits(self, segments: list[Segment]) -> list[int]:
-        """Return the most pieces that each segment's translation may have."""
+        """Return the maximum length of the translation of each segment, in pieces."""
         factor, extra = self.decoding.max_length_factor, self.decoding.max_length_extra
         most = self.search.max_length - 1  # <sos>
         return [min(int((len(s.ids) - 1) * factor) + extra, most) for s in segments]

@@ -1,4 +1,4 @@
-"""Words that a word-level model does not know, carried over from the source by attention."""
+"""Replaces <unk> of word-level models by source words, using attention."""
 
 from collections.abc import Sequence
 
@@ -19,10 +19,11 @@ def replace_unknown(
     target_ids: Sequence[int],
     target: Tokenizer,
 ) -> list[str]:
-    """Return the target's pieces with each <unk> replaced by the source piece it stems from.
+    """Return the target pieces with each <unk> replaced by the aligned source piece.
 
-    That is the piece to which the last decoder layer, its heads averaged, attends most; unknown
-    source words come first, since a known one would have been translated (after Jean et al. 2015).
+    This is the source piece with the most attention in the last decoder layer, averaged over heads.
+    Unknown source words are preferred, as a known one would have been translated (after Jean et al.
+    2015).
     """
     device = next(model.parameters()).device
     source = torch.tensor([list(source_ids)], device=device)

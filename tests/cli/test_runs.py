@@ -100,5 +100,5 @@ def test_rm_deletes_nothing_but_runs(run: Path) -> None:
 def test_rm_spares_a_run_that_is_being_trained(run: Path) -> None:
     with RunFolder(run).held():
         done = runner.invoke(app, ["rm", "--yes", "runs/first"])
-    assert "another training is at work here" in str(done.exception)
+    assert "another process is training here" in str(done.exception)
     assert (run / "best.safetensors").exists()

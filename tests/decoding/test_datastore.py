@@ -114,7 +114,7 @@ def assert_refused(path: Path, weights: Path, model: Transformer, reason: str) -
     assert line.startswith(f"{path}: ")
     assert reason in line
     command = f"nmt datastore {path.parent} --weights {weights.stem}"
-    assert f"make it with `{command}`, or translate without: --set decoding.neighbours=0" in line
+    assert f"build it with `{command}`, or translate without: --set decoding.neighbours=0" in line
 
 
 def test_none_is_refused(weights, model, tmp_path):
@@ -125,7 +125,7 @@ def test_one_of_other_weights_is_refused(weights, model, random_model):
     save_weights(random_model(2), weights)
 
     path = weights.with_name("datastore.safetensors")
-    assert_refused(path, weights, model, "was made from other weights than best.safetensors")
+    assert_refused(path, weights, model, "was built from other weights than best.safetensors")
 
 
 def changed(name: str, change: Callable[[Tensor], Tensor]) -> Callable[[Path], None]:
@@ -146,14 +146,14 @@ def changed(name: str, change: Callable[[Tensor], Tensor]) -> Callable[[Path], N
         (lambda path: path.write_bytes(b""), "cannot be read"),
         (lambda path: save_file({"keys": torch.zeros(2, 2)}, path), "not a datastore"),
         (changed("keys", lambda x: x.float()), "not a datastore"),
-        (changed("keys", lambda x: x[:, :-1]), "not of the model's width, 16"),
-        (changed("keys", lambda x: x[:-1]), "its parts differ in length"),
+        (changed("keys", lambda x: x[:, :-1]), "do not have the model's width, 16"),
+        (changed("keys", lambda x: x[:-1]), "its arrays differ in length"),
         (changed("keys", lambda x: x / 0), "numbers that are not finite"),
-        (changed("tokens", lambda x: x + 1), "its tokens are not the model's"),
-        (changed("tokens", lambda x: x - 1), "its tokens are not the model's"),
+        (changed("tokens", lambda x: x + 1), "its tokens are not in the model's vocabulary"),
+        (changed("tokens", lambda x: x - 1), "its tokens are not in the model's vocabulary"),
         (changed("sizes", lambda x: x + 1), "its clusters do not add up"),
         (changed("sizes", lambda x: x * 0), "its clusters do not add up"),
-        (changed("sizes", lambda x: x[:-1]), "its parts differ in length"),
+        (changed("sizes", lambda x: x[:-1]), "its arrays differ in length"),
         (changed("centroids", lambda x: x / 0), "numbers that are not finite"),
     ],
 )

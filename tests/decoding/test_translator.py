@@ -45,7 +45,7 @@ BLANK = [1, 3, 4, 8, 10]
 
 @pytest.fixture(scope="module")
 def subwords(tmp_path_factory: pytest.TempPathFactory) -> Tokenizers:
-    """A joint vocabulary that spells what it does not know as bytes."""
+    """A joint vocabulary that spells what it does not support as bytes."""
     folder = tmp_path_factory.mktemp("subwords")
     texts = (folder / "en.txt", folder / "de.txt")
     for path, lines in zip(texts, (ENGLISH, GERMAN), strict=True):

@@ -136,7 +136,7 @@ def test_a_file_cut_short_is_refused(random_model, tmp_path):
 
     message = refusal(path, model.config)
     assert "weights cannot be read: damaged" in message
-    assert "copy the run folder again, or train it anew" in message
+    assert "copy the run folder again, or train it again" in message
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_without_an_output_the_picture_goes_into_the_folder(tmp_path: Path) -> N
     [
         ("a.jpg", r"a\.jpg: a picture's name ends in \.png or \.svg"),
         ("a", r"a: a picture's name ends in"),
-        ("no/a.png", r"there is no folder .*no; make it first"),
+        ("no/a.png", r"there is no folder .*no; create it first"),
         ("folder.png", r"folder\.png: is a folder; name a file to write"),
     ],
 )

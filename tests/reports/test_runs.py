@@ -73,7 +73,7 @@ def test_a_damaged_run_is_a_line_beside_the_others(make_run: MakeRun) -> None:
     (make_run("bad").path / "config.yaml").write_text("training: {epochs: 0}")
     [good], [line] = summarize_runs(Path("runs"))
     assert good.name == "good"
-    assert "bad/config.yaml: training.epochs: 0 is wrong" in line
+    assert "bad/config.yaml: training.epochs: 0 is invalid" in line
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_damaged_run_is_a_line_beside_the_others(make_run: MakeRun) -> None:
     [
         (
             "metrics.jsonl",
-            r"metrics\.jsonl: damaged: update: Field required; delete its broken line",
+            r"metrics\.jsonl: damaged: update: Field required; delete the broken line",
         ),
         (
             "data/report.json",
@@ -195,5 +195,5 @@ def test_a_run_tells_its_engine_and_why(trained_run: RunFolder, tmp_path: Path) 
     copy = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "copy")))
     decoding = copy.config.decoding.model_copy(update={"neighbours": 4})
     copy.write_config(copy.config.model_copy(update={"decoding": decoding}))
-    reason = "pytorch (CTranslate2 cannot: it cannot look up decoding.neighbours)"
+    reason = "pytorch (CTranslate2 does not support this: it does not support decoding.neighbours)"
     assert dict(run_facts(copy))["engine"] == reason

@@ -237,7 +237,7 @@ def test_a_process_leaves_only_when_gloo_has_let_go_of_its_messages(
 
 def test_a_mistake_that_names_gloo_is_no_lost_process() -> None:
     assert _tells_of_loss(RuntimeError("[gloo] Connection closed by peer"))
-    assert not _tells_of_loss(UserError("runs/igloo: exists already"))
+    assert not _tells_of_loss(UserError("runs/igloo: already exists"))
 
 
 def test_a_mistake_is_told_once(two: Path) -> None:

@@ -320,7 +320,7 @@ def test_a_raised_limit_goes_on(toy_config: MakeConfig) -> None:
 def test_an_existing_run_is_not_overwritten(toy_config: MakeConfig) -> None:
     config = toy_config(training={"max_updates": 2})
     train(config, Path("run"))
-    with pytest.raises(UserError, match="exists already"):
+    with pytest.raises(UserError, match="already exists"):
         train(config, Path("run"))
 
 
@@ -534,13 +534,19 @@ def test_resuming_keeps_the_changed_limits_in_the_folder(toy_config: MakeConfig)
 def test_two_trainings_cannot_share_a_folder(toy_config: MakeConfig) -> None:
     config = toy_config(training={"max_updates": 2})
     train(config, Path("run"))
-    with RunFolder(Path("run")).held(), pytest.raises(UserError, match="another training"):
+    with (
+        RunFolder(Path("run")).held(),
+        pytest.raises(UserError, match="another process is training"),
+    ):
         train(config, Path("run"), resume=True)
 
 
 def test_of_two_trainings_that_begin_together_one_is_refused(toy_config: MakeConfig) -> None:
     """The other holds the folder, and has not written into it yet."""
-    with RunFolder(Path("run")).held(), pytest.raises(UserError, match="another training"):
+    with (
+        RunFolder(Path("run")).held(),
+        pytest.raises(UserError, match="another process is training"),
+    ):
         train(toy_config(training={"max_updates": 2}), Path("run"))
     assert [path.name for path in Path("run").iterdir()] == [".lock"]
 

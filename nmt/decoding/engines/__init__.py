@@ -1,1 +1,1 @@
-"""What runs the model: PyTorch, for everything, and the library CTranslate2, for speed."""
+"""The engines that run a model: PyTorch for everything, CTranslate2 for speed."""

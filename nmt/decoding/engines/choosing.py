@@ -1,4 +1,4 @@
-"""Which engine translates: the one that the configuration names, or the fastest that can."""
+"""Chooses the engine: the configured one, or the fastest that supports the options."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from nmt.errors import UserError
 
 @dataclass(frozen=True)
 class Choice:
-    """An engine, and why it was chosen."""
+    """An engine and the reason for choosing it."""
 
     engine: Engine
     why: str
@@ -20,10 +20,10 @@ class Choice:
 
 
 def choose_engine(config: Config, runs: int = 1, device: str | None = None) -> Choice:
-    """Choose as `decoding.engine` says; `auto` is CTranslate2 where it can translate, else PyTorch.
+    """Follow `decoding.engine`; `auto` is CTranslate2 if it supports this, otherwise PyTorch.
 
-    runs: how many translate together; device: the one asked for. Raises `UserError` where
-    CTranslate2 is asked for and cannot.
+    runs: size of the ensemble; device: the requested one. Raises `UserError` if CTranslate2 is
+    requested but does not support this.
     """
     asked = config.decoding.engine
     if asked == "pytorch":
@@ -33,7 +33,7 @@ def choose_engine(config: Config, runs: int = 1, device: str | None = None) -> C
         return Choice("ctranslate2", "the fastest" if asked == "auto" else "decoding.engine")
     if asked == "ctranslate2":
         raise UserError(
-            f"decoding.engine: CTranslate2 cannot translate this: {'; '.join(reasons)}; leave "
-            "--engine out"
+            f"decoding.engine: CTranslate2 does not support this: {'; '.join(reasons)}; omit "
+            "--engine"
         )
-    return Choice("pytorch", f"CTranslate2 cannot: {'; '.join(reasons)}")
+    return Choice("pytorch", f"CTranslate2 does not support this: {'; '.join(reasons)}")

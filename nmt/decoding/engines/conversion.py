@@ -1,13 +1,13 @@
-"""A run's model in CTranslate2's format, made from the run's weights by NumPy alone.
+"""Converts the weights of a run to CTranslate2's format, using only NumPy.
 
-A run carries it in RUN/ctranslate2/DIGEST. The digest is of the weights and of what else makes the
-model, so that a folder never changes, and other weights have another folder.
+The result is stored in RUN/ctranslate2/DIGEST. The digest covers the weights and everything else
+that the model depends on, so a folder never changes and other weights get another folder.
 
 model.bin                 the weights, in float32
 model.bin.sha256          its checksum, in runs
-config.json               the special tokens, the layer norms' ε
-source_vocabulary.json,   the ids as text, or in `nmt export`'s folders the pieces;
-target_vocabulary.json    shared_vocabulary.json where both sides have the same
+config.json               special tokens and ε of the layer norms
+source_vocabulary.json,   ids as text, or pieces in exported models;
+target_vocabulary.json    shared_vocabulary.json if both sides are equal
 """
 
 import hashlib
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from ctranslate2.specs import TransformerSpec
 
 _MODEL, _CHECKSUM = "model.bin", "model.bin.sha256"
-_FORMAT = 1  # of the files here; with another number every run's model is made again
+_FORMAT = 1  # of these files; changing it converts every model again
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU"}  # the library's names
-# What is written here, and what only training needs.
+# The fields that are converted, and those that only training needs.
 MODEL_FIELDS = {
     *("d_model", "heads", "d_key", "d_value", "d_ff", "encoder_layers", "decoder_layers"),
     *("norm", "final_norm", "norm_epsilon", "activation", "score_scale", "attention_bias"),
@@ -54,25 +54,25 @@ MODEL_VALUES = {
     "positions": {"sinusoidal", "learned", "rotary"},
     "tie": {"none", "inputs", "target", "all"},
 }
-Vocabularies = tuple[Sequence[str], Sequence[str]]  # of the source and the target
+Vocabularies = tuple[Sequence[str], Sequence[str]]  # source and target
 
 
 def unsupported(model: ModelConfig) -> list[str]:
-    """Return the reasons why the library cannot hold such a model; none where it can."""
+    """Return the reasons why the library does not support a model, if any."""
     reasons = unknown_fields("model", model, MODEL_FIELDS)
     reasons += unknown_values("model", model, MODEL_VALUES)
     if model.key_size != model.value_size:
         widths = f"model.d_key {model.key_size} and d_value {model.value_size}"
-        reasons.append(f"it has one width for both {widths}")
+        reasons.append(f"it needs equal {widths}")
     return reasons
 
 
 @contextmanager
 def converted(run: RunFolder, weights: Weights) -> Iterator[Path]:
-    """Yield the folder of a run's converted model, which is made first where it is missing.
+    """Yield the folder of a run's converted model, converting it first if necessary.
 
-    Where the run cannot be written to, the folder is a temporary one. Raises `UserError` where the
-    run has no such weights, or damaged ones.
+    If the run folder is read-only, the yielded folder is temporary. Raises `UserError` if the run
+    lacks these weights or they are damaged.
     """
     folder = run.converted / _digest(run, weights)
     if _is_whole(folder) or _keep(run, weights, folder):
@@ -85,7 +85,7 @@ def converted(run: RunFolder, weights: Weights) -> Iterator[Path]:
 
 
 def convert(run: RunFolder, weights: Weights) -> None:
-    """Let a run carry the converted model of these weights, if the library can hold it."""
+    """Store the converted model in the run folder, if the library supports it."""
     if not unsupported(run.config.model):
         _keep(run, weights, run.converted / _digest(run, weights))
 
@@ -98,11 +98,11 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _keep(run: RunFolder, weights: Weights, folder: Path) -> bool:
-    """Write the model to `folder`, and delete those of older weights; False where it cannot be."""
+    """Write the model to `folder`, delete those of older weights; return False if that fails."""
     try:
         run.converted.mkdir(exist_ok=True)
         with locked(run.converted / ".lock", f"{run.path}: waiting for another conversion"):
-            if _is_whole(folder):  # by the process that this one has waited for
+            if _is_whole(folder):  # converted by the process that this one waited for
                 return True
             _delete_outdated(run)
             shutil.rmtree(folder, ignore_errors=True)
@@ -117,7 +117,7 @@ def _keep(run: RunFolder, weights: Weights, folder: Path) -> bool:
 
 
 def _delete_outdated(run: RunFolder) -> None:
-    """Delete the models of older weights, and what killed conversions have left half written."""
+    """Delete models of older weights, and partial files of killed processes."""
     kinds: tuple[Weights, ...] = get_args(Weights)
     current = {_digest(run, kind) for kind in kinds if run.weights(kind).exists()}
     for folder in run.converted.iterdir():
@@ -135,7 +135,7 @@ def _digest(run: RunFolder, weights: Weights) -> str:
 
 
 def _write(run: RunFolder, weights: Weights, folder: Path) -> None:
-    """Write a run's model with the ids as text in place of pieces."""
+    """Write a run's model with ids as text instead of pieces."""
     sizes = run.report["vocabulary_size"]
     source, target = ([str(i) for i in range(size)] for size in (sizes["source"], sizes["target"]))
     write_model(run.weights(weights), run.config.model, (source, target), folder)
@@ -147,8 +147,7 @@ def write_model(
 ) -> None:
     """Write a model to an empty folder.
 
-    Raises `UserError` for weights that are damaged or of another model, `OSError` where the disk
-    refuses.
+    Raises `UserError` for weights that are damaged or of another model, `OSError` if writing fails.
     """
     source, target = map(list, vocabularies)
     with _Arrays.opened(weights) as arrays:
@@ -164,7 +163,7 @@ def write_model(
 
 
 class _Arrays:
-    """The weights of a run by name; each must have the shape that the configuration gives it."""
+    """The weights of a run by name, with shapes checked against the configuration."""
 
     def __init__(self, arrays: dict[str, NDArray[np.float32]]):
         self._arrays = arrays
@@ -173,9 +172,9 @@ class _Arrays:
     @classmethod
     @contextmanager
     def opened(cls, path: Path) -> Iterator["_Arrays"]:
-        """Yield what the file holds; raise `UserError` for a file that is damaged or does not fit.
+        """Yield the content; raise `UserError` if the file is damaged or does not match.
 
-        All of it has to be taken while the context lasts.
+        All arrays must be used within the context.
         """
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
@@ -193,7 +192,7 @@ class _Arrays:
             raise infinite_weights(path)
 
     def take(self, name: str, *shape: int) -> NDArray[np.float32]:
-        """Return an array; raise `KeyError` or `ValueError` where it is missing or does not fit."""
+        """Return an array; raise `KeyError` or `ValueError` if missing or of a wrong shape."""
         array = self._arrays[name]
         if array.shape != shape:
             raise ValueError(f"{name} has the shape {array.shape}, not {shape}")
@@ -211,7 +210,7 @@ class _Arrays:
 def _specify(
     config: ModelConfig, arrays: _Arrays, source_size: int, target_size: int
 ) -> "TransformerSpec":
-    """Fill the library's description of a Transformer with a model's sizes and weights."""
+    """Fill the library's model specification with sizes and weights."""
     from ctranslate2.specs import (
         Activation,
         TransformerDecoderSpec,
@@ -230,7 +229,7 @@ def _specify(
     encoder = TransformerEncoderSpec(config.encoder_layers, **layout)
     decoder = TransformerDecoderSpec(config.decoder_layers, **layout)
     for side in (encoder, decoder):
-        # Set only now: in its constructor, post-norm would leave no place for a final norm.
+        # Set afterwards: the constructor allows no final norm for post-norm models.
         side.pre_norm = config.norm == "pre"
     filler = _Filler(config, arrays)
     filler.encoder(encoder, source_size)
@@ -242,7 +241,7 @@ def _specify(
 
 
 class _Filler:
-    """Puts arrays where the library wants them; names are those of `Transformer`'s parameters."""
+    """Copies arrays into the specification, by the names of `Transformer`'s parameters."""
 
     def __init__(self, config: ModelConfig, arrays: _Arrays):
         self._config, self._take = config, arrays.take
@@ -263,7 +262,7 @@ class _Filler:
 
     def decoder(self, spec: Any, source_size: int, target_size: int) -> None:
         width, tie = self._config.d_model, self._config.tie
-        if tie in ("inputs", "all"):  # the target's pieces are the first of the source's table
+        if tie in ("inputs", "all"):  # the target's pieces are the first rows of the source's table
             tokens = self._take("source_embedding.tokens.weight", source_size, width)
             tokens = tokens[:target_size]
         else:
@@ -292,7 +291,7 @@ class _Filler:
                 f"{name}.positions.table", config.max_length, config.d_model
             )
         elif config.positions == "sinusoidal":
-            # A table, since the library's own formula is not ours.
+            # As a table, because the library's own formula differs.
             spec.position_encodings.encodings = sinusoid_table(
                 config.max_length, config.d_model, config.first_position, config.position_exponent
             )

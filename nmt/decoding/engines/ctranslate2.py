@@ -1,4 +1,4 @@
-"""The library CTranslate2 (https://opennmt.net/CTranslate2): fast, and without PyTorch."""
+"""The CTranslate2 engine (https://opennmt.net/CTranslate2): fast, and without PyTorch."""
 
 import os
 from collections import defaultdict
@@ -16,11 +16,11 @@ from nmt.errors import UserError, one_line
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import NEVER_WRITTEN
 
-# Processors that add up products of 8 bits exactly. On others x86 sums saturate at 16 bits, which
-# costs the sample's model 0.9 BLEU; with exact sums it is 0.06 (scripts/bench/compute_types.py).
+# Processors that accumulate 8-bit products exactly. On other x86 processors, sums saturate at 16
+# bits, which costs the sample's model 0.9 BLEU instead of 0.06 (scripts/bench/compute_types.py).
 _EXACT_INT8 = ("AVX512VNNI", "ASIMDDP")
 
-_CPU_BATCH = 2048  # source tokens; more do not fit the caches, and take a third longer
+_CPU_BATCH = 2048  # source tokens; more do not fit the caches and take a third longer
 DECODING_FIELDS = {
     *("engine", "beam_size", "length_penalty", "max_length_factor", "max_length_extra"),
     *("batch_tokens", "split_sentences", "replace_unknown", "neighbours", "neighbour_share"),
@@ -29,18 +29,18 @@ DECODING_FIELDS = {
 
 
 def supports(config: Config, runs: int = 1, device: str | None = None) -> list[str]:
-    """Return the reasons why this engine cannot translate; none where it can.
+    """Return the reasons why this engine does not support the options, if any.
 
-    runs: how many translate together; device: the one asked for
+    runs: size of the ensemble; device: the requested one
     """
     reasons = conversion.unsupported(config.model)
     reasons += unknown_fields("decoding", config.decoding, DECODING_FIELDS)
     if config.decoding.neighbours:
-        reasons.append("it cannot look up decoding.neighbours")
+        reasons.append("it does not support decoding.neighbours")
     if runs > 1:
-        reasons.append("it translates with one run")
+        reasons.append("it supports only one run")
     if device is not None and device.partition(":")[0] not in ("cpu", "cuda"):
-        reasons.append(f"it knows no device {device}")
+        reasons.append(f"it does not support device {device}")
     return reasons
 
 
@@ -51,7 +51,7 @@ def open_run(
     device: str | None,
     compute_type: ComputeType | None,
 ) -> "CTranslate2Search":
-    """Open the model that the run carries; see `CTranslate2Search` for the errors."""
+    """Open the converted model of a run; for errors see `CTranslate2Search`."""
     seed = decoding.seed if decoding.temperature else None
     with conversion.converted(run, weights) as folder:
         return CTranslate2Search(folder, run.config.model.max_length, device, compute_type, seed)
@@ -60,14 +60,14 @@ def open_run(
 class CTranslate2Search:
     """Searches with a converted model; see `Search`.
 
-    The library searches as `beam_search` does, but its length penalty is another one. It is asked
-    for all hypotheses of its beam with their plain log-probabilities, and they are ranked here. Its
-    probabilities are shares of what is left without <pad> and <sos>.
+    The library searches like `beam_search` but has a different length penalty. Therefore it returns
+    all hypotheses of its beam with plain log-probabilities, and they are ranked here. Its
+    probabilities are normalized without <pad> and <sos>.
 
-    folder: what `conversion` wrote, with ids for pieces; device: the best there is if None;
-    compute_type: the numbers that it multiplies, `default_compute_type` if None; seed: for
-    sampling, which then takes one thread, so that the same calls give the same samples
-    Raises `UserError` where the library cannot open the model or multiply such numbers here.
+    folder: written by `conversion`, with ids for pieces; device: default: the best available;
+    compute_type: precision, or None for `default_compute_type`; seed: for sampling, which then
+    uses one thread to be reproducible
+    Raises `UserError` if the library cannot open the model or does not support the precision here.
     """
 
     engine: Engine = "ctranslate2"
@@ -93,11 +93,11 @@ class CTranslate2Search:
         n_best: int = 1,
         required: Sequence[list[int]] | None = None,
     ) -> list[list[Hypothesis]]:
-        """See `Search`; `required` is refused."""
+        """See `Search`; `required` is not supported."""
         if required is not None:
-            raise ValueError("CTranslate2 cannot require pieces")
+            raise ValueError("CTranslate2 does not support required pieces")
         hypotheses = decoding.hypotheses(n_best)
-        if decoding.temperature:  # each by itself: no sample is drawn again
+        if decoding.temperature:  # one by one, so that no sample is drawn twice
             batches = [[i] for i in range(len(sources))]
         else:
             tokens = [len(ids) * hypotheses for ids in sources]
@@ -106,8 +106,8 @@ class CTranslate2Search:
                 most = min(most, _CPU_BATCH * hypotheses)
             batches = share_out(tokens, most, self._library.num_translators)
         found = self._search(batches, sources, limits, decoding, hypotheses)
-        # A call has one limit, its highest. What reached the last step before its own limit, where
-        # the search would have ended, is searched again with that.
+        # A call has a single limit, the highest. Sentences that went beyond their own limit are
+        # searched again with it.
         again: defaultdict[int, list[int]] = defaultdict(list)
         for batch in batches:
             highest = max(limits[i] for i in batch)
@@ -125,7 +125,7 @@ class CTranslate2Search:
         decoding: DecodingConfig,
         hypotheses: int,
     ) -> dict[int, list[Hypothesis]]:
-        """Search batches of sentences side by side, each with its highest limit."""
+        """Search batches of sentences in parallel, each with its highest limit."""
         highest = [max(limits[i] for i in batch) for batch in batches]
         calls = [
             self._library.translate_batch(
@@ -134,7 +134,7 @@ class CTranslate2Search:
                 **_method(decoding, hypotheses),
                 min_decoding_length=0,
                 max_decoding_length=limit,
-                max_input_length=0,  # no limit but the model's, which `Translator` keeps
+                max_input_length=0,  # only the model's limit, which `Translator` respects
                 suppress_sequences=[[str(piece)] for piece in NEVER_WRITTEN],
                 return_scores=True,
             )
@@ -153,7 +153,9 @@ def _method(decoding: DecodingConfig, hypotheses: int) -> dict[str, Any]:
         return {"beam_size": hypotheses, "num_hypotheses": hypotheses, "length_penalty": 0.0}
     return {
         "beam_size": 1,
-        "num_hypotheses": 1 if decoding.top_k == 1 else hypotheses,  # of one piece, one sample
+        "num_hypotheses": 1
+        if decoding.top_k == 1
+        else hypotheses,  # a single piece has a single sample
         "sampling_temperature": decoding.temperature,
         "sampling_topk": decoding.top_k,
         "sampling_topp": decoding.top_p,
@@ -173,7 +175,7 @@ def _load(
     import ctranslate2
 
     if seed is not None:
-        ctranslate2.set_random_seed(seed)  # of the threads that are started from now on
+        ctranslate2.set_random_seed(seed)  # for threads started from now on
 
     if device is None:
         device = "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
@@ -182,8 +184,8 @@ def _load(
     default = default_compute_type(name)
     if compute_type and compute_type not in known:
         raise UserError(
-            f"--compute-type {compute_type}: CTranslate2 cannot multiply such numbers on this "
-            f"{name}; take one of {', '.join(sorted(known))}"
+            f"--compute-type {compute_type}: CTranslate2 does not support it on this "
+            f"{name}; use one of {', '.join(sorted(known))}"
         )
     try:
         return ctranslate2.Translator(
@@ -191,7 +193,9 @@ def _load(
             device=name,
             device_index=int(index or 0),
             compute_type=compute_type or default,
-            inter_threads=1 if name == "cuda" or seed is not None else threads(),  # batches at once
+            inter_threads=1
+            if name == "cuda" or seed is not None
+            else threads(),  # parallel batches
             intra_threads=1,
         )
     except (RuntimeError, ValueError) as error:
@@ -202,7 +206,7 @@ def _load(
 
 
 def default_compute_type(device: str) -> ComputeType:
-    """Return the fastest type that translates as well as float32 does: int8, where it is exact."""
+    """Return the fastest type with the quality of float32: int8 if it is exact here."""
     if device != "cpu":
         return "float32"
     try:
@@ -215,7 +219,7 @@ def default_compute_type(device: str) -> ComputeType:
 
 
 def threads() -> int:
-    """Return how many threads the engine takes: OMP_NUM_THREADS, or a thread for each processor."""
+    """Return the number of threads: OMP_NUM_THREADS, or one per processor."""
     asked = os.environ.get("OMP_NUM_THREADS", "")
     if asked.isdecimal() and int(asked):
         return int(asked)

@@ -1,4 +1,4 @@
-"""The model itself, step by step: the reference, and for what no other engine can do."""
+"""The PyTorch engine: the reference, which supports everything."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +25,7 @@ from nmt.model.weights import load_weights
 from nmt.ops.threads import ALONE, side_by_side
 from nmt.run_folder import RunFolder
 
-# Of the model's fields it needs no list: the model itself is what runs.
+# It runs the model itself, so it supports every field of the model section.
 DECODING_FIELDS = {
     *("engine", "beam_size", "length_penalty", "max_length_factor", "max_length_extra"),
     *("batch_tokens", "split_sentences", "replace_unknown", "neighbours", "neighbour_share"),
@@ -34,19 +34,19 @@ DECODING_FIELDS = {
 
 
 def supports(decoding: DecodingConfig) -> list[str]:
-    """Return the reasons why this engine cannot translate; none where it can."""
+    """Return the reasons why this engine does not support the options, if any."""
     return unknown_fields("decoding", decoding, DECODING_FIELDS)
 
 
 def open_runs(
     runs: Sequence[RunFolder], weights: Weights, decoding: DecodingConfig, device: str | None
 ) -> "PyTorchSearch":
-    """Open the models of runs with the same vocabularies; device: the best there is if None.
+    """Load the models of runs with the same vocabularies; device: default: the best available.
 
-    Raises `UserError` for a device that is not there, and for damaged weights or datastores.
+    Raises `UserError` for an unavailable device, and for damaged weights or datastores.
     """
     if reasons := supports(decoding):
-        raise UserError(f"PyTorch cannot translate this: {'; '.join(reasons)}")
+        raise UserError(f"PyTorch does not support this: {'; '.join(reasons)}")
     sizes = runs[0].report["vocabulary_size"]
     place = choose_device(device)
     models = [
@@ -70,9 +70,9 @@ def open_runs(
 
 
 class PyTorchSearch:
-    """Searches with one model, or with several as an `Ensemble`; see `Search`.
+    """Searches with one model, or several as an `Ensemble`; see `Search`.
 
-    models: with the same vocabularies, on one device; neighbours: those of each model, or none
+    models: with the same vocabularies, on one device; neighbours: for each model, or none
     """
 
     engine: Engine = "pytorch"
@@ -99,9 +99,9 @@ class PyTorchSearch:
         n_best: int = 1,
         required: Sequence[list[int]] | None = None,
     ) -> list[list[Hypothesis]]:
-        """See `Search`; on a CPU, batches are searched side by side."""
+        """See `Search`; on a CPU, batches are searched in parallel."""
         for model in self.models:
-            if model.training:  # asking first: telling every module takes time
+            if model.training:  # check first: setting the mode of every module takes time
                 model.eval()
         on_cpu = self._device.type == "cpu"
         threads = torch.get_num_threads() if on_cpu else 1
@@ -148,7 +148,7 @@ class PyTorchSearch:
     def _sample(
         self, sources: list[list[int]], limits: list[int], decoding: DecodingConfig, count: int
     ) -> list[list[Hypothesis]]:
-        """Draw so many translations of each sentence, one row each; best first."""
+        """Draw this many translations of each sentence, one row each; best first."""
         rows = [ids for ids in sources for _ in range(count)]
         source = pad(rows).to(self._device)
         most = torch.tensor(limits).repeat_interleave(count)

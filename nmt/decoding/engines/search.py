@@ -1,4 +1,4 @@
-"""What every engine offers: a search for the best translations."""
+"""The interface of engines: a search for the best translations."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
@@ -9,10 +9,10 @@ from nmt.decoding.hypothesis import Hypothesis
 
 
 class Search(Protocol):
-    """An engine with a model loaded.
+    """An engine with a loaded model.
 
-    engine: its name; max_length: the model's positions, of a source with <eos>, and of an output
-    with <sos>; workers: how many threads may call it at once, and gain by it
+    engine: its name; max_length: number of positions, for a source with <eos>, and an output with
+    <sos>; workers: how many threads may call it at once, and gain by it
     """
 
     @property
@@ -37,27 +37,27 @@ class Search(Protocol):
     ) -> list[list[Hypothesis]]:
         """Return each sentence's `n_best` hypotheses, best first; with any number of sentences.
 
-        sources: ids, each with <eos>; limits: most pieces of each output; required: pieces that
-        each output must hold before it may end by itself, which not every engine can do
+        sources: ids, each with <eos>; limits: maximum length of each output; required: pieces
+        that each output must contain before it may end, which not every engine supports
         """
 
 
 def unknown_fields(name: str, section: Section, known: Collection[str]) -> list[str]:
-    """Return a reason against an engine for each field of a section that it does not know.
+    """Return a reason against an engine for each field of a section that it does not support.
 
-    Whatever the field's value: a field that an engine has never heard of must not be ignored.
+    The values do not matter: an unsupported field must not be ignored silently.
     """
     fields = type(section).model_fields
-    return [f"it does not know {name}.{field}" for field in fields if field not in known]
+    return [f"it does not support {name}.{field}" for field in fields if field not in known]
 
 
 def unknown_values(
     name: str, section: Section, known: Mapping[str, Collection[object]]
 ) -> list[str]:
-    """Return a reason against an engine for each field whose value it does not know."""
+    """Return a reason against an engine for each field with an unsupported value."""
     values = {field: getattr(section, field) for field in known}
     return [
-        f"it does not know {name}.{field} {value}"
+        f"it does not support {name}.{field} {value}"
         for field, value in values.items()
         if value not in known[field]
     ]

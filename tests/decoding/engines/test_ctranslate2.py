@@ -176,12 +176,12 @@ def test_a_limit_holds_whatever_the_batch(model, engine, random_sources):
 
 
 def test_numbers_that_the_processor_cannot_multiply_are_refused(model, engine):
-    with pytest.raises(UserError, match=r"--compute-type float16: .* take one of .*float32"):
+    with pytest.raises(UserError, match=r"--compute-type float16: .* use one of .*float32"):
         engine(model(), "float16")
 
 
 def test_required_pieces_are_refused(model, engine):
-    with pytest.raises(ValueError, match="cannot require pieces"):
+    with pytest.raises(ValueError, match="does not support required pieces"):
         engine(model())([[4, EOS]], [8], decoding(), required=[[4]])
 
 
@@ -236,8 +236,8 @@ def test_it_supports_what_it_is_tested_with():
 @pytest.mark.parametrize(
     ("section", "changes", "reason"),
     [
-        ("model", {"d_key": 5, "d_value": 6}, "one width for both model.d_key 5 and d_value 6"),
-        ("decoding", {"neighbours": 4}, "cannot look up decoding.neighbours"),
+        ("model", {"d_key": 5, "d_value": 6}, "needs equal model.d_key 5 and d_value 6"),
+        ("decoding", {"neighbours": 4}, "does not support decoding.neighbours"),
     ],
 )
 def test_what_it_cannot_do_is_a_reason(section, changes, reason):
@@ -268,8 +268,8 @@ def test_a_field_that_it_does_not_know_is_refused():
     config = Config().model_copy(update={"model": NewModel(), "decoding": NewDecoding()})
 
     assert ctranslate2.supports(config) == [
-        "it does not know model.kv_heads",
-        "it does not know decoding.diverse",
+        "it does not support model.kv_heads",
+        "it does not support decoding.diverse",
     ]
 
 
@@ -278,7 +278,7 @@ def test_a_value_that_it_does_not_know_is_refused():
         update={"model": ModelConfig().model_copy(update={"activation": "swish"})}
     )
 
-    assert ctranslate2.supports(config) == ["it does not know model.activation swish"]
+    assert ctranslate2.supports(config) == ["it does not support model.activation swish"]
 
 
 def test_the_text_path_is_the_same(trained_run):

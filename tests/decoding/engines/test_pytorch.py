@@ -15,7 +15,7 @@ def test_a_field_that_it_does_not_know_is_refused():
     class NewDecoding(DecodingConfig):
         diverse: bool = False
 
-    assert pytorch.supports(NewDecoding()) == ["it does not know decoding.diverse"]
+    assert pytorch.supports(NewDecoding()) == ["it does not support decoding.diverse"]
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 40, 8192])
