@@ -1,8 +1,8 @@
 """Splits lines into segments that a model can translate, and joins their translations.
 
-A model translates badly what training never showed it. So a line is cut into its sentences where
-training had one sentence per line, and a sentence longer than any in training is cut further. Words
-that training never saw are hidden behind placeholders, and put back afterwards.
+Models generalize badly to unfamiliar input. So lines are split into sentences if training had one
+sentence per line, and sentences longer than any in training are split further. Words that did not
+occur in training are replaced by placeholders, and filled in afterwards.
 """
 
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ from nmt.corpus.tags import split_prefix
 from nmt.corpus.tokenizers import Tokenizers
 from nmt.special_tokens import EOS, PLACEHOLDERS
 
-_MOST_WITH_SEVERAL = 0.05  # of the training lines, where a model is to be given single sentences
+_MOST_WITH_SEVERAL = 0.05  # share of training lines, for a model that should get single sentences
 
 
 @dataclass(frozen=True)
 class TrainingLines:
-    """What the source lines of training were like.
+    """Facts about the source lines of training.
 
-    longest: pieces of the longest; single: whether nearly all were single sentences
+    longest: length of the longest in pieces; single: whether nearly all were single sentences
     """
 
     longest: int
@@ -32,7 +32,7 @@ class TrainingLines:
 
     @classmethod
     def of(cls, report: PreparationReport) -> "TrainingLines":
-        """Take them from the report of a preparation; an older one does not count sentences."""
+        """Read them from the report of `prepare`; older reports do not count sentences."""
         several = report.get("several_sentences", 0.0)
         return cls(report["lengths"]["source"]["longest"], several <= _MOST_WITH_SEVERAL)
 
@@ -52,8 +52,8 @@ class Segment:
 class Segmenter:
     """Splits lines and hides words before a search; restores words and capitals after it.
 
-    seen: the lines of training; room: pieces of the longest segment that the model has positions
-    for, without <eos>
+    seen: facts about training lines; room: maximum length that the model has positions for, without
+    <eos>
     """
 
     def __init__(self, tokenizers: Tokenizers, data: DataConfig, seen: TrainingLines, room: int):
@@ -72,7 +72,7 @@ class Segmenter:
         return CutText([prefix + sentence for sentence in found.sentences], found.gaps)
 
     def cut(self, line: str) -> list[Segment]:
-        """Return a sentence's segments, each with its tag; none for one without text."""
+        """Return the segments of a sentence, each with its tag; none for a blank one."""
         prefix, text = split_prefix(line)
         return self._cut(self._cleaner.tidy(text), prefix)
 

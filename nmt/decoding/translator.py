@@ -65,9 +65,9 @@ class Trace:
 class Translator:
     """A search engine with tokenizers: lines in, lines out.
 
-    seen: what the lines of training were like; if None, lines are only cut where the model's
-    positions end; open_pytorch: opens the same weights in PyTorch, for what `search` cannot do;
-    None if `search` is PyTorch's
+    seen: facts about training lines; if None, lines are split only if the model has too few
+    positions; open_pytorch: loads the same weights in PyTorch, for what `search` does not support;
+    None if it is PyTorch
     """
 
     def __init__(
