@@ -3,6 +3,8 @@
 The export is what `nmt.decoding.engines.conversion` writes, but with pieces instead of ids in the
 vocabularies, plus the tokenizers, which CTranslate2 does not handle. For subwords it also contains
 a program, `nmt/exported/translate.py`, with the same pre- and postprocessing as `nmt translate`.
+
+The format of `transformers` is in `nmt/transformers_export.py`.
 """
 
 import glob
@@ -12,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from nmt.choices import Weights
+from nmt.choices import ExportFormat, Weights
 from nmt.config import Config
 from nmt.corpus.casing import CASING
 from nmt.corpus.tokenizers import KNOWN_WORDS, Tokenizer, load_tokenizers, vocabulary_files
@@ -28,7 +30,12 @@ _EXPORTED = Path(__file__).parent / "exported"
 _DECODING = {"beam_size", "length_penalty", "max_length_factor", "max_length_extra"}
 
 
-def export_run(run: RunFolder, folder: Path, weights: Weights = "best") -> None:
+def export_run(
+    run: RunFolder,
+    folder: Path,
+    weights: Weights = "best",
+    format_: ExportFormat = "ctranslate2",
+) -> None:
     """Write model and tokenizers to a new folder, which appears only when complete.
 
     Raises `UserError` if the folder exists, for damaged weights, and for a model or vocabulary that
@@ -36,11 +43,7 @@ def export_run(run: RunFolder, folder: Path, weights: Weights = "best") -> None:
     """
     if folder.exists():
         raise UserError(f"{folder}: already exists; delete it, or choose another --output")
-    config = run.config
-    if reasons := unsupported(config.model):
-        raise UserError(f"CTranslate2 does not support this model: {'; '.join(reasons)}")
-    tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
-    vocabularies = _pieces(tokenizers.source), _pieces(tokenizers.target)
+    write = _write_transformers if format_ == "transformers" else _write_ctranslate2
     prefix = f".{folder.name}.partial."
     for remains in folder.parent.glob(f"{glob.escape(prefix)}*"):
         # Held by an export at work; free where it was killed.
@@ -53,14 +56,34 @@ def export_run(run: RunFolder, folder: Path, weights: Weights = "best") -> None:
     ):
         partial = Path(scratch, folder.name)
         partial.mkdir()
-        write_model(run.weights(weights), config.model, vocabularies, partial)
-        for name in vocabulary_files(config.tokenizer):
-            shutil.copyfile(run.data / name, partial / name)
-        if config.tokenizer.subword:
-            _write_program(run, config, partial)
+        write(run, weights, partial)
         if folder.exists():
             raise UserError(f"{folder}: another export has written it meanwhile")
         partial.rename(folder)
+
+
+def _write_transformers(run: RunFolder, weights: Weights, folder: Path) -> None:
+    from nmt import transformers_export
+    from nmt.model_card import model_card
+
+    if reasons := transformers_export.unsupported(run.config):
+        raise UserError(f"transformers does not support this model: {'; '.join(reasons)}")
+    transformers_export.write_transformers(run, run.weights(weights), folder)
+    card = model_card(run, weights, transformers_export.USAGE, library_name="transformers")
+    (folder / "README.md").write_text(card, encoding="utf-8")
+
+
+def _write_ctranslate2(run: RunFolder, weights: Weights, folder: Path) -> None:
+    config = run.config
+    if reasons := unsupported(config.model):
+        raise UserError(f"CTranslate2 does not support this model: {'; '.join(reasons)}")
+    tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
+    vocabularies = _pieces(tokenizers.source), _pieces(tokenizers.target)
+    write_model(run.weights(weights), config.model, vocabularies, folder)
+    for name in vocabulary_files(config.tokenizer):
+        shutil.copyfile(run.data / name, folder / name)
+    if config.tokenizer.subword:
+        _write_program(run, config, folder)
 
 
 def _write_program(run: RunFolder, config: Config, folder: Path) -> None:

@@ -402,7 +402,7 @@ def export(
         typer.Argument(help="Run folder; default: the most recently trained one under ./runs."),
     ] = None,
     format_: Annotated[
-        ExportFormat, typer.Option("--format", help="Format to write.")
+        ExportFormat, typer.Option("--format", help="Library that is to read it.")
     ] = "ctranslate2",
     output: Annotated[
         Path | None,
@@ -412,7 +412,7 @@ def export(
 ) -> None:
     """Export the model and tokenizers of a run, for programs without nmt.
 
-    `nmt translate` needs no export. Example: nmt export runs/sample
+    `nmt translate` needs no export. Example: nmt export runs/mine --format transformers
     """
     from nmt.export import export_run
     from nmt.run_folder import newest_run, open_run, require_folder
@@ -421,9 +421,9 @@ def export(
     source = open_run(run) if run else newest_run(file, option="nmt export FOLDER")
     folder = output or source.path / "exported"
     require_folder(folder)
-    export_run(source, folder, weights)
+    export_run(source, folder, weights, format_)
     if source.config.decoding.neighbours:
-        warn("exported without decoding.neighbours, which CTranslate2 does not support")
+        warn(f"exported without decoding.neighbours, which {format_} does not support")
     typer.echo(f"exported         {folder}")
 
 

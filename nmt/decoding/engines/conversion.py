@@ -150,7 +150,7 @@ def write_model(
     Raises `UserError` for weights that are damaged or of another model, `OSError` if writing fails.
     """
     source, target = map(list, vocabularies)
-    with _Arrays.opened(weights) as arrays:
+    with Arrays.opened(weights) as arrays:
         specification = _specify(config, arrays, len(source), len(target))
     specification.config.unk_token = target[UNK]
     specification.config.bos_token = specification.config.decoder_start_token = target[SOS]
@@ -162,7 +162,7 @@ def write_model(
     specification.save(str(folder))
 
 
-class _Arrays:
+class Arrays:
     """The weights of a run by name, with shapes checked against the configuration."""
 
     def __init__(self, arrays: dict[str, NDArray[np.float32]]):
@@ -171,7 +171,7 @@ class _Arrays:
 
     @classmethod
     @contextmanager
-    def opened(cls, path: Path) -> Iterator["_Arrays"]:
+    def opened(cls, path: Path) -> Iterator["Arrays"]:
         """Yield the content; raise `UserError` if the file is damaged or does not match.
 
         All arrays must be used within the context.
@@ -208,7 +208,7 @@ class _Arrays:
 
 
 def _specify(
-    config: ModelConfig, arrays: _Arrays, source_size: int, target_size: int
+    config: ModelConfig, arrays: Arrays, source_size: int, target_size: int
 ) -> "TransformerSpec":
     """Fill the library's model specification with sizes and weights."""
     from ctranslate2.specs import (
@@ -243,7 +243,7 @@ def _specify(
 class _Filler:
     """Copies arrays into the specification, by the names of `Transformer`'s parameters."""
 
-    def __init__(self, config: ModelConfig, arrays: _Arrays):
+    def __init__(self, config: ModelConfig, arrays: Arrays):
         self._config, self._take = config, arrays.take
         self._keys, self._values = (
             config.heads * size for size in (config.key_size, config.value_size)

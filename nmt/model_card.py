@@ -1,0 +1,68 @@
+"""A model card: what a model was made from and how, and how well it translates."""
+
+import shlex
+from typing import Any
+
+import yaml
+
+from nmt import __version__
+from nmt.choices import Weights
+from nmt.decoding.loading import load_translator
+from nmt.evaluation import evaluate
+from nmt.run_folder import RunFolder
+
+
+def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) -> str:
+    """Return a run's model card as Markdown, with scores on its test set, which is translated.
+
+    usage: how to translate with what the card lies beside; metadata: more for its front matter
+    """
+    config, report = run.config, run.report
+    source, target = config.data.source_language, config.data.target_language
+    scores = evaluate(load_translator(run, weights=weights), run.examples("test"), config.data)
+    front: dict[str, Any] = {
+        "language": [source, target],
+        "pipeline_tag": "translation",
+        "tags": ["translation", "nmt"],
+        **metadata,
+    }
+    corpora = [
+        f"- {corpus['name']}: {corpus['train']:,} pairs in training"
+        + (f"; licence: {corpus['licence']}" if corpus["licence"] else "; licence not known to nmt")
+        for corpus in report.get("corpora", [])
+    ]
+    origin = run.origin
+    changes = " ".join(f"--set {shlex.quote(change)}" for change in origin.overrides)
+    command = f"nmt train --config {shlex.quote(origin.file)} {changes}".strip()
+    pairs = report["pairs"]
+    return f"""---
+{yaml.safe_dump(front, allow_unicode=True, sort_keys=False).strip()}
+---
+
+# Translation, {source} → {target}
+
+A Transformer that nmt {__version__} has trained from scratch.
+
+{usage}
+
+## Data
+
+{chr(10).join(corpora)}
+
+{pairs["train"]:,} pairs for training, {pairs["validation"]:,} for validation, {pairs["test"]:,} for
+the test. Check the corpora's licences before you publish the model.
+
+## Training
+
+```
+{command}
+```
+
+## Scores
+
+On the {pairs["test"]:,} test pairs, by `nmt evaluate`, {weights} weights:
+
+```
+{scores}
+```
+"""

@@ -1,0 +1,113 @@
+"""An exported run is a folder that `transformers` loads and translates with as nmt does."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from nmt.config import Config
+from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.loading import load_translator
+from nmt.errors import UserError
+from nmt.export import export_run
+from nmt.run_folder import RunFolder
+from nmt.training.train import train
+from tests.conftest import toy_pairs
+
+MakeConfig = Callable[..., Config]
+SOURCES = [source for source, _ in toy_pairs()]
+POST = {"norm": "post", "final_norm": False}
+PIECES = 12  # of each translation: both libraries go on to the limit where the model does
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def make_run(toy_config: MakeConfig, model: dict[str, object]) -> RunFolder:
+    training = {"max_updates": 60, "epochs": 20, "learning_rate": 5e-3, "validate_updates": 60}
+    return train(toy_config(model=POST | model, training=training), "run")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        {},
+        {"tie": "none", "output_bias": True, "attention_bias": False, "activation": "gelu"},
+        {"tie": "target", "scale_embeddings": False, "decoder_layers": 2},
+        {"tie": "inputs", "heads": 4},
+    ],
+)
+def test_logits_and_greedy_translations_are_the_same(
+    toy_config: MakeConfig, model: dict[str, object]
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    run = make_run(toy_config, model)
+    export_run(run, Path("exported"), format_="transformers")
+    theirs = transformers.AutoModelForSeq2SeqLM.from_pretrained("exported").eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained("exported")
+    ours = load_translator(run, engine="pytorch", device="cpu", overrides=["decoding.beam_size=1"])
+    assert isinstance(ours.search, PyTorchSearch)
+    [network] = ours.search.models
+
+    batch = tokenizer(SOURCES, return_tensors="pt", padding=True)
+    ids = [[*ours.tokenizers.source.encode(source), 3] for source in SOURCES]
+    kept = [row[mask.bool()].tolist() for row, mask in zip(*batch.values(), strict=True)]
+    assert kept == ids
+
+    target = torch.randint(4, ours.tokenizers.target.size, (len(SOURCES), 9))
+    target[:, 0] = 2
+    with torch.no_grad():
+        logits = theirs(**batch, decoder_input_ids=target).logits
+        torch.testing.assert_close(logits, network(batch["input_ids"], target), atol=1e-4, rtol=0)
+
+    options: dict[str, Any] = {"num_beams": 1, "max_length": None, "max_new_tokens": PIECES}
+    with torch.no_grad():
+        found = theirs.generate(**batch, **options)
+    expected = ours.search(ids, [PIECES] * len(ids), ours.decoding)
+    for row, [hypothesis] in zip(found.tolist(), expected, strict=True):
+        pieces = row[1:]  # after <sos>
+        end = pieces.index(3) if 3 in pieces else len(pieces)
+        assert pieces[:end] == hypothesis.ids
+        text = tokenizer.decode(row, skip_special_tokens=True)
+        assert text == ours.tokenizers.target.decode(hypothesis.ids)
+    assert len({tuple(hypothesis.ids) for [hypothesis] in expected}) > 10
+
+
+def test_the_settings_of_generation_come_along(toy_config: MakeConfig) -> None:
+    transformers = pytest.importorskip("transformers")
+    export_run(make_run(toy_config, {}), Path("exported"), format_="transformers")
+    settings = transformers.GenerationConfig.from_pretrained("exported")
+    assert (settings.num_beams, settings.max_length) == (2, 64)
+    assert (settings.decoder_start_token_id, settings.eos_token_id) == (2, 3)
+    assert settings.suppress_tokens == [0, 2]
+    card = Path("exported/README.md").read_text(encoding="utf-8")
+    assert "- tsv: 168 pairs in training; licence not known to nmt" in card
+    assert "nmt train --config" in card
+    assert "nrefs:1|" in card  # sacrebleu's signature
+    assert "library_name: transformers" in card.split("---")[1]
+
+
+@pytest.mark.parametrize(
+    ("sections", "reason"),
+    [
+        ({"model": {"norm": "pre"}}, "model.norm is pre, not post"),
+        ({"model": {"final_norm": True}}, "model.final_norm is True, not False"),
+        ({"model": {"positions": "rotary"}}, "model.positions is rotary, not sinusoidal"),
+        ({"model": {"d_key": 8}}, "model.d_key and d_value are not d_model / heads"),
+        ({"data": {"lowercase": "both"}}, "data.lowercase is both, not none"),
+        ({"tokenizer": {"word_mark": "end"}}, "tokenizer.word_mark is end, not start"),
+        ({"tokenizer": {"kind": "whitespace"}}, "tokenizer.kind is whitespace, not bpe or unigram"),
+    ],
+)
+def test_what_the_library_cannot_hold_is_refused_by_its_field(
+    toy_config: MakeConfig, sections: dict[str, dict[str, object]], reason: str
+) -> None:
+    sections["model"] = POST | sections.get("model", {})
+    run = train(toy_config(**sections, training={"max_updates": 1}), "run")
+    with pytest.raises(UserError, match=reason):
+        export_run(run, Path("exported"), format_="transformers")
+    assert not Path("exported").exists()
