@@ -2,13 +2,16 @@
 
 import io
 from collections.abc import Callable
+from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 import pytest
 from libretranslatepy import LibreTranslateAPI
 from starlette.testclient import TestClient
+from typer.testing import CliRunner
 
+from nmt.cli.app import app
 from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
 from nmt.serve.service import Access, Service
@@ -27,6 +30,55 @@ def test_a_client_that_others_wrote_works_unchanged(
     assert {each["code"] for each in api.languages()} == {"en", "de"}
     with pytest.raises(HTTPError, match="403"):
         LibreTranslateAPI(address, api_key="guess").translate(SENTENCE, "en", "de")
+
+
+ODD_TEXTS = [
+    *("", " ", "\t", " \u3000 ", "\u2028", "x", "?!", "…", "Zora", "12,5 % — ½", "🙂 \u200b"),
+    *(f"{start}{SENTENCE}{end}" for start in ("", " ", "\t ", "- ") for end in ("", "  ", "\xa0")),
+    *(f"{SENTENCE}{gap}Ben reads at home." for gap in (" ", "  ", "\t", "\xa0", " \u2003", "\r ")),
+    *(f"{SENTENCE.upper()}{end}" for end in ("..", " !", "\x00", "\x85 ", '" he said.')),
+    *(" ".join([SENTENCE, "Mr. Ben reads.", "Ida cooks at 3.5 p.m. today."][:n]) for n in (2, 3)),
+    *("Anna  sings\ttoday .", "Anna sings today.Ben reads.", "(Anna sings. Ben reads.)"),
+    *(f"{SENTENCE} " * n for n in (2, 3, 9)),
+    *("anna and ben and clara sing and read and dance and cook and swim at home and at night. " * n
+      for n in (1, 2)),
+    *("Fußgängerübergänge zu Hause.", "Anna… sings… today…", "Anna sings today\u3002Ben reads."),
+]  # fmt: skip
+
+
+def test_answers_are_those_of_nmt_translate(
+    client: TestClient, served: ServedRun, tmp_path: Path
+) -> None:
+    file = tmp_path / "texts.en"
+    file.write_text("".join(text + "\n" for text in ODD_TEXTS), encoding="utf-8", newline="\n")
+    command = [
+        "translate",
+        "--run",
+        str(served.folder.path),
+        "--engine",
+        "pytorch",
+        "-i",
+        str(file),
+    ]
+    expected = CliRunner().invoke(app, command).stdout.split("\n")[:-1]
+    one_by_one = [client.post("/translate", json={"q": text, **PAIR}) for text in ODD_TEXTS]
+    answers = {
+        "one by one": [answer.json()["translatedText"] for answer in one_by_one],
+        "a list": client.post("/translate", json={"q": ODD_TEXTS, **PAIR}).json()["translatedText"],
+        "all lines of one text": client.post("/translate", json={"q": "\n".join(ODD_TEXTS), **PAIR})
+        .json()["translatedText"]
+        .split("\n"),
+        "v1": [
+            text["translation"]
+            for text in client.post("/v1/translate", json={"text": ODD_TEXTS}).json()["texts"]
+        ],
+    }
+    for name, found in answers.items():
+        for text, translation, line in zip(ODD_TEXTS, found, expected, strict=True):
+            # A text keeps the white space around it, which `nmt translate` leaves out.
+            before = text[: len(text) - len(text.lstrip())] if text.strip() else text
+            after = text[len(text.rstrip()) :] if text.strip() else ""
+            assert translation == before + line + after, (name, text)
 
 
 def test_json_and_forms_are_read_alike(client: TestClient) -> None:
