@@ -9,9 +9,9 @@ from typing import Any
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as malloc.h has them
 _LARGEST = 2**30, 2**25  # bytes per piece; the manual says that glibc takes no more than the second
 # oneDNN compiles a kernel for every new shape of a bfloat16 product, of a quarter of a megabyte. It
-# keeps 1,024 of them, PyTorch keeps as many once more, and batches have ever new shapes. 128 are
+# keeps 1,024 of them, PyTorch keeps as many once more, and batches have ever new shapes. 256 are
 # enough for an update, whose layers share theirs.
-_KERNELS = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "128", "LRU_CACHE_CAPACITY": "128"}
+_KERNELS = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "256", "LRU_CACHE_CAPACITY": "256"}
 
 
 def bound_kernels() -> None:

@@ -49,7 +49,7 @@ def test_few_kernels_are_kept_unless_the_environment_says_otherwise(
 ) -> None:
     monkeypatch.setattr(os, "environ", {"LRU_CACHE_CAPACITY": "7"})
     bound_kernels()
-    assert os.environ == {"LRU_CACHE_CAPACITY": "7", "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "128"}
+    assert os.environ == {"LRU_CACHE_CAPACITY": "7", "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "256"}
 
 
 KERNELS = """

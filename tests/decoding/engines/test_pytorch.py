@@ -35,6 +35,18 @@ def test_each_sentence_has_what_it_has_alone(
         assert [h.ids for h in found] == [h.ids for h in alone]
 
 
+def test_each_sentence_has_its_own_samples(random_model, random_sources):
+    search, sources = PyTorchSearch([random_model(1)]), random_sources(5, 101)
+    decoding = DecodingConfig(temperature=1.0)
+
+    found = search(sources, [2, 4, 6, 8, 10], decoding, 3)
+
+    assert [len(samples) for samples in found] == [3] * 5
+    for limit, samples in zip([2, 4, 6, 8, 10], found, strict=True):
+        assert all(len(h.ids) <= limit for h in samples)
+        assert [h.score for h in samples] == sorted((h.score for h in samples), reverse=True)
+
+
 def test_no_sentences_are_no_hypotheses(random_model):
     assert PyTorchSearch([random_model(1)])([], [], DecodingConfig()) == []
 
