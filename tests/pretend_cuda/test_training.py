@@ -47,8 +47,8 @@ def test_sizes_are_padded_to_multiples_of_8_and_the_updates_stay_the_same(
     toy_config: MakeConfig, pretending: Pretending
 ) -> None:
     config = toy_config(
-        tokenizer={"vocabulary_size": 77},
-        model={"d_model": 40, "heads": 4, "d_value": 6},
+        tokenizer={"vocabulary_size": 77, "joint": False},
+        model={"d_model": 40, "heads": 4, "d_value": 6, "tie": "target"},
         training={"precision": "float32", "r_drop": 1.0},
     )
     size = prepare(config).tokenizers.target.size
