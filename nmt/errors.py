@@ -92,7 +92,7 @@ def _free(path: Path) -> str:
 def no_such_weights(path: Path) -> UserError:
     """Return the error for weights that a run lacks."""
     return UserError(
-        f"{path}: no such weights yet; continue training with --resume, or see with nmt show "
+        f"{path}: no such weights yet; resume its training, or see with nmt show "
         "which weights the run has"
     )
 

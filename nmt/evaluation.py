@@ -100,9 +100,9 @@ def translate_examples(translator: Translator, examples: Sequence[Example]) -> l
     return [options[0] for options in tqdm(found, "translating", len(examples), delay=2)]
 
 
-def read_pairs(source: Path, reference: Path) -> list[Example]:
+def read_pairs(source: Path | str, reference: Path | str) -> list[Example]:
     """Read the pairs to score from two parallel files."""
-    sources, references = list(read_lines(source)), list(read_lines(reference))
+    sources, references = list(read_lines(Path(source))), list(read_lines(Path(reference)))
     if len(sources) != len(references):
         raise UserError(
             f"{source} has {len(sources)} lines, {reference} {len(references)}; the numbers must "

@@ -32,7 +32,7 @@ _DECODING = {"beam_size", "length_penalty", "max_length_factor", "max_length_ext
 
 def export_run(
     run: RunFolder,
-    folder: Path,
+    folder: Path | str,
     weights: Weights = "best",
     format_: ExportFormat = "ctranslate2",
 ) -> None:
@@ -41,8 +41,9 @@ def export_run(
     Raises `UserError` if the folder exists, for damaged weights, and for a model or vocabulary that
     the format does not support.
     """
+    folder = Path(folder)
     if folder.exists():
-        raise UserError(f"{folder}: already exists; delete it, or choose another --output")
+        raise UserError(f"{folder}: already exists; delete it, or choose another folder (--output)")
     write = _write_transformers if format_ == "transformers" else _write_ctranslate2
     prefix = f".{folder.name}.partial."
     for remains in folder.parent.glob(f"{glob.escape(prefix)}*"):

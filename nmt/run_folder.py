@@ -303,7 +303,8 @@ def _require_free(run: RunFolder) -> None:
         raise UserError(f"{path}: is a broken link; delete it or choose another --run")
     if not empty and not run.has_only_begun:
         raise UserError(
-            f"{path}: already exists; choose another --run, or add --resume to continue it"
+            f"{path}: already exists; choose another folder, or continue it (--resume, in Python "
+            "resume=True)"
         )
 
 
@@ -348,8 +349,9 @@ def delete_run(run: RunFolder) -> None:
         shutil.rmtree(run.path)
 
 
-def open_run(path: Path) -> RunFolder:
+def open_run(path: Path | str) -> RunFolder:
     """Open the run at `path`; raises `UserError` if there is none."""
+    path = Path(path)
     if not (path / "config.yaml").is_file():
         raise UserError(f"{path}: not a run folder (it has no config.yaml)")
     _read_header(path)

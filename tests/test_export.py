@@ -58,7 +58,7 @@ def test_each_kind_of_weights_is_exported(trained_run: RunFolder, tmp_path: Path
 
 def test_what_is_there_is_kept(trained_run: RunFolder, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(UserError, match="already exists; delete it, or choose another --output"):
+    with pytest.raises(UserError, match="already exists; delete it, or choose another folder"):
         export_run(trained_run, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 

@@ -100,7 +100,7 @@ def test_what_is_there_already_is_refused_and_kept(
     kept = Path("a/notes.txt") if kind == "folder" else Path("a")
     kept.parent.mkdir(exist_ok=True)
     kept.write_text("mine")
-    with pytest.raises(UserError, match="a: already exists; choose another --run, or add --resume"):
+    with pytest.raises(UserError, match="a: already exists; choose another folder, or continue it"):
         create_run(Path("a"), config, prepared)
     assert kept.read_text() == "mine"
     assert not Path("a/config.yaml").exists()

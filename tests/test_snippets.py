@@ -170,7 +170,7 @@ def test_python_runs(
 ) -> None:
     monkeypatch.chdir(folder)
     for code in blocks(TEXTS[page], "python"):
-        exec(code, {})
+        exec(code.replace('load_config("sample.yaml")', f'load_config("sample.yaml", {SMALL})'), {})
         assert capsys.readouterr().out
 
 

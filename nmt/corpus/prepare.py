@@ -80,7 +80,9 @@ _ENCODED = 50_000  # lines at once: recurring words are encoded only once
 _ENDINGS = {".ids", ".offsets", ".keys", ".jsonl", ".json", ".model"}
 
 
-def prepare(config: Config, folder: Path | None = None, refresh: bool = False) -> PreparedData:
+def prepare(
+    config: Config, folder: Path | str | None = None, refresh: bool = False
+) -> PreparedData:
     """Read, clean, split and tokenize the corpus; write the result to `folder`.
 
     Does nothing if the folder already holds the result for this corpus and configuration. It is
@@ -90,7 +92,7 @@ def prepare(config: Config, folder: Path | None = None, refresh: bool = False) -
     """
     corpora = open_corpora(config.data, refresh)
     inherited = Inherited.open(config)
-    folder = folder or default_folder(config)
+    folder = Path(folder) if folder else default_folder(config)
     fingerprint = _fingerprint(config, corpora, inherited)
     with _claim(folder) as partial:
         manifest = read_manifest(folder)

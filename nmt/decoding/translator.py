@@ -15,6 +15,7 @@ from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
 from nmt.decoding.engines.search import Search
 from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.segments import Segment, Segmenter, TrainingLines
+from nmt.errors import UserError
 from nmt.special_tokens import EOS, SPECIALS, UNK
 
 if TYPE_CHECKING:
@@ -108,7 +109,10 @@ class Translator:
 
         Where words are carried over, a translation with all of them comes before those without.
         The second of a line in several parts consists of the second best of each, and so on.
+        Raises `UserError` for a single string in place of a list.
         """
+        if isinstance(lines, str):  # a sequence, too: of characters
+            raise UserError("translate takes a list of lines: translate([text])")
         cut = [self.cut(line) for line in lines]
         parts = [[self._segments.cut(sentence) for sentence in each.sentences] for each in cut]
         segments = [part for line in parts for sentence in line for part in sentence]

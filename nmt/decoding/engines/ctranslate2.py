@@ -180,6 +180,8 @@ def _load(
     if device is None:
         device = "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
     name, _, index = device.partition(":")
+    if name == "cuda" and int(index or 0) >= ctranslate2.get_cuda_device_count():
+        raise UserError(f"--device {device}: not available here; leave it out or use cpu")
     known = ctranslate2.get_supported_compute_types(name)
     default = default_compute_type(name)
     if compute_type and compute_type not in known:
