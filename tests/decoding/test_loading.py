@@ -100,6 +100,21 @@ def test_other_overrides_are_refused(override, run):
     assert override in str(caught.value)
 
 
+def test_a_run_may_be_named_by_a_string_and_a_text_must_be_in_a_list(run):
+    translator = load_translator(str(run.path), device=CPU)
+
+    assert len(translator.translate(["Anna sings today."])) == 1
+    with pytest.raises(UserError, match=r"takes a list of lines: translate\(\[text\]\)"):
+        translator.translate("Anna sings today.")
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:1"])
+@pytest.mark.parametrize("engine", ["ctranslate2", "pytorch"])
+def test_a_gpu_that_is_not_there_is_refused(run, engine, device):
+    with pytest.raises(UserError, match=f"--device {device}: not available here"):
+        load_translator(run, device=device, engine=engine)
+
+
 def test_a_wrong_value_is_refused(run):
     with pytest.raises(UserError, match=r"decoding\.beam_size: 0 is invalid"):
         load_translator(run, overrides=["decoding.beam_size=0"], device=CPU)
