@@ -6,6 +6,7 @@ The configuration page comes from the fields' descriptions, the command line pag
 changelog from CHANGELOG.md. Configurations that pages link to are copied into the site.
 """
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,7 +41,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def configuration() -> str:
-    """Return a table of fields for each section of the YAML."""
+    """Return a list of fields for each section of the YAML."""
     lines = [
         "# Configuration",
         "",
@@ -52,10 +53,8 @@ def configuration() -> str:
         section, _, name = field.partition(".")
         if section != current:
             current = section
-            lines += ["", f"## `{section}`", "", "| field | type | default | meaning |"]
-            lines += ["| --- | --- | --- | --- |"]
-        cells = (f"`{name}`", _cell(kind), f"`{_cell(default)}`", _cell(description))
-        lines.append(f"| {' | '.join(cells)} |")
+            lines += ["", f"## `{section}`", ""]
+        lines += [f"- **`{name}`**: `{kind}`, default `{default}`  ", f"    {description}"]
     return "\n".join(lines) + "\n"
 
 
@@ -64,8 +63,17 @@ def command_line() -> str:
     command = [sys.executable, "-m", "typer", "nmt.cli.app", "utils", "docs"]
     options = ["--name", "nmt", "--title", "Command line"]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
-    return done.stdout
+    return _with_whole_summaries(done.stdout)
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+def _with_whole_summaries(text: str) -> str:
+    """Replace the truncated summaries in Typer's lists of commands by those of their sections."""
+    summaries = dict(re.findall(r"^#+ `(nmt [\w ]+)`\n\n(.+)$", text, flags=re.MULTILINE))
+    lines, group = [], "nmt"
+    for line in text.splitlines():
+        if heading := re.match(r"#+ `(nmt [\w ]+)`$", line):
+            group = heading[1]
+        if item := re.match(r"\* `(\w+)`: .*\.\.\.$", line):
+            line = f"* `{item[1]}`: {summaries[f'{group} {item[1]}']}"
+        lines.append(line)
+    return "\n".join(lines) + "\n"

@@ -26,7 +26,7 @@ def test_every_field_is_in_the_configuration_page() -> None:
     page = configuration()
 
     for field, *_ in describe_fields():
-        assert f"| `{field.partition('.')[2]}` |" in page
+        assert f"- **`{field.partition('.')[2]}`**: " in page
 
 
 def test_every_command_is_in_the_command_line_page() -> None:
@@ -34,3 +34,4 @@ def test_every_command_is_in_the_command_line_page() -> None:
 
     for command in ("prepare", "train", "translate", "evaluate", "plot attention", "config show"):
         assert f"`nmt {command}`" in page
+    assert "* `train`: Train a model, preparing the data first if necessary.\n" in page

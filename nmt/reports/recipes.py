@@ -1,8 +1,8 @@
-"""Settings for a corpus of one's own: a recipe chosen by its size, its lengths and the machine.
+"""Recommends settings for the user's own corpus, from its size, sentence lengths and the time.
 
-The sizes are those of the shipped configurations that are nearest: `base.yaml` was tuned on 10,000
-pairs, `multi30k.yaml` on 29,000, `wmt-base.yaml` is the paper's base model. In between they are
-rules of thumb: try `--dry-run`, and look at the validation curves.
+The sizes are those of shipped configurations: `base.yaml` was tuned on 10,000 pairs,
+`multi30k.yaml` on 29,000, and `wmt-base.yaml` is the paper's base model. In between they are rules
+of thumb: try `--dry-run`, and look at the validation curves.
 """
 
 import os
@@ -22,7 +22,7 @@ _FEWEST = 100  # pairs
 
 @dataclass(frozen=True)
 class Recipe:
-    """A configuration as commented YAML, and what its user should know."""
+    """A configuration as commented YAML, and warnings about the corpus."""
 
     yaml: str
     warnings: list[str]
@@ -30,7 +30,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class _Size:
-    """Settings for corpora of up to so many pairs."""
+    """Settings for corpora of at most this many pairs."""
 
     pairs: float
     vocabulary: int
@@ -51,7 +51,7 @@ _SIZES = (
 
 
 def recommend(corpus: Path, minutes: float) -> Recipe:
-    """Look at tab-separated pairs, source first, and choose settings for so long a training."""
+    """Choose settings for tab-separated pairs, source first, and this training time."""
     words = [
         (len(source.split()), len(target.split()))
         for source, target in islice(read_tsv(corpus), _MOST_READ)
@@ -64,39 +64,39 @@ def recommend(corpus: Path, minutes: float) -> Recipe:
     held_out = min(1000, pairs // 20)
     processors = os.cpu_count() or 1
     text = f"""\
-# For {corpus.name}: {pairs:,} pairs, 99% of them of up to {usual} words, the longest of {longest}.
-# {minutes:g} minutes of training; chosen on a machine with {processors} processors.
-#   nmt train --config mine.yaml --dry-run    tells memory and time beforehand
+# For {corpus.name}: {pairs:,} pairs, 99% with at most {usual} words, the longest with {longest}.
+# For {minutes:g} minutes of training on {processors} processors. To check memory and speed:
+#   nmt train --config mine.yaml --dry-run
 
 data:
   source: tsv             # source TAB target on each line
   path: {_quoted(str(corpus))}
-  source_language: en     # change both to the languages of the file
+  source_language: en     # the languages of the file
   target_language: de
-  validation_size: {held_out}   # taken out of the corpus to choose the best weights
-  test_size: {held_out}         # taken out for the final score
-  max_words: {max(usual, 10) + 10}           # longer pairs are left out of training
+  validation_size: {held_out}   # held out to choose the best weights
+  test_size: {held_out}         # held out for the final score
+  max_words: {max(usual, 10) + 10}           # longer training pairs are dropped
 
 tokenizer:
   kind: bpe
-  vocabulary_size: {size.vocabulary}   # by the number of pairs: frequent words stay whole
+  vocabulary_size: {size.vocabulary}   # larger for more pairs: more words stay whole
 
-model:                    # larger for more pairs; a larger one overfits a small corpus
+model:                    # larger for more pairs; on few pairs it would overfit
   d_model: {size.d_model}
   heads: {size.d_model // 64}
   d_ff: {size.d_ff}
   encoder_layers: {size.layers}
   decoder_layers: {size.layers}
-  dropout: {size.dropout}            # the fewer pairs, the more
+  dropout: {size.dropout}            # higher for fewer pairs
 
 training:
-  epochs: 1000            # the time and patience end it sooner
+  epochs: 1000            # max_minutes and patience end it sooner
   max_minutes: {minutes:g}
-  patience: 10            # validations without a better one
+  patience: 10            # validations without improvement
   batch_tokens: {size.batch_tokens}
   learning_rate: {size.learning_rate}
   warmup_updates: 400
-  average_decay: 0.998    # the mean of recent weights translates better than the last
+  average_decay: 0.998    # averaged weights usually translate better
   validate_updates: 200
 
 decoding:
@@ -119,7 +119,7 @@ def _warnings(pairs: int, longest: int) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return text as YAML in quotes."""
+    """Return text as a quoted YAML string."""
     import json
 
     return json.dumps(text, ensure_ascii=False)
