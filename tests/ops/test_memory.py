@@ -63,9 +63,9 @@ def resident():
 def multiply(shapes):
     for rows in shapes:
         torch.ones(rows, 64, dtype=torch.bfloat16) @ matrix
-multiply(range(200, 600))
+multiply(range(200, 1000))
 before = resident()
-multiply(range(600, 700))
+multiply(range(1000, 1100))
 print(resident() - before)
 """
 
