@@ -1,6 +1,5 @@
 """What a training tells on the console: a progress bar, each validation, beginning and end."""
 
-import math
 import sys
 from types import TracebackType
 from typing import Any
@@ -15,6 +14,7 @@ from nmt.training.limits import ends_early
 
 _REPORT_MINUTES = 0.5 / 60
 _FIRST_ESTIMATE_MINUTES = 10 / 60
+_MINUTES_FORMAT = "{l_bar}{bar}| {n:.1f}/{total:g} min{postfix}"
 
 
 def duration(minutes: float) -> str:
@@ -32,11 +32,14 @@ class ProgressBar:
         self._begin_minutes, self._begin_updates = progress.minutes, progress.updates
         self._minutes, self._tokens = progress.minutes, progress.tokens  # at the last report
         self._time_is_told = False
+        # With a time limit, the number of updates is a guess that changes with the speed.
+        limit = settings.max_minutes
         self._bar: tqdm[Any] = tqdm(
-            total=last_update,
-            initial=progress.updates,
+            total=limit or last_update,
+            initial=min(limit, progress.minutes) if limit else progress.updates,
             desc="training",
             unit=" updates",
+            bar_format=_MINUTES_FORMAT if limit else None,
             mininterval=0.5 if sys.stderr.isatty() else 30,  # a log file needs no animation
         )
 
@@ -53,10 +56,8 @@ class ProgressBar:
 
     def advance(self, progress: Progress) -> None:
         """Count an update."""
-        if self._settings.max_minutes:  # the time left follows from the speed so far
-            reachable = progress.updates * self._settings.max_minutes / progress.minutes
-            self._bar.total = min(self._last_update, math.ceil(reachable))
-        self._bar.update()
+        limit = self._settings.max_minutes
+        self._bar.update(min(limit, progress.minutes) - self._bar.n if limit else 1)
         elapsed = progress.minutes - self._begin_minutes
         if not self._time_is_told and elapsed >= _FIRST_ESTIMATE_MINUTES:
             self.tell_time_left(progress)
@@ -82,7 +83,8 @@ class ProgressBar:
         seconds = 60 * (progress.minutes - self._minutes)
         speed = (progress.tokens - self._tokens) / max(seconds, 1e-9)
         self._bar.set_postfix_str(
-            f"epoch {epoch}, loss {loss:.3f}, {speed:,.0f} tokens/s", refresh=False
+            f"update {progress.updates:,}, epoch {epoch}, loss {loss:.3f}, {speed:,.0f} tokens/s",
+            refresh=False,
         )
         self._minutes, self._tokens = progress.minutes, progress.tokens
 

@@ -5,13 +5,16 @@
 >>> print(dry_run(load_config("sample.yaml")))
 """
 
+import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+import psutil
 import torch
 
 from nmt.config import Config
@@ -21,23 +24,28 @@ from nmt.decoding.translator import Translator
 from nmt.device import choose_device
 from nmt.model.transformer import count_parameters
 from nmt.run_folder import RunFolder
+from nmt.training.batches import Batch
 from nmt.training.console import duration
 from nmt.training.distributed import Worker
 from nmt.training.limits import ends_early
 from nmt.training.trainer import Trainer
 
-_UPDATES, _SECONDS = 20, 20.0  # after the first two, at most
+_UPDATES, _SECONDS = 20, 20.0  # measured after the first two, at most
+_BLOCKS = 4  # of measured updates, whose speeds make the range
+_BUSY = 0.3  # processors that others use, from which the estimate suffers
 
 
 @dataclass(frozen=True)
 class DryRun:
-    """What one update and one translation took.
+    """What some updates and one translation took, and what follows for the whole training.
 
-    batch: (pairs, source, target), the shape of the largest batch; tokens: labels of an update;
-    update_seconds: of the second update, since the first warms up; peak_memory: bytes, None where
-    the system does not tell; decode_seconds: of one sentence, which an untrained model makes as
-    long as decoding lets it; updates, minutes: of the whole training without its validations;
-    limit: the field that ends it; ends_early: whether validations may end it before
+    batch: (pairs, source, target), the shape of the largest batch; tokens: labels of an update with
+    it; update_seconds: the time of its second update, since the first warms up; speeds: labels per
+    second, lowest and highest; busy: processors that other processes used meanwhile; peak_memory:
+    bytes, None on a system that does not report it; decode_seconds: of one sentence, which an
+    untrained model makes as long as decoding allows; updates, minutes: of the whole training
+    without its validations, fewest and most; limit: the field that ends it; ends_early: whether
+    validations may end it before
     """
 
     parameters: int
@@ -46,39 +54,48 @@ class DryRun:
     accumulate: int
     tokens: int
     update_seconds: float
+    speeds: tuple[float, float]
+    busy: float
     peak_memory: int | None
     decode_seconds: float
-    updates: int
-    minutes: float
+    updates: tuple[int, int]
+    minutes: tuple[float, float]
     limit: str
     ends_early: bool
-
-    @property
-    def tokens_per_second(self) -> float:
-        """Labels that an update learns from in a second."""
-        return self.tokens / self.update_seconds
 
     def __str__(self) -> str:
         pairs, source, target = self.batch
         shape = f"{pairs:,} pairs × {source} source × {target} target pieces"
         if self.accumulate > 1:
-            shape += f", {self.accumulate} times an update"
-        earlier = " or earlier, as validations say" if self.ends_early else ""
-        speed = f"{self.update_seconds:.3g} s, {self.tokens_per_second:,.0f} tokens/s"
+            shape += f", {self.accumulate} times per update"
+        earlier = " or earlier, depending on validation" if self.ends_early else ""
         memory = "unknown on this system"
         if self.peak_memory is not None:
             place = "of the GPU" if self.device.startswith("cuda") else "resident"
             memory = f"{self.peak_memory / 2**20:,.0f} MiB {place}"
+        updates = _range([f"{number:,}" for number in self.updates])
+        time_ = _range([duration(minutes) for minutes in self.minutes])
+        warning = ""
+        if self.busy >= _BUSY:
+            warning = (
+                f"\nbusy             other processes use {self.busy:.1f} of {os.cpu_count()} "
+                "processors; without them the training is faster"
+            )
         return (
             f"parameters       {self.parameters:,}\n"
             f"device           {self.device}\n"
             f"largest batch    {shape}\n"
-            f"one update       {self.tokens:,} tokens in {speed}\n"
+            f"one update       {self.tokens:,} tokens in {self.update_seconds:.3g} s\n"
+            f"speed            {_range([f'{speed:,.0f}' for speed in self.speeds])} tokens/s\n"
             f"peak memory      {memory}\n"
             f"one sentence     {self.decode_seconds:.3g} s to decode, up to its length limit\n"
-            f"whole training   {self.updates:,} updates, about {duration(self.minutes)}, until "
-            f"{self.limit}{earlier}; validations not counted"
+            f"whole training   {updates} updates, about {time_}, until "
+            f"{self.limit}{earlier}; validations not counted{warning}"
         )
+
+
+def _range(ends: list[str]) -> str:
+    return " to ".join(dict.fromkeys(ends))
 
 
 def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
@@ -93,18 +110,16 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     trainer = Trainer(config, prepared, run, Worker(device))
     state = trainer.state
     batch, accumulate = trainer.plan.largest(), config.training.accumulate
-    # Reading the loss waits for all that a GPU has been told to do.
-    _, seconds = (
-        _seconds(lambda: trainer.state.update([batch] * accumulate).item()) for _ in range(2)
-    )
+    _, seconds = (_update_seconds(trainer, [batch] * accumulate) for _ in range(2))
     state.require_finite_weights()
-    if device.type == "cpu":
-        _train_on(trainer)
+    with _watching_others() as busy:
+        speeds = _speeds(trainer) or [accumulate * batch.tokens / seconds]
     example = prepared.examples("validation")[0]
     search = PyTorchSearch([state.model])
     translator = Translator(search, prepared.tokenizers, config.data, config.decoding)
     decode_seconds = _seconds(lambda: translator.translate([example.source]))
-    updates, minutes, limit = _estimate(trainer, accumulate * batch.tokens / seconds)
+    slow, fast = min(speeds), max(speeds)
+    fewest, most = _estimate(trainer, slow), _estimate(trainer, fast)
     return DryRun(
         parameters=count_parameters(state.model),
         device=str(device),
@@ -112,24 +127,51 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
         accumulate=accumulate,
         tokens=accumulate * batch.tokens,
         update_seconds=seconds,
+        speeds=(slow, fast),
+        busy=busy[0],
         peak_memory=_peak_memory(device),
         decode_seconds=decode_seconds,
-        updates=updates,
-        minutes=minutes,
-        limit=limit,
+        updates=(fewest[0], most[0]),
+        minutes=(most[1], fewest[1]),
+        limit=fewest[2],
         ends_early=ends_early(config.training),
     )
 
 
-def _train_on(trainer: Trainer) -> None:
-    """Take some updates of the first epoch: batches of other sizes leave gaps in memory."""
+def _speeds(trainer: Trainer) -> list[float]:
+    """Return the labels per second of some blocks of updates from the first epoch.
+
+    Their batches differ in shape, as in training, which also costs the memory that training takes.
+    """
     batches = trainer.plan.deal(1).batches()
+    measured: list[tuple[int, float]] = []  # labels and seconds
     end = time.monotonic() + _SECONDS
-    for _ in range(_UPDATES):
+    while len(measured) < _UPDATES and time.monotonic() < end:
         group = list(islice(batches, trainer.settings.accumulate))
-        if not group or time.monotonic() > end:
-            return
-        trainer.state.update(group)
+        if not group:
+            break
+        measured.append((sum(each.tokens for each in group), _update_seconds(trainer, group)))
+    size = max(1, -(-len(measured) // _BLOCKS))
+    blocks = (measured[start : start + size] for start in range(0, len(measured), size))
+    return [sum(labels for labels, _ in b) / sum(seconds for _, seconds in b) for b in blocks]
+
+
+def _update_seconds(trainer: Trainer, batches: list[Batch]) -> float:
+    # Reading the loss waits for all that a GPU has been told to do.
+    return _seconds(lambda: trainer.state.update(batches).item())
+
+
+@contextmanager
+def _watching_others() -> Iterator[list[float]]:
+    """Yield a list that will hold how many processors other processes used meanwhile."""
+    found: list[float] = []
+    start, before, own = time.monotonic(), psutil.cpu_times(), time.process_time()
+    yield found
+    after = psutil.cpu_times()
+    used = sum(after) - sum(before) - (after.idle - before.idle)
+    used -= getattr(after, "iowait", 0) - getattr(before, "iowait", 0)
+    own = time.process_time() - own
+    found.append(max(0.0, used - own) / max(time.monotonic() - start, 1e-3))
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -1,5 +1,8 @@
 """A dry run's numbers: counted where they can be, and estimates that follow from the measured."""
 
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +12,7 @@ from nmt.config import Config
 from nmt.corpus.prepare import prepare
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
-from nmt.training.dry_run import DryRun, dry_run
+from nmt.training.dry_run import DryRun, _watching_others, dry_run
 from nmt.training.state import TrainingState
 
 MakeConfig = Callable[..., Config]
@@ -66,18 +69,22 @@ def test_the_estimate_is_the_labels_of_all_updates_at_the_measured_speed(
     assert found.limit == limit
     if limit == "training.epochs":
         tokens = 4.0 * epoch
-        assert found.updates % 4 == 0
+        assert found.updates[0] % 4 == 0
     else:
-        tokens = 7 * epoch / (dry_run(toy_config(training={"epochs": 1})).updates)
-        assert found.updates == 7
-    assert 60 * found.minutes == pytest.approx(tokens / found.tokens_per_second)
+        tokens = 7 * epoch / (dry_run(toy_config(training={"epochs": 1})).updates[0])
+        assert found.updates == (7, 7)
+    slow, fast = found.speeds
+    assert slow < fast
+    assert [60 * minutes for minutes in found.minutes] == pytest.approx(
+        [tokens / fast, tokens / slow]
+    )
 
 
 def test_a_limit_in_minutes_bounds_the_updates(toy_config: MakeConfig) -> None:
     found = dry_run(toy_config(training={"epochs": 10**8, "max_minutes": 0.5}))
-    assert (found.minutes, found.limit) == (0.5, "training.max_minutes")
-    at_least = 0.5 * 60 / found.update_seconds
-    assert found.updates == pytest.approx(at_least, rel=0.5)  # other batches are smaller
+    assert (found.minutes, found.limit) == ((0.5, 0.5), "training.max_minutes")
+    slow, fast = found.speeds
+    assert found.updates[1] / found.updates[0] == pytest.approx(fast / slow, rel=0.1)
 
 
 def test_no_run_is_left_behind_and_prepared_data_is_reused(toy_config: MakeConfig) -> None:
@@ -90,15 +97,15 @@ def test_no_run_is_left_behind_and_prepared_data_is_reused(toy_config: MakeConfi
 
 
 @pytest.mark.parametrize(
-    ("minutes", "memory", "device", "parts"),
+    ("minutes", "busy", "memory", "device", "parts"),
     [
-        (1.5, 3 * 2**20, "cpu", ["about 90 s", "3 MiB resident"]),
-        (50.0, None, "cpu", ["about 50 min", "unknown on this system"]),
-        (600.0, 2**30, "cuda", ["about 10.0 h", "1,024 MiB of the GPU"]),
+        ((1.4, 1.5), 0.0, 3 * 2**20, "cpu", ["about 84 s to 90 s,", "3 MiB resident"]),
+        ((50.0, 50.1), 1.25, None, "cpu", ["about 50 min,", "unknown on", "processes use 1.2 of"]),
+        ((600.0, 900.0), 0.1, 2**30, "cuda", ["about 10.0 h to 15.0 h", "1,024 MiB of the GPU"]),
     ],
 )
 def test_prints_units_that_fit(
-    minutes: float, memory: int | None, device: str, parts: list[str]
+    minutes: tuple[float, float], busy: float, memory: int | None, device: str, parts: list[str]
 ) -> None:
     found = DryRun(
         parameters=1234567,
@@ -107,16 +114,32 @@ def test_prints_units_that_fit(
         accumulate=2,
         tokens=2000,
         update_seconds=0.5,
+        speeds=(3000.4, 4000),
+        busy=busy,
         peak_memory=memory,
         decode_seconds=0.0123,
-        updates=1000,
+        updates=(1000, 1000),
         minutes=minutes,
         limit="training.epochs",
         ends_early=False,
     )
     shown = str(found)
-    expected = ["1,234,567", "50 pairs × 20 source × 21 target", "2 times", "4,000 tokens/s"]
+    expected = [
+        "1,234,567",
+        "50 pairs × 20 source × 21 target",
+        "2 times",
+        "3,000 to 4,000 tokens/s",
+    ]
     assert all(part in shown for part in [*expected, *parts])
+    assert ("busy" in shown) == (busy > 1)
+
+
+def test_other_processes_at_work_are_noticed() -> None:
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
+        with _watching_others() as busy:
+            time.sleep(0.5)
+        other.kill()
+    assert busy[0] > 0.3
 
 
 def test_a_rate_that_explodes_is_found(toy_config: MakeConfig) -> None:

@@ -1,0 +1,28 @@
+"""What a training shows while it runs."""
+
+import pytest
+
+from nmt.config import TrainingConfig
+from nmt.training.checkpoint import Progress
+from nmt.training.console import ProgressBar
+
+
+def test_a_time_limit_is_shown_in_minutes_that_do_not_jump(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    settings = TrainingConfig(max_minutes=5)
+    progress = Progress()
+    shown = []
+    with ProgressBar(settings, progress, last_update=100_000) as bar:
+        for minutes in (1.0, 1.1, 3.0, 5.5):  # a machine that is busy for a while
+            progress.updates += 10
+            progress.minutes = minutes
+            bar.advance(progress)
+            bar.report(progress, epoch=1, loss=2.5)
+            bar._bar.refresh()
+            shown.append(capsys.readouterr().err)
+    assert all("/5 min" in each for each in shown)
+    assert "20%" in shown[0]
+    assert "1.0/5 min" in shown[0]
+    assert "5.0/5 min" in shown[-1]
+    assert "update 40" in shown[-1]
