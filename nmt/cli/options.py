@@ -49,6 +49,13 @@ RunOption = Annotated[
         autocompletion=completing.runs,
     ),
 ]
+RunArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        help="Run folder; default: the most recently trained one under ./runs.",
+        autocompletion=completing.runs,
+    ),
+]
 DeviceOption = Annotated[
     str | None, typer.Option("--device", help="cuda, mps or cpu; default: the best available.")
 ]

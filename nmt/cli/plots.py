@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from nmt.choices import AttentionPicture, Weights
+from nmt.cli import completing
 from nmt.cli.options import (
     BeamOption,
     ConfigOption,
@@ -92,7 +93,10 @@ def attention(
 def training(
     runs: Annotated[
         list[Path] | None,
-        typer.Argument(help="Run folders; default: the most recently trained one under ./runs."),
+        typer.Argument(
+            help="Run folders; default: the most recently trained one under ./runs.",
+            autocompletion=completing.runs,
+        ),
     ] = None,
     output: Annotated[
         Path | None,

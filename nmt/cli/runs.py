@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from nmt.cli import completing
+from nmt.cli.options import RunArgument
 from nmt.cli.tables import print_facts, print_table
 from nmt.cli.writing import warn
 from nmt.errors import UserError, shown
@@ -38,10 +40,7 @@ def runs(
 
 
 def show(
-    run: Annotated[
-        Path | None,
-        typer.Argument(help="Run folder; default: the most recently trained one under ./runs."),
-    ] = None,
+    run: RunArgument = None,
     json_: JsonOption = False,
 ) -> None:
     """Show everything about a run: its configuration, model, validations and files.
@@ -66,7 +65,12 @@ def show(
 
 
 def rm(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders to delete.", metavar="RUN...")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Run folders to delete.", metavar="RUN...", autocompletion=completing.runs
+        ),
+    ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
 ) -> None:
     """Delete runs, after confirmation.

@@ -16,6 +16,7 @@ from nmt.cli.options import (
     ConfigOption,
     DeviceOption,
     EngineOption,
+    RunArgument,
     RunOption,
     SetDecodingOption,
     SetOption,
@@ -397,10 +398,7 @@ def evaluate(
 
 
 def export(
-    run: Annotated[
-        Path | None,
-        typer.Argument(help="Run folder; default: the most recently trained one under ./runs."),
-    ] = None,
+    run: RunArgument = None,
     format_: Annotated[
         ExportFormat, typer.Option("--format", help="Library that is to read it.")
     ] = "ctranslate2",
@@ -428,13 +426,7 @@ def export(
 
 
 def average(
-    run: Annotated[
-        Path | None,
-        typer.Argument(
-            help="Run folder; default: the most recently trained one under ./runs.",
-            autocompletion=completing.runs,
-        ),
-    ] = None,
+    run: RunArgument = None,
     last: Annotated[
         int, typer.Option("--last", min=2, help="How many of the last validations.")
     ] = 5,
@@ -461,10 +453,7 @@ def average(
 
 
 def datastore(
-    run: Annotated[
-        Path | None,
-        typer.Argument(help="Run folder; default: the most recently trained one under ./runs."),
-    ] = None,
+    run: RunArgument = None,
     weights: WeightsOption = "best",
     set_: Annotated[
         list[str] | None,

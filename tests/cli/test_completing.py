@@ -23,12 +23,24 @@ def test_configs_fields_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert completing.runs("x") == []
 
 
-def test_the_shell_is_offered_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("nmt train --config tutorials/w", "tutorials/wheeler.yaml"),
+        *(
+            (f"nmt {command} runs/f", "runs/first")
+            for command in ("show", "export", "average", "datastore", "rm", "plot training")
+        ),
+    ],
+)
+def test_the_shell_is_offered_them(words: str, offered: str, tmp_path: Path) -> None:
+    (tmp_path / "runs" / "first").mkdir(parents=True)
+    (tmp_path / "runs" / "first" / "config.yaml").touch()
     environment = {
         **os.environ,
         "_NMT_COMPLETE": "complete_bash",
-        "COMP_WORDS": "nmt train --config tutorials/w",
-        "COMP_CWORD": "3",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
     }
     program = "import sys; sys.argv[:] = ['nmt']; from nmt.cli.app import app; app(prog_name='nmt')"
     done = subprocess.run(
@@ -39,4 +51,4 @@ def test_the_shell_is_offered_them(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert "tutorials/wheeler.yaml" in done.stdout.split()
+    assert offered in done.stdout.split()
