@@ -104,9 +104,9 @@ class Datastore:
             distances[start:end, : best.values.shape[1]] = best.values
             tokens[start:end, : best.values.shape[1]] = self._tokens_of[cluster][best.indices]
         back = order.argsort()
-        distances, places = distances[back].view(rows, -1).topk(count, dim=1, largest=False)
+        distances, nearest = distances[back].view(rows, -1).topk(count, dim=1, largest=False)
         distances = distances + queries.square().sum(1, keepdim=True)
-        return distances, tokens[back].view(rows, -1).gather(1, places)
+        return distances, tokens[back].view(rows, -1).gather(1, nearest)
 
     # ------------------------------------------------------------------------------- on disk
 

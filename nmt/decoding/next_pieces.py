@@ -39,5 +39,5 @@ def _largest(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
     columns = (chosen * _BLOCK + torch.arange(_BLOCK, device=x.device)).flatten(1)
     rest = torch.arange(blocks.shape[1] * _BLOCK, x.shape[1], device=x.device)
     columns = torch.cat([columns, rest.expand(len(x), -1)], dim=1)
-    largest, places = x.gather(1, columns).topk(count, dim=1)
-    return largest, columns.gather(1, places)
+    largest, indices = x.gather(1, columns).topk(count, dim=1)
+    return largest, columns.gather(1, indices)

@@ -43,10 +43,10 @@ class Sampler:
         sums = self._cut(probabilities).cumsum(1)
         numbers = torch.tensor([[self._generators[row].random()] for row in rows])
         drawn = numbers.to(sums) * sums[:, -1:]
-        places = torch.searchsorted(sums, drawn, right=True)
+        ranks = torch.searchsorted(sums, drawn, right=True)
         # Rounding up to 1 must select the last piece that can be drawn.
-        places = torch.minimum(places, (sums < sums[:, -1:]).sum(1, keepdim=True))
-        pieces = order.gather(1, places)
+        ranks = torch.minimum(ranks, (sums < sums[:, -1:]).sum(1, keepdim=True))
+        pieces = order.gather(1, ranks)
         return logits.log_softmax(1).gather(1, pieces), pieces
 
     def _cut(self, probabilities: Tensor) -> Tensor:

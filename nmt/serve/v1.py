@@ -127,9 +127,11 @@ async def translate(service: Service, request: Request, body: InspectBody) -> In
         raise ApiError(400, f"Invalid request: more than {_MOST_INSPECTED} sentences to inspect")
     found = service.batcher.stream(run, sentences, body.n_best)
     if body.stream:
-        places = [(i, gap) for i, each in enumerate(pieces) for gap in each.gaps[1:]]
-        described = _describe_all(service, run, body, sentences, [gap for _, gap in places], found)
-        lines = _as_lines(described, [i for i, _ in places])
+        gaps_of_texts = [(i, gap) for i, each in enumerate(pieces) for gap in each.gaps[1:]]
+        described = _describe_all(
+            service, run, body, sentences, [gap for _, gap in gaps_of_texts], found
+        )
+        lines = _as_lines(described, [i for i, _ in gaps_of_texts])
         return StreamingResponse(lines, media_type="application/x-ndjson")
     gaps = [gap for each in pieces for gap in each.gaps[1:]]
     results = [x async for x in _describe_all(service, run, body, sentences, gaps, found)]
