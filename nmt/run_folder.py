@@ -350,8 +350,15 @@ def delete_run(run: RunFolder) -> None:
 
 
 def open_run(path: Path | str) -> RunFolder:
-    """Open the run at `path`; raises `UserError` if there is none."""
+    """Open the run at `path`, or hf:USER/NAME on the Hugging Face hub.
+
+    Raises `UserError` if there is none.
+    """
     path = Path(path)
+    if str(path).startswith("hf:"):
+        from nmt.hub import download_run
+
+        path = download_run(str(path))
     if not (path / "config.yaml").is_file():
         raise UserError(f"{path}: not a run folder (it has no config.yaml)")
     _read_header(path)

@@ -35,6 +35,7 @@ STAGES = (
 for command in (
     *STAGES,
     augmenting.augment,
+    stages.push,
     corpora.corpora,
     serve.serve,
     runs.runs,

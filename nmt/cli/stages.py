@@ -452,6 +452,24 @@ def average(
     typer.echo(f"compare with     nmt evaluate --run {quoted} --weights mean --split validation")
 
 
+def push(
+    run: Annotated[Path, typer.Argument(help="Run folder.", autocompletion=completing.runs)],
+    name: Annotated[str, typer.Argument(help="Repository on the hub.", metavar="USER/NAME")],
+    weights: WeightsOption = "best",
+    public: Annotated[
+        bool, typer.Option("--public", help="Let everyone read a new repository.")
+    ] = False,
+) -> None:
+    """Upload a run to the Hugging Face hub, with a model card: nmt push runs/sample user/name
+
+    Its held-out sentence pairs are uploaded too. Others read it by --run hf:user/name.
+    """
+    from nmt.hub import push_run
+    from nmt.run_folder import open_run
+
+    typer.echo(f"uploaded         {push_run(open_run(run), name, weights, public)}")
+
+
 def datastore(
     run: RunArgument = None,
     weights: WeightsOption = "best",

@@ -17,12 +17,13 @@ from unittest.mock import Mock
 import pytest
 
 from nmt.config import Config, DataConfig, TokenizerConfig
-from nmt.config_files import dump_config, parse_config
+from nmt.config_files import dump_config, load_config, parse_config
 from nmt.corpus import prepare as module
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.prepare import default_folder, prepare
 from nmt.corpus.prepared import PreparedData, Sequences
 from nmt.corpus.readers import read_tsv
+from nmt.corpus.sources import open_corpora
 from nmt.corpus.splitting import plain
 from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
 from nmt.errors import UserError
@@ -754,3 +755,18 @@ def test_the_real_multi30k(corpora: Path, tmp_path: Path) -> None:
     assert (report["pairs"]["validation"], report["pairs"]["test"]) == (1_014, 1_000)
     assert report["pairs"]["train"] == 29_000 - sum(report["dropped"].values())
     assert len(Sequences.open(tmp_path / "out" / "train.source")) == report["pairs"]["train"]
+
+
+@pytest.mark.slow
+def test_no_sentence_of_everyday_is_in_two_splits(corpora: Path, tmp_path: Path) -> None:
+    config = load_config("everyday.yaml", [f"data.path={corpora / 'tatoeba-deu.txt'}"])
+    prepared = prepare(config, tmp_path / "data")
+    # Read again, since half of the names in prepared training text are hidden.
+    [corpus] = open_corpora(config.data)
+    tests = held_out(prepared, "validation"), held_out(prepared, "test")
+    pairs = {(" ".join(s.split()), " ".join(t.split())) for s, t in corpus.pairs("train")}
+    training = list(pairs.difference(*tests))
+    assert len(training) + sum(map(len, tests)) == len(pairs)
+    for one, other in combinations([training, *tests], 2):
+        for side in (0, 1):
+            assert not {plain(pair[side]) for pair in one} & {plain(pair[side]) for pair in other}

@@ -1,0 +1,130 @@
+"""Runs on the Hugging Face hub: `nmt push` uploads one, `--run hf:user/name` reads one.
+
+Only weights as safetensors, YAML, JSON, SentencePiece models and hashes are downloaded: nothing
+that could run. A checkpoint, which PyTorch would unpickle, is neither uploaded nor downloaded.
+"""
+
+import json
+import shutil
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
+from typing import Any, get_args
+
+from nmt.choices import Weights
+from nmt.config import Config, Origin
+from nmt.corpus.download import cache_folder
+from nmt.corpus.manifest import MANIFEST, run_files
+from nmt.errors import UserError, install_extra, no_such_weights, one_line
+from nmt.run_folder import RunFolder
+
+HUB = "hf:"
+_READ = [
+    *("run.json", "config.yaml", "metrics.jsonl"),
+    *(f"data/*{ending}" for ending in (".json", ".jsonl", ".model", ".keys")),
+    *(f"{which}.safetensors" for which in get_args(Weights)),
+]
+_USAGE = """```
+nmt translate --run hf:{name} "Where is the station?"
+```"""
+
+
+def import_hub() -> Any:
+    """Return the library; raises `UserError` if it is not installed."""
+    try:
+        import huggingface_hub
+    except ImportError:
+        raise UserError(
+            "the Hugging Face hub needs the package huggingface_hub; install it: "
+            + install_extra("hub")
+        ) from None
+    return huggingface_hub
+
+
+def download_run(address: str) -> Path:
+    """Return the folder of the run at hf:USER/NAME or hf:USER/NAME@REVISION, in the cache.
+
+    What has not changed is not downloaded again; without a network the run in the cache is used.
+    """
+    name, _, revision = address.removeprefix(HUB).partition("@")
+    folder = cache_folder() / "runs" / address.removeprefix(HUB)
+    try:
+        import_hub().snapshot_download(
+            name, revision=revision or None, local_dir=folder, allow_patterns=_READ
+        )
+    except UserError:
+        raise
+    except Exception as error:  # the possible exceptions have no common base class
+        raise UserError(
+            f"{address}: cannot be downloaded: {one_line(error)[:300]}; check the name and your "
+            "network"
+        ) from None
+    return folder
+
+
+def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
+    """Upload a run with one kind of weights, and as `transformers` reads it if that is possible.
+
+    A model card goes with it. Absolute paths in the configuration are reduced to their names. A
+    new repository is private unless `public`. Returns its address.
+    """
+    library = import_hub()
+    if not run.weights(weights).is_file():
+        raise no_such_weights(run.weights(weights))
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch, "run")
+        _assemble(run, folder, name, weights)
+        try:
+            repository = library.create_repo(name, private=not public, exist_ok=True)
+            library.upload_folder(
+                repo_id=name, folder_path=folder, commit_message="Upload by nmt push"
+            )
+        except Exception as error:  # see above
+            raise UserError(
+                f"{name}: cannot be uploaded: {one_line(error)[:300]}; log in with hf auth login, "
+                "and check the name and your network"
+            ) from None
+    return str(repository)
+
+
+def _assemble(run: RunFolder, folder: Path, name: str, weights: Weights) -> None:
+    """Write to a new folder what is uploaded."""
+    from nmt.model_card import model_card
+    from nmt.transformers_export import USAGE, unsupported, write_transformers
+
+    usage, metadata = _USAGE.replace("{name}", name), {}
+    folder.mkdir()
+    if not unsupported(run.config):
+        write_transformers(run, run.weights(weights), folder)
+        usage += "\n\n" + USAGE.replace("FOLDER", name)
+        metadata["library_name"] = "transformers"
+    copy = RunFolder(folder)
+    copy.data.mkdir()
+    for file in run_files(run.data):
+        shutil.copyfile(file, copy.data / file.name)
+    shutil.copyfile(run.weights(weights), copy.weights("best"))
+    if run.metrics.exists():
+        shutil.copyfile(run.metrics, copy.metrics)
+    config = Config.model_validate(_without_folders(run.config.model_dump(mode="json")))
+    origin = run.origin
+    overrides = tuple(
+        "=".join(_without_folders(override.split("=", 1))) for override in origin.overrides
+    )
+    copy.write_config(config.with_origin(Origin(_without_folders(origin.file), overrides)))
+    for file in (copy.data / "report.json", copy.data / MANIFEST):  # they name the corpus too
+        content = _without_folders(json.loads(file.read_bytes()))
+        file.write_text(json.dumps(content, indent=2, ensure_ascii=False), encoding="utf-8")
+    card = model_card(copy, "best", usage, **metadata)
+    (folder / "README.md").write_text(card, encoding="utf-8")
+    shutil.rmtree(copy.converted, ignore_errors=True)  # made by the translator that was scored
+
+
+def _without_folders(value: Any) -> Any:
+    """Replace absolute paths by their names: they tell of this machine, and mean nothing there."""
+    if isinstance(value, str):
+        words = [(word, PurePath(word)) for word in value.split(" ")]
+        return " ".join(path.name if path.is_absolute() else word for word, path in words)
+    if isinstance(value, dict):
+        return {key: _without_folders(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_without_folders(each) for each in value]
+    return value

@@ -1,0 +1,116 @@
+"""Runs on the hub: what is uploaded, and that reading it translates as before.
+
+The library's calls that need the network are replaced by a folder; which files it takes is its own
+filter's choice.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.run_folder import RunFolder
+from tests.test_cli import PAIR, assert_refused, nmt, text
+
+hub = pytest.importorskip("huggingface_hub")
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("nmt.hub.cache_folder", lambda: tmp_path / "cache")
+
+
+@pytest.fixture
+def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that stands for the hub."""
+    place = tmp_path / "remote"
+
+    def create_repo(name: str, *, private: bool, exist_ok: bool) -> str:
+        assert exist_ok
+        (place / name).mkdir(parents=True, exist_ok=True)
+        (place / name / ".private").write_text(str(private))
+        return f"https://hub.invalid/{name}"
+
+    def upload_folder(*, repo_id: str, folder_path: Path, commit_message: str) -> None:
+        assert commit_message
+        shutil.copytree(folder_path, place / repo_id, dirs_exist_ok=True)
+
+    def snapshot_download(
+        name: str, *, revision: str | None, local_dir: Path, allow_patterns: list[str]
+    ) -> None:
+        if not (place / name).is_dir():
+            raise hub.errors.RevisionNotFoundError("404\nnot found", response=Any)
+        files = [p.relative_to(place / name).as_posix() for p in (place / name).rglob("*.*")]
+        for file in hub.utils.filter_repo_objects(files, allow_patterns=allow_patterns):
+            (local_dir / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(place / name / file, local_dir / file)
+
+    for call in (create_repo, upload_folder, snapshot_download):
+        monkeypatch.setattr(hub, call.__name__, call)
+    return place
+
+
+def test_a_run_that_was_pushed_translates_from_there(trained_run: RunFolder, remote: Path) -> None:
+    done = nmt("push", trained_run.path, "anna/toy")
+    assert text(done.stdout) == "uploaded         https://hub.invalid/anna/toy\n"
+    for evil in ("checkpoint.pt", "evil.pkl", "data/evil.py"):
+        (remote / "anna/toy" / evil).write_text("evil")
+    there, here = (
+        nmt("translate", "--run", run, PAIR[0]) for run in ("hf:anna/toy", trained_run.path)
+    )
+    assert (there.returncode, there.stdout) == (0, here.stdout)
+    names = {path.name for path in Path("cache/runs/anna/toy").rglob("*") if path.is_file()}
+    assert names >= {"best.safetensors", "config.yaml", "joint.model", "report.json"}
+    assert not names & {"checkpoint.pt", "evil.pkl", "evil.py", "README.md"}
+    assert nmt("evaluate", "--run", "hf:anna/toy").returncode == 0
+
+
+def test_the_upload_has_a_card_and_no_path_of_this_machine(
+    trained_run: RunFolder, remote: Path, tmp_path: Path
+) -> None:
+    assert Path(str(trained_run.config.data.path)).is_absolute()
+    nmt("push", trained_run.path, "anna/toy")
+    card = (remote / "anna/toy/README.md").read_text(encoding="utf-8")
+    assert "nmt translate --run hf:anna/toy" in card
+    assert "nrefs:1|" in card
+    texts = [p for p in (remote / "anna/toy").rglob("*") if p.suffix in (".yaml", ".json", ".md")]
+    folder = str(Path(str(trained_run.config.data.path)).parent)
+    assert len(texts) > 5
+    for path in texts:
+        assert folder not in path.read_text(encoding="utf-8"), path
+    assert not (remote / "anna/toy/ctranslate2").exists()
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_a_new_repository_is_private_unless_asked_otherwise(
+    trained_run: RunFolder, remote: Path, public: bool
+) -> None:
+    nmt("push", trained_run.path, "anna/toy", *(["--public"] if public else []))
+    assert (remote / "anna/toy/.private").read_text() == str(not public)
+
+
+def test_a_post_norm_model_is_uploaded_as_transformers_reads_it_too(
+    toy_config: Any, remote: Path
+) -> None:
+    from nmt.training.train import train
+
+    model = {"norm": "post", "final_norm": False}
+    train(toy_config(model=model, training={"max_updates": 1}), "post")
+    assert nmt("push", "post", "anna/post").returncode == 0
+    names = {path.name for path in (remote / "anna/post").iterdir()}
+    assert names >= {"config.json", "model.safetensors", "source.spm", "best.safetensors"}
+    assert "library_name: transformers" in (remote / "anna/post/README.md").read_text("utf-8")
+
+
+def test_what_fails_is_one_line(
+    trained_run: RunFolder, remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = ("translate", "--run", "hf:nobody/nothing", PAIR[0])
+    assert_refused(*wrong, message="hf:nobody/nothing: cannot be downloaded")
+    monkeypatch.setattr(hub, "create_repo", lambda *_, **__: 1 / 0)
+    assert_refused("push", trained_run.path, "anna/toy", message="log in with hf auth login")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    assert_refused("push", trained_run.path, "anna/toy", message="[hub]")
