@@ -103,7 +103,7 @@ def made_small(command: str) -> str:
         overrides = ["training.max_updates=3"]
     elif "sample.yaml" in command:
         overrides = list(SMALL)
-    elif "multi30k.yaml" in command:
+    elif "multi30k" in command:
         overrides = [*SMALL, "data.path=multi30k"]
     elif "mine.yaml" in command:
         overrides = [*SMALL, *TOY_SIZES]
