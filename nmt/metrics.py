@@ -94,7 +94,7 @@ def evaluate_texts(
         if samples > 1 and len(hypotheses) > 1 and score._ci >= 0:
             intervals[name] = _interval(score, math.inf if name == "ter" else 100.0)
     return Evaluation(
-        scores["bleu"], scores["chrf"], scores["ter"], len(references), signatures, intervals
+        **scores, sentences=len(references), signatures=signatures, intervals=intervals
     )
 
 

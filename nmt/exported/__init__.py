@@ -1,1 +1,1 @@
-"""What an export carries beside the model: programs and texts for people without nmt."""
+"""Files of an export besides the model: a program and a README for users without nmt."""

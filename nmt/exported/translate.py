@@ -8,10 +8,10 @@ simpler rule.
 
 Or in a program: `from translate import Translator; Translator().translate(["Where is it?"])`.
 
-What happens to a line on its way (settings.json says which of it this model needs): invisible
-characters are removed, words that training never saw are hidden behind placeholders, the rest is
-lower-cased and cut into SentencePiece's pieces; CTranslate2 translates them; then capitals and the
-hidden words are put back.
+Each line is processed as follows (settings.json selects the steps for this model): remove invisible
+characters, replace words that did not occur in training by placeholders, lower-case the rest, split
+it into SentencePiece pieces, translate them with CTranslate2, restore capitals, and fill in the
+replaced words.
 """
 
 import json
@@ -84,7 +84,7 @@ class Translator:
         return " ".join(line.encode("utf-8", "replace").decode("utf-8").split())
 
     def _cut(self, line: str) -> list[str]:
-        """Cut a line that is longer than any training sentence into its sentences."""
+        """Split a line that is longer than any training sentence into sentences."""
         if not line or len(self._pieces(line)[0]) <= self.settings["longest"]:
             return [line] if line else []
         return [sentence.rstrip() for sentence in self._sentences(line)]
@@ -99,7 +99,7 @@ class Translator:
         return [text[start:end] for start, end in pairwise(ends)]
 
     def _pieces(self, sentence: str) -> tuple[list[str], list[str]]:
-        """Return a sentence's pieces, and the words behind its placeholders."""
+        """Return the pieces of a sentence, and the words behind its placeholders."""
         text, hidden = self._hide(sentence)
         if self.settings["lowercase"] in ("source", "both"):
             text = text.lower()
@@ -109,7 +109,7 @@ class Translator:
         return self.source.encode(text, out_type=str)[: self.settings["room"]], hidden
 
     def _hide(self, text: str) -> tuple[str, list[str]]:
-        """Put placeholders in the places of words that training never saw."""
+        """Replace words that did not occur in training by placeholders."""
         hidden: list[str] = []
         only_names = self.settings["carry_over"] == "names"
 
@@ -129,7 +129,7 @@ class Translator:
     # ------------------------------------------------------------------------------------- a search
 
     def _search(self, sentences: Sequence[str]) -> list[str]:
-        """Translate sentences; those of the same length go through together."""
+        """Translate sentences, batched by equal length."""
         read = [self._pieces(sentence) for sentence in sentences]
         found = [""] * len(read)
         for length in sorted({len(pieces) for pieces, _ in read} - {0}):
@@ -153,7 +153,7 @@ class Translator:
         return found
 
     def _best(self, result: Any, limit: int, hidden: list[str]) -> str:
-        """Return the best hypothesis that ends by itself and has lost the fewest hidden words."""
+        """Return the best complete hypothesis with the fewest lost words."""
         alpha = self.settings["length_penalty"]
 
         def rank(hypothesis: tuple[list[str], float]) -> tuple[bool, int, float]:
@@ -179,7 +179,7 @@ class Translator:
         return " ".join(text.split())
 
     def _capitals(self, text: str) -> str:
-        """Write lower-case text with the capitals of the training text."""
+        """Restore capitals in lower-cased text."""
         casing: dict[str, Any] = self.casing or {}
         words, after = casing["words"], casing["after"]
         before = ""
@@ -197,7 +197,7 @@ class Translator:
 
 
 def _by_ending(words: dict[str, str], word: str) -> str:
-    """Write an unknown word as the longest known word that it ends in: a compound's head."""
+    """Capitalize an unknown word like the longest known word it ends in (a compound's head)."""
     for start in range(1, len(word) - 2):
         if form := words.get(word[start:]):
             return word[0].upper() + word[1:] if form[0].isupper() else word

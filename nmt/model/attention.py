@@ -39,7 +39,7 @@ def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None, scale: fl
 
     mask: broadcasts to (batch, heads, queries, keys), True = may attend; scale: 1 / √d_key in the
     paper
-    → (batch, heads, queries, keys), rows of which sum to one
+    → (batch, heads, queries, keys), where rows sum to one
     """
     scores = query @ key.transpose(-2, -1) * scale
     if mask is not None:
@@ -48,7 +48,7 @@ def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None, scale: fl
 
 
 class MultiHeadAttention(nn.Module):
-    """What self- and cross-attention share: the heads, the attention, the output projection."""
+    """Base class of self- and cross-attention: heads, attention, output projection."""
 
     def __init__(self, config: ModelConfig):
         super().__init__()
@@ -88,13 +88,13 @@ class MultiHeadAttention(nn.Module):
     def _fused_attention(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, causal: bool
     ) -> Tensor:
-        """Compute `attention` by PyTorch's own kernel, which never holds all the weights.
+        """Compute `attention` with PyTorch's fused kernel, which never stores all weights.
 
-        In training on a CPU it is no faster in float32 and slower in bfloat16, and its dropout
-        does not draw from each thread's own generator.
+        When training on a CPU, it is no faster in float32 and slower in bfloat16, and its dropout
+        does not use the generator of each thread.
         """
         rate = self.dropout.rate if self.training else 0.0
-        if query.device.type == "mps":  # where other layouts have given wrong results
+        if query.device.type == "mps":  # other layouts have given wrong results there
             query, key, value = (x.contiguous() for x in (query, key, value))
             if mask is not None:
                 mask = mask.expand(*query.shape[:3], key.shape[2]).contiguous()
@@ -107,7 +107,7 @@ class MultiHeadAttention(nn.Module):
 
 
 class SelfAttention(MultiHeadAttention):
-    """Attention of a sequence to itself; Wᵠ, Wᴷ and Wⱽ of all heads are one matrix product."""
+    """Self-attention; Wᵠ, Wᴷ and Wⱽ of all heads are a single matrix product."""
 
     def __init__(self, config: ModelConfig):
         super().__init__(config)
@@ -121,11 +121,11 @@ class SelfAttention(MultiHeadAttention):
         cache: KeyValueCache | None = None,
         rotations: Tensor | None = None,
     ) -> Tensor:
-        """Attend within x, and to the cached positions before it.
+        """Attend within x, and to preceding cached positions.
 
         x: (batch, length, d_model); mask: broadcasts to (batch, 1, length, past + length); None:
         each position attends to itself and all before it;
-        rotations: by which `RotaryPositions` turn queries and keys → (batch, length, d_model)
+        rotations: of queries and keys, from `RotaryPositions` → (batch, length, d_model)
         """
         projected = self.query_key_value(x).split(self.widths, dim=-1)
         query, key, value = (self._split_heads(part) for part in projected)
@@ -137,7 +137,7 @@ class SelfAttention(MultiHeadAttention):
 
 
 class CrossAttention(MultiHeadAttention):
-    """Attention of the decoder to the encoder's output."""
+    """Cross-attention: from the decoder to the output of the encoder."""
 
     def __init__(self, config: ModelConfig):
         super().__init__(config)
@@ -146,7 +146,7 @@ class CrossAttention(MultiHeadAttention):
         self.key_value = Linear(config.d_model, sum(self.widths), bias=config.attention_bias)
 
     def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Project the encoder's output, once for all decoding steps.
+        """Project the output of the encoder, once for all decoding steps.
 
         memory: (batch, source, d_model)
         → (batch, heads, source, d_key) and (batch, heads, source, d_value)
@@ -170,9 +170,9 @@ def _padded(x: Tensor) -> Tensor:
 
 @contextmanager
 def record_attention(*layers: SelfAttention | CrossAttention) -> Iterator[list[list[Tensor]]]:
-    """Collect the weights of these attention layers while the context lasts.
+    """Record the weights of these attention layers within the context.
 
-    Yields one list a layer; every forward pass appends (batch, heads, queries, keys) to it.
+    Yields one list per layer; every forward pass appends (batch, heads, queries, keys) to it.
     """
     records: list[list[Tensor]] = [[] for _ in layers]
     for layer, record in zip(layers, records, strict=True):

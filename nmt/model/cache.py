@@ -1,10 +1,10 @@
-"""Keys and values of past positions, so that a decoding step need not project them again."""
+"""The key–value cache: decoding steps need not project past positions again."""
 
 from torch import Tensor
 
 
 class KeyValueCache:
-    """Keys and values of one layer's past positions, in buffers that double when they are full.
+    """Keys and values of past positions in one layer, in buffers that double when full.
 
     keys: (batch, heads, positions, d_key); values: (batch, heads, positions, d_value)
     """
@@ -29,7 +29,7 @@ class KeyValueCache:
 
 
 def _write(buffer: Tensor | None, new: Tensor, start: int) -> Tensor:
-    """Write positions from `start` on into the buffer, or into one with room for them.
+    """Write positions from `start` into the buffer, or into a larger copy.
 
     buffer: (batch, heads, positions, d); new: (batch, heads, new positions, d)
     """

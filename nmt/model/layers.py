@@ -1,4 +1,4 @@
-"""Encoder and decoder layers, and the residual connections that hold them together."""
+"""Encoder and decoder layers, and their residual connections."""
 
 from torch import Tensor, nn
 
@@ -22,7 +22,7 @@ class FeedForward(nn.Module):
         self.outer = Linear(config.d_ff, config.d_model)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(batch, length, d_model) → the same shape, each position by itself."""
+        """(batch, length, d_model) → the same shape, independently per position."""
         return self.outer(self.dropout(self.activation(self.inner(x))))
 
 
@@ -39,14 +39,14 @@ class PostNorm(nn.Module):
         return x
 
     def after(self, x: Tensor, output: Tensor) -> Tensor:
-        """Join the sublayer's input and output."""
+        """Combine the input and the output of the sublayer."""
         return self.norm(x + self.dropout(output))
 
 
 class PreNorm(nn.Module):
-    """The norm inside the residual branch: x + Dropout(Sublayer(LayerNorm(x))).
+    """Pre-norm: x + Dropout(Sublayer(LayerNorm(x))).
 
-    Gradients flow past the norms unhindered, so that training is stable without a long warm-up
+    Gradients bypass the norms, so that training is stable without a long warm-up
     (Xiong et al. 2020, https://arxiv.org/abs/2002.04745).
     """
 
@@ -60,7 +60,7 @@ class PreNorm(nn.Module):
         return self.norm(x)
 
     def after(self, x: Tensor, output: Tensor) -> Tensor:
-        """Join the sublayer's input and output."""
+        """Combine the input and the output of the sublayer."""
         return x + self.dropout(output)
 
 
@@ -91,7 +91,7 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Masked self-attention, attention to the source, then feed-forward."""
+    """Masked self-attention, cross-attention, then feed-forward."""
 
     def __init__(self, config: ModelConfig):
         super().__init__()
@@ -112,10 +112,10 @@ class DecoderLayer(nn.Module):
         cache: KeyValueCache | None = None,
         rotations: Tensor | None = None,
     ) -> Tensor:
-        """Transform the target, seeing its past and the source.
+        """Transform the target, attending to its past and to the source.
 
         x: (batch, target, d_model); target_mask: (batch, 1, target, target);
-        source: what `cross_attention.keys_values` made; source_mask: (batch, 1, 1, source);
+        source: from `cross_attention.keys_values`; source_mask: (batch, 1, 1, source);
         rotations: see `SelfAttention.forward` → (batch, target, d_model)
         """
         residual = self.self_residual

@@ -1,7 +1,7 @@
 """Attention masks. One convention everywhere: boolean, True = may attend.
 
-That is the convention of `torch.nn.functional.scaled_dot_product_attention`. Masks have the shape
-(batch, 1, queries, keys), or broadcast to it, the 1 standing for the heads.
+This is the convention of `torch.nn.functional.scaled_dot_product_attention`. Masks have the shape
+(batch, 1, queries, keys), or broadcast to it; the 1 is for the heads.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""Sentences of different lengths in one tensor."""
+"""Pads sentences of different lengths into one tensor."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -11,7 +11,7 @@ from nmt.special_tokens import PAD
 
 
 def pad(sequences: Sequence[Sequence[int]]) -> Tensor:
-    """Stack sequences of ids to (batch, longest), padded on the right."""
+    """Stack sequences of ids into (batch, longest), padded on the right."""
     lengths = np.fromiter(map(len, sequences), np.int64, len(sequences))
     batch = np.full((len(sequences), lengths.max()), PAD, np.int64)
     inside = np.arange(lengths.max()) < lengths[:, None]  # (batch, longest)

@@ -1,4 +1,4 @@
-"""Positions: attention knows no order, so each position has its own vector, or its own angle."""
+"""Position encodings: attention ignores order, so each position has its own vector or angle."""
 
 from typing import Literal
 
@@ -12,12 +12,12 @@ from nmt.model.sinusoids import sinusoid_table
 def sinusoids(
     length: int, d_model: int, first: int = 0, exponent: Literal["pair", "column"] = "pair"
 ) -> Tensor:
-    """Return `sinusoid_table`, which has the equation, as a tensor: (length, d_model)."""
+    """Return `sinusoid_table`, which documents the equation, as a tensor: (length, d_model)."""
     return torch.from_numpy(sinusoid_table(length, d_model, first, exponent))
 
 
 class SinusoidalPositions(nn.Module):
-    """Fixed encodings, computed and not learnt."""
+    """Fixed sinusoidal encodings."""
 
     table: Tensor
 
@@ -34,7 +34,7 @@ class SinusoidalPositions(nn.Module):
 
 
 class LearnedPositions(nn.Module):
-    """One learnt vector a position (Gehring et al. 2017)."""
+    """One learned vector per position (Gehring et al. 2017)."""
 
     def __init__(self, config: ModelConfig):
         super().__init__()
@@ -46,9 +46,9 @@ class LearnedPositions(nn.Module):
 
 
 class RotaryPositions(nn.Module):
-    """Queries and keys, rotated by angles that grow with their positions (Su et al. 2021).
+    """Rotations of queries and keys by angles that grow with the position (Su et al. 2021).
 
-    The product of two that are rotated depends on how far apart they stand, not on where.
+    The product of a rotated query and key depends only on their distance.
     https://arxiv.org/abs/2104.09864
     """
 
@@ -82,8 +82,8 @@ def rotate(x: Tensor, rotations: Tensor) -> Tensor:
 
 def _rotate_as_complex(x: Tensor, rotations: Tensor) -> Tensor:
     """Multiply complex numbers: on a CPU in a third of the time that real ones take."""
-    exact = x.to(torch.promote_types(x.dtype, torch.float32))  # no complex numbers of 16 bits
-    if any(stride % 2 for stride in exact.stride()[:-1]):  # a complex number takes two places
+    exact = x.to(torch.promote_types(x.dtype, torch.float32))  # there are no 16-bit complex numbers
+    if any(stride % 2 for stride in exact.stride()[:-1]):  # a complex number takes two elements
         exact = exact.clone(memory_format=torch.contiguous_format)
     pairs = torch.view_as_complex(exact.view(*x.shape[:-1], -1, 2))
     return torch.view_as_real(pairs * torch.view_as_complex(rotations[..., :2]))

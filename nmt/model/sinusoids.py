@@ -1,4 +1,4 @@
-"""The sinusoidal encodings as numbers, without PyTorch: the model and other engines take them."""
+"""Sinusoidal position encodings without PyTorch, for the model and for other engines."""
 
 from typing import Literal
 
@@ -14,13 +14,13 @@ def sinusoid_table(
     PE(pos, 2i)     = sin(pos / 10000^(2i / d_model))
     PE(pos, 2i + 1) = cos(pos / 10000^(2i / d_model))
 
-    for pos = first, first + 1, …; some write i for the column, which `exponent` allows.
+    for pos = first, first + 1, …; with `exponent` "column", i is the column, as in some tutorials.
 
     → (length, d_model)
     """
     position = np.arange(first, first + length, dtype=np.float64)[:, None]
     column = np.arange(d_model, dtype=np.float64)
-    # 2i is the same for both columns of pair i.
+    # 2i is equal for both columns of pair i.
     doubled = {"pair": column - column % 2, "column": 2 * column}[exponent]
     angle = position / 10000.0 ** (doubled / d_model)
     return np.where(column % 2 == 0, np.sin(angle), np.cos(angle)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The Transformer: an encoder, a decoder, and the embeddings at both ends.
+"""The Transformer: encoder, decoder, embeddings and output projection.
 
 >>> model = Transformer(config.model, source_size=8000, target_size=8000)
 >>> logits = model(source, target_in)          # (batch, target, target_size)
@@ -16,14 +16,14 @@ from nmt.ops.dropout import Dropout
 from nmt.ops.linear import Linear, linear
 from nmt.special_tokens import PAD
 
-# Glorot & Bengio 2010, equation 16, and the normal distribution of the same variance.
+# Glorot & Bengio 2010, equation 16, and the normal distribution with the same variance.
 XAVIER = {"xavier_uniform": nn.init.xavier_uniform_, "xavier_normal": nn.init.xavier_normal_}
 
 
 class Embedding(nn.Module):
     """Token embeddings plus positions, then dropout (Vaswani et al. 2017, sections 3.4, 3.5).
 
-    Rotary positions are not added: `rotations` has them for the layers.
+    Rotary positions are not added; `rotations` provides them for the layers.
     """
 
     def __init__(self, config: ModelConfig, tokens: nn.Embedding):
@@ -35,14 +35,14 @@ class Embedding(nn.Module):
         self.dropout = Dropout(config.embedding_dropout_rate)
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
-        """ids: (batch, length), preceded by `start` tokens → (batch, length, d_model)."""
+        """ids: (batch, length), after `start` earlier tokens → (batch, length, d_model)."""
         x = self.tokens(ids) * self.scale
         if not self.rotary:
             x = x + self.positions(start, ids.shape[1])
         return self.dropout(x)
 
     def rotations(self, start: int, length: int) -> Tensor | None:
-        """Return what self-attention rotates the queries and keys of these positions by, if any."""
+        """Return the rotations of queries and keys at these positions, if any."""
         return self.positions(start, length) if self.rotary else None
 
 
@@ -51,9 +51,9 @@ class OutputLayer(Linear):
 
     @property
     def rows(self) -> Tensor:
-        """The pieces' weights: those of a joint vocabulary that are the source's own come last."""
+        """The weights of target pieces; source-only pieces of a joint vocabulary come last."""
         if len(self.weight) == self.out_features:
-            return self.weight  # a slice's gradient is a copy
+            return self.weight  # the gradient of a slice is a copy
         return self.weight[: self.out_features]
 
     def forward(self, x: Tensor) -> Tensor:
@@ -62,15 +62,15 @@ class OutputLayer(Linear):
 
 
 class DecoderState:
-    """What decoding remembers of a batch between steps.
+    """The state of decoding a batch between steps.
 
-    A source may have several hypotheses, as many as any other. They lie side by side as its
-    queries, (batch, hypotheses, d_model): so they share its keys and values, and one buffer of
-    past pieces, in which each hypothesis sees its own. Hypotheses then move without their past.
+    All sources have the same number of hypotheses. The hypotheses of a source are its queries,
+    (batch, hypotheses, d_model), so they share its keys and values, and one cache of past pieces in
+    which each hypothesis sees only its own. Reordering hypotheses then need not move their past.
 
-    source: each layer's projected keys and values of the source, computed once;
-    source_mask: (batch, 1, 1, source); caches: each layer's past pieces of all hypotheses;
-    past: (batch, 1, hypotheses, past pieces), which of them are a hypothesis's own; None: all;
+    source: projected keys and values of the source in each layer, computed once;
+    source_mask: (batch, 1, 1, source); caches: past pieces of all hypotheses in each layer;
+    past: (batch, 1, hypotheses, past pieces), which of them belong to a hypothesis; None: all;
     length: number of target positions decoded so far
     """
 
@@ -82,7 +82,7 @@ class DecoderState:
         self.length = 0
 
     def advance(self, hypotheses: int) -> Tensor | None:
-        """Begin a step of so many hypotheses a source; return the mask of its self-attention.
+        """Start a step with this many hypotheses per source; return the mask for self-attention.
 
         → (batch, 1, hypotheses, past pieces + hypotheses): each sees its past and itself
         """
@@ -96,8 +96,8 @@ class DecoderState:
     def select(self, rows: Tensor) -> None:
         """Keep, repeat or reorder hypotheses.
 
-        rows: (new batch, new hypotheses), each line from the hypotheses of one source; sources may
-        be dropped, those that remain keep their order
+        rows: (new batch, new hypotheses), where each line has hypotheses of one source; sources may
+        be dropped, but not reordered
         """
         batch = len(self.source_mask)
         hypotheses = 1 if self.past is None else self.past.shape[2]
@@ -105,7 +105,7 @@ class DecoderState:
             self.past = self.source_mask.new_ones(batch, 1, 1, self.length)
         if self.past is not None:
             self.past = self.past.flatten(0, 2)[rows][:, None]
-        if len(rows) < batch:  # some were dropped
+        if len(rows) < batch:  # sources were dropped
             self._select_sources(rows[:, 0].div(hypotheses, rounding_mode="floor"))
 
     def _select_sources(self, sources: Tensor) -> None:
@@ -129,7 +129,7 @@ class Transformer(nn.Module):
         self.config = config
         source_tokens = nn.Embedding(source_size, config.d_model)
         target_tokens = (
-            source_tokens  # of which the target's pieces are the first
+            source_tokens  # its first rows are the target's pieces
             if config.tie in ("inputs", "all")
             else nn.Embedding(target_size, config.d_model)
         )
@@ -145,18 +145,18 @@ class Transformer(nn.Module):
         self._initialise()
 
     def forward(self, source: Tensor, target_in: Tensor) -> Tensor:
-        """Return the logits of every next target token (teacher forcing).
+        """Return the logits of all next target tokens (teacher forcing).
 
         source: (batch, source); target_in: (batch, target) → (batch, target, target_size)
         """
         return self.logits(self.hidden(source, target_in))
 
     def hidden(self, source: Tensor, target_in: Tensor) -> Tensor:
-        """Return the decoder's last layer: (batch, target, d_model); arguments as `forward`."""
+        """Return the output of the decoder, (batch, target, d_model); arguments as in `forward`."""
         source_mask = padding_mask(source)
         memory = self.encode(source, source_mask)
-        # Padding is on the right, where no label's position attends to it: without a mask of it
-        # the loss is the same, and a GPU takes its fastest kernel.
+        # Padding is on the right, so no labelled position attends to it. Without a padding mask the
+        # loss is the same, and a GPU uses its fastest kernel.
         mask = target_mask(target_in) if target_in.device.type == "cpu" else None
         rotations = self.target_embedding.rotations(0, target_in.shape[1])
         x = self.target_embedding(target_in)
@@ -178,7 +178,7 @@ class Transformer(nn.Module):
         return self.encoder_norm(x)
 
     def start(self, source: Tensor) -> DecoderState:
-        """Encode a batch of sources for decoding, one hypothesis each.
+        """Encode a batch of sources for decoding, with one hypothesis each.
 
         source: (batch, source)
         """
@@ -196,7 +196,7 @@ class Transformer(nn.Module):
         return self.logits(self.step_hidden(tokens, state))
 
     def step_hidden(self, tokens: Tensor, state: DecoderState) -> Tensor:
-        """Return the decoder's last layer at the next position; arguments as `step`.
+        """Return the output of the decoder at the next position; arguments as in `step`.
 
         → (batch * hypotheses, d_model)
         """
@@ -224,7 +224,7 @@ class Transformer(nn.Module):
 
     def _initialise(self) -> None:
         """Xavier (Glorot) matrices, zero biases, embeddings from a normal distribution."""
-        # Scaled by √d_model, embeddings then have the size of the positions they meet.
+        # Scaled by √d_model, embeddings then have the same size as the positions.
         std = self.config.embedding_std or self.config.d_model**-0.5
         for name, parameter in self.named_parameters():
             if parameter.dim() > 1:
@@ -247,5 +247,5 @@ def _final_norm(config: ModelConfig) -> nn.Module:
 
 
 def count_parameters(model: nn.Module) -> int:
-    """Count trainable parameters, shared ones once."""
+    """Count trainable parameters; shared ones count once."""
     return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)

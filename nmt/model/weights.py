@@ -1,4 +1,4 @@
-"""Weights on disk, as safetensors: numbers and names, nothing that could run."""
+"""Reads and writes weights as safetensors, which cannot contain code."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,11 +15,11 @@ from nmt.model.transformer import Transformer
 
 
 def save_weights(model: Transformer, path: Path) -> None:
-    """Write the weights, tied ones once; the same ones as the same bytes.
+    """Write the weights, tied ones once; equal weights give equal bytes.
 
-    Raises `OSError` where the disk refuses.
+    Raises `OSError` if writing fails.
     """
-    # Not by `save_model`, which also notes what is tied, each time in another order.
+    # `save_model` also stores which weights are tied, in varying order.
     _write({name: parameter.detach() for name, parameter in model.named_parameters()}, path)
 
 
@@ -34,14 +34,14 @@ def _write(weights: dict[str, Tensor], path: Path) -> None:
 def load_weights(
     path: Path, config: ModelConfig, source_size: int, target_size: int, device: torch.device
 ) -> Transformer:
-    """Build the model and read its weights; raises `UserError` for damaged or unfitting ones."""
+    """Build the model and read its weights; raises `UserError` if they do not fit."""
     model = Transformer(config, source_size, target_size)
     read_weights(model, path)
     return model.to(device).eval()
 
 
 def read_weights(model: Transformer, path: Path) -> None:
-    """Read weights into a model; raises `UserError` for damaged or unfitting ones."""
+    """Read weights into a model; raises `UserError` if they do not fit."""
     try:
         require_undamaged(path)
         load_model(model, path)

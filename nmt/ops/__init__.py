@@ -1,1 +1,1 @@
-"""Operations that PyTorch lacks or does slowly on a CPU: each file has the plain form first."""
+"""Operations that PyTorch lacks or that are slow on a CPU."""

@@ -1,8 +1,7 @@
-"""The output layer and its cross-entropy in one operation: the costliest part of a small model.
+"""Output layer and cross-entropy as one operation: the most expensive part of a small model.
 
-`plain_linear_cross_entropy` is the definition. `linear_cross_entropy` is what training calls: it
-computes the same loss without ever holding the logits of a whole batch, which would be most of a
-large batch's memory.
+`plain_linear_cross_entropy` is the definition. Training uses `linear_cross_entropy`, which computes
+the same loss without storing the logits of a whole batch, which would need most of the memory.
 """
 
 from collections.abc import Callable
@@ -15,9 +14,9 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-_PRODUCT_SIZE = 2**23  # logits a matrix product: with fewer it is slower, more take memory
-_BLOCK_SIZE = 2**18  # logits (1 MiB of float32) that every operation of the loss finds in the cache
-_CUDA_SIZE = 2**26  # both on a GPU, which has no such cache and wants few, large operations
+_PRODUCT_SIZE = 2**23  # logits per matrix product: fewer are slower, more need memory
+_BLOCK_SIZE = 2**18  # logits (1 MiB of float32) that stay in the cache during the loss
+_CUDA_SIZE = 2**26  # both, on a GPU: few large operations are faster there
 _CUDA_COLUMNS = 8  # logits of a row are a multiple of so many, which a GPU's tensor cores want
 
 
@@ -32,13 +31,13 @@ def plain_linear_cross_entropy(
     """Return the training loss and the cross-entropy, each summed over the rows.
 
     hidden: (rows, d_model); weight: (vocabulary, d_model); bias: (vocabulary,); labels: (rows,).
-    The cross-entropy is for reports and carries no gradient.
+    The cross-entropy is for reporting and has no gradient.
 
-    With label smoothing ε the label keeps 1 - ε, and ε is spread evenly over the whole vocabulary
+    With label smoothing ε, the label gets 1 - ε, and ε is spread evenly over the whole vocabulary
     (Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4).
 
-    With `r_drop` α, rows 2i and 2i + 1 are two passes over the same position, and α / 2 of their
-    Kullback-Leibler divergence in both directions is added: Σ (p₁ - p₂)(log p₁ - log p₂) (Liang et
+    With `r_drop` α, rows 2i and 2i + 1 are two passes over the same position, and the loss includes
+    α / 2 times their symmetric Kullback–Leibler divergence: Σ (p₁ - p₂)(log p₁ - log p₂) (Liang et
     al. 2021, equations 2 to 4).
     """
     log_p = functional.linear(hidden, weight, bias).float().log_softmax(-1)
@@ -59,9 +58,9 @@ def linear_cross_entropy(
     label_smoothing: float,
     r_drop: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
-    """Return what `plain_linear_cross_entropy` does, on a CPU or CUDA in less time and memory.
+    """Compute `plain_linear_cross_entropy`, on a CPU or CUDA with less time and memory.
 
-    Under autocast the matrix products are in 16 bits, everything else in the weights' type.
+    Under autocast, matrix products use 16 bits and everything else the type of the weights.
     """
     arguments = hidden, weight, bias, labels, float(label_smoothing), float(r_drop)
     if hidden.device.type in ("cpu", "cuda") and torch.is_grad_enabled():
@@ -70,7 +69,7 @@ def linear_cross_entropy(
 
 
 class _InBlocks(torch.autograd.Function):
-    """Computes the loss and its gradients together, in the forward pass, some rows at a time."""
+    """Computes the loss and its gradients together, in the forward pass, in blocks of rows."""
 
     @staticmethod
     def forward(
@@ -88,7 +87,7 @@ class _InBlocks(torch.autograd.Function):
         if hidden.device.type == "cuda":
             size, matrix = _CUDA_SIZE, _padded(matrix)
         size = _rows_of(size, vocabulary)
-        # One buffer for all products, since allocating takes time.
+        # One buffer for all products, because allocating takes time.
         buffer = rows.new_empty(min(size, len(rows)), len(matrix))
         d_hidden, d_weight = torch.empty_like(rows), torch.zeros_like(weight)
         d_bias = None if bias is None else torch.zeros_like(bias)
@@ -112,7 +111,7 @@ class _InBlocks(torch.autograd.Function):
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         d_hidden, d_weight, d_bias = ctx.saved_tensors
         d_bias = None if d_bias is None else d_bias * d_loss
-        # In place, since allocating takes time; PyTorch then refuses a second backward pass.
+        # In place, because allocating takes time; PyTorch then refuses a second backward pass.
         return d_hidden * d_loss, d_weight.mul_(d_loss), d_bias, None, None, None, None
 
 
@@ -124,7 +123,7 @@ def _differentiate(
     r_drop: float,
     d_bias: Tensor | None,
 ) -> Tensor:
-    """Overwrite the logits with their gradient; return the loss's three sums.
+    """Overwrite the logits with their gradient; return the three sums of the loss.
 
     logits: (rows, vocabulary), without the bias, whose gradient is added to `d_bias`
     → cross-entropy, cross-entropy with the uniform distribution, R-Drop's divergence
@@ -148,12 +147,12 @@ def _differentiate_block(
     r_drop: float,
     d_bias: Tensor | None,
 ) -> Tensor:
-    """Do what `_differentiate` does, for few enough rows; label: (rows, 1)."""
+    """Compute `_differentiate` for a block of rows; label: (rows, 1)."""
     vocabulary = block.shape[1]
     exact = torch.promote_types(block.dtype, torch.float32)
     x = block.to(exact) if bias is None else block + bias
     p = x.softmax(1)
-    # -log p(v) = log Σ exp(x) - x(v), computed where p is largest and therefore most exact
+    # -log p(v) = log Σ exp(x) - x(v), computed at the largest p, where it is most accurate
     log_total = x.amax(1, keepdim=True) - p.amax(1, keepdim=True).log()
     cross_entropy = (log_total - x.gather(1, label)).sum()
     uniform = (log_total - x.mean(1, keepdim=True)).sum()
@@ -161,7 +160,7 @@ def _differentiate_block(
     d_divergence = None
     if r_drop:
         divergence, d_divergence = _divergence(p, x - log_total)
-    # d loss / dx = p - ε / V, less 1 - ε at the label
+    # d loss / dx = p - ε / V, minus 1 - ε at the label
     d_x = p.sub_(label_smoothing / vocabulary)
     d_x.scatter_add_(1, label, d_x.new_full(label.shape, label_smoothing - 1))
     if d_divergence is not None:
@@ -179,7 +178,7 @@ Differentiate = Callable[[Tensor, Tensor | None, Tensor, float, float, Tensor | 
 def _fused_on_cuda() -> Differentiate:
     """Return `_differentiate_block` compiled, which reads the logits twice instead of ten times.
 
-    As it is where there is no Triton, as on Windows, or where Triton finds no C compiler.
+    Returns it uncompiled without Triton, as on Windows, or without a C compiler for Triton.
     """
     if find_spec("triton") is None:
         return _differentiate_block
@@ -199,7 +198,7 @@ def _fused_on_cuda() -> Differentiate:
 
 
 def _divergence(p: Tensor, log_p: Tensor) -> tuple[Tensor, Tensor]:
-    """Return KL(p₁ ‖ p₂) + KL(p₂ ‖ p₁) of all pairs of rows, and its gradient by the logits."""
+    """Return KL(p₁ ‖ p₂) + KL(p₂ ‖ p₁) for all pairs of rows, and its gradient."""
     d_logits = torch.empty_like(p)
     first, second = p[0::2], p[1::2]
     difference, ratio = first - second, log_p[0::2] - log_p[1::2]
@@ -210,7 +209,7 @@ def _divergence(p: Tensor, log_p: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _rows_of(logits: int, vocabulary: int) -> int:
-    """Return how many rows have about so many logits: an even number, for R-Drop's pairs."""
+    """Return the number of rows with about this many logits, even for R-Drop's pairs."""
     return max(2, logits // vocabulary // 2 * 2)
 
 
@@ -221,6 +220,6 @@ def _padded(matrix: Tensor) -> Tensor:
 
 
 def _product_dtype(hidden: Tensor) -> torch.dtype:
-    """Return the type that autocast multiplies in, or without it the type that is there."""
+    """Return the type of matrix products: autocast's, or without autocast the tensor's."""
     kind = hidden.device.type
     return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else hidden.dtype

@@ -1,4 +1,4 @@
-"""Dropout (Srivastava et al. 2014), with random numbers that are cheap on a CPU."""
+"""Dropout (Srivastava et al. 2014) with fast random numbers on a CPU."""
 
 import threading
 from collections.abc import Iterator
@@ -16,8 +16,8 @@ _thread = threading.local()
 class Dropout(nn.Module):
     """Zeroes each number with probability `rate` in training; the others grow by 1 / (1 - rate).
 
-    On a CPU, PyTorch's own draws a random float a number, which takes longer than many a layer.
-    Here four numbers share one draw of 64 bits, so the rate is rounded to 1 / 65,536.
+    On a CPU, PyTorch draws a random float per element, which takes longer than many layers. Here
+    four elements share a draw of 64 bits, so the rate is rounded to a multiple of 1 / 65,536.
     """
 
     def __init__(self, rate: float):
@@ -33,15 +33,15 @@ class Dropout(nn.Module):
         return _CheapDropout.apply(x, self.rate)  # type: ignore[no-untyped-call]
 
     def extra_repr(self) -> str:
-        """Show the rate where the model is printed."""
+        """Show the rate when the model is printed."""
         return f"rate={self.rate}"
 
 
 @contextmanager
 def drawing_from(generator: torch.Generator) -> Iterator[None]:
-    """Draw this thread's dropout on CPUs from the generator while the context lasts.
+    """Use the generator for CPU dropout in this thread within the context.
 
-    Threads that shared PyTorch's own would draw from it in a different order each time.
+    Threads that share PyTorch's generator would use it in a different order each time.
     """
     _thread.generator = generator
     try:
@@ -64,15 +64,15 @@ class _CheapDropout(torch.autograd.Function):
 
 
 def _random_scales(x: Tensor, rate: float) -> Tensor:
-    """Return 0 with probability `rate`, else 1 / (1 - rate), for each number of x."""
+    """Return 0 with probability `rate`, otherwise 1 / (1 - rate), for each element of x."""
     dropped = min(max(round(rate * _STEPS), 1), _STEPS - 1)
     draws = torch.empty(-(-x.numel() // 4), dtype=torch.int64)
     draws.random_(-(2**63), None, generator=getattr(_thread, "generator", None))
     numbers = draws.view(torch.int16)[: x.numel()].view(x.shape)  # uniform: -32,768 … 32,767
     least = dropped - _STEPS // 2
-    kept = numbers.clamp_(least - 1, least).sub_(least - 1)  # 0 or 1; comparing would be slower
+    kept = numbers.clamp_(least - 1, least).sub_(least - 1)  # 0 or 1; a comparison would be slower
     scale = _STEPS / (_STEPS - dropped)
     if x.dtype in (torch.bfloat16, torch.float16):
-        # Multiply the bits: 0 stays zero, and 1 becomes the float.
+        # Multiply the bit patterns: 0 stays zero, and 1 becomes the float.
         return kept.mul_(int(x.new_tensor(scale).view(torch.int16))).view(x.dtype)
     return kept.to(x.dtype).mul_(scale)

@@ -1,7 +1,7 @@
-"""The matrix products of the model's layers, x Wᵀ + b, by whichever library is faster here.
+"""Linear layers, x Wᵀ + b, with the faster library.
 
-PyTorch leaves float32 products to MKL, which makes no use of AVX-512 on processors that are not
-Intel's. oneDNN, which comes with PyTorch as well, does: there it takes about half the time.
+PyTorch uses MKL for float32 products, which does not use AVX-512 on non-Intel processors. oneDNN,
+which PyTorch includes too, does, and takes about half the time there.
 """
 
 from functools import cache
@@ -12,12 +12,12 @@ from torch.nn import functional
 
 from nmt.device import cpu_capabilities
 
-_LEAST_WORK = 2**20  # multiplications; below, calling oneDNN costs more than it saves
+_LEAST_WORK = 2**20  # multiplications; with fewer, oneDNN does not pay off
 _STEP = 32  # rows
 
 
 class Linear(nn.Linear):
-    """`nn.Linear` by `linear`."""
+    """`nn.Linear` that uses `linear`."""
 
     def forward(self, x: Tensor) -> Tensor:
         """(…, in) → (…, out)."""
@@ -25,7 +25,7 @@ class Linear(nn.Linear):
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Return x Wᵀ + b, faster than PyTorch's own where oneDNN is and no gradient is needed.
+    """Return x Wᵀ + b, using oneDNN if it is faster and no gradient is needed.
 
     x: (…, in); weight: (out, in); bias: (out,) → (…, out)
     """
@@ -35,9 +35,9 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def linear_by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Return what `linear` does, without a gradient, on a CPU and in float32."""
+    """Compute `linear` without gradient, on a CPU in float32."""
     rows = x.reshape(-1, x.shape[-1])
-    # oneDNN generates code for each number of rows: pad them to one of few.
+    # oneDNN compiles code for each number of rows: pad to one of a few.
     missing = -len(rows) % _step(len(rows))
     if missing:
         rows = functional.pad(rows, (0, 0, 0, missing))
@@ -46,7 +46,7 @@ def linear_by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _step(rows: int) -> int:
-    """Return the number whose multiple the rows are padded to: at most an eighth of them."""
+    """Return the multiple to pad the rows to, at most an eighth of them."""
     return max(_STEP, 1 << rows.bit_length() - 4) if rows >= _STEP else 1
 
 
@@ -62,7 +62,7 @@ def _onednn_pays(x: Tensor, weight: Tensor) -> bool:
 
 
 def has_onednn() -> bool:
-    """Tell whether `linear_by_onednn` can be called: not every PyTorch comes with oneDNN."""
+    """Return whether `linear_by_onednn` works: not every PyTorch includes oneDNN."""
     return hasattr(torch.ops.mkldnn, "_linear_pointwise")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as malloc.h has them
-_LARGEST = 2**30, 2**25  # bytes per piece; the manual says that glibc takes no more than the second
+_LARGEST = 2**30, 2**25  # bytes; according to the manual, glibc accepts at most the second
 # oneDNN compiles a kernel for every new shape of a bfloat16 product, of a quarter of a megabyte. It
 # keeps 1,024 of them, PyTorch keeps as many once more, and batches have ever new shapes. 256 are
 # enough for an update, whose layers share theirs.
@@ -31,14 +31,16 @@ def keep_memory() -> None:
     """
     mallopt = _of_glibc("mallopt")
     if mallopt:
-        any(mallopt(_M_MMAP_THRESHOLD, largest) for largest in _LARGEST)  # the first it accepts
+        any(
+            mallopt(_M_MMAP_THRESHOLD, largest) for largest in _LARGEST
+        )  # the first that it accepts
         mallopt(_M_TRIM_THRESHOLD, -1)
 
 
 def return_memory() -> None:
-    """Return to the system what is free at present; elsewhere than in glibc this does nothing.
+    """Return free memory to the system; does nothing with other C libraries than glibc.
 
-    For now and then: batches of ever new sizes leave gaps that fit no later piece.
+    For occasional use: batches of varying size fragment the memory.
     """
     trim = _of_glibc("malloc_trim")
     if trim:

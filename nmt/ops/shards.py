@@ -1,7 +1,8 @@
-"""A batch's gradient by several threads, each of which works on a part of the batch, a shard.
+"""Computes the gradient of a batch with several threads, each on a shard of the batch.
 
-In plain form: `(sum(loss(shard) for shard in shards) / divisor).backward()`. `nmt/ops/threads.py`
-says why whole passes split better than single operations, docs/lab/2026-11-speed.md by how much.
+Equivalent to: `(sum(loss(shard) for shard in shards) / divisor).backward()`. See
+`nmt/ops/threads.py` for why this is faster than parallel operations, and
+docs/lab/2026-11-speed.md for how much.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,8 +26,8 @@ def backward_by_threads(
 ) -> tuple[Tensor, Tensor]:
     """Add the gradient of the summed loss, divided by `divisor`, to the parameters' gradients.
 
-    loss_of: returns a shard's summed loss, and a second sum that is only reported; generators:
-    each shard's random numbers, so that the result does not depend on which thread ends first
+    loss_of: returns the summed loss of a shard, and a second sum for reports; generators: random
+    numbers of each shard, so that the result does not depend on the order of the threads
     → both sums over all shards
     """
 
@@ -36,7 +37,7 @@ def backward_by_threads(
             return torch.autograd.grad(loss / divisor, parameters), loss.detach(), reported
 
     found = side_by_side(work, range(len(shards)))
-    for gradients, _, _ in found:  # in this order, since sums of floats depend on it
+    for gradients, _, _ in found:  # in this order, because floating-point sums depend on it
         for parameter, gradient in zip(parameters, gradients, strict=True):
             if parameter.grad is None:
                 parameter.grad = gradient

@@ -1,17 +1,17 @@
-"""Softmax over the last dimension, which PyTorch computes slowly where it is short, on a CPU."""
+"""Softmax over a short last dimension, which is slow in PyTorch on a CPU."""
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-_VECTOR = 16  # float32 numbers in the widest registers of a CPU
+_VECTOR = 16  # float32 numbers per register, at most
 
 
 def softmax(scores: Tensor) -> Tensor:
     """Return `scores.softmax(-1)`; scores: (…, keys) → the same shape and type.
 
-    PyTorch's kernel for CPUs takes a register of keys at once, but fewer one by one, and 16-bit
-    numbers slowly: for few keys this takes a tenth of its time.
+    PyTorch's CPU kernel processes a full register of keys at once, but fewer keys one by one, and
+    it is slow with 16-bit numbers. For few keys, this takes a tenth of the time.
     """
     if scores.device.type != "cpu":
         return scores.softmax(-1)

@@ -1,4 +1,4 @@
-"""Several pieces of work at once, each on a thread of its own."""
+"""Runs work in parallel threads."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,9 +21,9 @@ ALONE = RLock()
 def side_by_side(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
     """Return [work(item) for item in items], on as many threads as PyTorch may use.
 
-    PyTorch splits every single operation among its threads and waits for all of them after each.
-    The operations of a small model, and of a decoding step, are too small for that: whole batches
-    split better, and PyTorch lets other Python threads run while it computes.
+    PyTorch splits each operation among its threads and synchronizes after it. The operations of a
+    small model or of a decoding step are too small for that. Whole batches parallelize better, and
+    PyTorch releases Python's lock while it computes.
     """
     threads = torch.get_num_threads()
     at_once = min(threads, len(items))
@@ -31,7 +31,7 @@ def side_by_side(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
         return [work(item) for item in items]
 
     def work_apart(item: T) -> R:
-        torch.set_num_threads(threads // at_once)  # of the calling thread
+        torch.set_num_threads(threads // at_once)  # for the calling thread
         return work(item)
 
     futures = [_pool(threads).submit(work_apart, item) for item in items]
@@ -41,13 +41,13 @@ def side_by_side(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
         for future in futures:
             future.cancel()
         wait(futures)
-        torch.set_num_threads(threads)  # some of its libraries have one setting for all threads
+        torch.set_num_threads(threads)  # some of its libraries have a global setting
 
 
 def ahead(items: Iterable[T], count: int) -> Iterator[T]:
-    """Yield the items; a background thread draws up to `count` of them ahead of their use.
+    """Yield the items; a background thread prefetches up to `count` of them.
 
-    An exception in drawing an item is raised where the item is due.
+    An exception of the iterator is raised when its item is due.
     """
     source = iter(items)
 
@@ -66,5 +66,5 @@ def ahead(items: Iterable[T], count: int) -> Iterator[T]:
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return the same threads each time: glibc keeps freed memory for the thread that freed it."""
+    """Return the same threads each time: glibc keeps freed memory per thread."""
     return ThreadPoolExecutor(threads, "side by side")

@@ -1,4 +1,4 @@
-"""Where translations are good and where not: by length, by rare words, by kind of fault."""
+"""Analyses translations by length, by rare words, and by type of error."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from nmt.corpus.seen import FREQUENT, Seen
 from nmt.decoding.translator import Translation
 from nmt.metrics import corpus_bleu
 
-_LONGEST = (5, 10, 20, 40)  # source words of the buckets; the last bucket has no end
+_LONGEST = (5, 10, 20, 40)  # source words per bucket; the last bucket is open-ended
 _WORST = 10
 _LONGEST_REPEATED = 10  # words
 
 
 @dataclass(frozen=True)
 class Group:
-    """Some of the sentences, and their BLEU by themselves."""
+    """A group of sentences and its BLEU."""
 
     name: str
     sentences: int
@@ -30,7 +30,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Scored:
-    """A sentence with its translation and that one's chrF, 0–100."""
+    """A sentence with its translation and the chrF of the translation, 0–100."""
 
     source: str
     reference: str
@@ -40,12 +40,12 @@ class Scored:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What evaluation found beside the scores.
+    """An analysis of translations.
 
-    by_rare_words: with and without a word, in source or reference, that training saw fewer than 5
-    times; training_targets: translations that are a target of training, word for word; empty:
-    nothing for a source that holds something; cut: by the length limit; repeating: with the same
-    words twice in a row where the reference has not; worst: the sentences of lowest chrF, worst
+    by_rare_words: with and without a word, in source or reference, that occurs fewer than 5 times
+    in training; training_targets: translations equal to a training target; empty: empty
+    translations of non-empty sources; cut: truncated by the length limit; repeating: with the same
+    words twice in a row, unlike the reference; worst: the sentences with the lowest chrF, worst
     first
     """
 
@@ -93,14 +93,14 @@ def analyse(
     lowercase: bool = False,
     tokenize: BleuTokenizer = "13a",
 ) -> Analysis:
-    """Analyse translations of examples; `data` is the run's section, `seen` what it trained on.
+    """Analyse translations; data: the section of the run; seen: facts about its training text.
 
     lowercase, tokenize: as for the scores
     """
     pairs = list(zip(examples, translations, strict=True))
 
     def group(numbers: list[int], names: Sequence[str]) -> list[Group]:
-        """Score by themselves the sentences of each number, which stands for one of the names."""
+        """Score each group of sentences; numbers: the index of each sentence's name."""
         found = []
         for number, name in enumerate(names):
             chosen = [pair for pair, own in zip(pairs, numbers, strict=True) if own == number]
@@ -142,7 +142,7 @@ def _length_names() -> list[str]:
 
 
 def _repeated(text: str) -> set[tuple[str, ...]]:
-    """Return the runs of words, not too long, that stand twice in a row, in lower case."""
+    """Return the sequences of words, in lower case and not too long, that occur twice in a row."""
     words = text.lower().split()
     return {
         tuple(words[start : start + size])

@@ -1,4 +1,4 @@
-"""Where the model looks while it translates a sentence: the weights, and pictures of them.
+"""Attention weights of a translated sentence, as numbers and as pictures.
 
 >>> attention = read_attention(load_translator("runs/base"), "oscar likes to code")
 >>> attention["cross"].average            # (queries, keys), rows sum to one
@@ -34,18 +34,18 @@ TITLES: dict[AttentionKind, str] = {
     "cross": "cross-attention",
 }
 CUT = "(cut)"
-MOST_PIECES = 40  # more could not be read
+MOST_PIECES = 40  # more would be illegible
 MOST_PANELS = 160
-CLEAREST = 4  # heads that the picture of the clearest shows
+CLEAREST = 4  # number of heads in the picture of the clearest ones
 
 
 @dataclass(frozen=True)
 class AttentionMap:
     """The weights of one kind of attention for one sentence.
 
-    weights: (layers, heads, queries, keys), each row sums to one; queries, keys: the pieces. A
-    decoder's query is named after the piece that it writes, its keys after what it has read; the
-    last query is <eos>, or (cut) where the length limit came before it.
+    weights: (layers, heads, queries, keys), where rows sum to one; queries, keys: the pieces. A
+    query of the decoder is labelled with the piece that it predicts, its keys with the pieces that
+    it has read. The last query is <eos>, or (cut) if the length limit was reached.
     """
 
     kind: AttentionKind
@@ -60,10 +60,10 @@ class AttentionMap:
         return mean
 
     def clearest(self) -> list[tuple[int, int]]:
-        """Return all (layer, head), the ones that align queries with keys most clearly first.
+        """Return all (layer, head), those with the clearest alignment first.
 
-        Measured by the mutual information of queries and keys: high where every query looks at few
-        keys, and different queries at different ones. A head that always looks at <eos> has none.
+        Clarity is the mutual information of queries and keys. It is high if each query attends to
+        few keys, and different queries to different ones; it is zero if all attend to <eos>.
         """
         rows = _entropy(self.weights).mean(-1)
         information = _entropy(self.weights.mean(-2)) - rows
@@ -83,7 +83,7 @@ def _entropy(probabilities: NDArray[np.float32]) -> NDArray[np.float32]:
 class Attention:
     """A sentence, its translation, and all attention between their pieces.
 
-    complete: False when the length limit cut the translation
+    complete: False if the length limit truncated the translation
     """
 
     source: str
@@ -95,12 +95,12 @@ class Attention:
         return self.maps[kind]
 
     def _repr_png_(self) -> bytes | None:
-        """Return the picture of the clearest heads, which Jupyter shows in place of the object."""
+        """Return the picture of the clearest heads, for Jupyter."""
         with TemporaryDirectory() as folder:
             path = Path(folder, "attention.png")
             try:
                 draw_attention(self, "clearest", path)
-            except (ImportError, UserError):  # no matplotlib, or too long to be read
+            except (ImportError, UserError):  # no matplotlib, or too long
                 return None
             return path.read_bytes()
 
@@ -124,12 +124,12 @@ class Attention:
 def read_attention(translator: Translator, sentence: str) -> Attention:
     """Translate a sentence and return the attention weights of every layer and head.
 
-    The translation is `Translator`'s; its pieces then go through the same weights once more, with
-    the weights of each attention recorded. Raises `UserError` for an empty sentence, for a line
+    `Translator` translates it; then its pieces pass through the same model again, while the weights
+    of each attention are recorded. Raises `UserError` for an empty sentence, for a line
     that is translated in parts, and for an ensemble.
     """
     if len(translator.pytorch.models) > 1:
-        raise UserError("attention is that of one model; load one run alone")
+        raise UserError("attention works with one model only; load a single run")
     if not sentence.isascii() and any("\ud800" <= c <= "\udfff" for c in sentence):
         raise UserError("the sentence is not UTF-8; check the terminal's encoding")
     traces = translator.trace(sentence)
@@ -177,10 +177,10 @@ def _record(model: Transformer, trace: Trace) -> dict[AttentionKind, NDArray[np.
 def draw_attention(attention: Attention, which: AttentionPicture, path: Path) -> None:
     """Draw one picture of a sentence's attention.
 
-    clearest: the heads of the cross-attention that align most clearly; lines: the first of them as
-    lines between source and translation, as thick as their weights; average: each kind averaged
-    over its layers and heads; encoder, decoder, cross: all layers and heads of that kind.
-    Raises `UserError` where there is more than a picture can show.
+    clearest: the heads of the cross-attention with the clearest alignment; lines: the first of
+    them, as lines between source and translation whose width is the weight; average: each kind,
+    averaged over layers and heads; encoder, decoder, cross: all layers and heads of that kind.
+    Raises `UserError` if it does not fit into a picture.
     """
     if which == "clearest":
         _draw_clearest(attention["cross"], _title(attention), path)
@@ -197,7 +197,7 @@ def _title(attention: Attention) -> str:
 
 
 def _draw_heads(found: AttentionMap, title: str, path: Path) -> None:
-    """Draw a grid, a row a layer and a column a head."""
+    """Draw a grid with one row per layer and one column per head."""
     layers, heads = found.weights.shape[:2]
     if layers * heads > MOST_PANELS:
         raise UserError(
@@ -220,7 +220,7 @@ def _draw_heads(found: AttentionMap, title: str, path: Path) -> None:
 
 
 def _draw_clearest(found: AttentionMap, title: str, path: Path) -> None:
-    """Draw the clearest heads side by side."""
+    """Draw the clearest heads next to each other."""
     chosen = found.clearest()[:CLEAREST]
     width, height = _panel_size(found)
     with picture(path, len(chosen) * width + 1.2, height + 1.1) as figure:
@@ -235,11 +235,11 @@ def _draw_clearest(found: AttentionMap, title: str, path: Path) -> None:
 
 
 def _draw_lines(found: AttentionMap, title: str, path: Path) -> None:
-    """Draw the clearest head as lines from what is written to what is read, as thick as it looks.
+    """Draw the clearest head as lines from target pieces to source pieces.
 
-    Source on the left, translation on the right, from top to bottom.
+    The source is on the left, the translation on the right, from top to bottom.
     """
-    _panel_size(found)  # refuses too many pieces
+    _panel_size(found)  # raises an error if there are too many pieces
     layer, head = found.clearest()[0]
     weights = found.weights[layer, head]
     rows = max(weights.shape)
@@ -275,17 +275,17 @@ def _head_name(layer: int, head: int) -> str:
 
 
 def readable(piece: str) -> str:
-    """Return a piece as a picture shows it.
+    """Return the label of a piece.
 
-    The mark of a word's start is a middle dot, which is the same when rotated; punctuation, which
-    would be a speck beside an axis, stands in quotation marks.
+    A middle dot marks the start of a word, as it looks the same when rotated. Punctuation is put in
+    quotation marks, as it would be hard to see.
     """
     shown = piece.replace("▁", "·")
     return shown if any(map(str.isalnum, shown)) else f"“{shown}”"
 
 
 def _draw_average(attention: Attention, path: Path) -> None:
-    """Draw the three kinds side by side, each the mean over its layers and heads."""
+    """Draw the three kinds next to each other, each averaged over layers and heads."""
     sizes = [_panel_size(found) for found in attention.maps.values()]
     width, height = sum(width for width, _ in sizes), max(height for _, height in sizes)
     with picture(path, width + 1.5, height + 0.9) as figure:
@@ -299,7 +299,7 @@ def _draw_average(attention: Attention, path: Path) -> None:
 
 
 def _panel_size(found: AttentionMap) -> tuple[float, float]:
-    """Return the inches that the pieces need to be read."""
+    """Return the size in inches at which the pieces are legible."""
     for side in (found.queries, found.keys):
         if len(side) > MOST_PIECES:
             raise UserError(
@@ -311,7 +311,7 @@ def _panel_size(found: AttentionMap) -> tuple[float, float]:
 
 
 def _draw(panel: "Axes", found: AttentionMap, weights: NDArray[np.float32]) -> "QuadMesh":
-    # Shapes and not an image, so that an SVG stays sharp.
+    # Vector shapes, so that an SVG stays sharp.
     mesh = panel.pcolormesh(weights, cmap="Blues", vmin=0, vmax=1, edgecolor="white", linewidth=0.5)
     panel.set_aspect("equal")
     panel.invert_yaxis()

@@ -1,4 +1,4 @@
-"""What all pictures share: drawn without a screen, in colours that everybody can tell apart."""
+"""The base of all pictures: drawn without a display, in colours for all kinds of colour vision."""
 
 import warnings
 from collections.abc import Iterator
@@ -13,21 +13,21 @@ from nmt.run_folder import RunFolder, replacing, require_file
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Okabe and Ito (2008), https://jfly.uni-koeln.de/color: told apart with any colour vision.
+# Okabe and Ito (2008), https://jfly.uni-koeln.de/color: distinguishable with any colour vision.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 FORMATS = (".png", ".svg")
 
 _STYLE = {
     "font.family": "DejaVu Sans",  # comes with matplotlib
     "font.size": 10,
-    "text.parse_math": False,  # a dollar in a sentence is a dollar
+    "text.parse_math": False,  # no maths: sentences may contain dollars
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
     "grid.alpha": 0.3,
-    "svg.fonttype": "none",  # text stays text
-    "svg.hashsalt": "nmt",  # the same picture, the same file
+    "svg.fonttype": "none",  # keep text as text
+    "svg.hashsalt": "nmt",  # reproducible files
     "savefig.dpi": 120,
 }
 
@@ -35,7 +35,7 @@ _STYLE = {
 def picture_path(output: Path | None, folder: Path, name: str) -> Path:
     """Return where a picture goes: `output`, or `folder`/NAME.png without one.
 
-    Raises `UserError`, before any work is done, when nothing could be drawn there.
+    Raises `UserError` if nothing can be written there, before any work is done.
     """
     if find_spec("matplotlib") is None:
         raise UserError(
@@ -51,19 +51,19 @@ def picture_path(output: Path | None, folder: Path, name: str) -> Path:
 
 
 def pictures_of(run: RunFolder) -> Path:
-    """Return the folder of a run's pictures."""
+    """Return the folder for the pictures of a run."""
     return run.path / "pictures"
 
 
 @contextmanager
 def picture(path: Path, width: float, height: float) -> Iterator["Figure"]:
-    """Yield an empty figure of so many inches; write it to `path` when the block ends well."""
+    """Yield an empty figure of this size in inches; write it to `path` if the block succeeds."""
     import matplotlib.style
     from matplotlib.figure import Figure
 
-    # The canvas that a figure without a window gets writes files only: no screen is asked for.
+    # A figure without a window gets a canvas that only writes files and needs no display.
     with matplotlib.style.context(["default", _STYLE]), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands in for it
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # it is drawn as a box
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure
         ending = path.suffix.lower().removeprefix(".")

@@ -1,4 +1,4 @@
-"""What the prepared data looks like: how long, how well covered, what was left out."""
+"""Draws statistics of the prepared data: lengths, coverage, and dropped pairs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def draw_lengths(prepared: PreparedData, path: Path) -> None:
-    """Draw the lengths of the training pairs, where all pairs went, and the coverage."""
+    """Draw the lengths of training pairs, the numbers of pairs, and the coverage."""
     languages = (prepared.data.source_language, prepared.data.target_language)
     names = {side: f"{side} ({code})" for side, code in zip(SIDES, languages, strict=True)}
-    # Subwords spell every word, so there is nothing to draw of the words that they know.
+    # Subwords can spell every word, so their coverage is not worth drawing.
     all_known = all(
         share == 1 for sides in prepared.report["coverage"].values() for share in sides.values()
     )
@@ -36,7 +36,7 @@ def _draw_lengths(panel: "Axes", prepared: PreparedData, names: dict[str, str]) 
     from matplotlib.ticker import MaxNLocator
 
     found = [sequences.lengths for sequences in prepared.sequences("train")]
-    # Beyond 99.5% lie a few long ones, which would press all others to the left.
+    # Cut at 99.5%: a few long sentences would squeeze the others.
     last = max(1, *(int(np.percentile(lengths, 99.5)) for lengths in found))
     beyond = sum(int((lengths > last).sum()) for lengths in found)
     means = [prepared.report["lengths"][side]["mean"] for side in SIDES]
@@ -81,7 +81,7 @@ def _draw_coverage(panel: "Axes", report: PreparationReport, names: dict[str, st
     }
     bars = panel.barh(list(shares), list(shares.values()), color=COLOURS[2])
     panel.bar_label(bars, [f"{share:.2f}%" for share in shares.values()], padding=3)
-    panel.set(title="tokens that the vocabulary knows", xlabel="%")
+    panel.set(title="tokens in the vocabulary", xlabel="%")
     panel.set_xlim(0, 125)
     panel.set_xticks(range(0, 101, 25))
     panel.grid(axis="y", visible=False)

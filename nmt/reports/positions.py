@@ -1,4 +1,4 @@
-"""The position encodings: what tells the model where in the sentence a token stands."""
+"""Draws the position encodings of a model."""
 
 from collections.abc import Sequence
 from itertools import cycle
@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from nmt.config import ModelConfig
@@ -25,10 +24,9 @@ _CURVES = 4
 def position_table(source: Transformer | ModelConfig, length: int = LENGTH) -> NDArray[np.float32]:
     """Return the encodings of the first positions, as a model adds them: (positions, d_model).
 
-    Of learnt ones, which each side has its own of, those of the source. Of rotary ones, cosines and
-    sines of the angles by which a head's pairs of columns are turned: (positions, d_key).
-    Computed ones need a configuration alone; raises `UserError` where they are learnt. There are
-    at most `model.max_length`.
+    For learned positions: those of the source side. For rotary ones: cosines and sines of the
+    rotation angles of a head, (positions, d_key). Computed ones need only a configuration; raises
+    `UserError` for learned ones without a run. There are at most `model.max_length` positions.
     """
     if isinstance(source, Transformer):
         config, positions = source.config, source.source_embedding.positions
@@ -36,22 +34,22 @@ def position_table(source: Transformer | ModelConfig, length: int = LENGTH) -> N
         config, positions = source, POSITIONS[source.positions](source)
         if isinstance(positions, LearnedPositions):
             raise UserError(
-                f"model.positions: {source.positions} positions are learnt; name a trained run: "
+                f"model.positions: {source.positions} positions are learned; select a trained run: "
                 "--run FOLDER"
             )
     table = positions(0, min(length, config.max_length))
-    if table.is_complex():
-        table = torch.view_as_real(table).flatten(1)
+    if config.positions == "rotary":
+        table = table[..., :2].flatten(1)  # cosines and sines
     return table.detach().float().cpu().numpy()  # type: ignore[no-any-return]
 
 
 def draw_positions(
     table: NDArray[np.float32], title: str, path: Path, columns: Sequence[int] = ()
 ) -> None:
-    """Draw the table as a map, some of its columns as curves, and how similar positions are.
+    """Draw the table as a map, some columns as curves, and the similarity of positions.
 
-    table: (positions, columns); columns: those drawn as curves, by default some of all wavelengths.
-    Raises `UserError` for a column that the table does not have.
+    table: (positions, columns); columns: to draw as curves; default: a range of wavelengths. Raises
+    `UserError` if the table lacks a column.
     """
     width = table.shape[1]
     if outside := [column for column in columns if not 0 <= column < width]:
@@ -72,7 +70,7 @@ def cosines(table: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _spread(width: int) -> list[int]:
-    """Return even columns at equal ratios of wavelength, fastest first; the slowest hardly move."""
+    """Return even columns at equal ratios of wavelength, fastest first."""
     return sorted({width * i // (2 * _CURVES) // 2 * 2 for i in range(_CURVES)})
 
 

@@ -1,4 +1,4 @@
-"""What has been trained: all runs in brief, or one in full. Nothing here loads a model.
+"""Summaries of runs: all in brief, or one in full. Does not load models.
 
 >>> summarize_runs(Path("runs"))
 """
@@ -31,11 +31,11 @@ VALIDATION_COLUMNS = (
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a row of the table shows; None where the run has not got that far.
+    """A row of the table; None for values that do not exist yet.
 
-    config: the file that it was started with, None for runs of earlier versions; overrides: the
-    fields given with `--set`; pairs: of training; bleu: of the best weights, on validation;
-    seconds: since the run last changed
+    config: the file that the run was started with, None for runs of earlier versions; overrides:
+    fields given with `--set`; pairs: training pairs; bleu: of the best weights, on validation;
+    seconds: since the last change
     """
 
     name: str
@@ -48,7 +48,7 @@ class RunSummary:
     seconds: float
 
     def row(self) -> list[str]:
-        """Return its cells, as `RUN_COLUMNS` names them."""
+        """Return the cells of `RUN_COLUMNS`."""
         changes = f" +{len(self.overrides)}" if self.overrides else ""
         return [
             self.name,
@@ -62,13 +62,13 @@ class RunSummary:
 
 
 def summarize_runs(folder: Path) -> tuple[list[RunSummary], list[str]]:
-    """Return the runs in a folder, trained last first, and a line for each that is damaged.
+    """Return the runs in a folder, most recently trained first, and a line for each damaged one.
 
     Raises `UserError` if there is none.
     """
     paths = [path.parent for path in folder.glob("*/config.yaml")]
     if not paths:
-        raise UserError(f"no runs in {folder}; train one with `nmt train`, or name their folder")
+        raise UserError(f"no runs in {folder}; train one with `nmt train`, or give another folder")
     found: list[RunSummary] = []
     damaged: list[str] = []
     for path in sorted(paths):
@@ -83,7 +83,7 @@ def summarize_runs(folder: Path) -> tuple[list[RunSummary], list[str]]:
 
 
 def summarize(run: RunFolder) -> RunSummary:
-    """Read what a row shows of a run."""
+    """Read the values for a row."""
     metrics, best, origin = run.read_metrics(), run.best_validation(), run.origin
     return RunSummary(
         name=run.path.resolve().name,
@@ -98,7 +98,7 @@ def summarize(run: RunFolder) -> RunSummary:
 
 
 def count_stored(run: RunFolder) -> int | None:
-    """Count the parameters in a run's weights, from the file's header alone; shared ones once."""
+    """Count the parameters in a run's weights, reading only the file header; shared ones once."""
     from safetensors import SafetensorError, safe_open
 
     for which in get_args(Weights):
@@ -116,7 +116,7 @@ def count_stored(run: RunFolder) -> int | None:
 
 
 def run_as_json(run: RunFolder) -> dict[str, Any]:
-    """Return everything about one run: its settings, its data, its validations, its files."""
+    """Return everything about a run: settings, data, validations, files."""
     origin = run.origin
     return {
         "path": str(run.path),
@@ -134,7 +134,7 @@ def run_as_json(run: RunFolder) -> dict[str, Any]:
 
 
 def run_facts(run: RunFolder) -> list[tuple[str, str]]:
-    """Return what there is to tell about one run, as names and texts."""
+    """Return the facts about a run, as names and values."""
     config, report, origin = run.config, run.report, run.origin
     model, data = config.model, config.data
     changed = last_change(run.path)
@@ -189,13 +189,13 @@ def _progress(run: RunFolder) -> list[tuple[str, str]]:
 
 
 def _files(run: RunFolder) -> list[Path]:
-    """Return the files that are not hidden and not of the data."""
+    """Return the files of a run, without hidden files and the data folder."""
     files = [path for path in sorted(run.path.rglob("*")) if path.is_file()]
     return [path for path in files if run.data not in path.parents and path.name[0] != "."]
 
 
 def validation_rows(metrics: Sequence[Validation]) -> list[list[str]]:
-    """Return a row for each validation, as `VALIDATION_COLUMNS` names them."""
+    """Return a row of `VALIDATION_COLUMNS` for each validation."""
     formats = {
         "update": ",",
         "epoch": "d",
@@ -211,7 +211,7 @@ def validation_rows(metrics: Sequence[Validation]) -> list[list[str]]:
 
 
 def format_count(count: int) -> str:
-    """Return a large number in few characters.
+    """Abbreviate a large number.
 
     >>> format_count(2747896)
     '2.7M'
@@ -223,7 +223,7 @@ def format_count(count: int) -> str:
 
 
 def format_age(seconds: float) -> str:
-    """Return a time span in its largest unit.
+    """Format a time span in its largest unit.
 
     >>> format_age(7300)
     '2 h'

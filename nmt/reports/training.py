@@ -1,4 +1,4 @@
-"""How trainings went: losses, BLEU and learning rate over their updates."""
+"""Draws training curves: losses, BLEU and learning rate."""
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
@@ -12,15 +12,15 @@ from nmt.run_folder import RunFolder, UpdatePoint, Validation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FEW = 30  # so many validations are marked one by one
+_FEW = 30  # up to this many validations get markers
 
 
 def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
-    """Draw the curves of all runs into one picture; raises `UserError` for a run without any.
+    """Draw the curves of all runs; raises `UserError` for a run without validations.
 
-    Both losses are means over tokens without label smoothing. The training loss is with dropout, so
-    it may well lie above the validation loss; with the learning rate it is drawn every few updates,
-    or for runs without `updates.jsonl` at the validations.
+    Both losses are means over tokens without label smoothing. The training loss includes dropout,
+    so it may exceed the validation loss. It is drawn every few updates, like the learning rate, or
+    at the validations for runs without `updates.jsonl`.
     """
     from matplotlib.lines import Line2D
 
@@ -37,7 +37,7 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
             bleu.plot(best["update"], best["bleu"], "*", color=colour, markersize=12)
             handles.append(Line2D([], [], color=colour))
             labels.append(f"{name}, BLEU {best['bleu']:.1f}")
-        losses.set(title="validation loss (line), training loss (dotted)", ylabel="nats a token")
+        losses.set(title="validation loss (line), training loss (dotted)", ylabel="nats per token")
         bleu.set(title="validation BLEU (star: best weights)", ylabel="BLEU")
         rates.set(title="learning rate")
         rates.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
@@ -46,7 +46,7 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
             panel.margins(x=0.03, y=0.08)
             panel.set_xlim(left=0)
             panel.set_ylim(bottom=0)
-        # Beside the panels, where it hides no curve however many runs there are.
+        # Outside the panels, where it never hides a curve.
         figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
 
 
@@ -66,7 +66,7 @@ def _read(run: RunFolder) -> tuple[list[Validation], list[UpdatePoint], Validati
 
 
 def _names(runs: Sequence[RunFolder]) -> list[str]:
-    """Return the runs' names, or their paths where two have the same name."""
+    """Return the names of the runs, or their paths if names are not unique."""
     names = [run.path.resolve().name for run in runs]
     paths = [str(run.path) for run in runs]
     return names if len(set(names)) == len(names) else paths

@@ -1,1 +1,1 @@
-"""Learning the weights: batches, loss, schedules, checkpoints, the loop."""
+"""Training: batches, loss, schedules, checkpoints, and the training loop."""

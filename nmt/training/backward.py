@@ -1,6 +1,6 @@
-"""The gradient of a batch: by threads on a CPU, in one pass elsewhere.
+"""Computes the gradient of a batch: with threads on a CPU, in one pass elsewhere.
 
-On a CPU each thread takes a shard of the batch's sentence pairs, see `nmt/ops/shards.py`.
+On a CPU, each thread processes a shard of the sentence pairs; see `nmt/ops/shards.py`.
 """
 
 import math
@@ -21,14 +21,14 @@ _MOST_SHARDS = 8  # at once: each holds a whole gradient
 
 @dataclass(frozen=True)
 class Seed:
-    """What a batch's dropout on a CPU follows from, so that a resumed training draws the same."""
+    """Determines the dropout of a batch on a CPU, so that a resumed run draws the same."""
 
     seed: int
     update: int
     batch: int
 
     def generator(self, shard: int) -> torch.Generator:
-        """Return a shard's own source of random numbers."""
+        """Return the random generator of a shard."""
         sequence = np.random.SeedSequence([self.seed, self.update, self.batch, shard])
         return torch.Generator().manual_seed(int(sequence.generate_state(1, np.uint64)[0]))
 

@@ -1,7 +1,7 @@
-"""Batches: which sentences go together, in which order, and as which tensors.
+"""Batches: groups sentence pairs, orders the groups, and turns them into tensors.
 
-Sentences of like length share a batch, so that little of it is padding. The batches of an epoch
-are a function of the seed and the epoch alone; a resumed run skips those it has seen.
+A batch has sentences of similar length, so that it needs little padding. The batches of an epoch
+depend only on the seed and the epoch; a resumed run skips those it has seen.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from nmt.corpus.tokenizers import SubwordTokenizer
 from nmt.model.padding import pad
 from nmt.special_tokens import EOS, PAD, SOS
 
-_POOL_BATCHES = 100  # sentences are sorted by length within pools of about so many batches
+_POOL_BATCHES = 100  # sentences are sorted by length within pools of about this many batches
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Batch:
     """Sentence pairs, padded on the right.
 
     source: (batch, source), ending in <eos>; target_in: (batch, target), <sos> and all tokens but
-    the last; target_out: (batch, target), all tokens but the first; label_indices: (tokens,), those
-    of the labels that are not padding in the flattened target_out, found here because counting
-    them on a GPU would make the processor wait
+    the last; target_out: (batch, target), all tokens but the first; label_indices: (tokens,),
+    indices of labels that are not padding in the flattened target_out, computed here because a GPU
+    would have to synchronize
     """
 
     source: Tensor
@@ -47,7 +47,7 @@ class Batch:
         return len(self.source)
 
     def share(self, number: int, count: int) -> "Batch":
-        """Return every `count`-th pair from pair `number` on."""
+        """Return every `count`-th pair, starting with pair `number`."""
         if count == 1:
             return self
         target_out = self.target_out[number::count]
@@ -59,7 +59,7 @@ class Batch:
         )
 
     def twice(self) -> "Batch":
-        """Return the batch with each pair twice, and each label followed by its repetition."""
+        """Return the batch with each pair twice, and each label directly followed by its copy."""
         first = self.label_indices
         both = torch.stack([first, first + self.target_out.numel()], dim=1)
         return Batch(
@@ -70,7 +70,7 @@ class Batch:
         )
 
     def without_labels(self) -> "Batch":
-        """Return the batch with no label that counts: its loss and gradient are zero."""
+        """Return the batch without labels; its loss and gradient are zero."""
         return replace(self, label_indices=self.label_indices[:0])
 
     @classmethod
@@ -88,14 +88,14 @@ class Batch:
         )
 
     def to(self, device: torch.device) -> "Batch":
-        """Copy to a device; to CUDA from pinned memory, without waiting."""
+        """Copy to a device; to CUDA asynchronously, from pinned memory."""
         if device.type == "cpu":
             return self
 
         def move(tensor: Tensor) -> Tensor:
             if device.type == "cuda":
                 return tensor.pin_memory().to(device, non_blocking=True)
-            return tensor.to(device)  # MPS, not waited for, may read memory that is free again
+            return tensor.to(device)  # asynchronous copies to MPS may read freed memory
 
         return replace(
             self,
@@ -110,7 +110,7 @@ class Batch:
 class Epoch:
     """The batches of an epoch.
 
-    order: the numbers of each batch's pairs; source, target: all sentences, as this epoch has them
+    order: the pair indices of each batch; source, target: all sentences, as segmented in this epoch
     """
 
     order: list[NDArray[np.int64]]
@@ -120,8 +120,8 @@ class Epoch:
     def batches(self, skip: int = 0, rank: int = 0, size: int = 1) -> Iterator[Batch]:
         """Yield the batches after the first `skip`.
 
-        Of several processes, number `rank` of `size` gets (and reads) its share of each batch only:
-        every size-th pair. Where a batch has too few, the share is a pair without labels.
+        With several processes, process `rank` of `size` reads only its share of each batch, every
+        size-th pair. If a batch has too few pairs, the share is a pair without labels.
         """
         for pairs in self.order[skip:]:
             share = pairs[rank::size]
@@ -131,7 +131,7 @@ class Epoch:
 
 
 class BatchPlan:
-    """Deals the training pairs out to batches, anew each epoch."""
+    """Groups the training pairs into new batches for each epoch."""
 
     def __init__(self, prepared: PreparedData, config: TrainingConfig, max_length: int):
         self._given = prepared.sequences("train")
@@ -144,19 +144,19 @@ class BatchPlan:
 
     @property
     def too_long(self) -> int:
-        """Number of pairs that the model's positions cannot hold."""
+        """Number of pairs that are too long for the model's positions."""
         return len(self._lengths) - len(self.usable)
 
     @property
     def tokens(self) -> int:
-        """Number of labels in an epoch: the target pieces and the <eos> of each usable pair."""
+        """Number of labels in an epoch: target pieces and <eos> of all usable pairs."""
         lengths = self._given[1].lengths + 1
         if self._shares is None:
             return int(lengths[self.usable].sum())
         return round(sum(float(lengths[c].mean()) * count for c, count in self._counts()))
 
     def deal(self, epoch: int) -> Epoch:
-        """Return an epoch, counted from 1, which follows from `training.seed` and its number."""
+        """Return an epoch, counted from 1; it depends on `training.seed` and its number."""
         source, target = self._sentences(epoch)
         return Epoch(self._order(epoch, _lengths(source, target)), source, target)
 
@@ -174,17 +174,17 @@ class BatchPlan:
         return batches
 
     def largest(self) -> Batch:
-        """Return the batch of the first epoch with the most padded tokens, both sides counted."""
+        """Return the batch of the first epoch with the most padded tokens on both sides."""
         epoch = self.deal(1)
         source, target = (side.lengths + 1 for side in (epoch.source, epoch.target))
         sizes = [len(pairs) * (source[pairs].max() + target[pairs].max()) for pairs in epoch.order]
         return next(epoch.batches(skip=int(np.argmax(sizes))))
 
     def _draw(self, generator: np.random.Generator) -> NDArray[np.int64]:
-        """Return the numbers of an epoch's pairs: all, or each corpus at its share of as many.
+        """Return the pair indices of an epoch: all, or each corpus according to its share.
 
-        Where a share is more than the corpus has, its pairs come again; where it is less, they are
-        drawn anew each epoch.
+        If a share exceeds the size of its corpus, pairs are repeated; if it is smaller, a new
+        sample is drawn for each epoch.
         """
         if self._shares is None:
             return self.usable
@@ -195,7 +195,7 @@ class BatchPlan:
         return np.concatenate(drawn)
 
     def _counts(self) -> Iterator[tuple[NDArray[np.int64], int]]:
-        """Yield each corpus's usable pairs, and how many pairs of an epoch are its."""
+        """Yield the usable pairs of each corpus, and its number of pairs per epoch."""
         assert self._shares
         ends = np.cumsum([size for size, _ in self._shares])
         limits = np.searchsorted(self.usable, ends)
@@ -212,7 +212,7 @@ class BatchPlan:
         return max(1, min(pools, len(self.usable)))
 
     def _cut(self, pairs: NDArray[np.int64], lengths: list[int]) -> Iterator[NDArray[np.int64]]:
-        """Cut pairs sorted by length where a batch would exceed its padded tokens."""
+        """Split pairs sorted by length into batches of limited padded tokens."""
         assert self._config.batch_tokens
         start = 0
         for end, length in enumerate(lengths):
@@ -222,7 +222,7 @@ class BatchPlan:
         yield pairs[start:]
 
     def _sentences(self, epoch: int) -> Sequence[Sequences]:
-        """Return source and target as an epoch has them: with `tokenizer.sampling`, its own."""
+        """Return source and target for an epoch, newly segmented with `tokenizer.sampling`."""
         if not self._samplers:
             return self._given
         return [
@@ -241,10 +241,10 @@ def batches_of(
     max_length: int,
     chosen: Sequence[int] | None = None,
 ) -> list[Batch]:
-    """Return the pairs of `train` or `validation` once, by length, those that the model can hold.
+    """Return batches of `train` or `validation`, sorted by length, without pairs that are too long.
 
-    For evaluation: always the same batches in the same order. chosen: the numbers of the pairs to
-    return; all if None
+    For evaluation: always the same batches in the same order. chosen: indices of the pairs to
+    return, or None for all
     """
     source, target = prepared.sequences(split)
     lengths = _lengths(source, target)
@@ -266,9 +266,9 @@ def _label_indices(target_out: Tensor) -> Tensor:
 
 
 def _lengths(source: Sequences, target: Sequences) -> NDArray[np.int64]:
-    """Return the longer side's of each pair.
+    """Return the length of the longer side of each pair.
 
-    With <eos> on one side, <sos> and <eos> shifted into one on the other: one more each.
+    Each side has one extra token: <eos> in the source, <sos> or <eos> in the shifted target.
     """
     return np.maximum(source.lengths, target.lengths) + 1
 

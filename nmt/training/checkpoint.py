@@ -1,4 +1,4 @@
-"""The whole state of a training, saved and restored so that nothing shows the interruption."""
+"""Saves and restores the complete training state, so that resuming is exact."""
 
 import json
 import pickle
@@ -23,11 +23,11 @@ FORMAT = 3
 
 @dataclass
 class Progress:
-    """How far a training has come.
+    """The progress of a training.
 
-    epoch counts from 1, batch is how many of its batches are done; bleu is the last validation's;
-    stale counts validations since the best; validated is the update of the last one; loss is this
-    process's sum over the loss_tokens that all have trained on since then, without label smoothing
+    epoch: from 1; batch: number of its batches that are done; bleu: of the last validation; stale:
+    validations since the best; validated: update of the last validation; loss: sum in this process
+    over the loss_tokens of all processes since then, without label smoothing
     """
 
     epoch: PositiveInt = 1
@@ -54,9 +54,9 @@ def save_checkpoint(
     progress: Progress,
     worker: Worker,
 ) -> None:
-    """Write everything that the next update depends on, whole or not at all; keep the one before.
+    """Atomically write everything that the next update depends on; keep the previous checkpoint.
 
-    Of several processes the main one writes, and all have to call this.
+    With several processes, all must call this, and the main one writes.
     """
     own = worker.gather((progress.loss, _generator_states(worker.device)))
     if not worker.is_main:
@@ -74,7 +74,7 @@ def save_checkpoint(
     with replacing(run.checkpoint, previous=keep) as partial, partial.open("wb") as file:
         try:
             torch.save(state, file)
-        except RuntimeError as error:  # PyTorch's word for a full disk, and what the file said
+        except RuntimeError as error:  # PyTorch's error for a full disk
             if isinstance(error.__context__, OSError):
                 raise error.__context__ from None
             raise
@@ -88,10 +88,10 @@ def load_checkpoint(
     average: WeightAverage | None,
     worker: Worker,
 ) -> Progress:
-    """Restore what `save_checkpoint` wrote, or the one before where that is damaged.
+    """Restore a checkpoint, or the previous one if it is damaged.
 
-    Raises `UserError` where neither can be read or the number of processes is another one: each
-    goes on with its own random numbers.
+    Raises `UserError` if neither can be read or if the number of processes differs, because each
+    process has its own random state.
     """
     current, previous = run.checkpoint, run.previous_checkpoint
     if not previous.exists():
@@ -100,9 +100,9 @@ def load_checkpoint(
         return _load(current, model, optimizer, loss_scale, average, worker)
     except _DamagedError as error:
         progress = _load(previous, model, optimizer, loss_scale, average, worker)
-        worker.gather(None)  # by now all of them have read it
+        worker.gather(None)  # now all processes have read it
         if worker.is_main:
-            previous.replace(current)  # lest the next save keeps the damaged one
+            previous.replace(current)  # so that the next save does not keep the damaged one
             tqdm.write(
                 f"{error}\ngoing on from the checkpoint before, of update {progress.updates}; "
                 "best, last and averaged weights are untouched"
@@ -111,7 +111,7 @@ def load_checkpoint(
 
 
 class _DamagedError(UserError):
-    """A checkpoint that is missing or cannot be read."""
+    """The checkpoint is missing or cannot be read."""
 
 
 def _load(
@@ -138,7 +138,7 @@ def _load(
             )
         model.load_state_dict(state["model"])
         _restore_moments(optimizer, state["optimizer"]["state"])
-        if "loss scale" in state:  # older versions had none
+        if "loss scale" in state:  # not in older versions
             loss_scale.restore(state["loss scale"])
         if average is not None:
             average.load(state["average"])
@@ -153,9 +153,11 @@ def _load(
             f"{path}: no checkpoint to go on from; the run's weights can still translate; train "
             "anew with another --run"
         ) from None
-    except Exception as error:  # torch.load raises a dozen kinds for damaged files
+    except Exception as error:  # torch.load raises many types of errors for damaged files
         reason = one_line(error)[:200]
-        if isinstance(error, pickle.UnpicklingError):  # PyTorch would advise to trust the file
+        if isinstance(
+            error, pickle.UnpicklingError
+        ):  # PyTorch's message suggests trusting the file
             reason = "it holds other things than tensors and numbers"
         raise _DamagedError(
             f"{path}: checkpoint cannot be read: {reason}; train anew with another --run"
@@ -163,7 +165,7 @@ def _load(
 
 
 def _verify_checksums(path: Path) -> None:
-    """Raise `BadZipFile` if bytes of the archive have changed: PyTorch does not look."""
+    """Raise `BadZipFile` if the archive is damaged, which PyTorch does not check."""
     with zipfile.ZipFile(path) as archive:
         damaged = archive.testzip()
     if damaged is not None:
@@ -171,9 +173,9 @@ def _verify_checksums(path: Path) -> None:
 
 
 def _restore_moments(optimizer: torch.optim.Optimizer, saved: dict[int, dict[str, Tensor]]) -> None:
-    """Let the optimizer have the moments that were saved; its settings stay its own.
+    """Restore the saved moments of the optimizer, but not its settings.
 
-    Raises `ValueError` for any that do not fit: the fused optimizers would write beyond them.
+    Raises `ValueError` for wrong shapes: fused optimizers would write out of bounds.
     """
     shapes = [p.shape for group in optimizer.param_groups for p in group["params"]]
     scalars = {"step", "mu_product"} if isinstance(optimizer, torch.optim.NAdam) else {"step"}

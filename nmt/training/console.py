@@ -1,4 +1,4 @@
-"""What a training tells on the console: a progress bar, each validation, beginning and end."""
+"""Console output of training: progress bar, validations, remaining time."""
 
 import sys
 from types import TracebackType
@@ -18,7 +18,7 @@ _MINUTES_FORMAT = "{l_bar}{bar}| {n:.1f}/{total:g} min{postfix}"
 
 
 def duration(minutes: float) -> str:
-    """Write a time to wait for in the unit that fits."""
+    """Format a duration in a suitable unit."""
     if minutes < 2:
         return f"{60 * minutes:.0f} s"
     return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
@@ -63,7 +63,7 @@ class ProgressBar:
             self.tell_time_left(progress)
 
     def tell_time_left(self, progress: Progress) -> None:
-        """Say how long the rest takes at the speed so far, validations so far counted."""
+        """Print the remaining time at the speed so far, including validations."""
         self._time_is_told = True
         elapsed = progress.minutes - self._begin_minutes
         speed = (progress.updates - self._begin_updates) / max(elapsed, 1e-9)  # updates a minute
@@ -75,7 +75,7 @@ class ProgressBar:
             tqdm.write(f"at this speed the training ends in {duration(left)}{earlier}")
 
     def wants_report(self, progress: Progress) -> bool:
-        """Tell whether the last report is old: a GPU has to be waited for to read its loss."""
+        """Return whether a report is due; reading the loss makes a GPU synchronize."""
         return progress.minutes - self._minutes >= _REPORT_MINUTES
 
     def report(self, progress: Progress, epoch: int, loss: float) -> None:
@@ -90,7 +90,7 @@ class ProgressBar:
 
 
 def show_validation(line: Validation, best: bool) -> None:
-    """Print the measures of a validation and its sample translations."""
+    """Print the metrics and sample translations of a validation."""
     tqdm.write(
         f"update {line['update']:,}, epoch {line['epoch']}, {line['minutes']:.1f} min: "
         f"training loss {line['train_loss']:.3f}, validation loss {line['loss']:.3f}, "

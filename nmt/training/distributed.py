@@ -1,11 +1,11 @@
-"""Training by several processes at once: which of them this one is, and what they exchange.
+"""Training with several processes: identifies them and exchanges data between them.
 
 torchrun --nproc-per-node=2 -m nmt -- train --config multi30k.yaml
 
-Each process, a worker, holds the whole model and takes its share of every batch; gradients are
-averaged by `DistributedDataParallel` (Li et al. 2020, https://arxiv.org/abs/2006.15704). Everything
-else that they have to agree on are a few numbers and texts, which are exchanged on CPUs by gloo, so
-that no GPU has to be waited for.
+Each process (worker) has the whole model and a share of every batch; `DistributedDataParallel`
+averages the gradients (Li et al. 2020, https://arxiv.org/abs/2006.15704). Everything else that the
+workers exchange is a few numbers and strings, sent between CPUs by gloo, so that no GPU has to
+synchronize.
 """
 
 import os
@@ -36,19 +36,21 @@ from nmt.device import choose_device
 from nmt.errors import UserError, one_line
 
 T = TypeVar("T")
-_TIMEOUT = timedelta(minutes=30)  # longer than the others ever wait for the main one to write
+_TIMEOUT = timedelta(minutes=30)  # longer than the main worker ever needs for writing
 _ROLL_CALL_SECONDS = 5.0
 _SECONDS_A_LOOK = 0.1
 _SECONDS_AFTER_AN_ERROR = 0.5
-_LOOKS_AT_MESSAGES = 1000  # a millisecond apart; a clock would run on while a process is stopped
+_LOOKS_AT_MESSAGES = (
+    1000  # a millisecond apart; a clock would keep running while a process is stopped
+)
 
 
 class Worker:
     """The only process of a training; `DistributedWorker` is one of several.
 
-    device: where this worker's model is; rank: its number; 0 is the main worker, which alone writes
-    and prints; size: number of workers; command: what starts `nmt` with as many; when_lost: what
-    the user is told to do when a worker is lost; at_second_signal: the handler of a second Ctrl-C
+    device: of this worker's model; rank: its number, where 0 is the main worker, the only one that
+    writes and prints; size: number of workers; command: starts `nmt` with this many; when_lost:
+    advice to the user if a worker is lost; at_second_signal: handler of a second Ctrl-C
     """
 
     rank = 0
@@ -62,7 +64,7 @@ class Worker:
 
     @property
     def is_main(self) -> bool:
-        """Whether this process is the one that writes and prints."""
+        """Whether this process writes and prints."""
         return self.rank == 0
 
     def sum(self, *numbers: float) -> tuple[float, ...]:
@@ -78,7 +80,7 @@ class Worker:
         return [value]
 
     def main_first(self, main: Callable[[], T], others: Callable[[], T]) -> T:
-        """Do `main` in the main worker, however long it takes, then `others` in the others."""
+        """Run `main` in the main worker, however long it takes, then `others` in the others."""
         return main()
 
     def replicate(self, module: nn.Module) -> nn.Module:
@@ -86,17 +88,17 @@ class Worker:
         return module
 
     def averaging(self, module: nn.Module, now: bool) -> AbstractContextManager[None]:
-        """Return the context of a pass; its gradients are averaged now or with a later pass's."""
+        """Return the context of a pass whose gradients are averaged now, or with a later pass."""
         return nullcontext()
 
 
 class DistributedWorker(Worker):
     """One of several processes, all of which call the same methods in the same order.
 
-    store: keys and values that all can write and read, even when messages no longer arrive
+    store: a shared key–value store, which works even if messages no longer arrive
     """
 
-    at_second_signal = signal.SIG_IGN  # torchrun passes on what the terminal has sent already
+    at_second_signal = signal.SIG_IGN  # torchrun repeats signals that the terminal has already sent
 
     def __init__(self, store: Store, rank: int, size: int):
         super().__init__(torch.device("cpu"))
@@ -108,7 +110,7 @@ class DistributedWorker(Worker):
         self.command = f"torchrun {machines}--nproc-per-node={here} -m nmt --"
 
     def join(self, device: torch.device) -> None:
-        """Wait for the others; of CUDA GPUs take this process's own."""
+        """Wait for the others, and select this process's own GPU."""
         self.device = _own(device)
         backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
         distributed.init_process_group(
@@ -134,11 +136,11 @@ class DistributedWorker(Worker):
         [longest] = self.largest(len(mine))
         rows = torch.zeros(self.size, int(longest), dtype=torch.uint8)
         rows[self.rank, : len(mine)] = mine
-        self._reduce(rows, distributed.ReduceOp.SUM)  # all others' rows are zero here
+        self._reduce(rows, distributed.ReduceOp.SUM)  # the rows of the others are zero here
         return [pickle.loads(row.numpy().tobytes()) for row in rows]
 
     def main_first(self, main: Callable[[], T], others: Callable[[], T]) -> T:
-        """See `Worker.main_first`; by the store, since messages are not awaited for hours."""
+        """See `Worker.main_first`; uses the store, because messages time out."""
         if self.is_main:
             result = main()
             self._store.set("main is done", "")
@@ -149,7 +151,7 @@ class DistributedWorker(Worker):
 
     def replicate(self, module: nn.Module) -> nn.Module:
         """See `Worker.replicate`."""
-        # The only buffers are tables of positions, which are computed alike everywhere.
+        # The only buffers are position tables, which are equal everywhere.
         return DistributedDataParallel(
             module, gradient_as_bucket_view=True, broadcast_buffers=False
         )
@@ -161,12 +163,12 @@ class DistributedWorker(Worker):
 
     @contextmanager
     def one_voice(self) -> Iterator[None]:
-        """Let the main process alone be heard, and when some fail, the first of them."""
+        """Let only the main process print, and if processes fail, the first to fail."""
         try:
             with nullcontext() if self.is_main else _silence():
                 yield
         except Exception as error:
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # torchrun's, who has seen a failure too
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # sent by torchrun after a failure
             lost = self._lost() if _tells_of_loss(error) else ""
             if self._store.add("failures", 1) > 1:
                 sys.exit(2)
@@ -176,19 +178,19 @@ class DistributedWorker(Worker):
 
     @contextmanager
     def letting_go(self) -> Iterator[None]:
-        """Leave only when gloo's threads have let go of all messages.
+        """Wait until gloo's threads have released all messages.
 
-        For that they need Python's global lock, and the end of the group, which may hold the lock,
-        waits for their end: a process too quick to leave would wait for ever, as in
+        They need Python's global lock to do so. Destroying the group waits for them, possibly while
+        holding that lock: a process that leaves too early deadlocks, as in
         https://github.com/pytorch/pytorch/issues/56297.
         """
         try:
             yield
         except BaseException:
-            time.sleep(_SECONDS_AFTER_AN_ERROR)  # the messages of gradients cannot be looked at
+            time.sleep(_SECONDS_AFTER_AN_ERROR)  # messages with gradients cannot be tracked
             raise
         finally:
-            for _ in range(_LOOKS_AT_MESSAGES):  # not for ever: an error may keep a message
+            for _ in range(_LOOKS_AT_MESSAGES):  # limited: an error may keep a message alive
                 if not self._in_use():
                     break
                 time.sleep(0.001)
@@ -201,7 +203,7 @@ class DistributedWorker(Worker):
         return tuple(tensor.tolist())
 
     def _reduce(self, message: torch.Tensor, operation: distributed.ReduceOp.RedOpType) -> None:
-        """Let all processes have the sum or maximum of their messages, in place."""
+        """Replace the messages of all processes by their sum or maximum, in place."""
         self._sent = [*self._in_use(), weakref.ref(message)]
         distributed.all_reduce(message, operation)
 
@@ -209,7 +211,7 @@ class DistributedWorker(Worker):
         return [message for message in self._sent if message() is not None]
 
     def _lost(self) -> str:
-        """Say which process was lost: one of those that do not say they are here in time."""
+        """Return which processes were lost: those that do not respond in time."""
         self._store.set(f"{self.rank} is here", "")
         end = time.monotonic() + _ROLL_CALL_SECONDS
         while len(silent := self._silent()) > 1 and time.monotonic() < end:
@@ -223,11 +225,11 @@ class DistributedWorker(Worker):
 
 @contextmanager
 def joined(device: str | None = None) -> Iterator[Worker]:
-    """Join the processes that torchrun has started; it is one process where it has not.
+    """Join the processes started by torchrun; without torchrun there is only this one.
 
-    `device` is as for `choose_device`; of several CUDA GPUs each process takes its own. While the
-    context lasts only the main process is heard. Where it ends in an error, the first process to
-    fail raises it and the others exit; of a lost one, a survivor tells in a `UserError`.
+    device: as for `choose_device`; each process uses its own GPU. Within the context, only the main
+    process prints. After an error, the first process to fail raises it and the others exit; if a
+    process is lost, one of the others raises a `UserError`.
     """
     if not _several():
         yield Worker(choose_device(device))
@@ -235,14 +237,14 @@ def joined(device: str | None = None) -> Iterator[Worker]:
     worker = DistributedWorker(*_meet())
     with worker.letting_go(), worker.one_voice():
         if device != "cpu":
-            _make_own_gpu_current()  # else choosing would use memory of the first
+            _make_own_gpu_current()  # otherwise choosing would use memory of the first GPU
         worker.join(choose_device(device))
         yield worker
     distributed.destroy_process_group()
 
 
 def require_one(work: str) -> None:
-    """Raise `UserError` where torchrun has started several processes."""
+    """Raise `UserError` if torchrun has started several processes."""
     if _several():
         raise UserError(f"{work} is for one process; start it without torchrun")
 
@@ -252,7 +254,7 @@ def _several() -> bool:
 
 
 def _meet() -> tuple[Store, int, int]:
-    """Return the store that torchrun's variables lead to, this process's rank, and the size."""
+    """Return torchrun's store, the rank of this process, and the number of processes."""
     try:
         store, rank, size = next(rendezvous("env://", timeout=_TIMEOUT))
     except (ValueError, distributed.DistError) as error:
@@ -270,7 +272,7 @@ def _make_own_gpu_current() -> None:
 
 
 def _own(device: torch.device) -> torch.device:
-    """Return the process's own GPU, made the current one, where `device` is a GPU."""
+    """Select and return the process's own GPU, if `device` is a GPU."""
     if device.type == "cpu":
         return device
     if device.type != "cuda":
@@ -286,7 +288,7 @@ def _own(device: torch.device) -> torch.device:
 
 
 def _tells_of_loss(error: Exception) -> bool:
-    """Whether it is NCCL's error, or gloo's, which has no class, that another does not answer."""
+    """Return whether NCCL or gloo reports that another process does not answer."""
     by_gloo = isinstance(error, RuntimeError) and "gloo" in str(error)
     return isinstance(error, distributed.DistError) or by_gloo
 

@@ -1,4 +1,4 @@
-"""A look ahead of a long training: does it fit into memory, and how long will it take?
+"""Estimates before a long training whether it fits into memory and how long it takes.
 
 >>> from nmt.config_files import load_config
 >>> from nmt.training.dry_run import dry_run
@@ -101,8 +101,8 @@ def _range(ends: list[str]) -> str:
 def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     """Take two updates on the largest batch, some more, and decode a sentence; leave no run behind.
 
-    Prepares the data first where needed; that stays. Without CUDA the memory is that of the whole
-    process, the preparation counted if there was one.
+    Prepares the data first if necessary, and keeps it. Without CUDA, memory is that of the whole
+    process, including preparation.
     """
     device = device or choose_device()
     prepared = prepare(config)
@@ -157,7 +157,7 @@ def _speeds(trainer: Trainer) -> list[float]:
 
 
 def _update_seconds(trainer: Trainer, batches: list[Batch]) -> float:
-    # Reading the loss waits for all that a GPU has been told to do.
+    # Reading the loss waits for the GPU.
     return _seconds(lambda: trainer.state.update(batches).item())
 
 
@@ -181,7 +181,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _peak_memory(device: torch.device) -> int | None:
-    """Return the most bytes held so far: of tensors on a CUDA device, else by the process."""
+    """Return the peak memory in bytes: of tensors on a CUDA device, otherwise of the process."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     try:

@@ -1,4 +1,4 @@
-"""The datastore of a run: what its model makes of each position of its training text."""
+"""Builds the datastore of a run from its training text."""
 
 import torch
 from torch import Tensor
@@ -21,17 +21,17 @@ _LARGEST = 4 * 2**30  # bytes of keys; filling takes twice as many
 def fill_datastore(
     run: RunFolder, prepared: PreparedData, weights: Weights, device: torch.device
 ) -> Datastore:
-    """Let a run's model read its training pairs, and keep what it makes of them in the run folder.
+    """Run the model on its training pairs, and store keys and values in the run folder.
 
-    Raises `UserError` where that would be too much to keep, or the data has been prepared anew from
-    another corpus since.
+    Raises `UserError` if the datastore would be too large, or if the data has been prepared again
+    from another corpus.
     """
     require_same_data(run, prepared)
     config, tokenizers = run.config, prepared.tokenizers
     sizes = tokenizers.source.size, tokenizers.target.size
     require_room(prepared, config.model.d_model)
     path = run.weights(weights)
-    # Before they are loaded: should a training replace them now, the datastore will be refused.
+    # Identify the weights before loading them, so that a replacement meanwhile is noticed.
     made_from = identity(path) if path.exists() else ""
     model = load_weights(path, config.model, *sizes, device)
     batches = batches_of("train", prepared, config.training, config.model.max_length)
@@ -48,14 +48,14 @@ def fill_datastore(
 
 
 def _joined(parts: list[Tensor]) -> Tensor:
-    """Concatenate, and let go of the parts, which are as large again."""
+    """Concatenate, and free the parts, which need as much memory."""
     whole = torch.cat(parts)
     parts.clear()
     return whole
 
 
 def require_room(prepared: PreparedData, d_model: int) -> None:
-    """Raise `UserError` where a corpus has too many target positions to keep."""
+    """Raise `UserError` if a corpus has too many target positions to store."""
     positions = len(prepared.sequences("train")[1].ids)
     size = positions * d_model * 4
     if size > _LARGEST:

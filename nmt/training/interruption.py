@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, which a training answers between two updates."""
+"""Handles Ctrl-C and SIGTERM between two updates."""
 
 import signal
 import threading
@@ -17,10 +17,10 @@ class Interruption:
 
 @contextmanager
 def catching_signals(at_second: Any) -> Iterator[Interruption]:
-    """Note Ctrl-C and SIGTERM while the context lasts, instead of raising at once.
+    """Record Ctrl-C and SIGTERM within the context, instead of raising immediately.
 
-    at_second: the handler of the same signal from then on. Outside of the main thread, where
-    Python allows no handlers, nothing is caught.
+    at_second: handler for a second signal of the same kind. Outside the main thread, where Python
+    allows no handlers, nothing is caught.
     """
     interruption = Interruption()
 

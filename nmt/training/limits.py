@@ -11,7 +11,7 @@ def last_update(settings: TrainingConfig, updates_an_epoch: int) -> int:
 
 
 def reached_limit(settings: TrainingConfig, progress: Progress) -> str:
-    """Say which limit has been reached; empty while there is none."""
+    """Return which limit has been reached, or an empty string."""
     if settings.max_updates and progress.updates >= settings.max_updates:
         return f"training.max_updates {settings.max_updates} is reached"
     if settings.max_minutes and progress.minutes >= settings.max_minutes:
@@ -26,12 +26,12 @@ def reached_limit(settings: TrainingConfig, progress: Progress) -> str:
 
 
 def ends_early(settings: TrainingConfig) -> bool:
-    """Tell whether validations may end the training before its last update."""
+    """Return whether validations may end training before the last update."""
     return bool(settings.target_bleu or settings.patience)
 
 
 def validation_is_due(settings: TrainingConfig, progress: Progress, batches_in_epoch: int) -> bool:
-    """Tell whether to validate after the last update."""
+    """Return whether to validate after the last update."""
     if settings.validate_updates:
         return progress.updates % settings.validate_updates == 0
     return progress.batch >= batches_in_epoch
@@ -40,7 +40,7 @@ def validation_is_due(settings: TrainingConfig, progress: Progress, batches_in_e
 def checkpoint_is_due(
     settings: TrainingConfig, progress: Progress, saved_update: int, saved_minutes: float
 ) -> bool:
-    """Tell whether to write a checkpoint, the last having been written at that update and time."""
+    """Return whether to write a checkpoint, given the update and time of the last one."""
     every = settings.checkpoint_updates
     if every and progress.updates - saved_update >= every:
         return True

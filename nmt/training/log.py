@@ -1,4 +1,4 @@
-"""The record of a training: metrics.jsonl, updates.jsonl, and TensorBoard's files where wanted."""
+"""The logs of a training: metrics.jsonl, updates.jsonl, and optionally TensorBoard files."""
 
 import json
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ from typing import TextIO
 from nmt.run_folder import RunFolder, UpdatePoint, Validation, replacing
 from nmt.training.tensorboard import TensorBoard
 
-POINT_UPDATES = 10  # updates from one point of the training curve to the next
+POINT_UPDATES = 10  # updates between points of the training curve
 
 
 class TrainingLog:
-    """Adds validations, and points of the training curve, to the record of a run."""
+    """Appends validations and points of the training curve to the logs of a run."""
 
     def __init__(self, run: RunFolder, points: TextIO, board: TensorBoard | None):
         self._run, self._points, self._board = run, points, board
@@ -30,9 +30,9 @@ class TrainingLog:
 
 @contextmanager
 def opened_log(run: RunFolder, updates: int, tensorboard: bool) -> Iterator[TrainingLog]:
-    """Open the record of a run that goes on after `updates` updates.
+    """Open the logs of a run that continues after `updates` updates.
 
-    What a training that was killed has recorded after that is dropped: it will be made again.
+    Drops later entries of a killed training, because those updates will be repeated.
     """
     found = run.read_metrics()
     lines = [line for line in found if line["update"] <= updates]

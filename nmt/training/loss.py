@@ -12,7 +12,9 @@ from nmt.model.transformer import Transformer
 from nmt.ops.cross_entropy import linear_cross_entropy
 from nmt.training.batches import Batch
 
-_LOGITS_AT_A_TIME = 2**24  # 64 MiB of float32: validation should not need more than an update
+_LOGITS_AT_A_TIME = (
+    2**24
+)  # 64 MiB of float32, so that validation needs no more memory than an update
 
 
 def batch_loss(
@@ -20,10 +22,10 @@ def batch_loss(
 ) -> tuple[Tensor, Tensor]:
     """Return the training loss and the plain cross-entropy, each summed over the labels.
 
-    Divide them by `batch.tokens` for the means. The second is what validation measures.
+    Divide them by `batch.tokens` for the means. Validation uses the second.
 
-    With `r_drop` the model reads the batch twice, with different dropout, and learns to predict
-    the same: see `linear_cross_entropy`. Both results are then the means of the two passes.
+    With `r_drop`, the model processes the batch twice with different dropout, and disagreement is
+    penalized: see `linear_cross_entropy`. Both results are then means over the two passes.
     """
     passes = 2 if r_drop else 1
     hidden, labels = at_labels(model, batch.twice() if r_drop else batch)
@@ -37,7 +39,7 @@ def batch_loss(
 class BatchLoss(nn.Module):
     """`batch_loss` in the configured precision, on the model's device.
 
-    A module, since `DistributedDataParallel` averages the gradients of a module's `forward`.
+    A module, because `DistributedDataParallel` averages the gradients of a module's `forward`.
     """
 
     def __init__(self, model: Transformer, settings: TrainingConfig, device: torch.device):
@@ -58,8 +60,8 @@ class BatchLoss(nn.Module):
 def at_labels(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
     """Return the decoder's output and the labels, both without padding.
 
-    → (tokens, d_model), (tokens,). The output layer is the costliest part of the model: padding
-    need not go through it.
+    → (tokens, d_model), (tokens,). The output layer is the most expensive part of the model, so it
+    skips padding.
     """
     hidden = model.hidden(batch.source, batch.target_in).flatten(0, 1)
     return hidden.index_select(0, batch.label_indices), batch.target_out.flatten()[
@@ -78,7 +80,7 @@ class Scores:
 
 @torch.no_grad()
 def score_batch(model: Transformer, batch: Batch) -> Scores:
-    """Return the unsmoothed loss and how many next tokens the model guesses (teacher forcing)."""
+    """Return the unsmoothed loss and the number of correct predictions (teacher forcing)."""
     hidden, labels = at_labels(model, batch)
     loss, correct = hidden.new_zeros((), dtype=torch.float), labels.new_zeros(())
     rows = max(1, _LOGITS_AT_A_TIME // model.output.out_features)

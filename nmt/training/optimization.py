@@ -27,10 +27,10 @@ def make_optimizer(model: nn.Module, config: TrainingConfig) -> torch.optim.Opti
 
 
 def learning_rate(config: TrainingConfig, update: int, last_update: int) -> float:
-    """Return the rate of an update, counted from 1; `last_update` is where cosine reaches zero.
+    """Return the rate of an update, counted from 1; cosine reaches zero at `last_update`.
 
-    inverse_sqrt is the Noam schedule (Vaswani et al. 2017, equation 3), with the peak given
-    instead of following from d_model: peak · min(update / warm-up, √(warm-up / update)).
+    inverse_sqrt is the Noam schedule (Vaswani et al. 2017, equation 3) with an explicit peak
+    instead of one derived from d_model: peak · min(update / warm-up, √(warm-up / update)).
     """
     warmup = max(1, config.warmup_updates)
     if update < warmup:
@@ -44,27 +44,27 @@ def learning_rate(config: TrainingConfig, update: int, last_update: int) -> floa
 
 
 class LossScale:
-    """Keeps the gradients of float16 products from vanishing; else it does nothing.
+    """Loss scaling for float16; does nothing for other types.
 
-    The loss is multiplied by a large factor, its gradients are divided by it (Micikevicius et al.
-    2018, section 3.2, https://arxiv.org/abs/1710.03740). An update whose gradients overflow is
-    skipped: the weights stay as they are, the factor is halved, and the training goes on to the
-    next batch.
+    The loss is multiplied by a large factor and its gradients are divided by it (Micikevicius et
+    al. 2018, section 3.2, https://arxiv.org/abs/1710.03740). An update whose gradients overflow is
+    skipped: the weights stay unchanged, the factor is halved, and training continues with the next
+    batch.
     """
 
     def __init__(self, device: torch.device, dtype: torch.dtype):
         self._scaler = torch.amp.GradScaler(device.type, enabled=dtype == torch.float16)
         self._one = torch.ones((), device=device)
-        # Counted where the model is: reading it at each update would make a GPU wait.
+        # Counted on the device: reading it at each update would synchronize a GPU.
         self._skipped = torch.zeros((), dtype=torch.int64, device=device)
 
     @property
     def skipped(self) -> int:
-        """How many updates were skipped so far."""
+        """Number of updates skipped so far."""
         return int(self._skipped)
 
     def divisor(self, tokens: float) -> Tensor | float:
-        """Return what a summed loss is divided by for its scaled mean over the tokens."""
+        """Return the divisor that turns a summed loss into its scaled mean."""
         if not self._scaler.is_enabled():
             return tokens
         return tokens / self._scaler.scale(self._one)
@@ -75,7 +75,7 @@ class LossScale:
         parameters: Sequence[Tensor],
         clip_norm: float | None,
     ) -> None:
-        """Undo the scaling of the gradients, clip their norm, and let the optimizer step."""
+        """Unscale the gradients, clip their norm, and step the optimizer."""
         self._scaler.unscale_(optimizer)
         if clip_norm:
             nn.utils.clip_grad_norm_(parameters, clip_norm)
@@ -86,11 +86,11 @@ class LossScale:
             self._skipped += self._scaler.scale(self._one) < before
 
     def saved(self) -> dict[str, Any]:
-        """Return what `restore` takes."""
+        """Return the state for `restore`."""
         return {"scaler": self._scaler.state_dict(), "skipped": self.skipped}
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """Go on as one that was saved; raises `ValueError` for what is not."""
+        """Restore a saved state; raises `ValueError` for anything else."""
         numbers = [saved["skipped"], *saved["scaler"].values()]
         if not all(isinstance(x, int | float) and 0 <= x < math.inf for x in numbers):
             raise ValueError("the loss scale is not made of numbers")
@@ -102,7 +102,7 @@ class LossScale:
 class WeightAverage:
     """Exponential moving average of the weights: average ← decay · average + (1 - decay) · weights.
 
-    The decay starts small and grows with the updates, so that the random beginning is forgotten.
+    The decay starts small and grows, so that the random initial weights are forgotten.
     """
 
     def __init__(self, model: nn.Module, decay: float):
@@ -112,13 +112,13 @@ class WeightAverage:
 
     @torch.no_grad()
     def update(self, updates: int) -> None:
-        """Take the weights after `updates` updates in."""
+        """Include the weights after `updates` updates."""
         decay = min(self._decay, (1 + updates) / (10 + updates))
         torch._foreach_lerp_(self.average, self._weights, 1 - decay)
 
     @torch.no_grad()
     def swap(self) -> None:
-        """Exchange the model's weights and their average; call again to undo."""
+        """Swap the model's weights and their average; call again to undo."""
         for weight, average in zip(self._weights, self.average, strict=True):
             held = weight.clone()
             weight.copy_(average)
@@ -126,7 +126,7 @@ class WeightAverage:
 
     @torch.no_grad()
     def load(self, average: list[Tensor]) -> None:
-        """Take a saved average over; raises `ValueError` for one of other weights."""
+        """Restore a saved average; raises `ValueError` if the shapes differ."""
         for own, saved in zip(self.average, average, strict=True):
             if own.shape != saved.shape:
                 raise ValueError("the average is not of the weights' shapes")

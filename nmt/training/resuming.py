@@ -1,4 +1,4 @@
-"""How to resume a training, and what may change then: limits and rates, not the state's meaning."""
+"""How to resume a training, and which fields may change when resuming."""
 
 import shlex
 
@@ -24,12 +24,12 @@ _FIXED = (  # of the training section
 
 
 def resuming_command(run: RunFolder, worker: Worker) -> str:
-    """Return the command that goes on with a run."""
+    """Return the command that resumes a run."""
     return f"{worker.command} train --resume --run {shlex.quote(str(run.path))}"
 
 
 def require_same_settings(before: Config, now: Config) -> None:
-    """Raise `UserError` where fields have changed that the saved state depends on."""
+    """Raise `UserError` if fields have changed that the saved state depends on."""
     fixed = {f"model.{name}" for name in type(before.model).model_fields}
     fixed |= {f"data.{name}" for name in type(before.data).model_fields if name not in CORPUS_PATHS}
     fixed |= {f"tokenizer.{name}" for name in type(before.tokenizer).model_fields if name != "run"}

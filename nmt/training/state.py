@@ -1,4 +1,4 @@
-"""What an update changes: the weights, the optimizer, the average of the weights, the progress."""
+"""The state that an update changes: weights, optimizer, averaged weights, progress."""
 
 import math
 from collections.abc import Iterator
@@ -22,14 +22,14 @@ from nmt.training.loss import BatchLoss
 from nmt.training.optimization import LossScale, WeightAverage, learning_rate, make_optimizer
 from nmt.training.starting import freeze, load_initial
 
-_RETURN_UPDATES = 20  # updates after which unused memory is returned to the system
+_RETURN_UPDATES = 20  # updates between returns of unused memory to the system
 
 
 class TrainingState:
-    """A model in training; `update` is one step of the optimizer.
+    """A model in training; `update` is one optimizer step.
 
-    last_update: where the cosine schedule reaches zero; resume: whether `restore` is to follow, so
-    that `training.initial_weights` are not read
+    last_update: at which the cosine schedule reaches zero; resume: whether `restore` follows, so
+    that `training.initial_weights` need not be read
     """
 
     def __init__(
@@ -58,21 +58,21 @@ class TrainingState:
         self._by_threads = worker.device.type == "cpu" and worker.size == 1
         if worker.size > 1:
             self._settle_order()
-            torch.manual_seed(self.settings.seed + worker.rank)  # for dropout of its own
+            torch.manual_seed(self.settings.seed + worker.rank)  # different dropout in each worker
         self.optimizer = make_optimizer(self.model, self.settings)
         dtype = product_dtype(worker.device, self.settings.precision)
         self.loss_scale = LossScale(worker.device, dtype)
         decay = self.settings.average_decay
         self.average = WeightAverage(self.model, decay) if decay else None
         self.progress = Progress()
-        # Summed where the model is: reading it at each update would make a GPU wait.
+        # Summed on the device: reading it at each update would synchronize a GPU.
         self._cross_entropy = torch.zeros((), device=worker.device)
 
     def _settle_order(self) -> None:
-        """Take a pass over a pair without labels, whose gradients are zero.
+        """Run a pass on a pair without labels, whose gradients are zero.
 
-        After its first pass `DistributedDataParallel` changes the order in which it sums, and so
-        the last bits; with the first pass done, a resumed training sums as an uninterrupted one.
+        `DistributedDataParallel` changes its order of summation after the first pass, which affects
+        the last bits. With this extra pass, a resumed training sums like an uninterrupted one.
         """
         backward(self._loss_of, Batch.from_ids([[UNK]], [[UNK]]).without_labels(), 1)
         self.model.zero_grad()
@@ -82,11 +82,11 @@ class TrainingState:
 
         Returns their mean cross-entropy, which is the loss without label smoothing and R-Drop.
 
-        Dividing by the tokens of all batches, not each by its own, makes four quarter batches give
-        the gradient of the whole. The same holds for several workers: `batches` are the shares of
-        this one, and the loss is the sum of what they return.
+        All losses are divided by the tokens of all batches together, so that four quarter batches
+        give the same gradient as the whole. The same holds for several workers: `batches` are the
+        shares of this one, and the loss is the sum over workers.
         """
-        if not self.model.training:  # asking first: telling every module takes 0.2 ms
+        if not self.model.training:  # check first: setting the mode of every module takes 0.2 ms
             self.model.train()
         tokens = int(*self.worker.sum(sum(batch.tokens for batch in batches)))
         total = self._backward(batches, tokens)
@@ -134,13 +134,13 @@ class TrainingState:
         return loss / self.progress.loss_tokens
 
     def forget_loss(self) -> None:
-        """Begin a new mean."""
+        """Reset the mean loss."""
         self._cross_entropy.zero_()
         self.progress.loss_tokens = 0
 
     @contextmanager
     def averaged_weights(self) -> Iterator[None]:
-        """Replace the model's weights by their moving average, if there is one, in the context."""
+        """Use the moving average of the weights, if there is one, within the context."""
         if self.average:
             self.average.swap()
         try:
@@ -150,13 +150,13 @@ class TrainingState:
                 self.average.swap()
 
     def save(self, run: RunFolder) -> None:
-        """Write the run's checkpoint; raises `UserError` where the training has diverged."""
+        """Write the run's checkpoint; raises `UserError` if training has diverged."""
         self.require_finite_weights()
         self.progress.loss = self._cross_entropy.item()
         save_checkpoint(run, *self._saved_parts(), self.progress, self.worker)
 
     def restore(self, run: RunFolder) -> None:
-        """Take over the state of the run's checkpoint; raises `UserError` where it does not fit."""
+        """Restore the run's checkpoint; raises `UserError` if it does not match."""
         self.progress = load_checkpoint(run, *self._saved_parts(), self.worker)
         self._cross_entropy.fill_(self.progress.loss)
 
@@ -166,11 +166,11 @@ class TrainingState:
         return self.model, self.optimizer, self.loss_scale, self.average
 
     def require_finite_weights(self) -> None:
-        """Raise `UserError` where the training has diverged."""
+        """Raise `UserError` if training has diverged."""
         self.require_finite(sum(p.detach().sum() for p in self.model.parameters()))
 
     def require_finite(self, number: Tensor | float) -> float:
-        """Return the number; raise `UserError` where it is none: the training has diverged."""
+        """Return the number; raise `UserError` if it is not finite, as training has diverged."""
         if not math.isfinite(value := float(number)):
             raise UserError(
                 f"the training diverged before update {self.progress.updates} (loss or weights "

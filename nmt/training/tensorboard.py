@@ -1,4 +1,4 @@
-"""TensorBoard: the numbers of each validation, written by its own library as training goes on.
+"""Logs each validation to TensorBoard during training.
 
 tensorboard --logdir runs
 """
@@ -22,7 +22,7 @@ TAGS = {
 
 
 def require_tensorboard() -> None:
-    """Raise `UserError` where the library is missing, before training begins."""
+    """Raise `UserError` before training if the library is missing."""
     if find_spec("tensorboard") is None:
         raise UserError(
             "training.tensorboard needs the package tensorboard, which is not installed; set it to "
@@ -31,32 +31,32 @@ def require_tensorboard() -> None:
 
 
 class TensorBoard:
-    """Writes the validations of a run that goes on after `updates`; earlier ones are kept.
+    """Logs the validations of a run that continues after `updates`; keeps earlier ones.
 
-    In a new folder, they are written from `metrics`.
+    In a new folder, earlier ones are written from `metrics`.
     """
 
     def __init__(self, folder: Path, updates: int, metrics: list[Validation]):
         from torch.utils.tensorboard import SummaryWriter
 
         is_new = not folder.exists()
-        # What an interrupted run had written beyond its checkpoint is made again, and hidden.
+        # Hide what an interrupted run logged after its checkpoint; it will be repeated.
         self._writer = SummaryWriter(folder, purge_step=updates + 1)
         for line in metrics if is_new else []:
             self.write(line)
 
     def write(self, line: Validation) -> None:
-        """Add the numbers and sample translations of one validation."""
+        """Log the metrics and sample translations of one validation."""
         update = line["update"]
         numbers: Mapping[str, Any] = line
         for name, tag in TAGS.items():
             self._writer.add_scalar(tag, numbers[name], update)
         samples = [f"{sample['source']}  →  {sample['translation']}" for sample in line["samples"]]
-        # As a block of code, in which Markdown leaves <unk> and * as they are.
+        # As a code block, in which Markdown leaves <unk> and * alone.
         text = "\n".join(f"    {sample}" for sample in samples)
         self._writer.add_text("samples", text, update)
         self._writer.flush()
 
     def close(self) -> None:
-        """End the file."""
+        """Close the log."""
         self._writer.close()

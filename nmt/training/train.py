@@ -1,4 +1,4 @@
-"""The stage `train`: teacher forcing on prepared data until a limit is reached.
+"""The stage `train`: trains on prepared data until a limit is reached.
 
 >>> from nmt.config_files import load_config
 >>> from nmt.training.train import train
@@ -39,18 +39,18 @@ def train(
     worker: Worker | None = None,
     numbered: bool = False,
 ) -> RunFolder:
-    """Train a model into a run folder; with `resume`, go on where the folder's checkpoint stands.
+    """Train a model into a run folder; with `resume`, continue from its checkpoint.
 
-    Prepares the data first where needed. Raises `UserError` when the folder is in use, or, on
-    resuming, when the corpus has changed or a field that the saved state depends on; other fields,
-    such as limits and the learning rate, may change and are kept in the folder. A training that was
-    killed before its first checkpoint starts again, resumed or not.
+    Prepares the data first if necessary. Raises `UserError` if the folder is in use, or when
+    resuming, if the corpus or a field that the saved state depends on has changed. Other fields,
+    such as limits and the learning rate, may change, and the folder stores the new values. A
+    training that was killed before its first checkpoint starts again, resumed or not.
 
-    Raises `KeyboardInterrupt` after a Ctrl-C or SIGTERM, with a checkpoint written; there is no
-    datastore for `decoding.neighbours` then.
+    Raises `KeyboardInterrupt` after Ctrl-C or SIGTERM, with a checkpoint written, but without a
+    datastore for `decoding.neighbours`.
 
-    worker: this process as `joined` returns it; by default it is the only one, on the best device;
-    numbered: whether FOLDER-2, FOLDER-3, … will do as well where the folder is taken
+    worker: this process, from `joined`; default: the only one, on the best device; numbered:
+    whether to use FOLDER-2, FOLDER-3, … if the folder exists
     """
     folder = Path(folder)
     worker = worker or Worker(choose_device())
@@ -80,7 +80,7 @@ def train(
 
 @contextmanager
 def _held(folder: Path, resume: bool, numbered: bool, worker: Worker) -> Iterator[RunFolder]:
-    """Yield the run folder to all workers, held by the main one while the context lasts."""
+    """Yield the run folder to all workers, held by the main one within the context."""
     with ExitStack() as stack:
         if worker.is_main and resume:
             stack.enter_context(open_run(folder).held())
@@ -91,7 +91,7 @@ def _held(folder: Path, resume: bool, numbered: bool, worker: Worker) -> Iterato
 
 def _begin(config: Config, run: RunFolder, worker: Worker) -> Trainer:
     if worker.is_main:
-        run.write_config(config)  # first: should this process be killed, the run can be resumed
+        run.write_config(config)  # first: if this process is killed, the run can be resumed
     prepared = _prepare(config, worker)
     if worker.is_main and (inherited := prepared.report.get("inherited")):
         tqdm.write("\n".join(format_inherited(inherited)))
@@ -112,7 +112,7 @@ def _go_on(config: Config, run: RunFolder, worker: Worker) -> Trainer:
 
 
 def _prepare(config: Config, worker: Worker) -> PreparedData:
-    """Prepare in the main process; the others open what it has prepared."""
+    """Prepare in the main process; the others open the result."""
     sections = config.data, config.tokenizer
     prepared = worker.main_first(
         main=lambda: prepare(config),

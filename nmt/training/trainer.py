@@ -1,6 +1,6 @@
 """The training loop: update, validate, write checkpoints, until a limit is reached.
 
-What it consists of stands beside it: `batches.py`, `state.py` (the update), `validation.py`,
+Its parts are in `batches.py`, `state.py` (the update), `validation.py`,
 `limits.py`, `checkpoint.py`, `log.py` and `console.py`. `train.py` is the stage that calls it.
 """
 
@@ -38,7 +38,7 @@ _BATCHES_AHEAD = 8
 
 
 class Trainer:
-    """One training of a run: what it needs is made here, `run` goes through with it."""
+    """The training of a run: the constructor sets everything up, `run` trains."""
 
     def __init__(
         self,
@@ -65,11 +65,11 @@ class Trainer:
         self._batches_in_epoch = 0
         self._log: TrainingLog | None = None
         self._interruption = Interruption()
-        self._interrupted = False  # known to all workers
+        self._interrupted = False  # agreed by all workers
 
     @property
     def progress(self) -> Progress:
-        """How far the training has come."""
+        """The progress of training."""
         return self.state.progress
 
     # --------------------------------------------------------------------------------- the loop
@@ -77,7 +77,7 @@ class Trainer:
     def run(self) -> bool:
         """Train until a limit is reached, or until Ctrl-C or SIGTERM: then `KeyboardInterrupt`.
 
-        Returns whether there was anything left to train.
+        Returns whether anything was left to train.
         """
         if self.progress.finished and self._limit():
             tqdm.write(f"{self.folder.path} is trained already: {self._limit()}")
@@ -88,7 +88,7 @@ class Trainer:
         self.worker.when_lost = f"go on from the last checkpoint with {resume}"
         with catching_signals(self.worker.at_second_signal) as self._interruption:
             if not self.progress.updates:
-                self._save()  # from now on there is something to go on from
+                self._save()  # from now on the run can be resumed
             with self._opened_log() as self._log:
                 self._train_until_stopped()
                 if not self._interrupted and self.progress.validated != self.progress.updates:
@@ -104,7 +104,7 @@ class Trainer:
     def _train_until_stopped(self) -> None:
         bar = ProgressBar(self.settings, self.progress, self.last_update)
         with closing(self._updates()) as updates, bar:
-            # Before each update, since a resumed run may stand at its limit already.
+            # Checked before each update: a resumed run may already be at its limit.
             while not (self._interrupted or self._limit()):
                 batches = next(updates, None)
                 if batches is None:
@@ -122,7 +122,7 @@ class Trainer:
                     self._save()
 
     def _report(self, loss: Tensor, bar: ProgressBar) -> None:
-        """Read the loss, which waits for a GPU; show it, and record it every few updates."""
+        """Read the loss, which synchronizes a GPU; show it, and log it every few updates."""
         value = self.state.require_finite(*self.worker.sum(loss.item()))
         bar.report(self.progress, self._epoch, value)
         if self._log and self.progress.updates % POINT_UPDATES == 0:
@@ -132,7 +132,7 @@ class Trainer:
             )
 
     def _updates(self) -> Generator[list[Batch], None, None]:
-        """Yield the batches of each update, epoch after epoch, from where the progress stands."""
+        """Yield the batches of each update, epoch after epoch, starting from the progress."""
         epochs = range(self.progress.epoch, self.settings.epochs + 1)
         for epoch in self._early(map(self.plan.deal, epochs), 1):
             self._batches_in_epoch = len(epoch.order)
@@ -146,19 +146,19 @@ class Trainer:
             self.progress.batch = 0
 
     def _early(self, items: Iterator[T], count: int) -> Iterator[T]:
-        """Let a thread draw the items ahead of a GPU; a CPU is busy enough with training."""
+        """Prefetch items in a thread for a GPU; a CPU is busy with training."""
         return items if self.worker.device.type == "cpu" else ahead(items, count)
 
     @property
     def _epoch(self) -> int:
-        """The number of the current epoch, or of the last when all are over."""
+        """The number of the current epoch, or of the last one at the end."""
         return min(self.progress.epoch, self.settings.epochs)
 
     def _limit(self) -> str:
         return reached_limit(self.settings, self.progress)
 
     def _tick(self) -> None:
-        """Let the workers agree on the time and on interruptions, so that all decide alike."""
+        """Synchronize time and interruptions, so that all workers decide alike."""
         minutes, interrupted = self.worker.largest(
             (time.monotonic() - self._started) / 60, self._interruption.requested
         )
@@ -182,7 +182,7 @@ class Trainer:
     # ----------------------------------------------------------------- validations and checkpoints
 
     def _validate(self) -> None:
-        """Measure the model on the validation split, keep its weights if it is the best so far."""
+        """Validate, and keep the weights if they are the best so far."""
         self.state.require_finite_weights()
         with self.state.averaged_weights():
             line = self._measure()
@@ -221,7 +221,7 @@ class Trainer:
         }
 
     def _note(self, line: Validation) -> None:
-        """Count a validation, and how long ago the best was."""
+        """Count a validation, and the validations since the best."""
         progress = self.progress
         progress.validated, progress.bleu = progress.updates, line["bleu"]
         self.state.forget_loss()

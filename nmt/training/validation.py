@@ -24,7 +24,7 @@ _SAMPLES = 3  # sentences shown at each validation
 
 
 class Measures(TypedDict):
-    """What validation measures; see `nmt.run_folder.Validation`."""
+    """Metrics of a validation; see `nmt.run_folder.Validation`."""
 
     loss: float
     perplexity: float
@@ -41,7 +41,7 @@ def spread(count: int, wanted: int | None) -> Sequence[int]:
 
 
 class Validator:
-    """Measures a model on the validation split, which all workers share among them."""
+    """Validates a model on the validation split, divided among all workers."""
 
     def __init__(self, config: Config, prepared: PreparedData, worker: Worker):
         self._config, self._prepared, self._worker = config, prepared, worker
@@ -66,7 +66,7 @@ class Validator:
         }
 
     def _score(self, model: Transformer) -> tuple[float, ...]:
-        """Return loss, correct predictions and tokens, each summed over all validation batches."""
+        """Return loss, correct predictions and tokens, summed over all validation batches."""
         model.eval()
         device = self._worker.device
         share = self._batches[self._worker.rank :: self._worker.size]
@@ -95,7 +95,7 @@ class Validator:
         return translations
 
     def _samples(self, translations: list[str]) -> list[Sample]:
-        """Return the translations of the first few different sources."""
+        """Return the translations of the first few distinct sources."""
         samples: dict[str, Sample] = {}
         for e, text in zip(self.examples, translations, strict=True):
             samples.setdefault(

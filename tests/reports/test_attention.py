@@ -174,7 +174,7 @@ def test_a_text_of_many_parts_is_refused(trained: Translator) -> None:
 
 def test_an_ensemble_is_refused(trained_run: RunFolder) -> None:
     ensemble = load_translator(trained_run, trained_run, device=torch.device("cpu"))
-    with pytest.raises(UserError, match="attention is that of one model"):
+    with pytest.raises(UserError, match="attention works with one model only"):
         read_attention(ensemble, SENTENCE)
 
 

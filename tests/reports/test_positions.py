@@ -39,7 +39,7 @@ def test_rotary_positions_are_shown_as_cosines_and_sines_of_their_angles() -> No
 
 
 def test_learnt_positions_need_a_trained_model() -> None:
-    with pytest.raises(UserError, match="positions are learnt; name a trained run: --run"):
+    with pytest.raises(UserError, match="positions are learned; select a trained run: --run"):
         position_table(ModelConfig(positions="learned"))
 
 
