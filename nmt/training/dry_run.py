@@ -30,7 +30,7 @@ from nmt.training.distributed import Worker
 from nmt.training.limits import ends_early
 from nmt.training.trainer import Trainer
 
-_UPDATES, _SECONDS = 20, 20.0  # measured after the first two, at most
+_UPDATES, _SECONDS = 20, 30.0  # measured after the first two, at most
 _BLOCKS = 4  # of measured updates, whose speeds make the range
 _BUSY = 0.3  # processors that others use, from which the estimate suffers
 

@@ -22,7 +22,7 @@ from nmt.training.loss import BatchLoss
 from nmt.training.optimization import LossScale, WeightAverage, learning_rate, make_optimizer
 from nmt.training.starting import freeze, load_initial
 
-_RETURN_UPDATES = 20  # updates between returns of unused memory to the system
+_RETURN_UPDATES = 10  # updates between returns of unused memory to the system
 
 
 class TrainingState:

@@ -31,6 +31,13 @@ def _first_moments(state: dict[str, Any]) -> dict[str, Any]:
     return moments
 
 
+def test_a_training_begins_in_its_first_epoch(
+    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert _trainer(toy_config()).progress.epoch == 1
+
+
 def _no_moment(state: dict[str, Any]) -> None:
     del _first_moments(state)["exp_avg"]
 
