@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -314,3 +315,29 @@ def test_it_takes_as_many_threads_as_the_environment_says(monkeypatch):
     for asked, threads in {"3": 3, "0": 5, "": 5, "many": 5}.items():
         monkeypatch.setenv("OMP_NUM_THREADS", asked)
         assert ctranslate2.threads() == threads
+
+
+@pytest.mark.parametrize(("device", "batches"), [("cuda", 1), ("cpu", 2)])
+def test_a_gpu_has_one_worker_and_batches_as_large_as_configured(
+    device, batches, monkeypatch, tmp_path
+):
+    import ctranslate2 as library
+
+    class Pretended:
+        def __init__(self, folder, *, device, inter_threads, **_):
+            self.device, self.num_translators, self.calls = device, inter_threads, 0
+
+        def translate_batch(self, batch, **_):
+            self.calls += 1
+            result = SimpleNamespace(hypotheses=[["5"]], scores=[-1.0])
+            return [SimpleNamespace(result=lambda: result)] * len(batch)
+
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setattr(library, "get_cuda_device_count", lambda: 1)
+    monkeypatch.setattr(library, "get_supported_compute_types", lambda device: {"float32"})
+    monkeypatch.setattr(library, "Translator", Pretended)
+    search = CTranslate2Search(tmp_path, 64, device, "float32")
+    search([[5, 6, 7, EOS]] * 1000, [9] * 1000, DecodingConfig(beam_size=1, batch_tokens=8192))
+
+    assert search._library.num_translators == (1 if device == "cuda" else 2)
+    assert search._library.calls == batches
