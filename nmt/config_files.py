@@ -9,6 +9,7 @@ what was expected.
 
 import difflib
 import logging
+import math
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -363,12 +364,13 @@ def _shorten(value: object) -> str:
 
 
 def _default(field: FieldInfo) -> str:
-    if field.default is PydanticUndefined:
-        return ""
-    return yaml.safe_dump(
-        list(field.default) if isinstance(field.default, tuple) else field.default,
-        default_flow_style=True,
-    ).split("\n")[0]
+    return "" if field.default is PydanticUndefined else written(field.default)
+
+
+def written(value: object) -> str:
+    """Return a field's value as YAML has it, in one line."""
+    plain = list(value) if isinstance(value, tuple) else value
+    return yaml.safe_dump(plain, default_flow_style=True, width=math.inf).split("\n")[0]
 
 
 def _type_name(field: FieldInfo) -> str:

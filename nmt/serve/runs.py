@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import TypedDict
 
 from nmt.config import CORPUS_PATHS
-from nmt.config_files import describe_fields
+from nmt.config_files import describe_fields, written
 from nmt.corpus.report import PreparationReport
 from nmt.errors import UserError
 from nmt.reports.runs import NOTHING, summarize
@@ -131,7 +131,7 @@ def _config_fields(run: RunFolder) -> Iterator[ConfigField]:
             "type": type_,
             "value": ", ".join(value)
             if field in CORPUS_PATHS and isinstance(value, list)
-            else str(value),
+            else written(value),
             "default": default,
             "description": description,
         }

@@ -297,7 +297,7 @@ def test_everybody_can_use_it(
         page = context.new_page()
         page.goto(f"{server.address}{view}")
         if view == "/#/translate":
-            type_sentence(page, server)
+            type_sentence(page, server, f"{SENTENCE} {SENTENCE.replace('Oscar', 'Anna and Ben')}")
             page.locator("#output .word").first.hover()
             page.locator("#beam summary").click()
             page.wait_for_selector("#beam tbody tr")

@@ -114,6 +114,7 @@ def test_runs_are_listed_with_their_metrics_and_configuration(client: TestClient
     assert details["report"]["pairs"]["test"] == 16
     fields = {field["name"]: field for field in details["config"]}
     assert fields["model.d_model"]["value"] == "64"
+    assert fields["data.subset"]["value"] == fields["data.subset"]["default"] == "null"
     assert fields["model.d_model"]["description"]
     assert fields["data.path"]["value"] == "toy.tsv"
 

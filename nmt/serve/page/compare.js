@@ -11,7 +11,7 @@ export function start(main, query) {
   const text = h("textarea", { id: "text", "aria-label": "Text to translate", placeholder: "Type a sentence", maxlength: 100000 });
   const split = h("select", {}, h("option", { value: "test" }, "test"), h("option", { value: "validation" }, "validation"));
   const count = h("input", { type: "number", min: 1, max: 500, value: 100 });
-  const button = h("button", { type: "submit", class: "main" }, "Compare");
+  const button = h("button", { type: "submit", class: "main", disabled: true }, "Compare");
   const results = h("div", { id: "results", "aria-live": "polite" });
   const notice = h("p", { class: "card", hidden: true }, "One run is served. To compare two: ", h("code", {}, "nmt serve --run runs/a --run runs/b"));
   text.value = query.get("text") ?? "";
@@ -58,7 +58,7 @@ export function start(main, query) {
       results.replaceChildren(summary);
       return;
     }
-    results.replaceChildren(summary, h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Sentences that differ" }, h("table", {},
+    results.replaceChildren(summary, h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Sentences that differ" }, h("table", { class: "wide" },
       h("thead", {}, h("tr", {}, ["Source", "Reference", ...found.runs].map((title) => h("th", { scope: "col" }, title)))),
       h("tbody", {}, found.sentences.map((row) => h("tr", {}, h("td", {}, row.source), h("td", {}, row.reference),
         row.translations.map((translation, i) => h("td", {}, translation, h("span", { class: "score" }, `chrF ${row.chrf[i].toFixed(1)}${row.chrf[i] > row.chrf[1 - i] ? " ✓ better" : ""}`)))))))));
@@ -73,6 +73,7 @@ export function start(main, query) {
       run.selectedIndex = Math.min(i, served.length - 1);
     });
     notice.hidden = served.length > 1;
+    button.disabled = !served.length;
     translate();
   }, () => {});
 }

@@ -4,7 +4,7 @@ import { svg } from "./dom.js";
 
 const WIDTH = 460;
 const HEIGHT = 260;
-const EDGE = { left: 52, right: 12, top: 10, bottom: 34 };
+const EDGE = { left: 52, right: 20, top: 10, bottom: 34 };
 
 function ticks(low, high) {
   const raw = (high - low) / 5 || 1;

@@ -26,7 +26,7 @@ function age(seconds) {
 
 export function start(main) {
   const state = { rows: [], sort: "seconds", up: true, shown: new Set(), details: new Map(), chosen: null, validation: -1 };
-  const table = h("table", { id: "runs" });
+  const table = h("table", { id: "runs", class: "wide" });
   const plots = h("div", { class: "plots" });
   const legend = h("p", { class: "small" });
   const about = h("section", { class: "card", id: "about", hidden: true });
@@ -119,7 +119,7 @@ export function start(main) {
     const choose = h("select", { id: "validation", onchange: () => { state.validation = Number(choose.value); showAbout(); } },
       found.metrics.map((line, i) => h("option", { value: i }, `update ${line.update}: BLEU ${line.bleu?.toFixed(2) ?? "–"}`)));
     choose.value = number;
-    return ["Sample translations", h("div", {}, h("label", {}, "Validation ", choose), h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Sample translations" }, h("table", {},
+    return ["Sample translations", h("div", {}, h("label", {}, "Validation ", choose), h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Sample translations" }, h("table", { class: "wide" },
       h("thead", {}, h("tr", {}, ["Source", "Translation", "Reference"].map((title) => h("th", { scope: "col" }, title)))),
       h("tbody", {}, found.metrics[number].samples.map((each) => h("tr", {}, [each.source, each.translation, each.reference].map((text) => h("td", {}, text))))))))];
   }
@@ -138,7 +138,7 @@ export function start(main) {
   }
 
   function configOf(found) {
-    return ["Configuration", h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Fields" }, h("table", {},
+    return ["Configuration", h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Fields" }, h("table", { class: "fields" },
       h("thead", {}, h("tr", {}, ["Field", "Value", "Default", "What it does"].map((title) => h("th", { scope: "col" }, title)))),
       h("tbody", {}, found.config.map((field) => h("tr", {}, h("td", {}, h("code", {}, field.name)), h("td", {}, field.value), h("td", { class: "muted" }, field.default), h("td", { class: "small" }, field.description))))))];
   }
