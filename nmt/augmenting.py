@@ -92,15 +92,15 @@ def augment(
 ) -> Counter[str]:
     """Translate the lines of a file, and write the pairs as a tab-separated corpus.
 
-    Killed, it goes on where it stood when it is called again. settings: what the pairs depend on,
-    beside the input; raises `UserError` where an unfinished output was begun with others
+    If interrupted, another call continues. settings: what the pairs depend on besides the input;
+    raises `UserError` if an unfinished output was started with other settings
 
-    Returns how many translations were kept, and how many were dropped for which reason.
+    Returns the numbers of translations that were kept, and dropped by reason.
     """
     digest = hashlib.sha256(f"{settings} {source.stat().st_size}".encode()).hexdigest()
     partial = output.with_name(f"{output.name}.partial")
     record = output.with_name(f"{output.name}.progress.json")
-    busy = f"{output}: another nmt augment is writing it; wait, or name another --output"
+    busy = f"{output}: another nmt augment is writing it; wait, or choose another --output"
     lock = output.with_name(f".{output.name}.lock")
     with locked(lock, busy, wait=False), writing(output):
         progress = _read_progress(record, digest)
@@ -133,11 +133,11 @@ def augment(
 def _read_progress(record: Path, digest: str) -> _Progress:
     progress = _Progress(digest, 0, 0, {})
     if record.exists():
-        with suppress(ValidationError):  # damaged: all is done again
+        with suppress(ValidationError):  # damaged: start again
             progress = TypeAdapter(_Progress).validate_json(record.read_bytes(), strict=True)
     if progress.settings != digest:
         raise UserError(
-            f"{record}: an unfinished output of other settings, weights or input; call nmt augment "
-            "as before to go on, or delete this file to start again"
+            f"{record}: an unfinished output with other settings, weights or input; call nmt "
+            "augment as before to continue, or delete this file to start again"
         )
     return progress

@@ -348,8 +348,8 @@ class TokenizerConfig(Section):
     )
     run: Path | None = Field(
         None,
-        description="run folder whose vocabularies are used as they are; the pairs it has held out "
-        "stay out of training too (nmt train --from sets it); unset: new ones are learnt",
+        description="use the vocabularies of this run folder, and keep its held-out pairs out of "
+        "training (nmt train --from sets it); unset: learn new vocabularies",
     )
     sampling: float = Field(
         0.0,
@@ -598,7 +598,7 @@ class TrainingConfig(Section):
         0,
         ge=0,
         le=1000,
-        description="keep the weights of the last so many validations, for nmt average",
+        description="keep the weights of this many last validations, for nmt average",
     )
     best: Best = Field("bleu", description="validation metric that selects the best weights")
     patience: int | None = Field(

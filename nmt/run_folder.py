@@ -451,7 +451,7 @@ def require_file(output: Path) -> None:
     # A file is replaced by a temporary one in the same folder.
     place = output if output.exists() and not output.is_file() else output.resolve().parent
     if not os.access(place, os.W_OK):
-        raise UserError(f"{output}: {place} cannot be written to; name another file")
+        raise UserError(f"{output}: {place} cannot be written to; choose another file")
 
 
 @contextmanager

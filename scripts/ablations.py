@@ -5,7 +5,7 @@
 
 The YAML names a configuration, the fields that all variants change, and those that each changes.
 Every variant is a run of its own in the folder; called again, the finished ones are kept and an
-interrupted one goes on. Prints a Markdown table, best first. The test part is never looked at.
+interrupted one continues. Prints a Markdown table, best first. The test part is never looked at.
 """
 
 import argparse
@@ -32,7 +32,7 @@ class Variant:
     run: RunFolder
 
     def train(self, config: str, common: list[str]) -> None:
-        """Train it, or go on with its training, until the configuration's limits."""
+        """Train it, or resume its training, until the configuration's limits."""
         if self.run.checkpoint.exists():
             if not _finished(self.run.checkpoint):
                 subprocess.run([*NMT, "train", "--resume", "--run", self.run.path], check=True)

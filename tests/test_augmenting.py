@@ -80,7 +80,7 @@ def test_what_was_killed_goes_on_where_it_stood(
     assert not Path("pairs.tsv").exists()
     with Path("pairs.tsv.partial").open("a") as file:
         file.write("half a li")
-    with pytest.raises(UserError, match="unfinished output of other settings"):
+    with pytest.raises(UserError, match="unfinished output with other settings"):
         augment(*arguments, Path("pairs.tsv"), "others")
     assert augment(*arguments, Path("pairs.tsv"), "") == counts
     assert Path("pairs.tsv").read_bytes() == Path("whole.tsv").read_bytes()

@@ -220,7 +220,7 @@ def test_a_training_starts_from_another_run(trained_run: RunFolder) -> None:
     assert run.config.training.initial_weights == trained_run.weights("last")
     assert [part.weight for part in run.config.data.corpora] == [0.7, 0.3]
     assert run.origin.file == "mine.yaml"
-    assert_refused(*command, "--resume", message="leave one out")
+    assert_refused(*command, "--resume", message="omit one of them")
     assert_refused("train", "--mix", "0.3", message="--from")
     assert_refused("train", "--weights", "last", message="--from")
     assert_refused("train", "--from", "nowhere", message="nowhere: not a run folder")

@@ -22,7 +22,7 @@ from nmt.cli.options import (
 )
 from nmt.errors import UserError
 
-MOST_COLUMNS = 12  # more curves could not be told apart
+MOST_COLUMNS = 12  # more curves would be indistinguishable
 
 app = typer.Typer(
     help="Draw plots as PNG or SVG, chosen by the file extension.", no_args_is_help=True

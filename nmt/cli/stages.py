@@ -80,13 +80,13 @@ def train(
         Path | None,
         typer.Option(
             "--from",
-            help="Start from this run's weights, with its vocabularies and model; --config names "
-            "the new data and training.",
+            help="Start from this run's weights, vocabularies and model; --config sets the new "
+            "data and training.",
             autocompletion=completing.runs,
         ),
     ] = None,
     weights: Annotated[
-        Weights | None, typer.Option("--weights", help="With --from: which; default: best.")
+        Weights | None, typer.Option("--weights", help="With --from: which weights; default: best.")
     ] = None,
     mix: Annotated[
         float | None,
@@ -94,8 +94,8 @@ def train(
             "--mix",
             min=0.01,
             max=0.99,
-            help="With --from: the share of each epoch that is that run's former corpus, against "
-            "forgetting.",
+            help="With --from: share of each epoch that comes from the run's former corpus, "
+            "against forgetting.",
         ),
     ] = None,
     dry_run: Annotated[
@@ -130,7 +130,7 @@ def train(
     if weights and not from_:
         raise UserError("--weights says which weights of --from to start from; name a run there")
     if from_ and resume:
-        raise UserError("--from starts a new run and --resume goes on with one; leave one out")
+        raise UserError("--from starts a new run, --resume continues one; omit one of them")
     if mix and not (from_ and config):
         raise UserError("--mix adds the corpus of --from to that of --config; name both")
     if dry_run:

@@ -1,8 +1,8 @@
-"""What prepared data takes over from a run, where `tokenizer.run` names one.
+"""What prepared data inherits from a run, if `tokenizer.run` is set.
 
-The run's vocabularies stay as they are, so that its weights fit. What it knows of words is kept
-beside what the new corpus shows. The pairs that it has held out stay out of training, so that its
-test set goes on being one.
+The vocabularies of the run are used unchanged, so that its weights fit. Its facts about words are
+merged with those of the new corpus. Its held-out pairs stay out of training, so that its test set
+remains valid.
 """
 
 import shutil
@@ -21,7 +21,7 @@ from nmt.corpus.tags import split_prefix
 from nmt.corpus.tokenizers import KNOWN_WORDS, vocabulary_files
 from nmt.errors import UserError
 
-# What decides which ids a text becomes, beside the vocabularies' files.
+# The fields that determine the ids of a text, besides the vocabulary files.
 READING: dict[str, tuple[str, ...]] = {
     "data": ("source_language", "target_language", "unicode", "lowercase", "carry_over"),
     "tokenizer": ("kind", "joint", "word_mark"),

@@ -106,8 +106,8 @@ class SubwordTokenizer(Tokenizer):
         except (OSError, RuntimeError) as error:
             reason = getattr(error, "strerror", None) or "damaged"
             raise UserError(
-                f"{model}: cannot be read: {reason}; copy its folder again, or prepare, or train, "
-                "anew"
+                f"{model}: cannot be read: {reason}; copy its folder again, or "
+                "prepare or train again"
             ) from None
         self._size: int = self.processor.get_piece_size()
         while self._size and self.processor.is_unused(self._size - 1):

@@ -17,7 +17,7 @@ from torch.nn import functional
 _PRODUCT_SIZE = 2**23  # logits per matrix product: fewer are slower, more need memory
 _BLOCK_SIZE = 2**18  # logits (1 MiB of float32) that stay in the cache during the loss
 _CUDA_SIZE = 2**26  # both, on a GPU: few large operations are faster there
-_CUDA_COLUMNS = 8  # logits of a row are a multiple of so many, which a GPU's tensor cores want
+_CUDA_COLUMNS = 8  # pad rows of logits to a multiple of this, for the tensor cores of a GPU
 
 
 def plain_linear_cross_entropy(

@@ -127,8 +127,8 @@ def _load(
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         if state["format"] != FORMAT:
             raise UserError(
-                f"{path}: checkpoint format {state['format']}, expected {FORMAT}; go on with the "
-                "nmt that wrote it, or train anew with another --run"
+                f"{path}: checkpoint format {state['format']}, expected {FORMAT}; resume with the "
+                "nmt that wrote it, or train again with another --run"
             )
         own = state["of each process"]
         if len(own) != worker.size:
@@ -150,8 +150,8 @@ def _load(
         raise
     except FileNotFoundError:
         raise _DamagedError(
-            f"{path}: no checkpoint to go on from; the run's weights can still translate; train "
-            "anew with another --run"
+            f"{path}: no checkpoint to resume from; the run's weights can still translate; train "
+            "again with another --run"
         ) from None
     except Exception as error:  # torch.load raises many types of errors for damaged files
         reason = one_line(error)[:200]
@@ -160,7 +160,7 @@ def _load(
         ):  # PyTorch's message suggests trusting the file
             reason = "it holds other things than tensors and numbers"
         raise _DamagedError(
-            f"{path}: checkpoint cannot be read: {reason}; train anew with another --run"
+            f"{path}: checkpoint cannot be read: {reason}; train again with another --run"
         ) from None
 
 

@@ -174,7 +174,7 @@ class TrainingState:
         if not math.isfinite(value := float(number)):
             raise UserError(
                 f"the training diverged before update {self.progress.updates} (loss or weights "
-                f"became {value}) and was not saved; train anew with a lower "
+                f"became {value}) and was not saved; train again with a lower "
                 "training.learning_rate or more training.warmup_updates"
             )
         return value

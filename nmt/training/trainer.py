@@ -85,7 +85,7 @@ class Trainer:
         self.progress.finished = False
         self._announce()
         resume = resuming_command(self.folder, self.worker)
-        self.worker.when_lost = f"go on from the last checkpoint with {resume}"
+        self.worker.when_lost = f"continue from the last checkpoint with {resume}"
         with catching_signals(self.worker.at_second_signal) as self._interruption:
             if not self.progress.updates:
                 self._save()  # from now on the run can be resumed
@@ -96,7 +96,9 @@ class Trainer:
             self.progress.finished = not self._interrupted
             self._save()
         if self._interrupted:
-            tqdm.write(f"interrupted after update {self.progress.updates}; go on with\n  {resume}")
+            tqdm.write(
+                f"interrupted after update {self.progress.updates}; continue with\n  {resume}"
+            )
             raise KeyboardInterrupt
         tqdm.write(f"finished: {self._limit()}")
         return True
@@ -175,7 +177,7 @@ class Trainer:
             tqdm.write(f"ends when validation reaches {self.settings.target_bleu:g} BLEU")
         if self.plan.too_long:
             tqdm.write(
-                f"left out: {self.plan.too_long:,} training pairs longer than model.max_length "
+                f"skipped: {self.plan.too_long:,} training pairs longer than model.max_length "
                 f"{self.config.model.max_length}"
             )
 

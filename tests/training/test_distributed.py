@@ -216,7 +216,7 @@ def test_a_killed_process_ends_the_others_with_one_line_and_leaves_a_checkpoint(
         out, err = main.communicate(timeout=PATIENCE)
     assert main.returncode == 2, err
     assert [line for line in err.splitlines() if line.startswith("nmt: ")] == [
-        "nmt: process 1 of 2 (counted from 0) was lost; go on from the last checkpoint with "
+        "nmt: process 1 of 2 (counted from 0) was lost; continue from the last checkpoint with "
         "torchrun --nproc-per-node=2 -m nmt -- train --resume --run runs/toy"
     ]
     assert "Traceback" not in out + err

@@ -280,7 +280,7 @@ def test_ctrl_c_during_the_first_checkpoint_stops_after_the_first_update(
     with pytest.raises(KeyboardInterrupt):
         train(config, Path("run"))
 
-    assert "interrupted after update 1; go on with" in capsys.readouterr().out
+    assert "interrupted after update 1; continue with" in capsys.readouterr().out
 
 
 def test_killed_before_its_first_update_a_run_goes_on(
@@ -369,7 +369,7 @@ def test_resuming_without_a_checkpoint_tells_of_the_weights(toy_config: MakeConf
     train(config, Path("run"))
     for checkpoint in Path("run").glob("checkpoint*"):
         checkpoint.unlink()
-    with pytest.raises(UserError, match=r"no checkpoint to go on from; .* weights can still"):
+    with pytest.raises(UserError, match=r"no checkpoint to resume from; .* weights can still"):
         train(config, Path("run"), resume=True)
 
 
