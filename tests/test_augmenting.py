@@ -58,7 +58,7 @@ def test_pairs_are_a_corpus_of_the_reverse_direction_or_of_the_runs(
     assert sorted(path.name for path in Path().iterdir()) == ["mono.en", "pairs.tsv"]
 
 
-def test_what_was_killed_goes_on_where_it_stood(
+def test_what_was_killed_continues_where_it_stopped(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(augmenting, "_LINES_AT_A_TIME", 20)

@@ -120,7 +120,7 @@ def test_every_command_has_help(command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["translate", "evaluate"])
-def test_help_tells_of_ensembles(command: str) -> None:
+def test_help_mentions_ensembles(command: str) -> None:
     assert "ensemble" in text(nmt(command, "--help").stdout)
 
 
@@ -188,7 +188,7 @@ def test_no_network_and_no_path_says_what_to_do(monkeypatch: pytest.MonkeyPatch)
 # ------------------------------------------------------------------------------------------ train
 
 
-def test_ctrl_c_saves_and_says_how_to_go_on(toy_corpus: Path) -> None:
+def test_ctrl_c_saves_and_says_how_to_continue(toy_corpus: Path) -> None:
     Path("mine.yaml").write_text(
         f"data: {{source: tsv, path: {toy_corpus}, validation_size: 9, test_size: 9}}\n"
         "tokenizer: {vocabulary_size: 300}\n"
@@ -243,7 +243,7 @@ def test_the_weights_of_the_last_validations_are_averaged(trained_run: RunFolder
     assert nmt("translate", "--weights", "mean", PAIR[0]).returncode == 0
 
 
-def test_a_dry_run_tells_memory_and_speed_and_leaves_no_run(trained_run: RunFolder) -> None:
+def test_a_dry_run_reports_memory_and_speed_and_leaves_no_run(trained_run: RunFolder) -> None:
     Path("mine.yaml").write_text(dump_config(trained_run.config))
     done = nmt("train", "--config", "mine.yaml", "--dry-run")
     assert done.returncode == 0
@@ -270,7 +270,7 @@ def test_out_of_memory_is_one_line(trained_run: RunFolder, monkeypatch: pytest.M
     assert_refused("train", "--config", "mine.yaml", "--dry-run", message=message)
 
 
-def test_what_the_system_refuses_is_told_with_the_place_and_what_to_check(
+def test_what_the_system_refuses_is_reported_with_the_place_and_what_to_check(
     trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
@@ -349,7 +349,7 @@ def test_a_translation_that_is_terminated_leaves_no_half_file(trained_run: RunFo
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_standard_output_on_a_full_disk_is_told() -> None:
+def test_standard_output_on_a_full_disk_is_reported() -> None:
     command = [sys.executable, "-m", "nmt", "config", "fields"]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
@@ -456,7 +456,7 @@ def test_ctranslate2_translates_and_is_scored(trained_run: RunFolder) -> None:
     assert scores["bleu"] > 50
 
 
-def test_export_writes_into_the_run_or_where_it_is_told(trained_run: RunFolder) -> None:
+def test_export_writes_into_the_run_or_the_given_folder(trained_run: RunFolder) -> None:
     shutil.copytree(trained_run.path, "runs/copy")
     assert text(nmt("export").stdout) == "exported         runs/copy/exported\n"
     assert Path("runs/copy/exported/model.bin").is_file()
@@ -711,7 +711,7 @@ def test_columns_that_cannot_be_drawn_are_refused(columns: str) -> None:
     assert not Path("positions.png").exists()
 
 
-def test_attention_of_a_translation_that_was_cut_is_told(trained_run: RunFolder) -> None:
+def test_attention_of_a_translation_that_was_cut_is_reported(trained_run: RunFolder) -> None:
     cut = ["--set", "decoding.max_length_factor=0", "--set", "decoding.max_length_extra=2"]
     done = nmt("plot", "attention", PAIR[0], "--run", trained_run.path, "--json", *cut)
     assert text(done.stderr) == "translation truncated; see decoding.max_length_factor\n"
@@ -811,7 +811,7 @@ def test_rotary_positions_have_the_width_of_a_head() -> None:
     assert "rotary positions, d_key 16" in Path("a.svg").read_text()
 
 
-def test_learnt_positions_say_whose_they_are(a_copy: Path) -> None:
+def test_learned_positions_say_whose_they_are(a_copy: Path) -> None:
     changed = RunFolder(a_copy).config.model_dump(mode="json")
     changed["model"]["positions"] = "learned"
     changed["training"]["max_updates"] = 1

@@ -110,7 +110,7 @@ def test_a_name_like_no_other_gets_the_known_ones(path: Path) -> None:
     )
 
 
-def test_all_mistakes_are_told_at_once(path: Path) -> None:
+def test_all_mistakes_are_reported_at_once(path: Path) -> None:
     text = "training: {epochs: 0, foo_bar_baz: 1}\nmodel: {dropout: 2}\nzzz: {}"
     lines = refusal(path, text, "training.label_smoothing=7", "yyy.x=2").split("\n")
     assert len(lines) == 6
@@ -337,7 +337,7 @@ def test_fields_that_do_not_fit_together(path: Path, text: str, message: str) ->
     assert refusal(path, text) == f"PATH: {message}"
 
 
-def test_mistakes_of_every_kind_are_told_at_once(path: Path) -> None:
+def test_mistakes_of_every_kind_are_reported_at_once(path: Path) -> None:
     text = """
         data: {source: tsv, carry_over: all, seed: -1}
         tokenizer: {kind: spacy, sampling: 0.1, joint: false}
@@ -406,7 +406,7 @@ def test_a_rule_broken_by_an_override_says_so(path: Path) -> None:
     )
 
 
-def test_python_callers_are_told_all_broken_rules_of_a_section() -> None:
+def test_python_callers_see_all_broken_rules_of_a_section() -> None:
     with pytest.raises(ValidationError, match=r"`tsv` needs `path` or `train_path`"):
         DataConfig(source="tsv")
     tokenizer, model = TokenizerConfig(kind="spacy", joint=False), ModelConfig()

@@ -30,7 +30,7 @@ def evaluate_run(run: RunFolder) -> EvaluationReport:
     return evaluate(load_translator(run), run.examples("test"), run.config.data)
 
 
-def test_the_sample_is_learnt() -> None:
+def test_the_sample_is_learned() -> None:
     run = train(load_config("sample.yaml"), Path("run"))
     [oscar] = translate(run, "oscar likes to code")
     assert oscar.rstrip(".") == "Oscar programmiert gern"

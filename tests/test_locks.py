@@ -35,14 +35,14 @@ def test_the_lock_of_another_process_is_waited_for(tmp_path: Path) -> None:
             assert alone
 
 
-def test_an_error_inside_frees_the_lock_and_is_told(tmp_path: Path) -> None:
+def test_an_error_inside_frees_the_lock_and_is_reported(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="disk full"), locked(tmp_path / ".lock", "in use"):
         raise OSError("disk full")
     with locked(tmp_path / ".lock", "in use", wait=False) as alone:
         assert alone
 
 
-def test_where_nothing_can_be_locked_the_work_goes_on(
+def test_where_nothing_can_be_locked_the_work_continues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:

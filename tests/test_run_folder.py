@@ -132,7 +132,9 @@ def test_a_run_of_a_later_format_is_refused_with_what_to_do(
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"format": "new"}', '{"format": 0}'])
-def test_a_damaged_version_is_told(config: Config, prepared: PreparedData, content: str) -> None:
+def test_a_damaged_version_is_reported(
+    config: Config, prepared: PreparedData, content: str
+) -> None:
     create_run(Path("a"), config, prepared)
     Path("a/run.json").write_text(content)
     with pytest.raises(UserError, match=r"a/run\.json: damaged: "):
@@ -289,7 +291,7 @@ def test_a_folder_that_is_taken_is_refused_untouched() -> None:
     assert [file.name for file in path.iterdir()] == ["config.yaml"]
 
 
-def test_a_link_to_nowhere_is_told() -> None:
+def test_a_broken_link_is_reported() -> None:
     Path("link").symlink_to("nowhere")
     with pytest.raises(UserError, match="link: is a broken link"), claimed(Path("link")):
         pass
@@ -459,7 +461,7 @@ def test_a_run_remembers_what_it_was_started_and_resumed_with(tmp_path: Path) ->
         ([], "constant", ""),
     ],
 )
-def test_a_limit_that_ended_a_training_while_it_learnt(
+def test_a_limit_that_ended_a_training_while_still_improving(
     losses: list[float], schedule: str, field: str, tmp_path: Path
 ) -> None:
     run = RunFolder(tmp_path)

@@ -29,7 +29,7 @@ def test_descriptions_fit_80_columns_and_break_no_word() -> None:
     assert {word for line in lines for word in line.split()} <= words
 
 
-def test_an_unknown_field_is_told_with_the_nearest() -> None:
+def test_an_unknown_field_is_reported_with_the_nearest() -> None:
     done = runner.invoke(app, ["config", "fields", "trainin"])
     assert "there is no section or field trainin; did you mean training?" in str(done.exception)
 

@@ -53,7 +53,7 @@ def test_beam_changes_the_search(
 
 
 @pytest.mark.parametrize("value", ["", "0", "501", "x", "8 9", "²", "9" * 5000])
-def test_a_beam_that_cannot_be_is_told_and_the_prompt_goes_on(
+def test_a_beam_that_cannot_be_is_reported_and_the_prompt_continues(
     value: str, translator: Translator, run: RunFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = translator.decoding

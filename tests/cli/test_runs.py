@@ -80,7 +80,7 @@ def test_rm_asks(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not run.exists()
 
 
-def test_rm_deletes_nothing_when_nobody_can_be_asked(run: Path) -> None:
+def test_rm_deletes_nothing_without_a_terminal_to_ask_on(run: Path) -> None:
     done = runner.invoke(app, ["rm", "runs/first"])
     assert isinstance(done.exception, UserError)
     assert "add --yes" in str(done.exception)

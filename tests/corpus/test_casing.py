@@ -55,7 +55,7 @@ def test_a_corpus_in_lower_case_stays_so() -> None:
     assert casing.restore("der mann liest. die frau auch.") == "der mann liest. die frau auch."
 
 
-def test_nothing_learnt_changes_nothing() -> None:
+def test_nothing_learned_changes_nothing() -> None:
     assert Casing.learn(lambda: []).restore("der mann") == "der mann"
 
 

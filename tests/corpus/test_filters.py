@@ -68,7 +68,7 @@ def test_the_right_language_on_the_wrong_side_is_dropped() -> None:
 @pytest.mark.parametrize(
     ("field", "package"), [("drop_mojibake", "ftfy"), ("check_languages", "py3langid")]
 )
-def test_without_the_package_it_is_told_how_to_get_it(
+def test_without_the_package_it_says_how_to_get_it(
     field: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in (package, f"{package}.badness", f"{package}.langid"):

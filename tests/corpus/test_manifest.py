@@ -31,7 +31,7 @@ def test_a_run_needs_all_files_but_the_ids(make_config: Make, tmp_path: Path) ->
         ({"data": {"lowercase": "both", "restore_case": True}}, "casing.json"),
     ],
 )
-def test_a_letter_changed_in_a_tokenizer_is_told(
+def test_a_letter_changed_in_a_tokenizer_is_reported(
     make_config: Make, tmp_path: Path, fields: dict[str, dict[str, object]], name: str
 ) -> None:
     config = make_config(**fields)

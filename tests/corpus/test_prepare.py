@@ -201,7 +201,7 @@ def test_another_seed_gives_another_test_set(make_config: Make, tmp_path: Path) 
     assert len(set(held_out(first, "test")) & set(held_out(second, "test"))) < 15
 
 
-def test_capitals_are_learnt_from_the_training_pairs_alone(
+def test_capitals_are_learned_from_the_training_pairs_alone(
     make_config: Make, tmp_path: Path
 ) -> None:
     nouns = ["Tisch" + "".join(letters) for letters in product("aeiou", "bdfgk", "aeiou")]
@@ -456,7 +456,7 @@ def test_sections_of_later_stages_do_not_count(make_config: Make, tmp_path: Path
     assert state(tmp_path / "out") == before
 
 
-def test_a_changed_corpus_is_prepared_anew(make_config: Make, tmp_path: Path, tsv: Path) -> None:
+def test_a_changed_corpus_is_prepared_again(make_config: Make, tmp_path: Path, tsv: Path) -> None:
     first = prepare(make_config(), tmp_path / "out")
     stat = tsv.stat()
     write_tsv(tsv, [(s.replace("bird", "crow"), t) for s, t in sentence_pairs()])
@@ -470,7 +470,7 @@ def test_a_changed_corpus_is_prepared_anew(make_config: Make, tmp_path: Path, ts
     "change",
     [{"data": {"seed": 2}}, {"data": {"lowercase": "both"}}, {"tokenizer": {"kind": "unigram"}}],
 )
-def test_a_changed_configuration_is_prepared_anew(
+def test_a_changed_configuration_is_prepared_again(
     make_config: Make, tmp_path: Path, change: dict[str, Any]
 ) -> None:
     before = contents(prepare(make_config(), tmp_path / "out").folder)
@@ -648,7 +648,7 @@ def test_an_empty_folder_and_the_current_one_may_be_used(
 
 
 @pytest.mark.parametrize("room", [10, 1000, 3000])
-def test_a_full_disk_leaves_nothing_and_is_told(
+def test_a_full_disk_leaves_nothing_and_is_reported(
     make_config: Make,
     tmp_path: Path,
     full_disk: Callable[[int], AbstractContextManager[None]],

@@ -250,7 +250,7 @@ def test_files_that_are_not_there(tmp_path: Path, name: str) -> None:
     assert "cannot be read" in refusal(read_tsv(tmp_path / name))
 
 
-def test_a_first_line_that_names_the_columns_is_left_out_and_told(
+def test_a_first_line_that_names_the_columns_is_skipped_and_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "pairs.tsv"

@@ -155,7 +155,7 @@ def test_a_dataset_that_is_not_there_is_one_line(repository: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_without_the_library_it_is_told_how_to_get_it(
+def test_without_the_library_it_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path / "a.parquet", FLAT[:1])

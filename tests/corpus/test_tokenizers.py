@@ -289,7 +289,7 @@ def test_fewer_pieces_than_characters_are_refused(
     assert capfd.readouterr().err == ""
 
 
-def test_long_lines_are_learnt_from_as_well(tmp_path: Path) -> None:
+def test_long_lines_are_learned_from_as_well(tmp_path: Path) -> None:
     text = tmp_path / "long.txt"
     text.write_text("".join("Anna sings and Ben reads. " * 200 + f"{i}\n" for i in range(10)))
     ids = trained((text, text), tmp_path, vocabulary_size=300).source.encode("Anna sings.")

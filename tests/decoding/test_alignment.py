@@ -20,7 +20,7 @@ from nmt.special_tokens import SPECIALS, TAGS
 WORDS = WordTokenizer("whitespace", "en", Vocabulary([*SPECIALS, "a", "b"]))
 
 
-def test_names_and_verbs_are_aligned_by_a_model_that_has_learnt_them(
+def test_names_and_verbs_are_aligned_by_a_model_that_has_learned_them(
     trained_run: RunFolder,
 ) -> None:
     translator = load_translator(trained_run, engine="pytorch", device="cpu")

@@ -124,7 +124,7 @@ def test_the_search_ends_when_as_many_hypotheses_have_ended_as_the_beam_is_wide(
     assert len(model.rows) == 3
 
 
-def test_the_search_goes_on_while_the_best_candidate_has_never_ended(scripted):
+def test_the_search_continues_while_the_best_candidate_has_never_ended(scripted):
     model = scripted(lambda source, prefix: {A: 0.9, EOS: 0.1} if len(prefix) < 4 else {EOS: 1.0})
 
     [[found]] = beam_search(model, ONE, torch.tensor([50]), beam_size=2, alpha=0.0)

@@ -30,7 +30,7 @@ def test_pad_and_sos_never_come_but_count_in_the_probabilities():
     torch.testing.assert_close(log_probabilities, expected)
 
 
-def test_a_row_that_goes_on_does_not_end():
+def test_a_row_that_continues_does_not_end():
     _, pieces = best_pieces(logits(2).clone(), 1, torch.tensor([False, True]))
 
     assert pieces.tolist() == [[EOS], [A]]

@@ -23,7 +23,7 @@ def test_a_cache_returns_all_that_was_appended():
     assert torch.equal(all_values, values)
 
 
-def test_a_cache_selects_rows_with_repetition_and_goes_on():
+def test_a_cache_selects_rows_with_repetition_and_continues():
     cache = KeyValueCache()
     keys, values = random_heads(2, 2, 1), random_heads(2, 5, 2)
     cache.append(keys, values)

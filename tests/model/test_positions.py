@@ -59,7 +59,7 @@ def test_sinusoids_are_exact_at_far_positions():
 
 
 @pytest.mark.parametrize("kind", [SinusoidalPositions, LearnedPositions])
-def test_positions_begin_where_they_are_told(kind, config):
+def test_positions_begin_at_the_given_number(kind, config):
     positions = kind(config())
     if kind is LearnedPositions:
         torch.nn.init.normal_(positions.table, generator=torch.Generator().manual_seed(1))
@@ -69,14 +69,14 @@ def test_positions_begin_where_they_are_told(kind, config):
 
 
 @pytest.mark.parametrize("kind", [SinusoidalPositions, RotaryPositions])
-def test_computed_positions_are_neither_learnt_nor_saved(kind, config):
+def test_computed_positions_are_neither_learned_nor_saved(kind, config):
     positions = kind(config())
 
     assert list(positions.parameters()) == []
     assert positions.state_dict() == {}
 
 
-def test_learned_positions_are_learnt(config):
+def test_learned_positions_are_trained(config):
     positions = LearnedPositions(config())
     positions(2, 3).sum().backward()
 

@@ -128,7 +128,7 @@ def test_cached_steps_give_the_logits_of_teacher_forcing(changes, random_model):
     torch.testing.assert_close(torch.stack(steps, 1), model(source, target), rtol=1e-4, atol=1e-5)
 
 
-def test_selected_rows_go_on_as_if_they_had_been_alone(random_model):
+def test_selected_rows_continue_as_if_they_had_been_alone(random_model):
     model = random_model()
     target = torch.tensor([[2, 5, 6], [2, 7, 8], [2, 9, 4]])
     rows = torch.tensor([[0], [2]])  # the second source is dropped

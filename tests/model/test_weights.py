@@ -85,7 +85,7 @@ def test_a_loaded_model_is_ready_to_translate(random_model, tmp_path):
     assert torch.equal(loaded(source, target), model.eval()(source, target))
 
 
-def test_a_changed_byte_is_told_wherever_it_is(random_model, tmp_path):
+def test_a_changed_byte_is_reported_wherever_it_is(random_model, tmp_path):
     model = random_model()
     path = tmp_path / "best.safetensors"
     save_weights(model, path)

@@ -38,7 +38,7 @@ def test_rotary_positions_are_shown_as_cosines_and_sines_of_their_angles() -> No
     assert table[7, 3] == pytest.approx(math.sin(7 / 10000 ** (2 / 4)), abs=1e-6)
 
 
-def test_learnt_positions_need_a_trained_model() -> None:
+def test_learned_positions_need_a_trained_model() -> None:
     with pytest.raises(UserError, match="positions are learned; select a trained run: --run"):
         position_table(ModelConfig(positions="learned"))
 

@@ -46,7 +46,7 @@ def test_a_row_for_each_run_trained_last_first(make_run: MakeRun) -> None:
     assert damaged == []
 
 
-def test_a_run_tells_what_it_was_started_with_from_any_folder(
+def test_a_run_knows_what_it_was_started_with_from_any_folder(
     make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make_run("a", "training.seed=8")
@@ -124,14 +124,14 @@ def test_stored_parameters_are_the_models(make_run: MakeRun, tie: str) -> None:
     assert isinstance(model, Transformer)
 
 
-def test_damaged_weights_are_told(make_run: MakeRun) -> None:
+def test_damaged_weights_are_reported(make_run: MakeRun) -> None:
     run = make_run("a")
     run.weights("last").write_bytes(b"nothing")
     with pytest.raises(UserError, match=r"last\.safetensors: weights cannot be read"):
         count_stored(run)
 
 
-def test_show_tells_everything(make_run: MakeRun) -> None:
+def test_show_prints_everything(make_run: MakeRun) -> None:
     run = make_run("a", age=120)
     (run.path / "pictures").mkdir()
     (run.path / "pictures" / "training.png").write_bytes(b"x" * 2000)
@@ -189,7 +189,7 @@ def test_ages(seconds: float, text: str) -> None:
     assert format_age(seconds) == text
 
 
-def test_a_run_tells_its_engine_and_why(trained_run: RunFolder, tmp_path: Path) -> None:
+def test_a_run_shows_its_engine_and_why(trained_run: RunFolder, tmp_path: Path) -> None:
     assert dict(run_facts(trained_run))["engine"] == "ctranslate2 (the fastest)"
     assert run_as_json(trained_run)["engine"] == "ctranslate2 (the fastest)"
     copy = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "copy")))

@@ -42,7 +42,7 @@ def test_several_runs_share_a_picture(make_run: MakeRun, tmp_path: Path) -> None
     )
 
 
-def test_runs_of_the_same_name_are_told_apart_by_their_paths(
+def test_runs_of_the_same_name_are_distinguished_by_their_paths(
     make_run: MakeRun, tmp_path: Path
 ) -> None:
     runs = [make_run("a/same"), make_run("b/same")]

@@ -163,7 +163,7 @@ def test_processes_share_each_batch_between_them(
     assert [part.tokens > 0 for part in parts] == [True, True, False]
 
 
-def test_sampling_segments_anew_each_epoch(toy_config: MakeConfig, tmp_path: Path) -> None:
+def test_sampling_resegments_each_epoch(toy_config: MakeConfig, tmp_path: Path) -> None:
     config = toy_config(tokenizer={"sampling": 0.5})
     data = prepare(config, tmp_path / "sampled")
     batches = plan(data, config)

@@ -240,7 +240,7 @@ def test_a_mistake_that_names_gloo_is_no_lost_process() -> None:
     assert not _tells_of_loss(UserError("runs/igloo: already exists"))
 
 
-def test_a_mistake_is_told_once(two: Path) -> None:
+def test_a_mistake_is_reported_once(two: Path) -> None:
     endings = "".join((two / f"{rank}.out").read_text() for rank in "01")
     assert endings.count("mistaken ended by UserError('model.max_length") == 1
     assert endings.count("mistaken ended by SystemExit(2)") == 1

@@ -80,7 +80,7 @@ def test_going_on_with_a_finished_run_leaves_the_datastore_of_other_weights(
     load_translator(run, device=CPU)
 
 
-def test_data_prepared_anew_from_another_corpus_meanwhile_is_refused(
+def test_data_prepared_again_from_another_corpus_meanwhile_is_refused(
     toy_config: MakeConfig, toy_corpus: Path
 ) -> None:
     corpus = Path("corpus.tsv")

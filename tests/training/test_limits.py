@@ -32,7 +32,7 @@ def test_the_last_update_is_that_of_the_first_limit() -> None:
     assert last_update(TrainingConfig(epochs=3, max_updates=7), 10) == 7
 
 
-def test_validations_are_due_every_so_many_updates_or_at_the_end_of_an_epoch() -> None:
+def test_validations_are_due_every_n_updates_or_at_the_end_of_an_epoch() -> None:
     by_updates, by_epoch = TrainingConfig(validate_updates=4), TrainingConfig()
     due = [validation_is_due(by_updates, Progress(updates=n, batch=n), 6) for n in (3, 4, 6, 8)]
     assert due == [False, True, False, True]

@@ -118,7 +118,7 @@ def test_an_update_that_overflows_is_skipped_and_counted(
     assert scale.skipped == 1
 
 
-def test_a_loss_scale_goes_on_where_it_was_saved() -> None:
+def test_a_loss_scale_is_restored() -> None:
     weight = nn.Parameter(torch.zeros(2))
     first, second = (LossScale(torch.device("cpu"), torch.float16) for _ in range(2))
     step(first, weight, torch.optim.SGD([weight], lr=1.0), math.inf)

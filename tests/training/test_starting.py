@@ -64,7 +64,7 @@ def test_the_first_weights_are_the_runs(trained_run: RunFolder, given: Config) -
         torch.testing.assert_close(trained[name], weight, atol=1e-6, rtol=0)
 
 
-def test_without_a_configuration_it_goes_on_with_the_runs_corpus(trained_run: RunFolder) -> None:
+def test_without_a_configuration_it_continues_with_the_runs_corpus(trained_run: RunFolder) -> None:
     config = config_from(trained_run, "best", None, [])
     assert config.data == trained_run.config.data
     prepared = prepare(config, Path("data"))
@@ -86,7 +86,7 @@ def test_a_share_of_each_epoch_is_the_former_corpus_without_its_held_out_pairs(
     assert not any(e.source in former for e in prepared.examples("test"))
 
 
-def test_how_the_vocabulary_fits_the_new_text_is_told_before_training(
+def test_how_the_vocabulary_fits_the_new_text_is_reported_before_training(
     trained_run: RunFolder, given: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     train(config_from(trained_run, "best", given, []), "new")

@@ -98,7 +98,7 @@ def test_it_is_off_unless_asked_for(toy_config: MakeConfig) -> None:
     assert not Path("run/tensorboard").exists()
 
 
-def test_a_missing_library_is_told_before_anything_is_done(
+def test_a_missing_library_is_reported_before_anything_is_done(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmt.training.tensorboard.find_spec", lambda name: None)

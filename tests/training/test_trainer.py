@@ -72,7 +72,7 @@ def test_learns_the_toy_corpus(trained_run: RunFolder) -> None:
     assert metrics[-1]["loss"] < metrics[0]["loss"]
 
 
-def test_a_metrics_line_tells_everything(trained_run: RunFolder) -> None:
+def test_a_metrics_line_is_complete(trained_run: RunFolder) -> None:
     line = trained_run.read_metrics()[0]
     measures = {"train_loss", "learning_rate", "loss", "perplexity", "accuracy", "bleu"}
     assert {"update", "epoch", "minutes"} | measures <= line.keys()
@@ -131,7 +131,7 @@ def test_same_seed_same_weights_other_seed_others(toy_config: MakeConfig) -> Non
     assert not torch.equal(saved("a")["output.weight"], saved("c")["output.weight"])
 
 
-def test_r_drop_is_a_part_of_what_is_learnt(toy_config: MakeConfig) -> None:
+def test_r_drop_is_a_part_of_what_is_learned(toy_config: MakeConfig) -> None:
     """Also of two passes, a divergence that does not count and one that does."""
     for folder, r_drop in (("a", 1e-9), ("b", 1.0)):
         settings = {"max_updates": 3, "r_drop": r_drop, "precision": "float32"}
@@ -283,7 +283,7 @@ def test_ctrl_c_during_the_first_checkpoint_stops_after_the_first_update(
     assert "interrupted after update 1; continue with" in capsys.readouterr().out
 
 
-def test_killed_before_its_first_update_a_run_goes_on(
+def test_killed_before_its_first_update_a_run_starts_again(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = toy_config(training={"max_updates": 3})
@@ -311,7 +311,7 @@ def test_a_finished_run_is_left_as_it_is(
     assert "training.max_updates 2 is reached" in capsys.readouterr().out
 
 
-def test_a_raised_limit_goes_on(toy_config: MakeConfig) -> None:
+def test_a_raised_limit_continues(toy_config: MakeConfig) -> None:
     train(toy_config(training={"max_updates": 2}), Path("run"))
     train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)
     assert RunFolder(Path("run")).read_metrics()[-1]["update"] == 4
@@ -333,7 +333,7 @@ def test_resuming_with_other_data_is_refused(toy_config: MakeConfig) -> None:
     assert sorted(Path("data/prepared").iterdir()) == prepared
 
 
-def test_resuming_goes_on_with_a_corpus_that_has_moved(
+def test_resuming_works_with_a_corpus_that_has_moved(
     toy_config: MakeConfig, toy_corpus: Path
 ) -> None:
     train(toy_config(training={"max_updates": 2}), Path("run"))
@@ -364,7 +364,7 @@ def test_resuming_from_a_damaged_checkpoint_is_one_line(toy_config: MakeConfig) 
     assert "\n" not in str(raised.value)
 
 
-def test_resuming_without_a_checkpoint_tells_of_the_weights(toy_config: MakeConfig) -> None:
+def test_resuming_without_a_checkpoint_mentions_the_weights(toy_config: MakeConfig) -> None:
     config = toy_config(training={"max_updates": 2})
     train(config, Path("run"))
     for checkpoint in Path("run").glob("checkpoint*"):
@@ -394,7 +394,7 @@ def test_a_run_killed_before_its_first_checkpoint_starts_again(
     assert_same(whole, saved("run"))
 
 
-def test_interrupted_while_preparing_it_is_told_how_to_start_again(
+def test_interrupted_while_preparing_it_says_how_to_start_again(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(config: Config) -> None:
@@ -579,7 +579,7 @@ def test_stops_when_validation_reaches_the_target(toy_config: MakeConfig) -> Non
 
 
 @pytest.mark.parametrize(("seconds", "times"), [(0.0, 2), (600.0, 1)])
-def test_the_time_left_is_told_at_the_start_and_after_each_validation_but_the_last(
+def test_the_time_left_is_printed_at_the_start_and_after_each_validation_but_the_last(
     toy_config: MakeConfig,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
