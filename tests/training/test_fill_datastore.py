@@ -56,7 +56,7 @@ def test_other_weights_take_its_place(toy_config: MakeConfig) -> None:
     config = toy_config(decoding=NEIGHBOURS, training={"average_decay": 0.5})
     run = train(config, Path("run"))
     load_translator(run, device=CPU)
-    with pytest.raises(UserError, match="made from other weights than last"):
+    with pytest.raises(UserError, match="was built from other weights than last"):
         load_translator(run, weights="last", device=CPU)
 
     fill_datastore(run, prepare(config), "last", CPU)

@@ -90,7 +90,7 @@ def test_columns_for_pairs_make_half_of_the_positions_nearly_constant(documented
     alike = [column for column in range(512) if by_pair[:, column].equal(by_column[:, column])]
     assert alike == [0]
     moves = [float((table - table[0])[:, 256:].abs().max()) for table in (by_pair, by_column)]
-    documented(SECTION, "agree in column 0 alone")
+    documented(SECTION, "agree only in column 0")
     documented(SECTION, f"by at most {moves[1]:.4f}, by pair by up to {moves[0]:.2f}")
 
 
