@@ -137,7 +137,7 @@ class Step:
     """A hypothesis at one step of the search.
 
     parent: its number in the step before; log_probability: of all its pieces so far; fate: lives,
-    ends (it has written <eos>) or dies (none of its continuations was kept)
+    ends (it has written <eos>, or as much as it may) or dies (none of its continuations was kept)
     """
 
     piece: str
@@ -219,12 +219,13 @@ def record_beam(
             for parent in parents:
                 steps[-2][parent][1].fate = "lives"
     for hypothesis in found:
-        before = len(hypothesis.ids)
+        written = [*hypothesis.ids, EOS] if hypothesis.complete else hypothesis.ids
+        before = len(written) - 1
         while len(steps) <= before:
             steps.append([])
-        parent = paths[before].index(hypothesis.ids) if before < len(paths) else 0
+        parent = paths[before].index(written[:-1])
         end = Step("", parent, hypothesis.log_probability, "ends", hypothesis.score)
-        steps[before].append((EOS, end))
+        steps[before].append((written[-1], end))
         if before:
             steps[before - 1][parent][1].fate = "lives"
     return steps, found

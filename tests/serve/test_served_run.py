@@ -3,7 +3,10 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
 
+from nmt.decoding.loading import load_translator
+from nmt.run_folder import RunFolder
 from nmt.serve.served_run import ServedRun
 
 
@@ -16,3 +19,15 @@ def test_attention_is_that_of_its_own_sentence_while_others_translate(served: Se
             np.testing.assert_allclose(each.result().cross.weights, alone, atol=1e-5)
         for other in others:
             assert other.result()[0][0].text == "Ben liest zu Hause."
+
+
+def test_the_beam_of_a_translation_that_the_length_limit_cut(trained_run: RunFolder) -> None:
+    limits = ["decoding.max_length_factor=0.1", "decoding.max_length_extra=2"]
+    translator = load_translator(trained_run, overrides=limits, engine="pytorch")
+    run = ServedRun("toy", trained_run, translator, "pytorch")
+    [[best]] = run.translate(["Anna sings today."], 1)
+    assert not best.complete
+    last = run.record_beam("Anna sings today.")[-1]
+    scores = [step.score for step in last if step.fate == "ends"]
+    assert scores[0] == pytest.approx(best.score, abs=1e-4)
+    assert all(step.piece != "<eos>" for step in last)
