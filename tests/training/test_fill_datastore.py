@@ -62,7 +62,7 @@ def test_other_weights_take_its_place(toy_config: MakeConfig) -> None:
     fill_datastore(run, prepare(config), "last", CPU)
 
     load_translator(run, weights="last", device=CPU)
-    with pytest.raises(UserError, match="made from other weights than best"):
+    with pytest.raises(UserError, match="was built from other weights than best"):
         load_translator(run, device=CPU)
 
 
