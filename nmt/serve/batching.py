@@ -34,7 +34,7 @@ class _Line(Generic[T]):
 
 @dataclass(eq=False)
 class _Job(Generic[T]):
-    """The lines of one request that nobody has begun yet."""
+    """The lines of one request that are not being translated yet."""
 
     model: Model[T]
     n: int
@@ -128,7 +128,7 @@ class Batcher(Generic[T]):
     def _take(self) -> tuple[Model[T] | None, int, list[_Line[T]]]:
         """Take a batch from the queue, of lines that the same model translates alike.
 
-        The other workers are left with as many lines each.
+        Takes this worker's share; as many lines are left for each of the others.
         """
         while self._jobs and not self._jobs[0].lines:
             self._jobs.popleft()

@@ -1,4 +1,4 @@
-"""What a client is told when a request cannot be answered."""
+"""The error that a client gets if its request cannot be answered."""
 
 from collections.abc import Mapping
 

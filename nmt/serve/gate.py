@@ -65,7 +65,7 @@ class Gate:
         """Return what is wrong with the headers, if anything.
 
         A page of another site may reach this server by a name of its own (DNS rebinding), or post a
-        form to it: both are told by these headers, which no page can change.
+        form to it. These headers reveal both, and no page can change them.
         """
         host = headers.get("host", "")
         if self._hosts and _without_port(host) not in self._hosts:

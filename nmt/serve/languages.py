@@ -17,7 +17,7 @@ _NAMES = {
     **{"tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese"},
 }
 _WORD = re.compile(r"[^\W\d_]+")
-_MOST_CHARACTERS = 5_000  # of a text; more tell nothing new
+_MOST_CHARACTERS = 5_000  # read to detect a text's language
 
 
 def language_name(code: str) -> str:

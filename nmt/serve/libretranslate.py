@@ -178,7 +178,7 @@ async def languages(service: Service, request: Request, body: None) -> list[Lang
 
 
 async def health(service: Service, request: Request, body: None) -> Health:
-    """Tell that the server is there."""
+    """Report that the server is running."""
     return {"status": "ok"}
 
 
@@ -231,8 +231,9 @@ OPERATIONS = (
     Operation("POST", "/translate", "Translate text", translate, Translated, TranslateBody),
     Operation("POST", "/detect", "Detect a language", detect, list[Detection], DetectBody),
     Operation("GET", "/languages", "List languages", languages, list[Language], needs_key=False),
-    Operation("GET", "/health", "Tell that the server is there", health, Health, needs_key=False),
-    Operation("GET", "/frontend/settings", "Settings for a page", settings, Settings,
+    Operation("GET", "/health", "Report that the server is running", health, Health,
+              needs_key=False),
+    Operation("GET", "/frontend/settings", "Settings for a web page", settings, Settings,
               needs_key=False),
     Operation("POST", "/translate_file", "Translate a document", translate_file, TranslatedFile,
               FileBody, file=True),

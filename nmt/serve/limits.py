@@ -28,7 +28,7 @@ class Limits:
 
 
 class RateLimiter:
-    """Lets each caller make so many requests a minute; unused ones add up to a minute's worth."""
+    """Limits the requests per minute of each caller; unused ones add up to one minute's number."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic):
         self._per_minute = per_minute

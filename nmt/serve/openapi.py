@@ -14,9 +14,9 @@ from nmt.serve.operations import Operation, encode
 _PARAMETER = re.compile(r"{(\w+)}")
 _DEFINITIONS = "#/components/schemas/{model}"
 _STATUSES = {
-    "400": "what is wrong with the request",
+    "400": "the request is invalid; the message says why",
     "403": "the key is missing or wrong",
-    "404": "there is no such thing here",
+    "404": "not found",
     "408": "the request took too long to arrive",
     "413": "the request is too large",
     "415": "the body is neither JSON nor a form",

@@ -12,9 +12,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from nmt.errors import UserError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_GRACE = 30  # seconds for what is under way when the server is told to end
+_GRACE = 30  # seconds to finish current requests when the server is stopped
 _MOST_CONNECTIONS = 1000
-_MOST_PIPELINED = 100  # requests of a connection that wait for the answer to the one before
+_MOST_PIPELINED = 100  # requests waiting on one connection
 _BACKLOG = 1000
 _TOO_SLOW = (
     b"HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json\r\nContent-Length: 47\r\n"
@@ -68,7 +68,7 @@ def bind(host: str, port: int) -> socket.socket:
 def make_server(app: ASGIApp, seconds: float) -> uvicorn.Server:
     """Return a server of the application.
 
-    seconds: that a client has to send a request, and to accept its answer
+    seconds: a client's time limit for sending a request, and for reading its answer
     """
     config = uvicorn.Config(
         app,

@@ -32,7 +32,7 @@ class _Body(BaseModel):
 
 
 class InspectBody(_Body):
-    """What is to be translated, and what to tell about it."""
+    """The text to translate, and what to return about it."""
 
     text: str | list[str] = Field(description="a text, or several")
     run: str | None = Field(None, description="which run; default: the first that fits")
@@ -118,7 +118,7 @@ class Inspected(TypedDict):
 
 
 async def translate(service: Service, request: Request, body: InspectBody) -> Inspected | Response:
-    """Translate, and tell all that is known."""
+    """Translate, with scores, pieces, attention and beam as requested."""
     run = _choose_run(service, body)
     texts = [body.text] if isinstance(body.text, str) else body.text
     pieces = service.translator.cut(run, texts)
@@ -226,7 +226,7 @@ async def runs(service: Service, request: Request, body: None) -> list[RunRow]:
 
 
 async def run_details(service: Service, request: Request, body: None) -> RunDetails:
-    """Tell everything about a run."""
+    """Describe a run: metrics, data report, configuration."""
     return await service.in_thread(describe_run, service, request.path_params["name"])
 
 
@@ -237,10 +237,11 @@ async def compare_runs(service: Service, request: Request, body: CompareBody) ->
 
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("POST", "/v1/translate", "Translate, with all that is known", translate, Inspected,
-              InspectBody, streams=True),
+    Operation("POST", "/v1/translate", "Translate, with scores, pieces, attention and beam",
+              translate, Inspected, InspectBody, streams=True),
     Operation("GET", "/v1/runs", "List runs", runs, list[RunRow]),
-    Operation("GET", "/v1/runs/{name}", "Tell everything about a run", run_details, RunDetails),
+    Operation("GET", "/v1/runs/{name}", "Describe a run: metrics, data report, configuration",
+              run_details, RunDetails),
     Operation("POST", "/v1/compare", "Compare two runs on a held-out set", compare_runs,
               Comparison, CompareBody),
 )  # fmt: skip

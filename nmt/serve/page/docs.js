@@ -39,7 +39,7 @@ call("/openapi.json").then((found) => {
   const statuses = Object.entries(Object.values(Object.values(found.paths)[0])[0].responses).filter(([status]) => status !== "200");
   main.append(
     h("h1", {}, found.info.title), h("p", {}, found.info.description, " The document: ", h("a", { href: "/openapi.json" }, "openapi.json"), "."),
-    h("section", { class: "card" }, h("h2", {}, "Refusals"), h("p", {}, "Every refusal is ", h("code", {}, '{"error": "…"}'), " with one of these statuses."),
+    h("section", { class: "card" }, h("h2", {}, "Errors"), h("p", {}, "Every error response is ", h("code", {}, '{"error": "…"}'), " with one of these status codes."),
       h("dl", { class: "facts" }, statuses.flatMap(([status, each]) => [h("dt", {}, status), h("dd", {}, each.description)]))),
     ...Object.entries(found.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, each]) => operation(path, method, each))),
     h("h2", {}, "Schemas"),

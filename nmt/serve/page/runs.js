@@ -161,7 +161,7 @@ export function start(main) {
       showPlots();
       if (stale.some((row) => row.name === state.chosen) || about.hidden) showAbout();
     } catch {
-      // told above the page
+      // shown above the page
     }
   }
 
