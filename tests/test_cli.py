@@ -310,6 +310,7 @@ def test_the_sentences_of_a_line_are_translated_one_by_one(trained_run: RunFolde
     line = f"{PAIR[0]}  Ben swims often."
     done = nmt("translate", "--run", trained_run.path, line)
     assert text(done.stdout) == f"{PAIR[1]}  Ben schwimmt oft.\n"
+    assert not done.stderr
     whole = ["--set", "decoding.split_sentences=false"]
     done = nmt("translate", "--run", trained_run.path, line, *whole)
     assert "  " not in text(done.stdout)
@@ -361,11 +362,15 @@ def test_standard_output_on_a_full_disk_is_reported() -> None:
 
 def test_a_line_too_long_for_the_model_is_never_dropped(trained_run: RunFolder) -> None:
     longest = "Anna sings today. " * 60
-    done = nmt("translate", "--run", trained_run.path, longest, "Ben swims often.")
-    first, second = text(done.stdout).splitlines()
+    one_sentence = "Anna and " * 600
+    lines = longest, "Ben swims often.", one_sentence
+    done = nmt("translate", "--run", trained_run.path, *lines)
+    first, second, third = text(done.stdout).splitlines()
     assert first == " ".join(["Anna singt heute."] * 60)
     assert second == "Ben schwimmt oft."
-    assert "line 1: longer than any training sentence, translated in" in text(done.stderr)
+    assert third
+    assert "line 3: longer than any training sentence, translated in" in text(done.stderr)
+    assert "line 1" not in text(done.stderr)
 
 
 def test_n_best_prints_line_score_and_text_best_first(trained_run: RunFolder) -> None:

@@ -22,7 +22,7 @@ def format_translations(
     """
     for number, translations in enumerate(found, 1):
         best = translations[0]
-        if best.parts > 1:
+        if best.parts > best.sentences:
             warn(
                 f"line {number}: longer than any training sentence, "
                 f"translated in {best.parts} parts"

@@ -32,13 +32,15 @@ class Translation:
 
     text: the translation; score: sum of the length-normalized log-probabilities of its parts;
     complete: False if the length limit truncated it; parts: number of parts that were translated
-    separately; log_probability: of all pieces; pieces: their number, including each <eos>
+    separately, at least one per sentence; log_probability: of all pieces; pieces: their number,
+    including each <eos>
     """
 
     text: str
     score: float
     complete: bool = True
     parts: int = 1
+    sentences: int = 1
     log_probability: float = 0.0
     pieces: int = 0
 
@@ -168,6 +170,7 @@ class Translator:
             score=sum(h.score for h in hypotheses),
             complete=all(h.complete for h in hypotheses),
             parts=len(hypotheses),
+            sentences=len(found),
             log_probability=sum(h.log_probability for h in hypotheses),
             pieces=sum(len(h.ids) + h.complete for h in hypotheses),
         )
