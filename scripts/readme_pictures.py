@@ -120,9 +120,13 @@ def draw_terminal(log: str, path: Path) -> None:
 
 
 def printed(log: str) -> list[str]:
-    """Return the lines that stay on the screen."""
+    """Return the lines that stay on the screen, of the validations the first and the last."""
     lines = [line.rsplit("\r", 1)[-1].rstrip() for line in log.splitlines()]
-    return [line for line in lines if not _LEFT_OUT.match(line) and not _BAR.match(line)]
+    lines = [line for line in lines if not _LEFT_OUT.match(line) and not _BAR.match(line)]
+    validations = [i for i, line in enumerate(lines) if line.startswith("update ")]
+    if len(validations) < 3:
+        return lines
+    return [*lines[: validations[1]], "…", *lines[validations[-1] :]]
 
 
 def main() -> None:
