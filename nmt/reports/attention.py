@@ -321,6 +321,6 @@ def _draw(panel: "Axes", found: AttentionMap, weights: NDArray[np.float32]) -> "
     keys, queries = ([*map(readable, side)] for side in (found.keys, found.queries))
     panel.set_xticks(np.arange(len(keys)) + 0.5, keys, rotation=90)
     panel.set_yticks(np.arange(len(queries)) + 0.5, queries)
-    panel.set_xlabel("reads")
-    panel.set_ylabel("for" if found.kind == "encoder" else "to write")
+    panel.set_xlabel("attends to (keys)")
+    panel.set_ylabel("piece (queries)" if found.kind == "encoder" else "next piece (queries)")
     return mesh
