@@ -67,8 +67,8 @@ def augment(
 
     nmt augment runs/de-en --input news.de --output pairs.tsv --set decoding.temperature=1
 
-    Pairs for English to German need German text and a German–English run, which writes the source
-    side. decoding.temperature samples. If interrupted, call it again to continue.
+    For English to German, give German text and a German–English run: it writes the source side.
+    With decoding.temperature it samples. If interrupted, run it again to continue.
     """
     from nmt.augmenting import Augmentation
     from nmt.augmenting import augment as write_pairs

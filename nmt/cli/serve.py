@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nmt.cli import completing
 from nmt.cli.options import (
     BeamOption,
     ComputeTypeOption,
@@ -26,8 +27,9 @@ RunsOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--run",
-        help="Run folder; several times: several runs, each by itself; default: the one under "
-        "./runs trained last.",
+        help="Run folder. Repeat to serve several runs. Default: the most recently trained run "
+        "under ./runs.",
+        autocompletion=completing.runs,
     ),
 ]
 
@@ -35,39 +37,39 @@ RunsOption = Annotated[
 def serve(
     run: RunsOption = None,
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen at; 0.0.0.0 is all of them.")
+        str, typer.Option("--host", help="Address to listen on; 0.0.0.0: all.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Port; 0 is any free one.")
+        int, typer.Option("--port", min=0, max=65535, help="Port; 0: any free port.")
     ] = 5000,
     api_key: Annotated[
-        list[str] | None, typer.Option("--api-key", help="A key that clients have to send.")
+        list[str] | None, typer.Option("--api-key", help="Key that clients must send. Repeatable.")
     ] = None,
     api_keys: Annotated[
-        Path | None, typer.Option("--api-keys", help="File of keys, one a line.")
+        Path | None, typer.Option("--api-keys", help="File of keys, one per line.")
     ] = None,
     public: Annotated[
-        bool, typer.Option("--public", help="Let everyone who reaches the address translate.")
+        bool, typer.Option("--public", help="Allow access without a key from other machines.")
     ] = False,
     requests_per_minute: Annotated[
-        int, typer.Option("--requests-per-minute", min=0, help="Of one client; 0: no limit.")
+        int, typer.Option("--requests-per-minute", min=0, help="Limit per client; 0: none.")
     ] = 0,
     max_characters: Annotated[
-        int, typer.Option("--max-characters", min=1, help="Of a request's text.")
+        int, typer.Option("--max-characters", min=1, help="Limit per request.")
     ] = 100_000,
     timeout: Annotated[
-        float, typer.Option("--timeout", min=0.1, help="Seconds for one request.")
+        float, typer.Option("--timeout", min=0.1, help="Limit per request, in seconds.")
     ] = 60.0,
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option("--allow-origin", help="Site whose pages may call, https://…; * is all."),
+        typer.Option("--allow-origin", help="Site whose pages may send requests; *: all."),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", help="Another name of this server, behind a proxy."),
+        typer.Option("--allow-host", help="Another host name of this server, as behind a proxy."),
     ] = None,
     export_openapi: Annotated[
-        bool, typer.Option("--export-openapi", help="Print the OpenAPI document and end.")
+        bool, typer.Option("--export-openapi", help="Print the OpenAPI document and exit.")
     ] = False,
     beam_size: BeamOption = None,
     weights: WeightsOption = "best",
@@ -76,7 +78,11 @@ def serve(
     compute_type: ComputeTypeOption = None,
     set_: SetDecodingOption = None,
 ) -> None:
-    """Serve runs to browsers and programs: a page, LibreTranslate's interface, and our own."""
+    """Serve runs to browsers and programs.
+
+    A web page, LibreTranslate's interface, and one of our own with scores and attention.
+    Example: nmt serve --run runs/sample --port 8080
+    """
     try:
         import selectolax  # noqa: F401
         import starlette  # noqa: F401

@@ -56,7 +56,7 @@ class RunDetails(TypedDict):
 
 
 def list_runs(service: "Service") -> list[RunRow]:
-    """Return the runs, trained last first; those that cannot be read are left out."""
+    """Return the runs, most recently trained first, without those that cannot be read."""
     rows: list[RunRow] = []
     for name, run in _named_folders(service):
         try:
