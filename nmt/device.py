@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 import torch
 
-from nmt.errors import UserError
+from nmt.errors import no_such_device
 
 _LOG = logging.getLogger(__name__)
 _DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -41,7 +41,7 @@ def _named(name: str) -> torch.device:
         device = torch.device(name)
         torch.zeros(1, device=device).item()  # fails for `meta`, whose tensors hold no data
     except (RuntimeError, AssertionError, NotImplementedError, ValueError, ImportError):
-        raise UserError(f"--device {name}: not available here; omit it or use cpu") from None
+        raise no_such_device(name) from None
     return device
 
 

@@ -97,6 +97,11 @@ def no_such_weights(path: Path) -> UserError:
     )
 
 
+def no_such_device(name: str) -> UserError:
+    """Return the error for a device that this machine lacks."""
+    return UserError(f"--device {name}: not available here; omit it or use cpu")
+
+
 def infinite_weights(path: Path) -> UserError:
     """Return the error for weights with infinities or NaN."""
     return UserError(f"{path}: contains numbers that are not finite; choose other --weights")

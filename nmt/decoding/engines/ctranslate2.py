@@ -12,7 +12,7 @@ from nmt.decoding.batches import share_out
 from nmt.decoding.engines import conversion
 from nmt.decoding.engines.search import unknown_fields
 from nmt.decoding.hypothesis import Hypothesis, best_first, finish
-from nmt.errors import UserError, one_line
+from nmt.errors import UserError, no_such_device, one_line
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import NEVER_WRITTEN
 
@@ -181,7 +181,7 @@ def _load(
         device = "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
     name, _, index = device.partition(":")
     if name == "cuda" and int(index or 0) >= ctranslate2.get_cuda_device_count():
-        raise UserError(f"--device {device}: not available here; leave it out or use cpu")
+        raise no_such_device(device)
     known = ctranslate2.get_supported_compute_types(name)
     default = default_compute_type(name)
     if compute_type and compute_type not in known:
