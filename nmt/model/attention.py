@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from nmt.config import ModelConfig
 from nmt.model.cache import KeyValueCache
-from nmt.model.masks import causal_mask
+from nmt.model.masks import boolean, causal_mask
 from nmt.model.positions import rotate
 from nmt.ops.dropout import Dropout
 from nmt.ops.linear import Linear
@@ -77,7 +77,8 @@ class MultiHeadAttention(nn.Module):
         if causal and (self.recorded is not None or query.device.type == "cpu"):
             mask, causal = causal_mask(query.shape[2], query.device), False
         if self.recorded is not None:
-            self.recorded.append(attention_weights(query, key, mask, self.scale))
+            may_attend = None if mask is None else boolean(mask)
+            self.recorded.append(attention_weights(query, key, may_attend, self.scale))
         if self.training and query.device.type == "cpu":
             heads = attention(query, key, value, mask, self.scale, self.dropout)
         else:

@@ -1,7 +1,8 @@
 """Attention masks. One convention everywhere: boolean, True = may attend.
 
 This is the convention of `torch.nn.functional.scaled_dot_product_attention`. Masks have the shape
-(batch, 1, queries, keys), or broadcast to it; the 1 is for the heads.
+(batch, 1, queries, keys), or broadcast to it; the 1 is for the heads. `for_kernels` converts them,
+once for all layers, to what the kernels of a GPU read.
 """
 
 import torch
@@ -32,3 +33,25 @@ def target_mask(ids: Tensor) -> Tensor:
     ids: (batch, target) → (batch, 1, target, target)
     """
     return padding_mask(ids) & causal_mask(ids.shape[1], ids.device)
+
+
+def for_kernels(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return the mask as CUDA's kernels add it to the scores: 0 = may attend, -∞ = may not.
+
+    PyTorch would convert a boolean mask in each layer. Other devices keep it. dtype: of the
+    model's weights; under autocast, kernels compute in autocast's type.
+    """
+    if mask.device.type != "cuda":
+        return mask
+    if torch.is_autocast_enabled("cuda"):
+        dtype = torch.get_autocast_dtype("cuda")
+    keys = mask.shape[-1]
+    # The kernels want rows to start at multiples of 8 numbers, and would copy others.
+    shape = (*mask.shape[:-1], keys + -keys % 8)
+    added = torch.full(shape, float("-inf"), dtype=dtype, device=mask.device)
+    return added[..., :keys].masked_fill_(mask, 0.0)
+
+
+def boolean(mask: Tensor) -> Tensor:
+    """Return the mask from which `for_kernels` made this one."""
+    return mask if mask.dtype == torch.bool else mask == 0

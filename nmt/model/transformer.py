@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from nmt.config import ModelConfig
 from nmt.model.cache import KeyValueCache
 from nmt.model.layers import DecoderLayer, EncoderLayer
-from nmt.model.masks import padding_mask, target_mask
+from nmt.model.masks import for_kernels, padding_mask, target_mask
 from nmt.model.positions import POSITIONS, LearnedPositions
 from nmt.ops.dropout import Dropout
 from nmt.ops.linear import Linear, linear
@@ -153,7 +153,7 @@ class Transformer(nn.Module):
 
     def hidden(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Return the output of the decoder, (batch, target, d_model); arguments as in `forward`."""
-        source_mask = padding_mask(source)
+        source_mask = for_kernels(padding_mask(source), self.output.weight.dtype)
         memory = self.encode(source, source_mask)
         # Padding is on the right, so no labelled position attends to it. Without a padding mask the
         # loss is the same, and a GPU uses its fastest kernel.
@@ -183,7 +183,7 @@ class Transformer(nn.Module):
         source: (batch, source)
         """
         source_mask = padding_mask(source)
-        memory = self.encode(source, source_mask)
+        memory = self.encode(source, for_kernels(source_mask, self.output.weight.dtype))
         projected = [layer.cross_attention.keys_values(memory) for layer in self.decoder_layers()]
         return DecoderState(projected, source_mask)
 
@@ -203,11 +203,13 @@ class Transformer(nn.Module):
         x = self.target_embedding(tokens[:, None], start=state.length)
         x = x.view(len(state.source_mask), -1, x.shape[2])  # (batch, hypotheses, d_model)
         rotations = self.target_embedding.rotations(state.length, 1)  # of every hypothesis
-        mask = state.advance(x.shape[1])
+        past, dtype = state.advance(x.shape[1]), self.output.weight.dtype
+        mask = None if past is None else for_kernels(past, dtype)
+        source_mask = for_kernels(state.source_mask, dtype)
         for layer, cache, source in zip(
             self.decoder_layers(), state.caches, state.source, strict=True
         ):
-            x = layer(x, mask, source, state.source_mask, cache, rotations)
+            x = layer(x, mask, source, source_mask, cache, rotations)
         return self.decoder_norm(x).flatten(0, 1)
 
     def logits(self, hidden: Tensor) -> Tensor:

@@ -179,8 +179,7 @@ def _attention_on_cuda(
         kernel = torch.ops.aten._scaled_dot_product_flash_attention
         return kernel(query, key, value, dropout, is_causal, scale=scale)[0]  # type: ignore[no-any-return]
     if mask is not None:
-        shape = (*query.shape[:3], key.shape[2])
-        mask = torch.zeros_like(mask, dtype=query.dtype).masked_fill(~mask, 1).expand(shape)
+        mask = mask.expand(*query.shape[:3], key.shape[2])
     kernel = torch.ops.aten._scaled_dot_product_efficient_attention
     found = kernel(query, key, value, mask, True, dropout, is_causal, scale=scale)
     return found[0]  # type: ignore[no-any-return]

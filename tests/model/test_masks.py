@@ -2,7 +2,7 @@
 
 import torch
 
-from nmt.model.masks import causal_mask, padding_mask, target_mask
+from nmt.model.masks import boolean, causal_mask, for_kernels, padding_mask, target_mask
 
 
 def test_padding_mask_is_true_where_a_token_stands():
@@ -34,3 +34,14 @@ def test_target_mask_combines_past_and_padding():
         [[[True, False, False], [True, True, False], [True, True, True]]],
         [[[True, False, False], [True, True, False], [True, True, False]]],
     ]
+
+
+def test_kernels_of_other_devices_read_boolean_masks():
+    mask = padding_mask(torch.tensor([[5, 6, 0]]))
+    assert for_kernels(mask, torch.float32) is mask
+    assert boolean(mask) is mask
+
+
+def test_a_mask_that_kernels_add_is_the_same_mask():
+    mask = padding_mask(torch.tensor([[5, 6, 0], [5, 0, 0]]))
+    assert boolean(torch.zeros(mask.shape).masked_fill(~mask, float("-inf"))).equal(mask)

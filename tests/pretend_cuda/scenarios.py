@@ -95,6 +95,30 @@ def widths(device: torch.device, config: Config) -> set[int]:
     return found
 
 
+def masks_of_attention(device: torch.device, config: Config, decoding: bool) -> list[Any]:
+    """Return type and row stride of each call's mask, and how many different masks there were."""
+    found: dict[int, Tensor] = {}
+    kinds = set()
+    attend = functional.scaled_dot_product_attention
+
+    def attending(*arguments: Any, **named: Any) -> Tensor:
+        mask = arguments[3]
+        if mask is not None:
+            found[id(mask)] = mask
+            kinds.add((str(mask.dtype), mask.stride(-2) % 8))
+        return attend(*arguments, **named)
+
+    trainer = Trainer(config, prepare(config), RunFolder(Path("none")), Worker(device))
+    [batch] = islice(trainer.plan.deal(1).batches(), 1)
+    with patch.object(functional, "scaled_dot_product_attention", attending):
+        if decoding:
+            limits = torch.full((len(batch),), 2)
+            beam_search(trainer.state.model.eval(), batch.to(device).source, limits, 2, 1.0)
+        else:
+            trainer.state.update([batch])
+    return [kinds, len(found)]
+
+
 def same_dropouts() -> Any:
     """Let dropout draw its numbers in a way that does not depend on the device."""
     generator = torch.Generator().manual_seed(1)

@@ -61,6 +61,21 @@ def test_sizes_are_padded_to_multiples_of_8_and_the_updates_stay_the_same(
     assert found.weights == pytest.approx(expected.weights, rel=1e-5)
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_masks_are_made_once_for_all_layers_as_the_kernels_read_them(
+    toy_config: MakeConfig, pretending: Pretending, precision: str
+) -> None:
+    model = {"encoder_layers": 2, "decoder_layers": 2}
+    config = toy_config(model=model, training={"precision": precision})
+    assert pretending(scenarios.masks_of_attention, config, False) == [
+        {(f"torch.{precision}", 0)},
+        1,  # the decoder's own attention needs none
+    ]
+    kinds, masks = pretending(scenarios.masks_of_attention, config, True)
+    assert kinds == {("torch.float32", 0)}
+    assert masks == 4  # of the encoder; of the source in two steps; of the past in the second
+
+
 @pytest.mark.parametrize(
     ("optimizer", "precision"),
     [("adam", "float32"), ("adamw", "float16"), ("adam", "bfloat16"), ("nadam", "bfloat16")],
