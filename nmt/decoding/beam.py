@@ -29,7 +29,8 @@ def beam_search(
     """Translate a batch; return each sentence's `n_best` hypotheses, best first.
 
     source: (batch, source) ids; limits: (batch,), on the CPU, maximum output length in pieces;
-    required: (batch, pieces), padded, pieces that an output must contain before it may end.
+    required: (batch, pieces), on the CPU, padded, pieces that an output must contain before it may
+    end.
 
     Each step considers the 2 · `beam_size` most probable continuations of a sentence. Of the first
     `beam_size`, those that end are set aside; the best `beam_size` that do not end continue, so the
@@ -39,19 +40,19 @@ def beam_search(
     """
     sentences = [_Sentence(limit, beam_size, alpha) for limit in limits.tolist()]
     active = list(range(len(sentences)))
-    wanted = None if required is None else required.cpu().numpy()
+    wanted = None if required is None else required.numpy()
     state = model.start(source)
     sums = source.new_zeros((len(active), 1), dtype=torch.float)  # (sentences, hypotheses)
     tokens = source.new_full((len(active), 1), SOS)  # (sentences, hypotheses)
     written: NDArray[np.int32] = np.empty((len(active), 0), np.int32)  # (rows, length)
     while True:
         width = sums.shape[1]
-        lacking = _lacks(written, wanted[active].repeat(width, 0)) if wanted is not None else None
-        found, pieces = best_pieces(
-            model.step(tokens.flatten(), state),
-            2 * beam_size,
-            None if lacking is None else torch.from_numpy(lacking).to(source.device),
-        )
+        lacking = None
+        if wanted is not None:
+            lacks = torch.from_numpy(_lacks(written, wanted[active].repeat(width, 0)))
+            lacking = lacks.to(source.device, non_blocking=True)
+        logits = model.step(tokens.flatten(), state)
+        found, pieces = best_pieces(logits, 2 * beam_size, lacking)
         candidates = _best_candidates(sums, found, pieces, 2 * beam_size)
         living = _best_living(*candidates, beam_size)
         # The only values of this step that the CPU waits for.

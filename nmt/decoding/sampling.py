@@ -42,7 +42,7 @@ class Sampler:
         probabilities, order = scores.softmax(1).sort(1, descending=True)
         sums = self._cut(probabilities).cumsum(1)
         numbers = torch.tensor([[self._generators[row].random()] for row in rows])
-        drawn = numbers.to(sums) * sums[:, -1:]
+        drawn = numbers.to(sums.device, non_blocking=True) * sums[:, -1:]
         ranks = torch.searchsorted(sums, drawn, right=True)
         # Rounding up to 1 must select the last piece that can be drawn.
         ranks = torch.minimum(ranks, (sums < sums[:, -1:]).sum(1, keepdim=True))
@@ -56,5 +56,6 @@ class Sampler:
             probabilities[:, top_k:] = 0
         if top_p < 1:
             before = probabilities.cumsum(1) - probabilities
-            probabilities[before >= top_p * probabilities.sum(1, keepdim=True)] = 0
+            cut = before >= top_p * probabilities.sum(1, keepdim=True)
+            probabilities = probabilities.masked_fill(cut, 0)
         return probabilities

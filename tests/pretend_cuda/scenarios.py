@@ -22,11 +22,14 @@ from nmt.config import Config
 from nmt.corpus.prepare import prepare
 from nmt.decoding.beam import beam_search
 from nmt.decoding.datastore import Datastore
+from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.greedy import greedy_search
+from nmt.decoding.neighbours import Neighbours, WithNeighbours
+from nmt.decoding.sampling import Sampler
+from nmt.decoding.stepwise import Stepwise
 from nmt.model import transformer
 from nmt.model.masks import padding_mask
 from nmt.model.padding import pad
-from nmt.model.transformer import DecoderState
 from nmt.model.weights import load_weights
 from nmt.ops.dropout import Dropout
 from nmt.run_folder import RunFolder, Validation
@@ -155,8 +158,12 @@ class Decoded:
     waits: Counter[str]
 
 
-def decoding(device: torch.device, run: Path, beam_size: int) -> Decoded:
-    """Decode the validation sources, greedily with a beam of one."""
+def decoding(device: torch.device, run: Path, beam_size: int, way: str = "") -> Decoded:
+    """Decode the validation sources, greedily with a beam of one.
+
+    way: "sampling", "ensemble" of the model with itself, "required": pieces that have to occur,
+    "neighbours" from a made-up datastore
+    """
     folder = RunFolder(run)
     prepared = prepare(folder.config)
     tokenizers = prepared.tokenizers
@@ -166,12 +173,28 @@ def decoding(device: torch.device, run: Path, beam_size: int) -> Decoded:
     source = pad([[*tokenizers.source.encode(line), EOS] for line in lines]).to(device)
     limits = torch.arange(len(source)) % 5 + 8  # some are cut
     model.eval()
-    steps = Steps(model)
+    steps: Any = Steps(model)
+    sampler = required = None
+    if way == "sampling":
+        settings = folder.config.decoding.model_copy(
+            update={"temperature": 0.8, "top_k": 20, "top_p": 0.9}
+        )
+        sampler = Sampler(settings, source.tolist())
+    if way == "ensemble":
+        steps = Steps(Ensemble([model, model]))
+    if way == "required":
+        required = source[:, :1].cpu()
+    if way == "neighbours":
+        generator = torch.Generator().manual_seed(1)
+        keys = torch.randn(500, folder.config.model.d_model, generator=generator)
+        tokens = torch.arange(500) % sizes[1]
+        datastore = Datastore.of(keys.to(device), tokens.to(device))
+        steps = Steps(WithNeighbours(model, Neighbours(datastore, 4, 0.2, 10.0)))
     waits.clear()
     if beam_size == 1:
-        found = [[best] for best in greedy_search(steps, source, limits)]
+        found = [[best] for best in greedy_search(steps, source, limits, sampler=sampler)]
     else:
-        found = beam_search(steps, source, limits, beam_size, 0.6, n_best=2)
+        found = beam_search(steps, source, limits, beam_size, 0.6, n_best=2, required=required)
     ids = [[hypothesis.ids for hypothesis in each] for each in found]
     scores = [hypothesis.score for each in found for hypothesis in each]
     return Decoded(ids, scores, steps.count, Counter(waits))
@@ -180,10 +203,10 @@ def decoding(device: torch.device, run: Path, beam_size: int) -> Decoded:
 class Steps:
     """Counts the steps of a model."""
 
-    def __init__(self, model: transformer.Transformer):
+    def __init__(self, model: Stepwise[Any]):
         self.start, self.count, self._step = model.start, 0, model.step
 
-    def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
+    def step(self, tokens: Tensor, state: Any) -> Tensor:
         self.count += 1
         return self._step(tokens, state)
 

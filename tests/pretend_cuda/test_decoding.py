@@ -18,20 +18,21 @@ def _beside_the_run(trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(trained_run.path.parents[1])
 
 
-@pytest.mark.parametrize("beam_size", [1, 4])
-def test_searches_find_what_they_find_on_the_cpu(
-    trained_run: RunFolder, pretending: Pretending, beam_size: int
+@pytest.mark.parametrize(
+    ("beam_size", "way"),
+    [
+        *((1, ""), (4, "")),
+        *((1, "sampling"), (4, "required"), (4, "ensemble"), (4, "neighbours")),
+    ],
+)
+def test_searches_find_what_they_find_on_the_cpu_and_wait_once_a_step(
+    trained_run: RunFolder, pretending: Pretending, beam_size: int, way: str
 ) -> None:
-    expected = scenarios.decoding(CPU, trained_run.path, beam_size)
-    found = pretending(scenarios.decoding, trained_run.path, beam_size)
+    expected = scenarios.decoding(CPU, trained_run.path, beam_size, way)
+    found = pretending(scenarios.decoding, trained_run.path, beam_size, way)
     assert found.ids == expected.ids
     assert found.scores == pytest.approx(expected.scores, abs=1e-4)
     assert found.steps == expected.steps
-
-
-@pytest.mark.parametrize("beam_size", [1, 4])
-def test_a_step_waits_once(trained_run: RunFolder, pretending: Pretending, beam_size: int) -> None:
-    found = pretending(scenarios.decoding, trained_run.path, beam_size)
     assert found.waits.total() <= found.steps, found.waits
 
 

@@ -8,6 +8,7 @@ import torch
 
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
+from nmt.model.transformer import Transformer
 from nmt.training.distributed import Worker
 from nmt.training.validation import Validator, spread
 
@@ -39,3 +40,18 @@ def test_the_loss_and_the_translations_are_of_the_same_pairs(
     expected = sorted(len(encode(example.source)) + 1 for example in validator.examples)
     lengths = [int(row.count_nonzero()) for batch in validator._batches for row in batch.source]
     assert sorted(lengths) == expected
+
+
+def test_translations_are_greedy_even_where_decoding_samples(
+    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = []
+    for temperature in (0.0, 2.0):
+        config = toy_config(decoding={"temperature": temperature})
+        prepared = prepare(config)
+        size = prepared.tokenizers.target.size
+        torch.manual_seed(1)
+        model = Transformer(config.model, prepared.tokenizers.source.size, size).eval()
+        found.append(Validator(config, prepared, Worker(torch.device("cpu")))._translate(model))
+    assert found[0] == found[1]

@@ -142,7 +142,7 @@ class PyTorchSearch:
         if beam_size == 1 and not required:
             found = greedy_search(self._writer, source, most, alpha)
             return [[hypothesis] for hypothesis in found]
-        pieces = pad(required).to(self._device) if required else None
+        pieces = pad(required) if required else None
         return beam_search(self._writer, source, most, beam_size, alpha, n_best, pieces)
 
     def _sample(
