@@ -89,27 +89,30 @@ def agrees_in_its_own_precision(setup: Setup) -> Findings:
     """Compare logits, loss and gradients with the CPU's in float32."""
     precision = setup.own.training.precision
     errors = _errors(setup, with_fields(setup.exact, {"precision": precision}))
-    # On a CPU, bfloat16 alone changes the gradients of sample.yaml's model by 1.3e-2.
-    _require(errors, {"logits": 2e-2, "loss": 2e-2, "gradients": 4e-2})
+    _require(errors, {"logits": 2e-2, "loss": 2e-2, "gradients": 2e-2})
     return errors
 
 
 def _errors(setup: Setup, config: Config) -> dict[str, float]:
-    """Return by how much the GPU's numbers differ from those of the CPU in float32."""
+    """Return by how much the GPU's numbers differ from those of the CPU in float32.
+
+    The gradients are those of an update of four batches. On a CPU, bfloat16 alone changes them by
+    0.8% (of their norm; sample.yaml), those of a single batch by 1.3%, since its errors are random.
+    """
     found = []
     for device, its_config in ((setup.cpu, setup.exact), (setup.device, config)):
-        state = setup.trainer(its_config, device).state
-        [batch] = setup.batches(setup.trainer(its_config, device), 1)
-        moved = batch.to(device)
+        trainer = setup.trainer(its_config, device)
+        state, batches = trainer.state, setup.batches(trainer, 4)
+        moved, tokens = batches[0].to(device), sum(batch.tokens for batch in batches)
         with torch.no_grad(), autocast(device, its_config.training.precision):
             logits = state.model.eval()(moved.source, moved.target_in)
         state.model.train()
-        loss = state._backward([batch], batch.tokens) / batch.tokens
-        scale = batch.tokens / torch.as_tensor(state.loss_scale.divisor(batch.tokens))
+        loss = state._backward(batches, tokens) / tokens
+        scale = tokens / torch.as_tensor(state.loss_scale.divisor(tokens))
         gradients = [p.grad.detach() / scale.to(device) for p in state.model.parameters()]  # type: ignore[union-attr]
         found.append((logits.float(), loss, gradients))
     (logits, loss, gradients), (its_logits, its_loss, its_gradients) = found
-    real = batch.label_indices
+    real = batches[0].label_indices
     pairs = zip(its_gradients, gradients, strict=True)
     return {
         "logits": relative_error(_rows(its_logits, real), _rows(logits, real)),

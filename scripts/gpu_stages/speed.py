@@ -1,6 +1,7 @@
 """How fast a GPU trains, beside other loops with the same batches, and how much memory it takes."""
 
 import gc
+import re
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -87,8 +88,25 @@ def _throughput(setup: Setup, name: str) -> Findings:
         _free_memory()
     count = _count(config, (size, size), batches[0], dtype)
     rate = found["nmt"]["repeated shapes, tokens/s"]
-    found["nmt"]["TFLOP/s"] = count.operations / batches[0].tokens * rate / 1e12
+    speed = count.operations / batches[0].tokens * rate  # operations a second
+    found["nmt"]["TFLOP/s"] = speed / 1e12
+    if peak := peak_of(torch.cuda.get_device_name(setup.device), dtype):
+        found["nmt"]["share of the card's dense peak"] = speed / peak
     return found
+
+
+def peak_of(name: str, dtype: torch.dtype) -> float:
+    """Return the operations a second that a card of this name can do at most; 0: not known.
+
+    "NVIDIA A100-SXM4-80GB" is the "A100 80GB" of `CARDS`, and "Tesla T4" the "T4 16GB". Variants
+    with other words (PCIe, Ti, Laptop, MIG) have other peaks.
+    """
+    words = set(re.split(r"[ -]", name)) - {"NVIDIA", "Tesla", "GeForce", "SXM2", "SXM4", "HBM3"}
+    for known, card in CARDS.items():
+        *model, memory = known.split()
+        if words in ({*model}, {*model, memory}):
+            return float(getattr(card, str(dtype).removeprefix("torch.")))
+    return 0.0
 
 
 def _tokens_per_second(update: Callable[[Batch], Tensor], batches: Sequence[Batch]) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 from nmt.config import Config
 from nmt.config_files import dump_config
@@ -17,7 +18,7 @@ sys.path.insert(0, str(SCRIPT.parent))
 
 import gpu_check  # noqa: E402
 from gpu_stages.setup import Skipped  # noqa: E402
-from gpu_stages.speed import made_up_batches  # noqa: E402
+from gpu_stages.speed import made_up_batches, peak_of  # noqa: E402
 
 
 def test_a_failed_stage_is_reported_and_the_next_one_runs(
@@ -57,6 +58,23 @@ def test_all_stages_pass_on_a_pretended_device(
     assert len(found) == len(gpu_check.stages()) == 13
     [throughput] = [s["found"] for s in found if s["stage"] == "throughput like multi30k"]
     assert set(throughput) == {"nmt", "plain loop", "nn.Transformer"}
+
+
+@pytest.mark.parametrize(
+    ("name", "teraflops"),
+    [
+        ("NVIDIA H100 80GB HBM3", 989),
+        ("NVIDIA H200", 989),
+        ("NVIDIA A100-SXM4-40GB", 312),
+        ("NVIDIA GeForce RTX 4090", 165),
+        ("NVIDIA GeForce RTX 4090 Laptop GPU", 0),
+        ("NVIDIA H100 PCIe", 0),
+        ("NVIDIA L40S", 0),
+        ("Tesla T4", 0),  # has no bfloat16
+    ],
+)
+def test_the_peak_of_a_card_is_found_by_its_name(name: str, teraflops: float) -> None:
+    assert peak_of(name, torch.bfloat16) == teraflops * 1e12
 
 
 def test_made_up_batches_have_different_shapes_and_fit() -> None:
