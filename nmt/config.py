@@ -619,6 +619,11 @@ class TrainingConfig(Section):
         False,
         description="on a GPU, use only kernels that are reproducible bit for bit; some are slower",
     )
+    shard: bool = Field(
+        False,
+        description="with several processes, divide the weights and the optimizer among them "
+        "(FSDP), for models that one GPU cannot hold; otherwise each has all of them",
+    )
     seed: int = Field(
         1, ge=0, lt=2**31, description="seed for weights, order of the data and dropout"
     )

@@ -126,7 +126,7 @@ class Transformer(nn.Module):
 
     def __init__(self, config: ModelConfig, source_size: int, target_size: int):
         super().__init__()
-        self.config = config
+        self.config, self.sizes = config, (source_size, target_size)
         source_tokens = nn.Embedding(source_size, config.d_model)
         target_tokens = (
             source_tokens  # its first rows are the target's pieces

@@ -17,6 +17,7 @@ from nmt.model.transformer import Transformer
 from nmt.run_folder import RunFolder, replacing
 from nmt.training.distributed import Worker
 from nmt.training.optimization import LossScale, WeightAverage
+from nmt.training.sharding import part_of, whole
 
 FORMAT = 3
 
@@ -59,14 +60,18 @@ def save_checkpoint(
     With several processes, all must call this, and the main one writes.
     """
     own = worker.gather((progress.loss, _generator_states(worker.device)))
+    tensors = {
+        "model": model.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "average": average.average if average else None,
+    }
+    tensors = whole(tensors, keep=worker.is_main)
     if not worker.is_main:
         return
     state = {
         "format": FORMAT,
-        "model": model.state_dict(),
-        "optimizer": optimizer.state_dict(),
+        **tensors,
         "loss scale": loss_scale.saved(),
-        "average": average.average if average else None,
         "progress": asdict(progress),
         "of each process": own,
     }
@@ -136,7 +141,8 @@ def _load(
                 f"{path}: number of processes: {worker.size} is not the {len(own)} of "
                 f"this run; resume it with torchrun --nproc-per-node={len(own)} -m nmt -- …"
             )
-        model.load_state_dict(state["model"])
+        parts = model.state_dict()
+        model.load_state_dict({n: part_of(x, parts.get(n)) for n, x in state["model"].items()})
         _restore_moments(optimizer, state["optimizer"]["state"])
         if "loss scale" in state:  # not in older versions
             loss_scale.restore(state["loss scale"])
@@ -177,17 +183,18 @@ def _restore_moments(optimizer: torch.optim.Optimizer, saved: dict[int, dict[str
 
     Raises `ValueError` for wrong shapes: fused optimizers would write out of bounds.
     """
-    shapes = [p.shape for group in optimizer.param_groups for p in group["params"]]
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
     scalars = {"step", "mu_product"} if isinstance(optimizer, torch.optim.NAdam) else {"step"}
     for number, moments in saved.items():
         expected = dict.fromkeys(scalars, torch.Size())
-        expected |= dict.fromkeys(("exp_avg", "exp_avg_sq"), shapes[number])
+        expected |= dict.fromkeys(("exp_avg", "exp_avg_sq"), parameters[number].shape)
         if {name: moment.shape for name, moment in moments.items()} != expected:
             raise ValueError("the optimizer's moments are not of the weights' shapes")
         for name, moment in moments.items():
             if not (moment.is_floating_point() and moment.isfinite().all()):
                 raise ValueError(f"the optimizer's {name} is not a finite number")
-            moments[name] = moment.clone(memory_format=torch.contiguous_format)
+            moment = moment.clone(memory_format=torch.contiguous_format)
+            moments[name] = part_of(moment, parameters[number] if moment.dim() else None)
     optimizer.load_state_dict({**optimizer.state_dict(), "state": saved})
 
 

@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 
 import torch
 from torch import distributed, nn
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.distributed_c10d import Store
 from torch.distributed.rendezvous import rendezvous
 from torch.nn.parallel import DistributedDataParallel
@@ -86,6 +87,11 @@ class Worker:
     def replicate(self, module: nn.Module) -> nn.Module:
         """Return the module with a backward pass that averages the gradients of all workers."""
         return module
+
+    @property
+    def mesh(self) -> DeviceMesh | None:
+        """The devices of all workers, among which a model can be sharded, if there are several."""
+        return None
 
     def averaging(self, module: nn.Module, now: bool) -> AbstractContextManager[None]:
         """Return the context of a pass whose gradients are averaged now, or with a later pass."""
@@ -156,10 +162,16 @@ class DistributedWorker(Worker):
             module, gradient_as_bucket_view=True, broadcast_buffers=False
         )
 
+    @property
+    def mesh(self) -> DeviceMesh:
+        """See `Worker.mesh`."""
+        return init_device_mesh(self.device.type, (self.size,))
+
     def averaging(self, module: nn.Module, now: bool) -> AbstractContextManager[None]:
         """See `Worker.averaging`."""
-        assert isinstance(module, DistributedDataParallel)
-        return nullcontext() if now else module.no_sync()
+        if now or not isinstance(module, DistributedDataParallel):  # a sharded one always averages
+            return nullcontext()
+        return module.no_sync()
 
     @contextmanager
     def one_voice(self) -> Iterator[None]:

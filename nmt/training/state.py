@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from nmt.config import Config
 from nmt.device import be_deterministic, product_dtype
@@ -20,6 +20,7 @@ from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.distributed import Worker
 from nmt.training.loss import BatchLoss
 from nmt.training.optimization import LossScale, WeightAverage, learning_rate, make_optimizer
+from nmt.training.sharding import shard, whole
 from nmt.training.starting import freeze, load_initial
 
 _RETURN_UPDATES = 10  # updates between returns of unused memory to the system
@@ -53,7 +54,11 @@ class TrainingState:
             load_initial(self.model, config)
         freeze(self.model, self.settings.freeze)
         self._batch_loss = BatchLoss(self.model, self.settings, worker.device)
-        self._loss_of = worker.replicate(self._batch_loss)
+        self._loss_of: nn.Module = self._batch_loss
+        if self.settings.shard and (mesh := worker.mesh):
+            shard(self._batch_loss, mesh)
+        else:
+            self._loss_of = worker.replicate(self._batch_loss)
         # Several workers share the batch already.
         self._by_threads = worker.device.type == "cpu" and worker.size == 1
         if worker.size > 1:
@@ -167,7 +172,7 @@ class TrainingState:
 
     def require_finite_weights(self) -> None:
         """Raise `UserError` if training has diverged."""
-        self.require_finite(sum(p.detach().sum() for p in self.model.parameters()))
+        self.require_finite(whole(sum(p.detach().sum() for p in self.model.parameters())))
 
     def require_finite(self, number: Tensor | float) -> float:
         """Return the number; raise `UserError` if it is not finite, as training has diverged."""

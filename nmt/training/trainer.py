@@ -18,7 +18,7 @@ from nmt.choices import Weights
 from nmt.config import Config
 from nmt.corpus.prepared import PreparedData
 from nmt.errors import UserError
-from nmt.model.transformer import count_parameters
+from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import save_weights
 from nmt.ops.threads import ahead
 from nmt.run_folder import RunFolder, Validation, quality, replacing
@@ -30,6 +30,7 @@ from nmt.training.interruption import Interruption, catching_signals
 from nmt.training.limits import checkpoint_is_due, last_update, reached_limit, validation_is_due
 from nmt.training.log import POINT_UPDATES, TrainingLog, opened_log
 from nmt.training.resuming import resuming_command
+from nmt.training.sharding import whole_model
 from nmt.training.state import TrainingState
 from nmt.training.validation import Validator
 
@@ -186,14 +187,14 @@ class Trainer:
     def _validate(self) -> None:
         """Validate, and keep the weights if they are the best so far."""
         self.state.require_finite_weights()
-        with self.state.averaged_weights():
-            line = self._measure()
+        with self.state.averaged_weights(), whole_model(self.state.model) as model:
+            line = self._measure(model)
             self._note(line)
             if self.progress.best_update == self.progress.updates:
-                self._save_weights("best")
+                self._save_weights(model, "best")
             if self.state.average:
-                self._save_weights("averaged")
-            self._keep_validated()
+                self._save_weights(model, "averaged")
+            self._keep_validated(model)
         if self._log:
             self._log.write(line)
         self._save()
@@ -201,17 +202,17 @@ class Trainer:
         if skipped := self.state.loss_scale.skipped:
             tqdm.write(f"  {skipped:,} updates skipped so far, in which float16 overflowed")
 
-    def _keep_validated(self) -> None:
+    def _keep_validated(self, model: Transformer) -> None:
         if self.settings.keep_validated and self.worker.is_main:
             path = self.folder.validated_weights(self.progress.updates)
             path.parent.mkdir(exist_ok=True)
             with replacing(path) as partial:
-                save_weights(self.state.model, partial)
+                save_weights(model, partial)
             for old in self.folder.validated()[: -self.settings.keep_validated]:
                 old.unlink()
 
-    def _measure(self) -> Validation:
-        measures = self.validator.measure(self.state.model)
+    def _measure(self, model: Transformer) -> Validation:
+        measures = self.validator.measure(model)
         self._tick()
         return {
             "update": self.progress.updates,
@@ -235,13 +236,14 @@ class Trainer:
 
     def _save(self) -> None:
         self.state.save(self.folder)
-        self._save_weights("last")
+        with whole_model(self.state.model) as model:
+            self._save_weights(model, "last")
         self._saved = self.progress.updates, self.progress.minutes
 
-    def _save_weights(self, which: Weights) -> None:
+    def _save_weights(self, model: Transformer, which: Weights) -> None:
         if self.worker.is_main:
             with replacing(self.folder.weights(which)) as partial:
-                save_weights(self.state.model, partial)
+                save_weights(model, partial)
 
     def _opened_log(self) -> AbstractContextManager[TrainingLog | None]:
         if not self.worker.is_main:

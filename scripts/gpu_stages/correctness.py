@@ -209,20 +209,27 @@ def decodes_as_the_cpu(setup: Setup) -> Findings:
 
 
 def two_processes(setup: Setup) -> Findings:
-    """Train with two processes and with one: the losses must be the same; gloo where pretended."""
+    """Train with one process, two, and two that share the weights: the losses must be the same.
+
+    Where the GPU is pretended, the processes train on the CPU.
+    """
     if not setup.pretend and torch.cuda.device_count() < 2:
         raise Skipped("there is one GPU")
     fields = {"max_updates": setup.updates, "validate_updates": setup.updates}
     config = with_fields(setup.exact, fields)
     here = setup.cpu if setup.pretend else setup.device
     single = train_quietly(config, setup.folder / "one", False, here)
-    file, folder = setup.folder / "two.yaml", setup.folder / "two"
+    losses = {"one": single.read_metrics()[-1]["loss"]}
+    file = setup.folder / "two.yaml"
     file.write_text(dump_config(config), encoding="utf-8")
-    device = ["--device", "cpu"] if setup.pretend else []
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "-m", "nmt"]
-    command += ["--", "train", "--config", str(file), "--run", str(folder), *device]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert not ended.returncode, ended.stderr[-2000:]
-    losses = [run.read_metrics()[-1]["loss"] for run in (single, RunFolder(folder))]
-    assert abs(losses[0] - losses[1]) < 1e-3 * losses[0], f"losses {losses}"
+    for name, shard in (("two", "false"), ("sharded", "true")):
+        folder = setup.folder / name
+        command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "-m", "nmt"]
+        command += ["--", "train", "--config", str(file), "--run", str(folder)]
+        command += ["--set", f"training.shard={shard}"]
+        command += ["--device", "cpu"] if setup.pretend else []
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert not ended.returncode, ended.stderr[-2000:]
+        losses[name] = RunFolder(folder).read_metrics()[-1]["loss"]
+        assert abs(losses[name] - losses["one"]) < 1e-3 * losses["one"], f"losses {losses}"
     return {"losses": losses}

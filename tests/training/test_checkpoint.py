@@ -214,7 +214,7 @@ def test_a_full_disk_leaves_the_old_file(
     trainer._save()
     write: dict[str, Callable[[], None]] = {
         "checkpoint.pt": trainer._save,
-        "last.safetensors": lambda: trainer._save_weights("last"),
+        "last.safetensors": lambda: trainer._save_weights(trainer.state.model, "last"),
         "config.yaml": lambda: run.write_config(trainer.config),
     }
     before = {path: path.read_bytes() for path in run.path.iterdir() if path.is_file()}

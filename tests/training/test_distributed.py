@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import distributed
 
 from nmt.config import Config
@@ -34,6 +35,15 @@ EXACT: dict[str, object] = {
     "precision": "float32",  # that is, none but the one at hand
 }
 AVERAGED: dict[str, object] = {"average_decay": 0.9, "r_drop": 1.0}
+SHARDED: dict[str, object] = {
+    **EXACT,
+    "shard": True,
+    "accumulate": 2,
+    "average_decay": 0.9,
+    "freeze": ["encoder"],
+    "batch_tokens": None,
+    "batch_sentences": 167,
+}
 # Each config with the updates that it is trained to, one time after the other.
 JOBS: dict[str, tuple[dict[str, dict[str, object]], list[int]]] = {
     "accumulated": ({"model": {"dropout": 0}, "training": {**EXACT, "accumulate": 2}}, [20]),
@@ -47,6 +57,9 @@ JOBS: dict[str, tuple[dict[str, dict[str, object]], list[int]]] = {
     ),
     "whole": ({"tokenizer": {"sampling": 0.2}, "training": AVERAGED}, [8]),
     "halves": ({"tokenizer": {"sampling": 0.2}, "training": AVERAGED}, [4, 8]),
+    "sharded": ({"model": {"dropout": 0}, "training": SHARDED}, [20]),
+    "sharded whole": ({"training": {**AVERAGED, "shard": True}}, [8]),
+    "sharded halves": ({"training": {**AVERAGED, "shard": True}}, [4, 8]),
     # Not the last: the other process asks the main one which of them was first.
     "mistaken": ({"model": {"max_length": 4}}, [1000]),
     "signalled": ({}, [1000]),
@@ -66,6 +79,12 @@ def refuse(*_): raise AssertionError("the second process wrote")
 update = state.TrainingState.update
 
 def signalled(self, batches):
+    if self.settings.shard and self.progress.updates == 1:
+        moments = [x for s in self.optimizer.state.values() for x in s.values() if x.dim()]
+        tensors = [*self.model.parameters(), *self.average.average, *moments]
+        here = sum(x.to_local().numel() for x in tensors)
+        share = here / sum(x.numel() for x in tensors)
+        Path(f"{name}.{self.worker.rank}.share").write_text(str(share))
     if name == "signalled" and self.worker.rank and self.progress.updates == 3:
         os.kill(os.getpid(), signal.SIGTERM)
     return update(self, batches)
@@ -150,15 +169,20 @@ def _double_precision() -> Any:
 
 
 @pytest.mark.usefixtures("_double_precision")
-@pytest.mark.parametrize("name", ["accumulated", "uneven"])
+@pytest.mark.parametrize("name", ["accumulated", "uneven", "sharded"])
 def test_after_20_updates_two_processes_are_where_one_would_be(
     two: Path, toy_config: MakeConfig, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     train(toy_config(**JOBS[name][0]), Path(name))
     one, both = checkpoint(Path(name)), checkpoint(two / name)
-    for parameter, weight in one["model"].items():
-        torch.testing.assert_close(both["model"][parameter], weight, rtol=0, atol=1e-6)
+    for kind in ("model", "average"):
+        torch.testing.assert_close(both[kind], one[kind], rtol=0, atol=1e-6)
+    for weights in ("best", "last"):
+        found = [
+            load_file(folder / f"{weights}.safetensors") for folder in (two / name, Path(name))
+        ]
+        torch.testing.assert_close(*found, rtol=0, atol=1e-6)
     fields = ("updates", "tokens", "epoch", "batch")
     assert [both["progress"][f] for f in fields] == [one["progress"][f] for f in fields]
     lines = [RunFolder(folder).read_metrics() for folder in (Path(name), two / name)]
@@ -170,8 +194,15 @@ def test_after_20_updates_two_processes_are_where_one_would_be(
             assert shared[measure] == pytest.approx(alone[measure], abs=1e-6)
 
 
-def test_resuming_equals_never_having_stopped(two: Path) -> None:
-    whole, halves = (checkpoint(two / name) for name in ("whole", "halves"))
+def test_each_of_two_processes_holds_about_half_of_a_sharded_model(two: Path) -> None:
+    first, second = (float((two / f"sharded.{rank}.share").read_text()) for rank in "01")
+    assert first + second == pytest.approx(1)
+    assert 0.45 < first < 0.55
+
+
+@pytest.mark.parametrize("kind", ["", "sharded "])
+def test_resuming_equals_never_having_stopped(two: Path, kind: str) -> None:
+    whole, halves = (checkpoint(two / f"{kind}{name}") for name in ("whole", "halves"))
     for name, weight in whole["model"].items():
         assert torch.equal(halves["model"][name], weight)
     for one, other in zip(whole["average"], halves["average"], strict=True):

@@ -479,10 +479,10 @@ def test_interrupting_the_last_validation_loses_nothing(
     train(config, Path("whole"))
     measure = Trainer._measure
 
-    def interrupted(self: Trainer) -> dict[str, object]:
+    def interrupted(self: Trainer, model: Transformer) -> dict[str, object]:
         if self.progress.updates == 7:
             os.kill(os.getpid(), signal.SIGINT)
-        return measure(self)
+        return measure(self, model)
 
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "_measure", interrupted)

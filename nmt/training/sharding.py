@@ -1,0 +1,69 @@
+"""Sharding: each process keeps a part of every weight, for models that one GPU cannot hold.
+
+`fully_shard` (FSDP; Zhao et al. 2023, https://arxiv.org/abs/2304.11277) gathers the weights of a
+layer just before it runs, and frees them after it. Gradients, optimizer and averaged weights stay
+in parts. Files never do: checkpoints and weights are those of an unsharded training.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import DTensor, distribute_tensor
+from torch.utils._pytree import tree_map_only
+
+from nmt.model.transformer import Transformer
+from nmt.training.loss import BatchLoss
+
+
+def shard(loss: BatchLoss, mesh: DeviceMesh) -> None:
+    """Leave each process with its part of the weights; the loss is then called as before.
+
+    mesh: of all processes
+    """
+    encoder, decoder = loss.model.encoder_layers(), loss.model.decoder_layers()
+    # The model projects the source outside the layer's own forward pass.
+    sources = [layer.cross_attention.key_value for layer in decoder]
+    for module in (*sources, *encoder, *decoder, loss):
+        fully_shard(module, mesh=mesh)
+
+
+def whole(tree: Any, keep: bool = True) -> Any:
+    """Return the tree with whole tensors, in CPU memory, for those in parts; all workers call it.
+
+    keep: whether this worker needs them
+    """
+
+    def gathered(part: DTensor) -> Tensor | None:
+        tensor = part.full_tensor()
+        return tensor.cpu() if keep else None
+
+    return tree_map_only(DTensor, gathered, tree)
+
+
+def part_of(tensor: Tensor, like: Tensor | None) -> Tensor:
+    """Return this worker's part of a tensor if `like` is in parts, otherwise the tensor."""
+    if not isinstance(like, DTensor):
+        return tensor
+    tensor = tensor.to(like.device)  # which every worker has, so nothing is sent
+    return distribute_tensor(tensor, like.device_mesh, like.placements, src_data_rank=None)
+
+
+@contextmanager
+def whole_model(model: Transformer) -> Iterator[Transformer]:
+    """Yield the model, or if it is in parts, a whole copy on its device; all workers call it."""
+    weight = model.output.weight
+    if not isinstance(weight, DTensor):
+        yield model
+        return
+    devices = [weight.device] if weight.device.type == "cuda" else []
+    with torch.random.fork_rng(devices), torch.device(weight.device):  # what it draws is replaced
+        copy = Transformer(model.config, *model.sizes).to(weight.device)
+    with torch.no_grad():
+        for own, part in zip(copy.parameters(), model.parameters(), strict=True):
+            own.copy_(part.full_tensor())  # type: ignore[attr-defined]
+    yield copy
