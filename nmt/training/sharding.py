@@ -7,17 +7,18 @@ in parts. Files never do: checkpoints and weights are those of an unsharded trai
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import torch
 from torch import Tensor
 from torch.distributed.device_mesh import DeviceMesh
-from torch.distributed.fsdp import fully_shard
-from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.utils._pytree import tree_map_only
 
 from nmt.model.transformer import Transformer
 from nmt.training.loss import BatchLoss
+
+if TYPE_CHECKING:  # importing it takes a second, which other trainings need not wait
+    from torch.distributed.tensor import DTensor
 
 
 def shard(loss: BatchLoss, mesh: DeviceMesh) -> None:
@@ -25,6 +26,8 @@ def shard(loss: BatchLoss, mesh: DeviceMesh) -> None:
 
     mesh: of all processes
     """
+    from torch.distributed.fsdp import fully_shard
+
     encoder, decoder = loss.model.encoder_layers(), loss.model.decoder_layers()
     # The model projects the source outside the layer's own forward pass.
     sources = [layer.cross_attention.key_value for layer in decoder]
@@ -38,17 +41,21 @@ def whole(tree: Any, keep: bool = True) -> Any:
     keep: whether this worker needs them
     """
 
-    def gathered(part: DTensor) -> Tensor | None:
-        tensor = part.full_tensor()
-        return tensor.cpu() if keep else None
+    def gathered(tensor: Tensor) -> Tensor | None:
+        if not _in_parts(tensor):
+            return tensor
+        full = tensor.full_tensor()
+        return full.cpu() if keep else None
 
-    return tree_map_only(DTensor, gathered, tree)
+    return tree_map_only(Tensor, gathered, tree)
 
 
 def part_of(tensor: Tensor, like: Tensor | None) -> Tensor:
     """Return this worker's part of a tensor if `like` is in parts, otherwise the tensor."""
-    if not isinstance(like, DTensor):
+    if not _in_parts(like):
         return tensor
+    from torch.distributed.tensor import distribute_tensor
+
     tensor = tensor.to(like.device)  # which every worker has, so nothing is sent
     return distribute_tensor(tensor, like.device_mesh, like.placements, src_data_rank=None)
 
@@ -57,7 +64,7 @@ def part_of(tensor: Tensor, like: Tensor | None) -> Tensor:
 def whole_model(model: Transformer) -> Iterator[Transformer]:
     """Yield the model, or if it is in parts, a whole copy on its device; all workers call it."""
     weight = model.output.weight
-    if not isinstance(weight, DTensor):
+    if not _in_parts(weight):
         yield model
         return
     devices = [weight.device] if weight.device.type == "cuda" else []
@@ -67,3 +74,7 @@ def whole_model(model: Transformer) -> Iterator[Transformer]:
         for own, part in zip(copy.parameters(), model.parameters(), strict=True):
             own.copy_(part.full_tensor())  # type: ignore[attr-defined]
     yield copy
+
+
+def _in_parts(tensor: Tensor | None) -> TypeGuard["DTensor"]:
+    return hasattr(tensor, "full_tensor")
