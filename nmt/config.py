@@ -619,6 +619,11 @@ class TrainingConfig(Section):
         False,
         description="on a GPU, use only kernels that are reproducible bit for bit; some are slower",
     )
+    compile: bool = Field(
+        False,
+        description="on a GPU, compile the layers (torch.compile), which takes a minute at the "
+        "start and speeds up small models; needs Triton and a C compiler",
+    )
     shard: bool = Field(
         False,
         description="with several processes, divide the weights and the optimizer among them "

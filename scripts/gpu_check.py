@@ -31,6 +31,7 @@ def stages() -> "list[Callable[[Setup], Findings]]":
         correctness.card,
         correctness.attention_kernels,
         correctness.agrees_in_float32,
+        correctness.agrees_compiled,
         correctness.agrees_in_its_own_precision,
         correctness.masks_hide,
         correctness.updates_do_not_wait,

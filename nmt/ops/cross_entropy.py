@@ -6,13 +6,14 @@ the same loss without storing the logits of a whole batch, which would need most
 
 from collections.abc import Callable
 from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
+
+from nmt.ops.compiled import compiled
 
 _PRODUCT_SIZE = 2**23  # logits per matrix product: fewer are slower, more need memory
 _BLOCK_SIZE = 2**18  # logits (1 MiB of float32) that stay in the cache during the loss
@@ -176,25 +177,8 @@ Differentiate = Callable[[Tensor, Tensor | None, Tensor, float, float, Tensor | 
 
 @cache
 def _fused_on_cuda() -> Differentiate:
-    """Return `_differentiate_block` compiled, which reads the logits twice instead of ten times.
-
-    Returns it uncompiled without Triton, as on Windows, or without a C compiler for Triton.
-    """
-    if find_spec("triton") is None:
-        return _differentiate_block
-    compiled = torch.compile(_differentiate_block, dynamic=True)
-    failed = False
-
-    def differentiate(*arguments: Any) -> Tensor:
-        nonlocal failed
-        if not failed:
-            try:
-                return compiled(*arguments)
-            except torch._dynamo.exc.TorchDynamoException:  # raised before anything is computed
-                failed = True
-        return _differentiate_block(*arguments)
-
-    return differentiate
+    """Return `_differentiate_block` compiled, which reads the logits twice instead of ten times."""
+    return compiled(_differentiate_block)
 
 
 def _divergence(p: Tensor, log_p: Tensor) -> tuple[Tensor, Tensor]:

@@ -193,7 +193,8 @@ def count_update(
     sizes: of the vocabularies; dtype: what matrix products are in
     """
     # What `autocast` would do is done by `_AsOnCuda`, since PyTorch without CUDA refuses.
-    plain = config.training.model_copy(update={"precision": "float32", "deterministic": False})
+    off = {"precision": "float32", "deterministic": False, "compile": False}
+    plain = config.training.model_copy(update=off)
     config = config.model_copy(update={"training": plain})
     with torch.device("meta"), _AsOnCuda(), _products_in(dtype):
         state = TrainingState(config, *sizes, last_update=1, worker=Worker(_CUDA))

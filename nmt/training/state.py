@@ -11,6 +11,7 @@ from nmt.config import Config
 from nmt.device import be_deterministic, product_dtype
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
+from nmt.ops.compiled import compile_training
 from nmt.ops.memory import bound_kernels, keep_memory, return_memory
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import UNK
@@ -53,6 +54,9 @@ class TrainingState:
         if not resume:
             load_initial(self.model, config)
         freeze(self.model, self.settings.freeze)
+        if self.settings.compile and worker.device.type == "cuda":
+            for layer in (*self.model.encoder, *self.model.decoder):
+                compile_training(layer)
         self._batch_loss = BatchLoss(self.model, self.settings, worker.device)
         self._loss_of: nn.Module = self._batch_loss
         if self.settings.shard and (mesh := worker.mesh):

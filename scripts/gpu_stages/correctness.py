@@ -75,14 +75,23 @@ class _Kernels(TorchFunctionMode):
 
 def agrees_in_float32(setup: Setup) -> Findings:
     """Compare logits, loss and gradients with the CPU's in float32, without TF32."""
+    return _agreement_in_float32(setup, setup.exact)
+
+
+def _agreement_in_float32(setup: Setup, config: Config) -> Findings:
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")
     try:
-        errors = _errors(setup, setup.exact)
+        errors = _errors(setup, config)
     finally:
         torch.set_float32_matmul_precision(before)
     _require(errors, {"logits": 1e-4, "loss": 1e-5, "gradients": 1e-3})
     return errors
+
+
+def agrees_compiled(setup: Setup) -> Findings:
+    """Compare loss and gradients of compiled layers with the CPU's in float32, without TF32."""
+    return _agreement_in_float32(setup, with_fields(setup.exact, {"compile": True}))
 
 
 def agrees_in_its_own_precision(setup: Setup) -> Findings:

@@ -63,20 +63,23 @@ def _throughput(setup: Setup, name: str) -> Findings:
         loop = Loop(kind(size, *sizes).to(setup.device), smoothing, dtype)
         return lambda batch: loop.update(batch.source, whole_target(batch))
 
-    def nmt() -> Callable[[Batch], Tensor]:
-        state = TrainingState(config, size, size, last_update=10_000, worker=Worker(setup.device))
+    def nmt(**settings: bool) -> Callable[[Batch], Tensor]:
+        fields = with_fields(config, settings)
+        state = TrainingState(fields, size, size, last_update=10_000, worker=Worker(setup.device))
         return lambda batch: state.update([batch])
 
     tokens = config.training.batch_tokens or 4096
     first, *batches = made_up_batches(2 if setup.pretend else _BATCHES, tokens, longest, size)
     found: Findings = {}
-    for who, made in (
-        ("nmt", nmt),
-        ("plain loop", lambda: peer(Transformer)),
-        ("nn.Transformer", lambda: peer(NNTransformer)),
-    ):
+    makers: dict[str, Callable[[], Callable[[Batch], Tensor]]] = {
+        "nmt": nmt,
+        "nmt, compiled": lambda: nmt(compile=True),
+        "plain loop": lambda: peer(Transformer),
+        "nn.Transformer": lambda: peer(NNTransformer),
+    }
+    for who, make in makers.items():
         try:
-            update = made()
+            update = make()
             update(first).item()
             found[who] = {
                 "fresh shapes, tokens/s": _tokens_per_second(update, batches),
@@ -87,11 +90,15 @@ def _throughput(setup: Setup, name: str) -> Findings:
         update = None  # type: ignore[assignment]
         _free_memory()
     count = _count(config, (size, size), batches[0], dtype)
-    rate = found["nmt"]["repeated shapes, tokens/s"]
-    speed = count.operations / batches[0].tokens * rate  # operations a second
-    found["nmt"]["TFLOP/s"] = speed / 1e12
-    if peak := peak_of(torch.cuda.get_device_name(setup.device), dtype):
-        found["nmt"]["share of the card's dense peak"] = speed / peak
+    peak = peak_of(torch.cuda.get_device_name(setup.device), dtype)
+    for each in (found["nmt"], found["nmt, compiled"]):
+        if isinstance(each, str):  # out of memory
+            continue
+        rate = each["repeated shapes, tokens/s"]
+        speed = count.operations / batches[0].tokens * rate  # operations a second
+        each["TFLOP/s"] = speed / 1e12
+        if peak:
+            each["share of the card's dense peak"] = speed / peak
     return found
 
 

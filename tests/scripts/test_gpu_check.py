@@ -55,9 +55,9 @@ def test_all_stages_pass_on_a_pretended_device(
     subprocess.run(command, cwd=tmp_path, check=True)
     found = json.loads((tmp_path / "gpu-check.json").read_text())
     assert [stage["stage"] for stage in found if stage["result"] != "passed"] == []
-    assert len(found) == len(gpu_check.stages()) == 13
+    assert len(found) == len(gpu_check.stages()) == 14
     [throughput] = [s["found"] for s in found if s["stage"] == "throughput like multi30k"]
-    assert set(throughput) == {"nmt", "plain loop", "nn.Transformer"}
+    assert set(throughput) == {"nmt", "nmt, compiled", "plain loop", "nn.Transformer"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,63 @@
+"""Compiles functions for a GPU: Python then launches fewer and larger operations."""
+
+import logging
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any, TypeVar
+
+import torch
+from torch import nn
+
+from nmt.errors import one_line
+
+R = TypeVar("R")
+_LOG = logging.getLogger(__name__)
+_REASONS: list[str] = []  # why functions stay as they are
+
+
+def compiled(function: Callable[..., R]) -> Callable[..., R]:
+    """Return the function compiled for tensors of any size (`torch.compile`).
+
+    Without Triton, as on Windows, or without the C compiler that it needs, the function itself is
+    called, and a line says so.
+    """
+    if find_spec("triton") is None:
+        _say_that_it_is_slower("Triton is not installed")
+        return function
+    fast = torch.compile(function, dynamic=True)
+    failed = False
+
+    def call(*arguments: Any, **named: Any) -> R:
+        nonlocal failed
+        if not failed:
+            try:
+                return fast(*arguments, **named)
+            except torch._dynamo.exc.TorchDynamoException as error:  # before anything is computed
+                failed = True
+                reason = getattr(error, "inner_exception", error)
+                _say_that_it_is_slower(one_line(reason)[:200])
+        return function(*arguments, **named)
+
+    return call
+
+
+def compile_training(layer: nn.Module) -> None:
+    """Compile the layer's forward and backward pass of training.
+
+    Not those of decoding, where a cache grows at each step, nor batches with a size of 1, for which
+    `torch.compile` would compile again.
+    """
+    plain, fast = layer.forward, compiled(layer.forward)
+
+    def forward(x: torch.Tensor, *rest: Any, **named: Any) -> torch.Tensor:
+        run = fast if layer.training and min(x.shape) > 1 else plain
+        return run(x, *rest, **named)
+
+    layer.forward = forward
+
+
+def _say_that_it_is_slower(reason: str) -> None:
+    """Log the first reason of this process."""
+    if not _REASONS:
+        _LOG.warning("slower, since PyTorch cannot compile for the GPU: %s", reason)
+    _REASONS.append(reason)
