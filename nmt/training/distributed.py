@@ -13,6 +13,7 @@ import pickle
 import signal
 import sys
 import time
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import (
@@ -157,10 +158,13 @@ class DistributedWorker(Worker):
 
     def replicate(self, module: nn.Module) -> nn.Module:
         """See `Worker.replicate`."""
-        # The only buffers are position tables, which are equal everywhere.
-        return DistributedDataParallel(
-            module, gradient_as_bucket_view=True, broadcast_buffers=False
-        )
+        with warnings.catch_warnings():
+            # PyTorch 2.13 calls it forward_sync_buffers, older versions know only this name.
+            warnings.filterwarnings("ignore", "`broadcast_buffers` is deprecated", FutureWarning)
+            # The only buffers are position tables, which are equal everywhere.
+            return DistributedDataParallel(
+                module, gradient_as_bucket_view=True, broadcast_buffers=False
+            )
 
     @property
     def mesh(self) -> DeviceMesh:

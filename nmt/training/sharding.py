@@ -5,6 +5,7 @@ layer just before it runs, and frees them after it. Gradients, optimizer and ave
 in parts. Files never do: checkpoints and weights are those of an unsharded training.
 """
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -28,6 +29,8 @@ def shard(loss: BatchLoss, mesh: DeviceMesh) -> None:
     """
     from torch.distributed.fsdp import fully_shard
 
+    # Of `key_value`; but the model changes nothing in place.
+    warnings.filterwarnings("ignore", "FSDP2-wrapped module .* returned a view", UserWarning)
     encoder, decoder = loss.model.encoder_layers(), loss.model.decoder_layers()
     # The model projects the source outside the layer's own forward pass.
     sources = [layer.cross_attention.key_value for layer in decoder]

@@ -225,6 +225,7 @@ def test_only_the_main_process_is_heard(two: Path) -> None:
     lines = (two / "1.out").read_text().splitlines()
     assert all("ended by" in line for line in lines), "the test's own, and no other"
     assert (two / "1.err").read_text() == ""
+    assert "Warning" not in (two / "0.err").read_text()
 
 
 def test_resuming_by_another_number_of_processes_is_refused(
