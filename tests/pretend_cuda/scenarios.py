@@ -20,20 +20,24 @@ from torch.nn import functional
 
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
+from nmt.decoding.alignment import align
 from nmt.decoding.beam import beam_search
 from nmt.decoding.datastore import Datastore
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.greedy import greedy_search
+from nmt.decoding.loading import load_translator
 from nmt.decoding.neighbours import Neighbours, WithNeighbours
 from nmt.decoding.sampling import Sampler
 from nmt.decoding.stepwise import Stepwise
+from nmt.decoding.unknown import replace_unknown
 from nmt.model import transformer
 from nmt.model.masks import padding_mask
 from nmt.model.padding import pad
 from nmt.model.weights import load_weights
 from nmt.ops.dropout import Dropout
 from nmt.run_folder import RunFolder, Validation
-from nmt.special_tokens import EOS
+from nmt.serve.inspection import inspect, record_beam
+from nmt.special_tokens import EOS, UNK
 from nmt.training.distributed import Worker
 from nmt.training.train import train
 from nmt.training.trainer import Trainer
@@ -209,6 +213,28 @@ class Steps:
     def step(self, tokens: Tensor, state: Any) -> Tensor:
         self.count += 1
         return self._step(tokens, state)
+
+
+def looks_inside(device: torch.device, run: Path) -> list[Any]:
+    """Translate a line by the engine on the device; return all that reads the model's inside."""
+    folder = RunFolder(run)
+    precision = torch.get_float32_matmul_precision()
+    translator = load_translator(folder, engine="pytorch", device=device.type)
+    torch.set_float32_matmul_precision(precision)  # which choosing a device changes
+    model = translator.pytorch.models[0]
+    line = prepare(folder.config).examples("validation")[0].source
+    inspection = inspect(translator, model, line)
+    [trace] = translator.trace(line)
+    pieces = translator.tokenizers.source.pieces(trace.source_ids[:-1])
+    unknown = [UNK, *trace.hypothesis.ids]
+    replaced = replace_unknown(
+        model, trace.source_ids, pieces, unknown, translator.tokenizers.target
+    )
+    steps, _ = record_beam(model, trace.source_ids, 6, translator.decoding)
+    tokens = [[token for token, _ in step] for step in steps]
+    cross = torch.from_numpy(inspection.cross.weights).double()
+    numbers = [*inspection.log_probabilities, *cross.flatten().tolist()]
+    return [inspection.translation, align(translator, line), replaced, tokens, numbers]
 
 
 def nearest(device: torch.device, keys: Tensor, tokens: Tensor, queries: Tensor) -> list[Tensor]:

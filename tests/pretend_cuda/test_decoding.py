@@ -36,6 +36,15 @@ def test_searches_find_what_they_find_on_the_cpu_and_wait_once_a_step(
     assert found.waits.total() <= found.steps, found.waits
 
 
+def test_alignment_and_inspection_find_what_they_find_on_the_cpu(
+    trained_run: RunFolder, pretending: Pretending
+) -> None:
+    *expected, expected_numbers = scenarios.looks_inside(CPU, trained_run.path)
+    *found, numbers = pretending(scenarios.looks_inside, trained_run.path)
+    assert found == expected
+    assert numbers == pytest.approx(expected_numbers, abs=1e-5)
+
+
 @pytest.mark.parametrize("count", [2000, 5])
 def test_the_datastore_finds_the_same_neighbours(pretending: Pretending, count: int) -> None:
     generator = torch.Generator().manual_seed(1)
