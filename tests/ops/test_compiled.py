@@ -14,6 +14,7 @@ from nmt.decoding.beam import beam_search
 from nmt.model.transformer import Transformer
 from nmt.ops import compiled as module
 from nmt.ops.compiled import compile_training, compiled
+from nmt.ops.cross_entropy import _differentiate_block
 from nmt.training.batches import Batch
 from nmt.training.loss import batch_loss
 
@@ -59,6 +60,27 @@ def test_losses_and_gradients_are_those_of_plain_layers(
         found.append([*losses, *(p.grad for p in model.parameters() if p.grad is not None)])
     torch.testing.assert_close(found[1], found[0], rtol=1e-5, atol=1e-5)
     assert compiler.frame_count
+
+
+@pytest.mark.parametrize(
+    "compiler", ["eager", pytest.param("inductor", marks=pytest.mark.slow)], indirect=True
+)
+@pytest.mark.parametrize("r_drop", [0.0, 5.0])
+def test_the_gradient_of_the_loss_is_that_of_the_plain_function(
+    compiler: CompileCounterWithBackend, r_drop: float
+) -> None:
+    fast = compiled(_differentiate_block)
+    generator = torch.Generator().manual_seed(1)
+    for rows in (12, 30, 64):
+        found = []
+        padded = torch.randn(rows, 24, generator=generator)
+        labels = torch.randint(21, (rows, 1), generator=generator)
+        for function in (_differentiate_block, fast):
+            logits, d_bias = padded.clone(), torch.zeros(21)
+            sums = function(logits[:, :21], torch.ones(21), labels, 0.1, r_drop, d_bias)
+            found.append([sums, logits, d_bias])
+        torch.testing.assert_close(found[1], found[0], rtol=1e-5, atol=1e-5)
+    assert 1 <= compiler.frame_count <= 2  # for any number of rows
 
 
 def test_layers_and_shapes_share_what_is_compiled(
