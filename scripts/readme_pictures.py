@@ -25,17 +25,18 @@ from nmt.run_folder import RunFolder
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 SENTENCE = "A week ago she bought an expensive washing machine."
-COLUMNS = 104
+COLUMNS = 124
 
 # Ink, loss, BLEU and colour map, for GitHub's light and dark background.
 THEMES = {
     "light": ("#1f2328", "#0969da", "#bc4c00", "Blues"),
     "dark": ("#e6edf3", "#58a6ff", "#ffa657", "magma"),
 }
-_LEFT_OUT = re.compile(
-    r"WARNING|python3 -m venv|touch |\S+pip |real|user|sys|\s*$"
-)  # the installation
-_BAR = re.compile(r"training: |validating: |translating: ")
+# The lines that the recording shows.
+_SHOWN = re.compile(
+    r"\.venv/bin/nmt (?!plot training)|pairs kept|vocabulary|runs/|update |  A week|finished|Oscar|"
+    r"BLEU|chrF|TER|picture .*attention|in a browser"
+)
 
 
 def draw_run(run: RunFolder, theme: str, path: Path) -> None:
@@ -44,7 +45,7 @@ def draw_run(run: RunFolder, theme: str, path: Path) -> None:
 
     ink, loss_colour, bleu_colour, colour_map = THEMES[theme]
     found = read_attention(load_translator(run.path), SENTENCE)["cross"]
-    with picture(path, 11, 4.4) as figure:
+    with picture(path, 11, 3.7) as figure:
         mpl.rcParams["svg.fonttype"] = "path"
         mpl.rc("text", color=ink)
         mpl.rc("axes", labelcolor=ink, edgecolor=ink)
@@ -103,27 +104,26 @@ def _draw_training(panel: Axes, run: RunFolder, loss_colour: str, bleu_colour: s
 
 
 def draw_terminal(log: str, path: Path) -> None:
-    """Draw what `make run` printed, without the installation and the moving bars."""
+    """Draw an excerpt of what `make run` printed."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
     console.print(Text("$ make run", style="bold green"))
-    for line in printed(log):
+    for line in excerpt(log):
         command = line.startswith(".venv/bin/")
         text = line.replace(".venv/bin/", "$ ", 1) if command else line
-        console.print(Text(text, style="bold green" if command else ""), soft_wrap=False)
+        style = "bold green" if command else ""
+        console.print(Text(text, style=style), no_wrap=True, overflow="ellipsis")
     svg = console.export_svg(title="make run", theme=DIMMED_MONOKAI)
-    svg = re.sub(
-        r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL
-    )  # nothing is loaded from elsewhere
-    path.write_text(
-        svg.replace("Fira Code, monospace", "Menlo, Consolas, monospace"), encoding="utf-8"
-    )
+    # Nothing is loaded from other hosts.
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    svg = svg.replace("Fira Code, monospace", "Menlo, Consolas, monospace")
+    path.write_text(svg, encoding="utf-8")
 
 
-def printed(log: str) -> list[str]:
-    """Return the lines that stay on the screen, of the validations the first and the last."""
+def excerpt(log: str) -> list[str]:
+    """Return the shown lines, of the validations the first and the last."""
     lines = [line.rsplit("\r", 1)[-1].rstrip() for line in log.splitlines()]
-    lines = [line for line in lines if not _LEFT_OUT.match(line) and not _BAR.match(line)]
-    validations = [i for i, line in enumerate(lines) if line.startswith("update ")]
+    lines = [line for line in lines if _SHOWN.match(line)]
+    validations = [index for index, line in enumerate(lines) if line.startswith("update ")]
     if len(validations) < 3:
         return lines
     return [*lines[: validations[1]], "…", *lines[validations[-1] :]]
