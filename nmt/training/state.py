@@ -50,9 +50,10 @@ class TrainingState:
         elif self.settings.deterministic:
             be_deterministic()
         torch.manual_seed(self.settings.seed)
-        self.model = Transformer(config.model, source_size, target_size).to(worker.device)
+        self.model = Transformer(config.model, source_size, target_size)
         if not resume:
             load_initial(self.model, config)
+        self.model.to(worker.device)
         freeze(self.model, self.settings.freeze)
         if self.settings.compile and worker.device.type == "cuda":
             for layer in (*self.model.encoder, *self.model.decoder):

@@ -10,6 +10,8 @@ import torch
 
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
+from nmt.run_folder import RunFolder
+from nmt.training.starting import config_from
 
 MakeConfig = Callable[..., Config]
 Pretending = Callable[..., object]
@@ -88,6 +90,17 @@ def test_no_update_waits_for_the_device(
         model={"attention_dropout": 0.1, "feed_forward_dropout": 0.1}, training=training
     )
     assert not pretending(scenarios.updates, config, 3, False).waits
+
+
+def test_updates_from_a_runs_weights_with_frozen_parts_are_those_of_the_cpu(
+    trained_run: RunFolder, pretending: Pretending
+) -> None:
+    fields = ["training.freeze=[encoder]", "training.precision=float32", "model.dropout=0"]
+    config = config_from(trained_run, "best", None, fields)
+    expected = scenarios.updates(CPU, config, 2)
+    found = pretending(scenarios.updates, config, 2)
+    assert found.losses == pytest.approx(expected.losses, abs=1e-5)
+    assert not found.waits
 
 
 def test_training_validates_saves_and_resumes_as_on_the_cpu(
