@@ -54,13 +54,15 @@ def whole(tree: Any, keep: bool = True) -> Any:
 
 
 def part_of(tensor: Tensor, like: Tensor | None) -> Tensor:
-    """Return this worker's part of a tensor if `like` is in parts, otherwise the tensor."""
+    """Return this worker's part of a tensor if `like` is in parts, otherwise the tensor.
+
+    In the first case, all workers call it.
+    """
     if not _in_parts(like):
         return tensor
     from torch.distributed.tensor import distribute_tensor
 
-    tensor = tensor.to(like.device)  # which every worker has, so nothing is sent
-    return distribute_tensor(tensor, like.device_mesh, like.placements, src_data_rank=None)
+    return distribute_tensor(tensor.to(like.device), like.device_mesh, like.placements)
 
 
 @contextmanager
