@@ -660,7 +660,7 @@ class DecodingConfig(Section):
 
     engine: EngineChoice = Field(
         "auto",
-        description="what runs the model. ctranslate2: faster; pytorch: supports everything; auto: "
+        description="inference engine. ctranslate2: faster; pytorch: supports everything; auto: "
         "ctranslate2 if it supports the model and the options",
     )
     beam_size: int = Field(
@@ -702,7 +702,7 @@ class DecodingConfig(Section):
     )
     split_sentences: bool = Field(
         True,
-        description="translate the sentences of a line one by one, if training had one sentence "
+        description="translate the sentences of a line separately, if training had one sentence "
         "per line",
     )
     replace_unknown: bool = Field(

@@ -63,7 +63,7 @@ def _options(
         ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the stack trace of an error; may stand anywhere.")
+        bool, typer.Option("--debug", help="Show the stack trace of an error; works in any place.")
     ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show no progress bars: nmt -q train.")

@@ -19,21 +19,19 @@ from nmt.errors import UserError
 
 
 def augment(
-    run: Annotated[
-        Path, typer.Argument(help="Run that translates.", autocompletion=completing.runs)
-    ],
+    run: Annotated[Path, typer.Argument(help="Run folder.", autocompletion=completing.runs)],
     input_: Annotated[
-        Path, typer.Option("--input", "-i", help="Text in one language, one sentence a line.")
+        Path, typer.Option("--input", "-i", help="Text in one language, one sentence per line.")
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Tab-separated pairs, for data.corpora.")
+        Path, typer.Option("--output", "-o", help="Tab-separated file to write, for data.corpora.")
     ],
     forward: Annotated[
         bool,
-        typer.Option("--forward", help="Pairs for the run's own direction, not for the reverse."),
+        typer.Option("--forward", help="Make pairs for the run's own direction, not the reverse."),
     ] = False,
     n_best: Annotated[
-        int, typer.Option("--n-best", min=1, max=500, help="Translations of each line.")
+        int, typer.Option("--n-best", min=1, max=500, help="Translations per line.")
     ] = 1,
     min_probability: Annotated[
         float,
@@ -41,20 +39,25 @@ def augment(
             "--min-probability",
             min=0,
             max=1,
-            help="Drop translations with a lower mean probability of a piece.",
+            help="Drop translations whose mean probability per piece is lower.",
         ),
     ] = 0.0,
     round_trip: Annotated[
         Path | None,
         typer.Option(
             "--round-trip",
-            help="Run of the other direction: drop translations that do not come back.",
+            help="Run of the reverse direction: drop pairs that it does not translate back.",
             autocompletion=completing.runs,
         ),
     ] = None,
     min_chrf: Annotated[
         float,
-        typer.Option("--min-chrf", min=0, max=100, help="How alike what comes back has to be."),
+        typer.Option(
+            "--min-chrf",
+            min=0,
+            max=100,
+            help="With --round-trip: lowest chrF of line and back-translation.",
+        ),
     ] = 50.0,
     beam_size: BeamOption = None,
     weights: WeightsOption = "best",
@@ -65,10 +68,11 @@ def augment(
 ) -> None:
     """Make training pairs from text in one language: back-translation.
 
-    nmt augment runs/de-en --input news.de --output pairs.tsv --set decoding.temperature=1
+    To train English to German, give German text and a German–English run.
 
-    For English to German, give German text and a German–English run: it writes the source side.
-    With decoding.temperature it samples. If interrupted, run it again to continue.
+    decoding.temperature samples translations. If interrupted, the same command continues.
+
+    Example: nmt augment runs/de-en --input news.de --output pairs.tsv --set decoding.temperature=1
     """
     from nmt.augmenting import Augmentation
     from nmt.augmenting import augment as write_pairs

@@ -19,7 +19,10 @@ EXTRAS = {"ctranslate2": "ctranslate2", "matplotlib": "plot", "tensorboard": "te
 
 
 def doctor() -> None:
-    """Show versions, devices, memory, disk space, and which extras are not installed."""
+    """Show versions, devices, memory, disk space, and which extras are not installed.
+
+    Paste the output into the report of a problem. Example: nmt doctor > doctor.txt
+    """
     print_facts(list(_facts()))
 
 

@@ -36,7 +36,7 @@ SetDecodingOption = Annotated[
     typer.Option(
         "--set",
         metavar="FIELD=VALUE",
-        help="Override a field of the run's decoding section, as in decoding.length_penalty=1.",
+        help="Override a field of the run's decoding section, as in decoding.seed=2.",
         autocompletion=completing.decoding_fields,
     ),
 ]
@@ -69,8 +69,8 @@ EngineOption = Annotated[
     EngineChoice | None,
     typer.Option(
         "--engine",
-        help="What runs the model; default: decoding.engine, which is CTranslate2 wherever it "
-        "supports the model and the options.",
+        help="Inference engine; default: decoding.engine, which is CTranslate2 if it supports the "
+        "model and the options.",
     ),
 ]
 ComputeTypeOption = Annotated[

@@ -43,7 +43,8 @@ def serve(
         int, typer.Option("--port", min=0, max=65535, help="Port; 0: any free port.")
     ] = 5000,
     api_key: Annotated[
-        list[str] | None, typer.Option("--api-key", help="Key that clients must send. Repeatable.")
+        list[str] | None,
+        typer.Option("--api-key", help="Key that clients must send. Repeat for several."),
     ] = None,
     api_keys: Annotated[
         Path | None, typer.Option("--api-keys", help="File of keys, one per line.")

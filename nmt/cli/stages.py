@@ -400,7 +400,7 @@ def evaluate(
 def export(
     run: RunArgument = None,
     format_: Annotated[
-        ExportFormat, typer.Option("--format", help="Library that is to read it.")
+        ExportFormat, typer.Option("--format", help="Library to export for.")
     ] = "ctranslate2",
     output: Annotated[
         Path | None,
@@ -431,9 +431,11 @@ def average(
         int, typer.Option("--last", min=2, help="How many of the last validations.")
     ] = 5,
 ) -> None:
-    """Average the weights of a run's last validations: nmt average runs/sample --last 5
+    """Average the weights of a run's last validations.
 
-    Needs training.keep_validated. The result is used by --weights mean.
+    Needs training.keep_validated; --weights mean uses the result.
+
+    Example: nmt average runs/sample --last 5
     """
     from nmt.model.weights import average_weights
     from nmt.run_folder import newest_run, open_run, replacing
@@ -460,9 +462,11 @@ def push(
         bool, typer.Option("--public", help="Let everyone read a new repository.")
     ] = False,
 ) -> None:
-    """Upload a run to the Hugging Face hub, with a model card: nmt push runs/sample user/name
+    """Upload a run to the Hugging Face hub, with a model card.
 
-    Its held-out sentence pairs are uploaded too. Others read it by --run hf:user/name.
+    Also uploads the held-out sentence pairs. Others read the run with --run hf:user/name.
+
+    Example: nmt push runs/sample user/name
     """
     from nmt.hub import push_run
     from nmt.run_folder import open_run

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 def make_app(service: Service) -> Starlette:
-    """Return the application that answers with a service."""
+    """Return the ASGI application for a service."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -87,7 +87,7 @@ def _middleware(service: Service) -> list[Middleware]:
 
 
 def _endpoint(service: Service, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
-    """Return the function that reads, admits and answers requests of an operation."""
+    """Return the endpoint that parses, authorizes and answers requests for an operation."""
 
     async def answer(request: Request) -> Response:
         body = await read_body(request, operation.body) if operation.body else None
@@ -104,7 +104,7 @@ def _endpoint(service: Service, operation: Operation) -> Callable[[Request], Awa
 
 
 def _admit(service: Service, operation: Operation, request: Request, key: str | None) -> None:
-    """Count the request, and check its key where one is needed."""
+    """Apply the rate limit, and check the API key if one is required."""
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         key = credentials.strip()
@@ -135,7 +135,7 @@ async def _refuse_http(request: Request, error: Exception) -> Response:
 
 
 async def _leave(request: Request, error: Exception) -> Response:
-    """The client went before its request was complete: nobody reads this."""
+    """Answer a client that disconnected before its request was complete; nobody reads this."""
     return JSONResponse({"error": "Invalid request: incomplete"}, 400)
 
 

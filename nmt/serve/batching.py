@@ -1,7 +1,7 @@
-"""Sentences of all requests, translated together.
+"""Dynamic batching: sentences of different requests are translated together.
 
-While the model works, what arrives waits in a queue and becomes the next batch. Requests take
-turns, one sentence each, so that a page of text does not hold up a single sentence.
+While the model translates a batch, new sentences wait in a queue and form the next one. Requests
+take turns, one sentence each, so that a long text does not delay a single sentence.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 
 class Model(Protocol[T]):
-    """What translates: a `ServedRun`."""
+    """Interface of `ServedRun` that the batcher needs."""
 
     def translate(self, lines: Sequence[str], n: int) -> list[list[T]]:
         """Return up to `n` translations of each line, best first."""
@@ -44,9 +44,9 @@ class _Job(Generic[T]):
 class Batcher(Generic[T]):
     """Collects lines into batches; `run` must be running while it is used.
 
-    waiting: most lines in the queue; workers: how many batches are translated at once; at_once:
-    most lines of a batch; pause: seconds that a batch waits for company, only where the batch
-    before it had some
+    waiting: maximum number of lines in the queue; workers: batches translated in parallel;
+    at_once: maximum lines per batch; pause: seconds to wait for more lines, only if the previous
+    batch had more than one
     """
 
     def __init__(self, waiting: int, workers: int = 1, at_once: int = 64, pause: float = 0.003):
@@ -61,7 +61,7 @@ class Batcher(Generic[T]):
 
     @property
     def waiting(self) -> int:
-        """How many lines are in the queue."""
+        """Number of lines in the queue."""
         return sum(len(job.lines) for job in self._jobs)
 
     async def translate(self, model: Model[T], lines: Sequence[str], n: int) -> list[list[T]]:
@@ -69,9 +69,9 @@ class Batcher(Generic[T]):
         return [options async for options in self.stream(model, lines, n)]
 
     async def stream(self, model: Model[T], lines: Sequence[str], n: int) -> AsyncIterator[list[T]]:
-        """Yield the translations of each line in order, as they are ready.
+        """Yield the translations of each line in order, as they become ready.
 
-        Raises `ApiError` 503 where the queue is full. Cancelled, lines not yet begun are dropped.
+        Raises `ApiError` 503 if the queue is full. If cancelled, it drops the lines still queued.
         """
         waiting = self.waiting
         if waiting and waiting + len(lines) > self._most_waiting:
@@ -91,17 +91,17 @@ class Batcher(Generic[T]):
                 result.cancel()
 
     async def in_turn(self, work: Callable[[], R]) -> R:
-        """Call `work`, which needs a model, in its turn."""
+        """Call `work`, which needs a model, when a worker is free."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     async def run(self) -> None:
-        """Translate what arrives, until cancelled."""
+        """Translate queued lines until cancelled."""
         async with anyio.create_task_group() as group:
             for _ in range(self._workers):
                 group.start_soon(self._work)
 
     async def _work(self) -> None:
-        """Translate one batch after the other."""
+        """Translate one batch after another."""
         last = 1
         while True:
             await self._arrived.wait()
@@ -119,16 +119,16 @@ class Batcher(Generic[T]):
                 self._running -= last
 
     async def _gather(self, wanted: int) -> None:
-        """Wait, but briefly, for as many lines as the last batch had."""
+        """Wait briefly until the queue has as many lines as the last batch."""
         loop = asyncio.get_running_loop()
         until = loop.time() + self._pause
         while self.waiting < wanted and loop.time() < until:
             await asyncio.sleep(self._pause / 6)
 
     def _take(self) -> tuple[Model[T] | None, int, list[_Line[T]]]:
-        """Take a batch from the queue, of lines that the same model translates alike.
+        """Take a batch from the queue: lines for the same model with the same options.
 
-        Takes this worker's share; as many lines are left for each of the others.
+        Takes an equal share of the queue and leaves the rest to the other workers.
         """
         while self._jobs and not self._jobs[0].lines:
             self._jobs.popleft()
@@ -141,7 +141,7 @@ class Batcher(Generic[T]):
         batch: list[_Line[T]] = []
         while len(batch) < most and (alike := [job for job in alike if job.lines]):
             batch += [job.lines.popleft() for job in alike[: most - len(batch)]]
-        self._jobs.rotate(-1)  # another model's, or another `n`, has its turn next
+        self._jobs.rotate(-1)  # next comes another model or another `n`
         return first.model, first.n, batch
 
     async def _translate(self, model: Model[T], n: int, batch: list[_Line[T]]) -> None:
@@ -153,7 +153,7 @@ class Batcher(Generic[T]):
             if len(batch) == 1:
                 _settle(batch[0], error)
                 return
-            for line in batch:  # so that one bad line spoils no other
+            for line in batch:  # one bad line must not fail the others
                 await self._translate(model, n, [line])
             return
         for line, options in zip(batch, found, strict=True):
@@ -167,5 +167,5 @@ def _settle(line: _Line[T], error: Exception) -> None:
 
 
 def busy() -> ApiError:
-    """Return the answer where the queue is full."""
+    """Return the error for a full queue."""
     return ApiError(503, "Too many requests are waiting; try again", {"Retry-After": "1"})

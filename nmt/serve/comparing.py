@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ComparedSentence(TypedDict):
-    """A sentence; translations, chrf: of the first run and the second."""
+    """A sentence, with the translation and chrF of each run."""
 
     source: str
     reference: str
@@ -24,10 +24,9 @@ class ComparedSentence(TypedDict):
 
 
 class Comparison(TypedDict):
-    """Two runs on a set.
+    """Two runs on a held-out set.
 
-    bleu: of each, on these sentences; sentences: those translated differently, by how much their
-    chrF differs
+    bleu: of each run; sentences: those with different translations, by difference in chrF
     """
 
     runs: tuple[str, str]
@@ -40,9 +39,9 @@ class Comparison(TypedDict):
 async def compare(
     service: "Service", first: "ServedRun", second: "ServedRun", split: str, count: int
 ) -> Comparison:
-    """Translate the first run's set with both; raises `ApiError` for other languages."""
+    """Translate the first run's set with both runs; raises `ApiError` if their languages differ."""
     if (first.source, first.target) != (second.source, second.target):
-        raise ApiError(400, f"{first.name} and {second.name} translate other languages")
+        raise ApiError(400, f"{first.name} and {second.name} translate different languages")
     try:
         examples = (await service.in_thread(first.folder.examples, split))[:count]
     except UserError:

@@ -1,4 +1,4 @@
-"""Documents: what is text in them is translated, everything else stays as it is."""
+"""Documents: only their text is translated, everything else is preserved."""
 
 import copy
 import io
@@ -25,13 +25,13 @@ _SRT_TIME = re.compile(r"\d+:\d\d:\d\d[,.]\d+ *-->")
 async def translate_document(
     translator: TextTranslator, run: ServedRun, name: str, content: bytes
 ) -> bytes:
-    """Translate a document, of the kind that its name's ending says.
+    """Translate a document of the format that its file extension names.
 
-    Raises `ApiError` for other kinds and for files that are not what they say.
+    Raises `ApiError` for other formats, and for files whose content does not match.
     """
     kind = PurePosixPath(name.lower()).suffix
     if kind not in KINDS:
-        raise ApiError(400, f"Invalid request: file format not supported; {', '.join(KINDS)} are")
+        raise ApiError(400, f"Invalid request: file format not supported; use {', '.join(KINDS)}")
     return await KINDS[kind](translator, run, content)
 
 
@@ -54,7 +54,7 @@ async def _translate_srt(translator: TextTranslator, run: ServedRun, content: by
 
 
 def _spoken(lines: list[str]) -> Iterator[int]:
-    """Yield the numbers of the lines that are subtitles, not their numbers or times."""
+    """Yield the indices of the lines with subtitle text; skips counters and timestamps."""
     inside = False
     for number, line in enumerate(lines):
         if _SRT_TIME.match(line.strip()):
@@ -88,14 +88,14 @@ def _open_docx(content: bytes) -> "Document":
         return docx.Document(io.BytesIO(content))
     except ApiError:
         raise
-    except Exception:  # the libraries raise all kinds, for all kinds of damage
-        raise ApiError(400, "Invalid request: this is no readable .docx file") from None
+    except Exception:  # the libraries raise many types for damaged files
+        raise ApiError(400, "Invalid request: the .docx file cannot be read") from None
 
 
 def _docx_stretches(document: "Document") -> Iterator[list[Any]]:
-    """Yield neighbouring runs of a paragraph that hold nothing but text.
+    """Yield adjacent runs of a paragraph that contain only text.
 
-    In the body, its tables, and the headers and footers of all sections.
+    Covers the body, its tables, and the headers and footers of all sections.
     """
     from docx.text.paragraph import Paragraph
 
@@ -132,7 +132,7 @@ def _stretches_of(paragraph: "Paragraph") -> Iterator[list[Any]]:
 
 
 def _replace_runs(stretch: list[Any], parts: list[Part]) -> None:
-    """Put a translation in the place of runs, each part in a copy of the run it comes from."""
+    """Replace runs by their translation, each part in a copy of the run it comes from."""
     first = stretch[0]._r
     for text, number in parts:
         run = type(stretch[number])(copy.deepcopy(stretch[number]._r), stretch[number]._parent)

@@ -14,7 +14,7 @@ _MOST_BYTES = 64_000_000
 
 @dataclass(frozen=True)
 class Download:
-    """A file to be fetched."""
+    """A file to download."""
 
     name: str
     content: bytes
@@ -22,14 +22,14 @@ class Download:
 
 
 class Downloads:
-    """Keeps files under names that cannot be guessed; the oldest go when there are too many."""
+    """Keeps files under names that cannot be guessed; drops the oldest if there are too many."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self._clock = clock
         self._files: OrderedDict[str, Download] = OrderedDict()
 
     def add(self, name: str, content: bytes) -> str:
-        """Keep a file; return the secret that it is fetched by."""
+        """Keep a file; return the secret part of its address."""
         secret = secrets.token_urlsafe(24)
         self._files[secret] = Download(name, content, self._clock() + _SECONDS)
         while self._files and (
@@ -40,8 +40,8 @@ class Downloads:
         return secret
 
     def get(self, secret: str) -> Download:
-        """Return a file; raises `ApiError` 404 where it is not there, or no more."""
+        """Return a file; raises `ApiError` 404 if it does not exist or has expired."""
         file = self._files.get(secret)
         if file is None or file.expires < self._clock():
-            raise ApiError(404, "No such file; it is kept for ten minutes")
+            raise ApiError(404, "No such file; translated documents are kept for ten minutes")
         return file

@@ -1,6 +1,6 @@
-"""What every request passes first: the Host and Origin headers, and the size of its body.
+"""Checks every request's Host and Origin headers and the size of its body.
 
-And what every answer carries: headers that keep a browser from doing more than the page needs.
+Adds security headers to every response.
 """
 
 import asyncio
@@ -27,8 +27,8 @@ _SECURITY = {
 class Gate:
     """Middleware around the whole application.
 
-    hosts: that are answered, none for any; origins: other sites whose pages may call. A request
-    whose client has gone is cancelled.
+    hosts: accepted Host headers, empty for any; origins: other sites whose pages may send requests.
+    A request whose client has disconnected is cancelled.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits, hosts: Sequence[str], origins: Sequence[str]):
@@ -52,7 +52,7 @@ class Gate:
         leaving = asyncio.ensure_future(body.wait_for_disconnect())
         try:
             await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if not answering.done():  # the client has gone
+            if not answering.done():  # the client has disconnected
                 answering.cancel()
                 await asyncio.wait({answering})
             if not answering.cancelled():
@@ -62,10 +62,10 @@ class Gate:
                 task.cancel()
 
     def _refusal(self, headers: Headers) -> str | None:
-        """Return what is wrong with the headers, if anything.
+        """Return an error message if the headers are not acceptable.
 
-        A page of another site may reach this server by a name of its own (DNS rebinding), or post a
-        form to it. These headers reveal both, and no page can change them.
+        Another site's page may reach this server under its own host name (DNS rebinding), or post a
+        form to it. These two headers reveal that, and a page cannot change them.
         """
         host = headers.get("host", "")
         if self._hosts and _without_port(host) not in self._hosts:
@@ -109,7 +109,7 @@ class _Body:
         return ApiError(413, message, {"Connection": "close"})
 
     async def wait_for_disconnect(self) -> None:
-        """Return when the client has gone, after its request was read."""
+        """Return when the client disconnects, after its request was read."""
         await self._complete.wait()
         while (await self._receive())["type"] != "http.disconnect":
             pass

@@ -1,7 +1,6 @@
-"""What a model saw while it wrote: attention, probabilities and the steps of its beam search.
+"""Attention, probabilities and beam-search steps of one translated sentence.
 
-The best translation's pieces go through the model once more, in PyTorch; all of it is for one
-sentence at a time.
+The best translation goes through the model once more, in PyTorch.
 """
 
 import re
@@ -20,17 +19,17 @@ from nmt.model.transformer import Transformer
 from nmt.reports.attention import AttentionMap, read_attention
 from nmt.special_tokens import EOS, SOS, SPECIALS
 
-Span = tuple[int, int]  # characters of a text, from and to
+Span = tuple[int, int]  # first character, and the one after the last
 _WORD = re.compile(r"\w+|[^\w\s]+")
-_MARKS = ("▁", "</w>", *SPECIALS)  # of pieces, not of the text that they spell
+_MARKS = ("▁", "</w>", *SPECIALS)  # in pieces only, not in the text
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """A sentence and its translation, with what lies between them.
+    """A sentence and its translation, with attention and probabilities.
 
-    source_pieces, target_pieces: both end in <eos>; source_spans, target_spans: which characters
-    each piece spells, None where that is not known; cross: the cross-attention, (layers, heads,
+    source_pieces, target_pieces: both end in <eos>; source_spans, target_spans: the characters that
+    each piece covers, None if unknown; cross: the cross-attention, (layers, heads,
     target pieces, source pieces); log_probabilities: of each target piece
     """
 
@@ -45,7 +44,7 @@ class Inspection:
 
 
 def inspect(translator: Translator, model: Transformer, sentence: str) -> Inspection:
-    """Translate one sentence and look inside; raises `UserError` as `read_attention` does."""
+    """Translate and inspect one sentence; raises `UserError` like `read_attention`."""
     attention = read_attention(translator, sentence)
     [trace] = translator.trace(sentence)
     cross = attention["cross"]
@@ -63,7 +62,7 @@ def inspect(translator: Translator, model: Transformer, sentence: str) -> Inspec
 
 @torch.inference_mode()
 def _log_probabilities(model: Transformer, trace: Trace) -> list[float]:
-    """Return the log-probability of each piece written, and of <eos> after them."""
+    """Return the log-probability of each target piece, including <eos>."""
     device = model.output.weight.device
     source = torch.tensor([trace.source_ids], device=device)
     written = [*trace.hypothesis.ids, EOS]
@@ -74,7 +73,7 @@ def _log_probabilities(model: Transformer, trace: Trace) -> list[float]:
 
 
 def spell(pieces: Sequence[str], text: str) -> list[Span] | None:
-    """Return which characters of a text each piece spells; None where they do not match it.
+    """Return the characters of a text that each piece covers; None if they do not match.
 
     Case does not matter, and white space belongs to no piece.
     """
@@ -97,14 +96,14 @@ def spell(pieces: Sequence[str], text: str) -> list[Span] | None:
 
 @dataclass(frozen=True)
 class Link:
-    """A word of the translation, and the source word that the model looked at most to write it."""
+    """A word of the translation, and the source word that it attends to most."""
 
     target: Span
     source: Span
 
 
 def link_words(found: Inspection) -> list[Link] | None:
-    """Return a link for each word of the translation; None where pieces do not match the texts."""
+    """Return a link for each word of the translation; None if pieces do not match the texts."""
     if found.source_spans is None or found.target_spans is None:
         return None
     sources, targets = words(found.source), words(found.translation)
@@ -121,7 +120,7 @@ def link_words(found: Inspection) -> list[Link] | None:
 
 
 def words(text: str) -> list[Span]:
-    """Return where the words of a text are, and the punctuation between them."""
+    """Return the spans of the words of a text, and of the punctuation between them."""
     return [match.span() for match in _WORD.finditer(text)]
 
 
@@ -136,8 +135,8 @@ def _pieces_of(word: Span, spans: Sequence[Span]) -> list[int]:
 class Step:
     """A hypothesis at one step of the search.
 
-    parent: its number in the step before; log_probability: of all its pieces so far; fate: lives,
-    ends (it has written <eos>, or as much as it may) or dies (none of its continuations was kept)
+    parent: its index in the previous step; log_probability: of all its pieces so far; fate: lives,
+    ends (with <eos> or at the length limit), or dies (none of its continuations was kept)
     """
 
     piece: str
@@ -149,7 +148,7 @@ class Step:
 
 @dataclass
 class _Recorder:
-    """To a beam search, the model; keeps what the search asks of it, for one sentence."""
+    """Stands in for the model in a beam search, and records its calls for one sentence."""
 
     model: Transformer
     tokens: list[list[int]] = field(default_factory=list)
@@ -174,7 +173,7 @@ class _Recorder:
 
 
 class _RecordedState:
-    """A decoder's state that tells its recorder which rows go on."""
+    """A decoder state that reports to the recorder which rows continue."""
 
     def __init__(self, inner: Any, recorder: _Recorder):
         self.inner, self._recorder = inner, recorder
@@ -193,9 +192,9 @@ class _RecordedState:
 def record_beam(
     model: Transformer, source_ids: list[int], limit: int, decoding: DecodingConfig
 ) -> tuple[list[list[tuple[int, Step]]], list[Hypothesis]]:
-    """Search one sentence; return the hypotheses of each step with their last pieces' ids.
+    """Search one sentence; return the hypotheses of each step with the ids of their last pieces.
 
-    The finished ones are returned too, best first: all that the beam has room for.
+    Also returns the finished hypotheses, best first, up to the beam size.
     """
     recorder = _Recorder(model)
     device = model.output.weight.device

@@ -1,4 +1,4 @@
-"""Names of languages, and which of a server's languages a text is in."""
+"""Names of languages, and language detection among those of the server."""
 
 import re
 from collections.abc import Iterable
@@ -27,14 +27,14 @@ def language_name(code: str) -> str:
 
 @dataclass(frozen=True)
 class Detected:
-    """A language that a text may be in; confidence: percent of its words that are known."""
+    """A candidate language; confidence: percentage of the text's words known in it."""
 
     language: str
     confidence: float
 
 
 class Detector:
-    """Knows each language's words from the validation and test sentences of the runs."""
+    """Detects languages by the words of the runs' validation and test sentences."""
 
     def __init__(self, runs: Iterable[ServedRun]):
         self._words: dict[str, set[str]] = {}
@@ -47,7 +47,7 @@ class Detector:
                     target.update(_WORD.findall(example.reference.lower()))
 
     def detect(self, text: str, among: Iterable[str] | None = None) -> list[Detected]:
-        """Return the languages, or those `among` them, the likeliest first."""
+        """Return the languages, or those in `among`, most likely first."""
         words = _WORD.findall(text[:_MOST_CHARACTERS].lower())
         found = [
             Detected(

@@ -1,4 +1,4 @@
-"""LibreTranslate's interface (https://docs.libretranslate.com), for the clients that speak it."""
+"""LibreTranslate's API (https://docs.libretranslate.com), for its existing clients."""
 
 from typing import Annotated, Literal
 from urllib.parse import quote
@@ -19,21 +19,21 @@ _AUTO = "auto"
 
 
 class _Body(BaseModel):
-    api_key: str | None = Field(None, description="needed where the server has keys")
+    api_key: str | None = Field(None, description="required if the server has keys")
 
 
 class TranslateBody(_Body):
-    """What is to be translated."""
+    """A translation request."""
 
-    q: str | list[str] = Field(description="a text, or several")
+    q: str | list[str] = Field(description="one text or a list")
     source: str = Field(description="language code, or auto")
     target: str = Field(description="language code")
     format: Literal["text", "html"] = "text"
-    alternatives: int = Field(0, ge=0, lt=MOST_OPTIONS, description="more translations of each")
+    alternatives: int = Field(0, ge=0, lt=MOST_OPTIONS, description="additional translations")
 
 
 class DetectBody(_Body):
-    """A text whose language is in question."""
+    """A text whose language is to be detected."""
 
     q: str
 
@@ -64,7 +64,7 @@ class Translated(TypedDict):
 
 
 class Language(TypedDict):
-    """A language, and those that it is translated into."""
+    """A source language, and its target languages."""
 
     code: str
     name: str
@@ -72,7 +72,7 @@ class Language(TypedDict):
 
 
 class Health(TypedDict):
-    """How the server is."""
+    """State of the server."""
 
     status: Literal["ok"]
 
@@ -85,14 +85,14 @@ class NamedLanguage(TypedDict):
 
 
 class BothLanguages(TypedDict):
-    """The languages that a page begins with."""
+    """Default languages of a web page."""
 
     source: NamedLanguage
     target: NamedLanguage
 
 
 class Settings(TypedDict):
-    """What a page that calls this server needs to know."""
+    """Settings for a web page that uses this server."""
 
     apiKeys: bool
     charLimit: int
@@ -105,13 +105,13 @@ class Settings(TypedDict):
 
 
 class TranslatedFile(TypedDict):
-    """Where a translated document can be fetched."""
+    """Address of a translated document."""
 
     translatedFileUrl: str
 
 
 async def translate(service: Service, request: Request, body: TranslateBody) -> Translated:
-    """Translate a text, or several."""
+    """Translate one text or a list."""
     texts = [body.q] if isinstance(body.q, str) else body.q
     detected = [_detect(service, body.source, text) for text in texts]
     found: list[list[str]] = [[] for _ in texts]
@@ -146,7 +146,7 @@ def _first_pair(service: Service, body: TranslateBody) -> tuple[str, str]:
 
 
 def _detect(service: Service, source: str, text: str) -> Detection:
-    """Return the source language, or for `auto` the likeliest that is translated from."""
+    """Return the source language; for `auto`, the most likely one that a run translates."""
     if source != _AUTO:
         return {"confidence": 100.0, "language": source}
     sources = {run.source for run in service.runs.values()}
@@ -155,7 +155,7 @@ def _detect(service: Service, source: str, text: str) -> Detection:
 
 
 async def detect(service: Service, request: Request, body: DetectBody) -> list[Detection]:
-    """Tell which of the server's languages a text is in."""
+    """Detect which of the server's languages a text is in."""
     service.translator.require_length([body.q])
     return [
         {"confidence": each.confidence, "language": each.language}
@@ -183,7 +183,7 @@ async def health(service: Service, request: Request, body: None) -> Health:
 
 
 async def settings(service: Service, request: Request, body: object) -> Settings:
-    """Tell what a page needs to know."""
+    """Return settings for a web page."""
     run = next(iter(service.runs.values()))
     return {
         "apiKeys": service.key_required,
@@ -201,7 +201,7 @@ async def settings(service: Service, request: Request, body: object) -> Settings
 
 
 async def translate_file(service: Service, request: Request, body: FileBody) -> TranslatedFile:
-    """Translate a document; the answer says where the translation is."""
+    """Translate a document; the response contains the address of the translation."""
     name = (body.file.filename or "").replace("\\", "/").rpartition("/")[2]
     content = await body.file.read()
     source = body.source
@@ -217,7 +217,7 @@ async def translate_file(service: Service, request: Request, body: FileBody) -> 
 
 
 async def download_file(service: Service, request: Request, body: None) -> Response:
-    """Return a translated document, to be saved and never shown."""
+    """Return a translated document as an attachment, which browsers save and never display."""
     file = service.downloads.get(request.path_params["secret"])
     disposition = f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"
     return Response(

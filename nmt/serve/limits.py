@@ -1,4 +1,4 @@
-"""How much one request, and all of them together, may ask of the server."""
+"""Limits of a request, of a client, and of the queue."""
 
 import time
 from collections import OrderedDict
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from nmt.serve.errors import ApiError
 
-MOST_OPTIONS = 10  # translations of a sentence; a beam is as wide
-_MOST_CALLERS = 10_000  # remembered at once; the longest silent are forgotten
+MOST_OPTIONS = 10  # translations per sentence, and beam size
+_MOST_CALLERS = 10_000  # the least recently active are dropped
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of a request, and of the queue.
+    """Limits of a request and of the queue.
 
-    body: bytes; characters, sentences: of a request's text; seconds: to read a request, and to
-    answer it; waiting: sentences in the queue; per_minute: requests of one caller, 0 for no limit
+    body: bytes; characters, sentences: per request; seconds: to read a request, and to answer it;
+    waiting: sentences in the queue; per_minute: requests per client, 0 for no limit
     """
 
     body: int = 4_000_000
@@ -28,15 +28,15 @@ class Limits:
 
 
 class RateLimiter:
-    """Limits the requests per minute of each caller; unused ones add up to one minute's number."""
+    """Limits each client's requests per minute; unused ones accumulate up to one minute's worth."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic):
         self._per_minute = per_minute
         self._clock = clock
-        self._callers: OrderedDict[str, tuple[float, float]] = OrderedDict()  # requests left, when
+        self._callers: OrderedDict[str, tuple[float, float]] = OrderedDict()  # left, time
 
     def count(self, caller: str) -> None:
-        """Count a request of this caller; raises `ApiError` 429 where it is one too many."""
+        """Count a request; raises `ApiError` 429 if the client exceeds the limit."""
         if not self._per_minute:
             return
         now = self._clock()

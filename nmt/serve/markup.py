@@ -1,6 +1,6 @@
-"""HTML: its text is translated, its tags stay with the words that they belong to.
+"""HTML: its text is translated, and tags stay with the words that they enclose.
 
-A stretch of text and inline tags, such as the inside of a paragraph, is translated as one text.
+A stretch of text and inline tags, such as the content of a paragraph, is translated as one text.
 """
 
 from collections.abc import Iterator
@@ -27,14 +27,14 @@ _NO_TEXT = frozenset(
 # The parser's time grows with the square of the depth.
 _MOST_TAGS = 20_000
 _MOST_OPEN = 5_000
-_MOST_INLINE = 50  # inline elements in one another
+_MOST_INLINE = 50  # nesting depth of inline elements
 
 
 @dataclass
 class Stretch:
-    """Neighbouring pieces of text that are translated together.
+    """Adjacent pieces of text that are translated together.
 
-    leaves: the nodes of the texts; chains: of each, the inline elements around it, outermost first
+    leaves: the text nodes; chains: the inline elements around each, outermost first
     """
 
     leaves: list[LexborNode]
@@ -47,7 +47,7 @@ class Stretch:
 
 
 class Markup:
-    """An HTML document, or a fragment of one; raises `ApiError` where it is nested too deeply."""
+    """An HTML document, or a fragment of one; raises `ApiError` if it is nested too deeply."""
 
     def __init__(self, html: str):
         closing = html.count("</")
@@ -62,9 +62,9 @@ class Markup:
         return str(self._tree.html or "")
 
     def replace(self, stretch: Stretch, parts: list[tuple[str, int]]) -> None:
-        """Put a translation in the place of a stretch.
+        """Replace a stretch by its translation.
 
-        parts: pieces of text, in order, each with the number of the leaf whose tags it wears
+        parts: pieces of text, in order, each with the index of the leaf whose tags it gets
         """
         if len(stretch.leaves) == 1:
             stretch.leaves[0].replace_with("".join(text for text, _ in parts))
@@ -77,9 +77,9 @@ class Markup:
             node.remove()
 
     def _dress(self, parts: list[tuple[str, list[LexborNode]]]) -> Iterator[str | LexborNode]:
-        """Yield nodes for texts in the elements around them, neighbours in the same one together.
+        """Yield nodes for texts within their elements; adjacent texts share an element.
 
-        An element is filled before it is put in its place, where it is copied.
+        An element is filled before it is inserted, because insertion copies it.
         """
         for _, group in groupby(parts, lambda part: part[1][0].mem_id if part[1] else None):
             alike = list(group)
@@ -100,7 +100,7 @@ def _outermost(stretch: Stretch, number: int) -> LexborNode:
 
 
 def _find_stretches(first: LexborNode | None) -> Iterator[Stretch]:
-    """Yield the stretches among a node, its siblings, and all below them."""
+    """Yield the stretches among a node, its siblings, and all their descendants."""
     waiting = [first]
     while waiting:
         node = waiting.pop()
@@ -136,7 +136,7 @@ def _is_translated(node: LexborNode) -> bool:
 def _inline_leaves(node: LexborNode) -> list[tuple[LexborNode, list[LexborNode]]] | None:
     """Return the texts in a node with the inline elements around each.
 
-    None where something in it cannot move with the words: a block, a picture, a line break.
+    None if it contains something that cannot move with the words: a block, picture or line break.
     """
     found: list[tuple[LexborNode, list[LexborNode]]] = []
     waiting: list[tuple[LexborNode, list[LexborNode]]] = [(node, [])]
@@ -154,7 +154,7 @@ def _inline_leaves(node: LexborNode) -> list[tuple[LexborNode, list[LexborNode]]
 
 
 def _children(node: LexborNode) -> Iterator[LexborNode]:
-    """Yield all children; `LexborNode.iter` leaves out comments, and takes a fragment's first node
+    """Yield all children; `LexborNode.iter` omits comments, and mistakes a fragment's first node
     for the fragment.
     """
     child = node.first_child

@@ -1,4 +1,4 @@
-"""The OpenAPI document, made of the operations."""
+"""The OpenAPI document, generated from the operations."""
 
 import re
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ _STATUSES = {
     "408": "the request took too long to arrive",
     "413": "the request is too large",
     "415": "the body is neither JSON nor a form",
-    "429": "too many requests a minute",
+    "429": "too many requests per minute",
     "503": "too many requests are waiting, or this one takes too long",
 }
 
 
 class Error(TypedDict):
-    """What was wrong."""
+    """An error message."""
 
     error: str
 
@@ -98,7 +98,7 @@ def _body(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schema(shape: Any, schemas: dict[str, Any], mode: Any) -> dict[str, Any]:
-    """Return a type's schema; what it refers to is added to `schemas`."""
+    """Return a type's schema; adds the schemas that it refers to to `schemas`."""
     found = TypeAdapter(shape).json_schema(ref_template=_DEFINITIONS, mode=mode)
     named = found.pop("$defs", {})
     title = found.get("title")

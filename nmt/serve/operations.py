@@ -1,4 +1,4 @@
-"""An endpoint described once: the routes and the OpenAPI document are both made of it."""
+"""One description per endpoint, from which routes and the OpenAPI document are generated."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ _MOST_FIELDS = 1000  # of a form
 
 @dataclass(frozen=True)
 class Operation:
-    """What is answered at a path.
+    """An endpoint.
 
-    answer: takes the service, the request and the checked body; returns a `Response`, or what is
-    sent as JSON; body: what is asked for, as JSON or as a form; result: what is sent; status: of
-    success; needs_key: False where everyone may ask; file: whether the body is a form with a file;
-    streams: whether the answer may be lines of JSON
+    answer: takes the service, the request and the validated body; returns a `Response` or a value
+    to send as JSON; body: type of the request, as JSON or a form; result: type of the response;
+    status: on success; needs_key: whether keys are checked; file: whether the body is a form with a
+    file; streams: whether the response may be JSON lines
     """
 
     method: str
@@ -38,12 +38,12 @@ class Operation:
 
 
 def encode(content: Any) -> bytes:
-    """Return JSON, with null for numbers that JSON has no words for."""
+    """Return JSON, with null for NaN and infinity."""
     return to_json(content, inf_nan_mode="null")
 
 
 async def read_body(request: Request, shape: type[BaseModel]) -> BaseModel:
-    """Read and check a request's body; raises `ApiError` 400 or 415, naming what is wrong."""
+    """Read and validate a request's body; raises `ApiError` 400 or 415 with the reason."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
         if kind in _FORMS:
@@ -56,7 +56,7 @@ async def read_body(request: Request, shape: type[BaseModel]) -> BaseModel:
 
 
 async def _read_form(request: Request) -> dict[str, object]:
-    """Return a form's fields; one that is given several times is a list."""
+    """Return a form's fields; repeated fields become a list."""
     form = await request.form(max_files=1, max_fields=_MOST_FIELDS)
     fields: dict[str, object] = {}
     for name in form:
@@ -69,7 +69,7 @@ async def _read_form(request: Request) -> dict[str, object]:
 
 
 def _explain(error: ValidationError) -> str:
-    """Return what is wrong first, as LibreTranslate puts it."""
+    """Return the first validation error in LibreTranslate's wording."""
     details = error.errors(include_url=False, include_input=False)[0]
     name = ".".join(map(str, details["loc"]))[:100]
     if details["type"] == "missing":

@@ -1,4 +1,4 @@
-"""Runs as the page lists them; nothing here tells where they are on this machine."""
+"""Runs as the page lists them, without paths of this machine."""
 
 import time
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RunRow(TypedDict):
-    """A run in brief; null where it has not got that far. seconds: since it last changed."""
+    """Summary of a run; null for values that do not exist yet. seconds: since its last change."""
 
     name: str
     served: bool
@@ -45,7 +45,7 @@ class ConfigField(TypedDict):
 
 
 class RunDetails(TypedDict):
-    """A run in full."""
+    """Details of a run."""
 
     name: str
     served: bool
@@ -81,7 +81,7 @@ def list_runs(service: "Service") -> list[RunRow]:
 
 
 def describe_run(service: "Service", name: str) -> RunDetails:
-    """Return everything about a run; raises `ApiError` 404 where there is none of that name."""
+    """Return everything about a run; raises `ApiError` 404 if there is none of that name."""
     run = dict(_named_folders(service)).get(name)
     if run is None:
         raise ApiError(404, f"There is no run {name[:100]}")
@@ -99,7 +99,7 @@ def describe_run(service: "Service", name: str) -> RunDetails:
 
 
 def _named_folders(service: "Service") -> Iterator[tuple[str, RunFolder]]:
-    """Yield the served runs, and the others in their folder where it may be listed."""
+    """Yield the served runs, and the others in their folder if listing it is allowed."""
     served = {run.folder.path.resolve() for run in service.runs.values()}
     for name, run in service.runs.items():
         yield name, run.folder
@@ -111,7 +111,7 @@ def _named_folders(service: "Service") -> Iterator[tuple[str, RunFolder]]:
 
 
 def _without_folders(value: Any) -> Any:
-    """Replace the paths in a configuration by their names: where they are is the server's own."""
+    """Replace the paths in a configuration by file names, to keep the server's paths private."""
     if isinstance(value, PurePath):
         return value.name
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""A run as the server uses it: the one place that knows the translator's interface."""
+"""A run as the server uses it; only this module calls the translator."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class ServedRun:
     """A run with its translator.
 
-    name: what clients call it, never a path; source, target: language codes; engine: what searches
+    name: for clients, never a path; source, target: language codes; engine: runs the search
     """
 
     name: str
@@ -30,11 +30,11 @@ class ServedRun:
         self.source, self.target = data.source_language, data.target_language
 
     def translate(self, lines: Sequence[str], n: int) -> "list[list[Translation]]":
-        """Return up to `n` translations of each line, best first, no text twice."""
+        """Return up to `n` translations of each line, best first, without duplicates."""
         return [_distinct(options) for options in self.translator.n_best(lines, n)]
 
     def inspect(self, sentence: str) -> "Inspection":
-        """Translate one sentence and look inside; raises `UserError` where that cannot be."""
+        """Translate and inspect one sentence; raises `UserError` if that is impossible."""
         model = self.translator.pytorch.models[0]  # first: raises the error without PyTorch
         from nmt.ops.threads import ALONE
         from nmt.serve.inspection import inspect
@@ -43,7 +43,7 @@ class ServedRun:
             return inspect(self.translator, model, sentence)
 
     def link_words(self, sentence: str) -> "list[Link] | None":
-        """Return a link for each word of a sentence's translation; see `inspect` for the errors."""
+        """Return a link for each word of a sentence's translation; raises like `inspect`."""
         found = self.inspect(sentence)
         from nmt.serve.inspection import link_words
 
@@ -57,7 +57,7 @@ class ServedRun:
 
         traces = self.translator.trace(sentence)
         if len(traces) != 1:
-            raise UserError("the steps of a search are those of one sentence")
+            raise UserError("the beam can be shown for one sentence only")
         decoding = self.translator.decoding
         source_ids = traces[0].source_ids
         limit = int((len(source_ids) - 1) * decoding.max_length_factor) + decoding.max_length_extra
@@ -77,7 +77,7 @@ def _distinct(options: "list[Translation]") -> "list[Translation]":
 
 
 def name_runs(paths: Sequence[Path]) -> list[str]:
-    """Return a distinct name for each run folder: its own, with a number where it is taken."""
+    """Return a unique name for each run folder, with a number if folders share a name."""
     names: list[str] = []
     for path in paths:
         name = stem = path.resolve().name or "run"

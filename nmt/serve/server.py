@@ -23,22 +23,23 @@ _TOO_SLOW = (
 
 
 def read_keys(path: Path) -> list[str]:
-    """Read a file with a key a line; lines that begin with # are comments."""
+    """Read API keys, one per line; lines that start with # are comments."""
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError):
-        raise UserError(f"{path}: cannot be read; it holds an API key a line") from None
+        raise UserError(
+            f"{path}: cannot be read as a text file of API keys, one per line"
+        ) from None
     keys = [line for line in lines if line and not line.startswith("#")]
     if not keys:
-        raise UserError(f"{path}: holds no API key; write one a line")
+        raise UserError(f"{path}: contains no API key; write one key per line")
     return keys
 
 
 def hosts_of(host: str, more: Sequence[str]) -> list[str]:
-    """Return the Host headers to answer; none, which is any, where all addresses are listened at.
+    """Return the accepted Host headers; empty accepts any, for servers on all addresses.
 
-    A page of another site gains nothing there: who has no key gets nothing, and what is public is
-    public.
+    DNS rebinding gains nothing there: such a server requires a key or is public.
     """
     if host in ("0.0.0.0", "::") and not more:
         return []
@@ -47,19 +48,19 @@ def hosts_of(host: str, more: Sequence[str]) -> list[str]:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; raises `UserError` where the port is taken."""
+    """Return a listening socket; raises `UserError` if the port is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Connections inherit it. Without it the kernel holds back the end of an answer for 40 ms.
+        # Connections inherit this. Without it, the kernel delays the end of an answer by 40 ms.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         listener.bind((host, port))
-        listener.listen(_BACKLOG)  # who comes before the runs are loaded waits
+        listener.listen(_BACKLOG)  # early clients wait until the runs are loaded
     except (OSError, OverflowError) as error:
         listener.close()
         raise UserError(
-            f"{host}:{port}: cannot listen there ({getattr(error, 'strerror', error)}); name "
+            f"{host}:{port}: cannot listen there ({getattr(error, 'strerror', error)}); choose "
             "another --port or --host"
         ) from None
     return listener

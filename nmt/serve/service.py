@@ -1,4 +1,4 @@
-"""What the endpoints share: the runs, the queue, the keys and the limits."""
+"""State that the endpoints share: runs, queue, keys and limits."""
 
 import hashlib
 import hmac
@@ -27,10 +27,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Access:
-    """Who may call the server.
+    """Who may use the server.
 
-    keys: API keys, none where no key is needed; hosts: the Host headers that are answered, without
-    ports, none for any; origins: of pages on other hosts that may call, "*" for all
+    keys: API keys, empty if none is required; hosts: accepted Host headers, without ports, empty
+    for any; origins: other sites whose pages may send requests, "*" for all
     """
 
     keys: Sequence[str] = ()
@@ -39,9 +39,9 @@ class Access:
 
 
 class Service:
-    """The server's state; to be made where an event loop runs, or before.
+    """The server's state. Create it within an event loop, or before one starts.
 
-    runs_folder: where other runs are that the page lists; None: it lists those that are served
+    runs_folder: folder of further runs for the page to list; None: list the served runs only
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Service:
 
     @cached_property
     def detector(self) -> Detector:
-        """Tells languages apart; made when it is first asked for."""
+        """Detects languages; created on first use."""
         return Detector(self.runs.values())
 
     @property
@@ -74,9 +74,9 @@ class Service:
         return bool(self._keys)
 
     def check_key(self, key: str | None) -> None:
-        """Raise `ApiError` 403 unless this is one of the keys; takes as long for all that are not.
+        """Raise `ApiError` 403 unless this is one of the keys.
 
-        Digests are compared, all of them, so that time tells nothing about a key.
+        Compares digests of all keys, so that the response time reveals nothing about a key.
         """
         if not self._keys:
             return
@@ -87,13 +87,15 @@ class Service:
             raise ApiError(403, "Invalid API key")
 
     async def in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call what reads files or computes without the model, beside the event loop."""
+        """Run a function that reads files or computes without the model outside the event loop."""
         return await anyio.to_thread.run_sync(partial(work, *args, **kwargs))
 
     def run_named(self, name: str) -> ServedRun:
         """Return a run by its name; raises `ApiError` 400."""
         if name not in self.runs:
-            raise ApiError(400, f"{name[:100]} is no run here; there are {', '.join(self.runs)}")
+            raise ApiError(
+                400, f"{name[:100]} is not a run here; choose from {', '.join(self.runs)}"
+            )
         return self.runs[name]
 
     def run_between(self, source: str, target: str) -> ServedRun:

@@ -1,4 +1,4 @@
-"""Whole texts, HTML and formatted text, translated sentence by sentence."""
+"""Translation of whole texts, HTML and formatted text, sentence by sentence."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nmt.corpus.sentences import CutText
     from nmt.decoding.translator import Translation
 
-Part = tuple[str, int]  # text, and the number of the formatted piece that it comes from
+Part = tuple[str, int]  # text, and the index of the formatted piece it comes from
 
 
 class TextTranslator:
@@ -28,7 +28,7 @@ class TextTranslator:
         self._limits = limits
 
     def require_length(self, texts: Sequence[str]) -> None:
-        """Raise `ApiError` where texts have too many characters together."""
+        """Raise `ApiError` if texts have too many characters in total."""
         characters = sum(map(len, texts))
         if characters > self._limits.characters:
             raise ApiError(
@@ -38,7 +38,7 @@ class TextTranslator:
             )
 
     def cut(self, run: ServedRun, texts: Sequence[str]) -> "list[CutText]":
-        """Cut texts into sentences; raises `ApiError` where they are too long."""
+        """Split texts into sentences; raises `ApiError` if there are too many."""
         self.require_length(texts)
         found = [run.translator.cut(text) for text in texts]
         sentences = sum(len(each.sentences) for each in found)
@@ -51,9 +51,9 @@ class TextTranslator:
         return found
 
     async def translate(self, run: ServedRun, texts: Sequence[str], n: int = 1) -> list[list[str]]:
-        """Return up to `n` translations of each text, best first, their white space as it was.
+        """Return up to `n` translations of each text, best first, with white space preserved.
 
-        The second of a text consists of the second best of each sentence, and so on.
+        The second translation of a text combines the second best of each sentence, and so on.
         """
         pieces = self.cut(run, texts)
         sentences = [sentence for each in pieces for sentence in each.sentences]
@@ -84,7 +84,7 @@ class TextTranslator:
     ) -> list[list[Part]]:
         """Translate texts that consist of pieces with different formats.
 
-        Each word takes the format of the source word that the model looked at most to write it.
+        Each word takes the format of the source word that it attends to most.
         """
         pieces = self.cut(run, ["".join(group) for group in groups])
         sentences = [sentence for each in pieces for sentence in each.sentences]
@@ -114,7 +114,7 @@ class TextTranslator:
     ) -> list[Part]:
         """Give each word of a translation the format of the source word that it comes from.
 
-        owners: of each character of the sentence, the number of its piece in the group
+        owners: for each character of the sentence, the index of its piece in the group
         """
         links = None
         if len(set(owners)) > 1:

@@ -1,4 +1,4 @@
-"""The interface of nmt itself: translations with all that is known about them."""
+"""The API of nmt itself: translations with scores, attention and search steps."""
 
 from collections.abc import AsyncIterator
 from functools import partial
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
     from nmt.serve.inspection import Inspection, Step
     from nmt.serve.served_run import ServedRun
 
-_MOST_INSPECTED = 20  # sentences of a request
+_MOST_INSPECTED = 20  # sentences per request
 
 
 class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    api_key: str | None = Field(None, description="needed where the server has keys")
+    api_key: str | None = Field(None, description="required if the server has keys")
 
 
 class InspectBody(_Body):
     """The text to translate, and what to return about it."""
 
-    text: str | list[str] = Field(description="a text, or several")
-    run: str | None = Field(None, description="which run; default: the first that fits")
+    text: str | list[str] = Field(description="one text or a list")
+    run: str | None = Field(None, description="name of a run; default: the first that fits")
     source: str | None = Field(None, description="language code")
     target: str | None = Field(None, description="language code")
-    n_best: int = Field(1, ge=1, le=MOST_OPTIONS, description="translations of each sentence")
+    n_best: int = Field(1, ge=1, le=MOST_OPTIONS, description="translations per sentence")
     attention: bool = Field(False, description="pieces, their probabilities, cross-attention")
     beam: bool = Field(False, description="the hypotheses at each step of the search")
-    stream: bool = Field(False, description="one line of JSON for each sentence, when it is ready")
+    stream: bool = Field(False, description="one line of JSON per sentence, as it becomes ready")
 
 
 class CompareBody(_Body):
-    """Which runs to compare, on how many sentences of which set."""
+    """A comparison of two runs on sentences of a held-out set."""
 
     runs: list[str] = Field(min_length=2, max_length=2)
     split: Literal["validation", "test"] = "test"
@@ -53,7 +53,7 @@ class CompareBody(_Body):
 
 
 class Option(TypedDict):
-    """A translation; complete: False where the length limit cut it."""
+    """A translation; complete: False if the length limit truncated it."""
 
     text: str
     score: float
@@ -62,9 +62,9 @@ class Option(TypedDict):
 
 
 class Attention(TypedDict):
-    """How the best translation was written.
+    """Attention and probabilities of the best translation.
 
-    spans: which characters each piece spells, null where unknown; cross: weights by layer, head,
+    spans: the characters that each piece covers, null if unknown; cross: weights by layer, head,
     target piece and source piece; average: over layers and heads; log_probabilities: of the target
     pieces
     """
@@ -79,7 +79,7 @@ class Attention(TypedDict):
 
 
 class BeamStep(TypedDict):
-    """A hypothesis; parent: its number in the step before; score: of those that end."""
+    """A hypothesis; parent: its index in the previous step; score: only if it ends here."""
 
     piece: str
     parent: int
@@ -89,7 +89,7 @@ class BeamStep(TypedDict):
 
 
 class Sentence(TypedDict):
-    """A sentence; gap: the white space behind it; problem: why it could not be inspected."""
+    """A sentence; gap: the white space after it; problem: why it could not be inspected."""
 
     source: str
     gap: str
@@ -108,7 +108,7 @@ class Text(TypedDict):
 
 
 class Inspected(TypedDict):
-    """Translations, and what made them."""
+    """Translations, with the run and engine that produced them."""
 
     run: str
     engine: str

@@ -69,7 +69,7 @@ def test_large_bodies_are_refused_whether_or_not_they_say_so(
         b'{"q": ' + b"9" * 10_000 + b"}",
     ],
 )
-def test_broken_json_is_told_of(client: TestClient, content: bytes) -> None:
+def test_broken_json_is_reported(client: TestClient, content: bytes) -> None:
     answer = client.post(
         "/translate", content=content, headers={"Content-Type": "application/json"}
     )
@@ -77,7 +77,7 @@ def test_broken_json_is_told_of(client: TestClient, content: bytes) -> None:
     assert answer.json()["error"].startswith("Invalid request")
 
 
-def test_broken_forms_and_other_kinds_are_told_of(client: TestClient) -> None:
+def test_broken_forms_and_other_kinds_are_reported(client: TestClient) -> None:
     broken = {"Content-Type": "multipart/form-data; boundary=x"}
     assert client.post("/translate", content=b"--y\r\n", headers=broken).status_code == 400
     no_boundary = {"Content-Type": "multipart/form-data"}
@@ -114,7 +114,7 @@ def test_guessing_keys_is_slowed_down_and_others_are_not(
     assert client.post("/translate", json={**REQUEST, "api_key": "right"}).status_code == 200
 
 
-def test_too_many_requests_are_told_when_to_come_back(
+def test_too_many_requests_get_retry_after(
     make_client: Callable[..., TestClient],
 ) -> None:
     client = make_client(limits=Limits(per_minute=2))
@@ -138,7 +138,7 @@ def test_answers_keep_browsers_from_doing_more_than_the_page_needs(client: TestC
         assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_what_is_not_there_is_told_in_the_same_shape(client: TestClient) -> None:
+def test_unknown_paths_have_the_same_shape(client: TestClient) -> None:
     for path in ("/nothing", "/page/../app.py", "/page/%2e%2e/app.py", "/v1/runs/..%2f..%2fetc"):
         answer = client.get(path)
         assert answer.status_code == 404

@@ -147,7 +147,7 @@ def test_detect_languages_health_and_settings(client: TestClient) -> None:
         ({"q": 7, **PAIR}, "Invalid request: q"),
     ],
 )
-def test_what_is_wrong_is_told_in_its_shape(
+def test_errors_have_its_shape(
     client: TestClient, body: dict[str, object], message: str
 ) -> None:
     answer = client.post("/translate", json=body)
@@ -165,7 +165,7 @@ def test_too_much_text_is_refused(make_client: Callable[..., TestClient]) -> Non
     assert "6 sentences" in many.json()["error"]
 
 
-def test_a_document_is_fetched_where_the_answer_says(client: TestClient) -> None:
+def test_a_translated_document_can_be_downloaded(client: TestClient) -> None:
     file = ("letter one.txt", io.BytesIO(f"{SENTENCE}\n".encode()))
     answer = client.post("/translate_file", data=PAIR, files={"file": file})
     url = urlsplit(answer.json()["translatedFileUrl"])

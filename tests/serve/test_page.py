@@ -239,7 +239,7 @@ def test_a_live_curve_grows_while_a_run_trains(
         training.wait()
 
 
-def test_a_run_is_told_in_full(page: Page, server: Running) -> None:
+def test_the_details_of_a_run_are_shown(page: Page, server: Running) -> None:
     page.goto(f"{server.address}/#/runs")
     page.get_by_role("button", name="likes", exact=True).click()
     about = page.locator("#about")
@@ -267,7 +267,7 @@ def test_the_interface_is_described_without_a_network(page: Page, server: Runnin
     expect(page.locator("main")).to_contain_text("alternatives")
 
 
-def test_a_stopped_server_is_told_of(page: Page, run: RunFolder) -> None:
+def test_a_stopped_server_is_reported(page: Page, run: RunFolder) -> None:
     with serving(run) as other:
         type_sentence(page, other)
         other.stop()

@@ -129,11 +129,11 @@ def test_without_pytorch_all_but_attention_is_there(trained_run: RunFolder) -> N
     ]
 
 
-def test_a_port_that_is_taken_is_told_of() -> None:
+def test_a_port_that_is_taken_is_reported() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        with pytest.raises(UserError, match="name another --port"):
+        with pytest.raises(UserError, match="choose another --port"):
             bind("127.0.0.1", other.getsockname()[1])
 
 
@@ -153,12 +153,12 @@ def test_which_hosts_are_answered() -> None:
     assert "nmt.example" in hosts_of("0.0.0.0", ["nmt.example"])
 
 
-def test_keys_are_read_a_line_each(tmp_path: Path) -> None:
+def test_keys_are_read_one_per_line(tmp_path: Path) -> None:
     path = tmp_path / "keys"
     path.write_text("# Anna\none\n\n  two \n", encoding="utf-8")
     assert read_keys(path) == ["one", "two"]
     path.write_text("# none\n", encoding="utf-8")
-    with pytest.raises(UserError, match="holds no API key"):
+    with pytest.raises(UserError, match="contains no API key"):
         read_keys(path)
 
 

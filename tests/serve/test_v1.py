@@ -39,7 +39,7 @@ def test_answers_are_the_translators_own(client: TestClient, served: ServedRun) 
     assert found == [each.text for each in served.translator.translate(lines)]
 
 
-def test_attention_tells_where_the_model_looked(client: TestClient) -> None:
+def test_attention_is_returned_on_request(client: TestClient) -> None:
     body = {"text": f" {SENTENCE}\n\nBen reads.", "attention": True}
     [text] = client.post("/v1/translate", json=body).json()["texts"]
     first, second = text["sentences"]
@@ -74,7 +74,7 @@ def test_beam_tells_which_hypotheses_lived(client: TestClient, served: ServedRun
         assert len(step) <= served.translator.decoding.beam_size + len(ends)
 
 
-def test_long_texts_are_streamed_a_line_a_sentence(client: TestClient) -> None:
+def test_long_texts_are_streamed_one_line_per_sentence(client: TestClient) -> None:
     body = {"text": [f"{SENTENCE} Ben reads often.", "Ida cooks at night."], "stream": True}
     answer = client.post("/v1/translate", json=body)
     assert answer.headers["content-type"].startswith("application/x-ndjson")
@@ -85,7 +85,7 @@ def test_long_texts_are_streamed_a_line_a_sentence(client: TestClient) -> None:
     ]  # fmt: skip
 
 
-def test_what_cannot_be_inspected_is_told_of(client: TestClient) -> None:
+def test_what_cannot_be_inspected_is_reported(client: TestClient) -> None:
     many = client.post("/v1/translate", json={"text": [SENTENCE] * 21, "attention": True})
     assert (many.status_code, "20 sentences" in many.json()["error"]) == (400, True)
     long = "Anna sings and reads and dances and cooks and swims and sings at home."
@@ -95,7 +95,7 @@ def test_what_cannot_be_inspected_is_told_of(client: TestClient) -> None:
 
 def test_unknown_runs_fields_and_languages_are_refused(client: TestClient) -> None:
     for body, part in (
-        ({"text": "x", "run": "/etc"}, "/etc is no run here"),
+        ({"text": "x", "run": "/etc"}, "/etc is not a run here"),
         ({"text": "x", "source": "xx"}, "xx is not supported"),
         ({"text": "x", "n_best": 0}, "n_best"),
         ({"text": "x", "beams": True}, "beams"),
