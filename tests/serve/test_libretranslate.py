@@ -147,9 +147,7 @@ def test_detect_languages_health_and_settings(client: TestClient) -> None:
         ({"q": 7, **PAIR}, "Invalid request: q"),
     ],
 )
-def test_errors_have_its_shape(
-    client: TestClient, body: dict[str, object], message: str
-) -> None:
+def test_errors_have_its_shape(client: TestClient, body: dict[str, object], message: str) -> None:
     answer = client.post("/translate", json=body)
     assert answer.status_code == 400
     assert list(answer.json()) == ["error"]
