@@ -30,7 +30,7 @@ from nmt.training.distributed import Worker
 from nmt.training.limits import ends_early
 from nmt.training.trainer import Trainer
 
-_UPDATES, _SECONDS = 20, 30.0  # measured after the first two, at most
+_UPDATES, _SECONDS = 40, 30.0  # measured after the first two, at most
 _BLOCKS = 4  # of measured updates, whose speeds make the range
 _BUSY = 0.3  # processors that others use, from which the estimate suffers
 
@@ -99,10 +99,10 @@ def _range(ends: list[str]) -> str:
 
 
 def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
-    """Take two updates on the largest batch, some more, and decode a sentence; leave no run behind.
+    """Measure updates, a validation's loss and the decoding of a sentence; leave no run behind.
 
-    Prepares the data first if necessary, and keeps it. Without CUDA, memory is that of the whole
-    process, including preparation.
+    The first two updates are on the largest batch. Prepares the data first if necessary, and keeps
+    it. Without CUDA, memory is that of the whole process, including preparation.
     """
     device = device or choose_device()
     prepared = prepare(config)
@@ -114,6 +114,8 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     state.require_finite_weights()
     with _watching_others() as busy:
         speeds = _speeds(trainer) or [accumulate * batch.tokens / seconds]
+    with state.averaged_weights():  # a validation takes memory of its own
+        trainer.validator.score(state.model)
     example = prepared.examples("validation")[0]
     search = PyTorchSearch([state.model])
     translator = Translator(search, prepared.tokenizers, config.data, config.decoding)
