@@ -58,8 +58,8 @@ JOBS: dict[str, tuple[dict[str, dict[str, object]], list[int]]] = {
     "whole": ({"tokenizer": {"sampling": 0.2}, "training": AVERAGED}, [8]),
     "halves": ({"tokenizer": {"sampling": 0.2}, "training": AVERAGED}, [4, 8]),
     "sharded": ({"model": {"dropout": 0}, "training": SHARDED}, [20]),
-    "sharded whole": ({"training": {**AVERAGED, "shard": True}}, [8]),
-    "sharded halves": ({"training": {**AVERAGED, "shard": True}}, [4, 8]),
+    "sharded whole": ({"training": {**AVERAGED, "shard": True}}, [4]),
+    "sharded halves": ({"training": {**AVERAGED, "shard": True}}, [2, 4]),
     # Not the last: the other process asks the main one which of them was first.
     "mistaken": ({"model": {"max_length": 4}}, [1000]),
     "signalled": ({}, [1000]),
