@@ -1,8 +1,10 @@
 """The CTranslate2 engine (https://opennmt.net/CTranslate2): fast, and without PyTorch."""
 
+import logging
 import os
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,9 @@ from nmt.decoding.engines.search import unknown_fields
 from nmt.decoding.hypothesis import Hypothesis, best_first, finish
 from nmt.errors import UserError, no_such_device, one_line
 from nmt.run_folder import RunFolder
-from nmt.special_tokens import NEVER_WRITTEN
+from nmt.special_tokens import NEVER_WRITTEN, UNK
+
+_LOG = logging.getLogger(__name__)
 
 # Processors that accumulate 8-bit products exactly. On other x86 processors, sums saturate at 16
 # bits, which costs the sample's model 0.9 BLEU instead of 0.06 (scripts/bench/compute_types.py).
@@ -177,6 +181,7 @@ def _load(
     if seed is not None:
         ctranslate2.set_random_seed(seed)  # for threads started from now on
 
+    chosen_here = device is None
     if device is None:
         device = "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
     name, _, index = device.partition(":")
@@ -189,8 +194,11 @@ def _load(
             f"--compute-type {compute_type}: CTranslate2 does not support it on this "
             f"{name}; use one of {', '.join(sorted(known))}"
         )
+    if name == "cuda":
+        with suppress(ImportError):
+            import torch  # noqa: F401  brings cuBLAS, which CTranslate2 needs but does not
     try:
-        return ctranslate2.Translator(
+        library = ctranslate2.Translator(
             str(folder),
             device=name,
             device_index=int(index or 0),
@@ -200,11 +208,22 @@ def _load(
             else threads(),  # parallel batches
             intra_threads=1,
         )
+        if name == "cuda":  # the first translation shows whether cuBLAS is there
+            library.translate_batch([[str(UNK)]], max_decoding_length=1)
     except (RuntimeError, ValueError) as error:
+        reason = one_line(error)[:200]
+        if chosen_here and name == "cuda":
+            _LOG.warning(
+                "CTranslate2 translates on the CPU, since it cannot use the GPU: %s; --engine "
+                "pytorch uses it",
+                reason,
+            )
+            return _load(folder, "cpu", compute_type, seed)
         raise UserError(
-            f"CTranslate2 cannot open the model on {device}: {one_line(error)[:200]}; translate "
-            "with --engine pytorch, or with another --device"
+            f"CTranslate2 cannot open the model on {device}: {reason}; translate with --engine "
+            "pytorch, or with another --device"
         ) from None
+    return library
 
 
 def default_compute_type(device: str) -> ComputeType:

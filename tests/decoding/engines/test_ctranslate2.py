@@ -51,14 +51,17 @@ def engine(tmp_path: Path) -> Callable[..., CTranslate2Search]:
     """Return a function that lets the library search with a model."""
 
     def make(
-        model: Transformer, compute_type: ComputeType = "float32", seed: int | None = None
+        model: Transformer,
+        compute_type: ComputeType = "float32",
+        seed: int | None = None,
+        device: str | None = "cpu",
     ) -> CTranslate2Search:
         save_weights(model, tmp_path / "weights.safetensors")
         sizes = model.source_embedding.tokens.num_embeddings, model.output.out_features
         source, target = ([str(i) for i in range(size)] for size in sizes)
         folder = Path(mkdtemp(dir=tmp_path))
         write_model(tmp_path / "weights.safetensors", model.config, (source, target), folder)
-        return CTranslate2Search(folder, model.config.max_length, "cpu", compute_type, seed)
+        return CTranslate2Search(folder, model.config.max_length, device, compute_type, seed)
 
     return make
 
@@ -337,7 +340,38 @@ def test_a_gpu_has_one_worker_and_batches_as_large_as_configured(
     monkeypatch.setattr(library, "get_supported_compute_types", lambda device: {"float32"})
     monkeypatch.setattr(library, "Translator", Pretended)
     search = CTranslate2Search(tmp_path, 64, device, "float32")
+    search._library.calls = 0
     search([[5, 6, 7, EOS]] * 1000, [9] * 1000, DecodingConfig(beam_size=1, batch_tokens=8192))
 
     assert search._library.num_translators == (1 if device == "cuda" else 2)
     assert search._library.calls == batches
+
+
+@pytest.mark.parametrize("device", [None, "cuda"])
+def test_without_cublas_the_cpu_is_taken_unless_the_gpu_was_asked_for(
+    device, model, engine, monkeypatch, caplog
+):
+    import ctranslate2 as library
+
+    on_cpu = library.Translator
+
+    class WithoutCublas:
+        def __init__(self, folder, **_):
+            pass
+
+        def translate_batch(self, batch, **_):
+            raise RuntimeError("Library libcublas.so.12 is not found or cannot be loaded")
+
+    def pretended(folder, *, device, **options):
+        made = on_cpu if device == "cpu" else WithoutCublas
+        return made(folder, device=device, **options)
+
+    monkeypatch.setattr(library, "get_cuda_device_count", lambda: 1)
+    monkeypatch.setattr(library, "get_supported_compute_types", lambda device: {"float32"})
+    monkeypatch.setattr(library, "Translator", pretended)
+    if device:
+        with pytest.raises(UserError, match=r"on cuda: Library libcublas\.so\.12 is not found"):
+            engine(model(), device=device)
+    else:
+        assert engine(model(), device=device)._library.device == "cpu"
+        assert "since it cannot use the GPU: Library libcublas.so.12" in caplog.text
