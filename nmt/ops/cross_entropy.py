@@ -130,7 +130,9 @@ def _differentiate(
     → cross-entropy, cross-entropy with the uniform distribution, R-Drop's divergence
     """
     if logits.device.type == "cuda":
-        block_function, size = _fused_on_cuda(), len(logits)
+        # `nmt train --dry-run --assume` passes tensors without numbers, for which nothing compiles.
+        block_function = _differentiate_block if logits.is_meta else _fused_on_cuda()
+        size = len(logits)
     else:
         block_function, size = _differentiate_block, _rows_of(_BLOCK_SIZE, logits.shape[1])
     sums = torch.zeros(3, dtype=torch.float64, device=logits.device)

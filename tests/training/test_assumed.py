@@ -31,10 +31,13 @@ def test_memory_and_operations_of_the_base_model_on_a_large_batch() -> None:
 
 
 def test_the_run_is_estimated_from_the_card(
-    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    toy_config: Callable[..., Config],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    config = toy_config(training={"average_decay": 0.9, "clip_norm": 1.0})
+    config = toy_config(training={"average_decay": 0.9, "clip_norm": 1.0, "compile": True})
     found = {name: assumed_run(config, name) for name in ("T4 16GB", "H100 80GB")}
     assert found["T4 16GB"].precision == "float16"
     assert found["H100 80GB"].precision == "bfloat16"
@@ -43,6 +46,7 @@ def test_the_run_is_estimated_from_the_card(
     shown = str(found["H100 80GB"])
     assert "bound by the host" in shown
     assert shown.count("an estimate") == 2
+    assert not caplog.messages  # about a compiler that is not needed here
     doubled = assumed_run(toy_config(training={"accumulate": 2}), "H100 80GB")
     assert doubled.tokens == 2 * found["H100 80GB"].tokens
 
