@@ -1,8 +1,9 @@
 """A run as the library `transformers` loads it: `nmt export --format transformers`.
 
 Its Marian is the paper's Transformer: norms after the residual connections, sinusoids, subwords.
-Its sinusoids have all sines before all cosines, so the columns of everything that is d_model wide
-are reordered: the same numbers in another order.
+Its Pegasus has the norms before the sublayers and at the end of each stack, and one matrix for all
+embeddings. The sinusoids of both have all sines before all cosines, so the columns of everything
+that is d_model wide are reordered: the same numbers in another order.
 """
 
 import json
@@ -19,6 +20,7 @@ from nmt.config import Config, ModelConfig
 from nmt.corpus.tokenizers import Tokenizer, load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import Arrays
 from nmt.decoding.engines.search import unknown_fields
+from nmt.model.sinusoids import sinusoid_table
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import EOS, NEVER_WRITTEN, PAD, SOS, SPECIALS, UNK
 
@@ -37,8 +39,6 @@ Array = NDArray[np.float32]
 # Fields that have to have these values, since the format has no place for others.
 _REQUIRED: dict[str, dict[str, object]] = {
     "model": {
-        "norm": "post",
-        "final_norm": False,
         "norm_epsilon": 1e-5,
         "positions": "sinusoidal",
         "position_exponent": "pair",
@@ -48,10 +48,23 @@ _REQUIRED: dict[str, dict[str, object]] = {
     "tokenizer": {"word_mark": "start"},
     "data": {"lowercase": "none", "restore_case": False, "carry_over": "none", "tags": []},
 }
+_REQUIRED_OF_MODEL: dict[str, dict[str, object]] = {  # further ones, by model.norm
+    "post": {"final_norm": False},
+    "pre": {"final_norm": True, "tie": "all"},
+}
 # Other fields of the model that are expressed here, or that only training needs.
 _EXPRESSED = {
     *("d_model", "heads", "d_key", "d_value", "d_ff", "encoder_layers", "decoder_layers"),
-    *("activation", "attention_bias", "output_bias", "max_length", "scale_embeddings", "tie"),
+    *(
+        "norm",
+        "final_norm",
+        "activation",
+        "attention_bias",
+        "output_bias",
+        "max_length",
+        "scale_embeddings",
+        "tie",
+    ),
     *("initialisation", "embedding_std", "dropout", "embedding_dropout"),
     *("attention_output_dropout", "attention_dropout", "feed_forward_dropout"),
 }
@@ -60,7 +73,8 @@ _EXPRESSED = {
 def unsupported(config: Config) -> list[str]:
     """Return the reasons why transformers cannot hold such a run; none where it can."""
     reasons = unknown_fields("model", config.model, _EXPRESSED | _REQUIRED["model"].keys())
-    for section, fields in _REQUIRED.items():
+    norm = config.model.norm
+    for section, fields in (*_REQUIRED.items(), ("model", _REQUIRED_OF_MODEL[norm])):
         for name, wanted in fields.items():
             value = getattr(getattr(config, section), name)
             if value != wanted:
@@ -82,7 +96,7 @@ def write_transformers(run: RunFolder, weights: Path, folder: Path) -> None:
     tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
     sizes = tokenizers.source.size, tokenizers.target.size
     with Arrays.opened(weights) as arrays:
-        model = dict(_Marian(config.model, arrays).weights(*sizes))
+        model = dict(_Weights(config.model, arrays).named(*sizes))
     save_file(model, folder / "model.safetensors", {"format": "pt"})
     _write_json(folder / "config.json", _model_config(config.model, *sizes))
     _write_json(folder / "generation_config.json", _generation_config(config))
@@ -118,9 +132,17 @@ def _model_config(model: ModelConfig, source_size: int, target_size: int) -> dic
         for side in ("encoder", "decoder")
         for name, value in (("attention_heads", model.heads), ("ffn_dim", model.d_ff))
     }
+    layouts: dict[str, dict[str, Any]] = {
+        "post": {
+            "architectures": ["MarianMTModel"],
+            "model_type": "marian",
+            "decoder_vocab_size": target_size,
+            "share_encoder_decoder_embeddings": False,  # shared ones are written twice
+        },
+        "pre": {"architectures": ["PegasusForConditionalGeneration"], "model_type": "pegasus"},
+    }
     return {
-        "architectures": ["MarianMTModel"],
-        "model_type": "marian",
+        **layouts[model.norm],
         "d_model": model.d_model,
         **sides,
         "encoder_layers": model.encoder_layers,
@@ -129,8 +151,6 @@ def _model_config(model: ModelConfig, source_size: int, target_size: int) -> dic
         "scale_embedding": model.scale_embeddings,
         "max_position_embeddings": model.max_length,
         "vocab_size": source_size,
-        "decoder_vocab_size": target_size,
-        "share_encoder_decoder_embeddings": False,  # shared ones are written twice
         "tie_word_embeddings": model.tie in ("target", "all"),
         "dropout": model.dropout,
         "attention_dropout": model.attention_dropout,
@@ -159,36 +179,59 @@ def _generation_config(config: Config) -> dict[str, Any]:
     }
 
 
-class _Marian:
-    """Names and orders weights as transformers' Marian has them."""
+class _Weights:
+    """Names and orders weights as transformers' Marian or Pegasus has them."""
 
     def __init__(self, model: ModelConfig, arrays: Arrays):
         self._model, self._arrays = model, arrays
         columns = np.arange(model.d_model)
         self._order = np.concatenate([columns[0::2], columns[1::2]])
 
-    def weights(self, source_size: int, target_size: int) -> Iterator[tuple[str, Array]]:
+    def named(self, source_size: int, target_size: int) -> Iterator[tuple[str, Array]]:
         """Yield all weights by their names there."""
-        model, d_model = self._model, self._model.d_model
-        embeddings = self._arrays.take("source_embedding.tokens.weight", source_size, d_model)
-        yield "model.encoder.embed_tokens.weight", self._columns(embeddings)
-        if model.tie not in ("inputs", "all"):
-            name = "target_embedding.tokens.weight"
-            embeddings = self._arrays.take(name, target_size, d_model)
-        yield "model.decoder.embed_tokens.weight", self._columns(embeddings[:target_size])
-        if model.tie not in ("target", "all"):
-            output = self._arrays.take("output.weight", target_size, d_model)
-            yield "lm_head.weight", self._columns(output)
-        bias = np.zeros(target_size, np.float32)
-        if model.output_bias:
-            bias = self._arrays.take("output.bias", target_size)
-        yield "final_logits_bias", bias[None]
+        model = self._model
+        if model.norm == "pre":
+            yield from self._shared_embeddings(source_size, target_size)
+        else:
+            yield from self._embeddings(source_size, target_size)
         for i in range(model.encoder_layers):
             yield from self._layer(f"encoder.{i}.", f"model.encoder.layers.{i}.", "attention")
         for i in range(model.decoder_layers):
             there = f"model.decoder.layers.{i}."
             yield from self._layer(f"decoder.{i}.", there, "self_attention")
             yield from self._cross_attention(f"decoder.{i}.", there)
+
+    def _embeddings(self, source_size: int, target_size: int) -> Iterator[tuple[str, Array]]:
+        """Yield the embeddings and the output layer of Marian."""
+        model, d_model = self._model, self._model.d_model
+        embeddings = self._take("source_embedding.tokens.weight", source_size, d_model)
+        yield "model.encoder.embed_tokens.weight", self._columns(embeddings)
+        if model.tie not in ("inputs", "all"):
+            embeddings = self._take("target_embedding.tokens.weight", target_size, d_model)
+        yield "model.decoder.embed_tokens.weight", self._columns(embeddings[:target_size])
+        if model.tie not in ("target", "all"):
+            yield "lm_head.weight", self._columns(self._take("output.weight", target_size, d_model))
+        yield "final_logits_bias", self._output_bias(target_size)[None]
+
+    def _shared_embeddings(self, source_size: int, target_size: int) -> Iterator[tuple[str, Array]]:
+        """Yield the embeddings, positions, output bias and final norms of Pegasus.
+
+        Pieces that occur only in the source have an output there too: they are never chosen.
+        """
+        d_model = self._model.d_model
+        embeddings = self._take("source_embedding.tokens.weight", source_size, d_model)
+        yield "model.shared.weight", self._columns(embeddings)
+        never = np.full(source_size - target_size, -np.inf, np.float32)
+        yield "final_logits_bias", np.concatenate([self._output_bias(target_size), never])[None]
+        table = self._columns(sinusoid_table(self._model.max_length, d_model))
+        for stack in ("encoder", "decoder"):
+            yield f"model.{stack}.embed_positions.weight", table
+            yield from self._norm(f"{stack}_norm", f"model.{stack}.layer_norm")
+
+    def _output_bias(self, size: int) -> Array:
+        if not self._model.output_bias:
+            return np.zeros(size, np.float32)
+        return self._take("output.bias", size)
 
     def _layer(self, here: str, there: str, attention: str) -> Iterator[tuple[str, Array]]:
         """Yield self-attention and feed-forward with their norms."""

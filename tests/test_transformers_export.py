@@ -19,6 +19,7 @@ from tests.conftest import toy_pairs
 MakeConfig = Callable[..., Config]
 SOURCES = [source for source, _ in toy_pairs()]
 POST = {"norm": "post", "final_norm": False}
+PRE = {"norm": "pre", "final_norm": True}
 PIECES = 12  # of each translation: both libraries go on to the limit where the model does
 
 
@@ -39,42 +40,75 @@ def make_run(toy_config: MakeConfig, model: dict[str, object]) -> RunFolder:
         {"tie": "none", "output_bias": True, "attention_bias": False, "activation": "gelu"},
         {"tie": "target", "scale_embeddings": False, "decoder_layers": 2},
         {"tie": "inputs", "heads": 4},
+        PRE,
+        PRE | {"output_bias": True, "attention_bias": False, "decoder_layers": 2},
     ],
 )
 def test_logits_and_greedy_translations_are_the_same(
     toy_config: MakeConfig, model: dict[str, object]
 ) -> None:
+    assert_exported_alike(make_run(toy_config, model), SOURCES, PIECES, different=10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [POST, PRE])
+def test_a_thousand_real_sentences_are_translated_alike(
+    toy_config: MakeConfig, corpora: Path, model: dict[str, object]
+) -> None:
+    config = toy_config(
+        data={"path": str(corpora / "tatoeba-deu.txt"), "test_size": 1000},
+        tokenizer={"vocabulary_size": 2000, "byte_fallback": True},
+        model=model | {"d_model": 128, "heads": 4, "d_ff": 256},
+        training={"max_updates": 300, "batch_tokens": 2048, "learning_rate": 2e-3},
+    )
+    run = train(config, "run")
+    sources = [example.source for example in run.examples("test")]
+    assert len(sources) >= 1000
+    assert_exported_alike(run, sources, pieces=40, different=300)
+
+
+def assert_exported_alike(run: RunFolder, sources: list[str], pieces: int, different: int) -> None:
+    """Compare ids, logits and greedy translations of the export with those of the run.
+
+    pieces: limit of a translation; different: at least as many translations are
+    """
     transformers = pytest.importorskip("transformers")
-    run = make_run(toy_config, model)
     export_run(run, Path("exported"), format_="transformers")
-    theirs = transformers.AutoModelForSeq2SeqLM.from_pretrained("exported").eval()
+    theirs, loading = transformers.AutoModelForSeq2SeqLM.from_pretrained(
+        "exported", output_loading_info=True
+    )
+    assert not any(loading.values())
+    theirs.eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained("exported")
     ours = load_translator(run, engine="pytorch", device="cpu", overrides=["decoding.beam_size=1"])
     assert isinstance(ours.search, PyTorchSearch)
     [network] = ours.search.models
+    size = ours.tokenizers.target.size
 
-    batch = tokenizer(SOURCES, return_tensors="pt", padding=True)
-    ids = [[*ours.tokenizers.source.encode(source), 3] for source in SOURCES]
+    batch = tokenizer(sources, return_tensors="pt", padding=True)
+    ids = [[*ours.tokenizers.source.encode(source), 3] for source in sources]
     kept = [row[mask.bool()].tolist() for row, mask in zip(*batch.values(), strict=True)]
     assert kept == ids
 
-    target = torch.randint(4, ours.tokenizers.target.size, (len(SOURCES), 9))
+    target = torch.randint(4, size, (len(sources), 9))
     target[:, 0] = 2
     with torch.no_grad():
         logits = theirs(**batch, decoder_input_ids=target).logits
-        torch.testing.assert_close(logits, network(batch["input_ids"], target), atol=1e-4, rtol=0)
+        expected = network(batch["input_ids"], target)
+    assert (logits[..., size:] == -torch.inf).all()  # pieces of the source
+    torch.testing.assert_close(logits[..., :size], expected, atol=1e-4, rtol=0)
 
-    options: dict[str, Any] = {"num_beams": 1, "max_length": None, "max_new_tokens": PIECES}
+    options: dict[str, Any] = {"num_beams": 1, "max_length": None, "max_new_tokens": pieces}
     with torch.no_grad():
         found = theirs.generate(**batch, **options)
-    expected = ours.search(ids, [PIECES] * len(ids), ours.decoding)
-    for row, [hypothesis] in zip(found.tolist(), expected, strict=True):
-        pieces = row[1:]  # after <sos>
-        end = pieces.index(3) if 3 in pieces else len(pieces)
-        assert pieces[:end] == hypothesis.ids
+    hypotheses = [best for [best] in ours.search(ids, [pieces] * len(ids), ours.decoding)]
+    for row, hypothesis in zip(found.tolist(), hypotheses, strict=True):
+        written = row[1:]  # after <sos>
+        end = written.index(3) if 3 in written else len(written)
+        assert written[:end] == hypothesis.ids
         text = tokenizer.decode(row, skip_special_tokens=True)
         assert text == ours.tokenizers.target.decode(hypothesis.ids)
-    assert len({tuple(hypothesis.ids) for [hypothesis] in expected}) > 10
+    assert len({tuple(hypothesis.ids) for hypothesis in hypotheses}) > different
 
 
 def test_the_settings_of_generation_come_along(toy_config: MakeConfig) -> None:
@@ -94,8 +128,9 @@ def test_the_settings_of_generation_come_along(toy_config: MakeConfig) -> None:
 @pytest.mark.parametrize(
     ("sections", "reason"),
     [
-        ({"model": {"norm": "pre"}}, "model.norm is pre, not post"),
+        ({"model": {"norm": "pre"}}, "model.final_norm is False, not True"),
         ({"model": {"final_norm": True}}, "model.final_norm is True, not False"),
+        ({"model": PRE | {"tie": "inputs"}}, "model.tie is inputs, not all"),
         ({"model": {"positions": "rotary"}}, "model.positions is rotary, not sinusoidal"),
         ({"model": {"d_key": 8}}, "model.d_key and d_value are not d_model / heads"),
         ({"data": {"lowercase": "both"}}, "data.lowercase is both, not none"),
