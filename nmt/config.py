@@ -621,8 +621,8 @@ class TrainingConfig(Section):
     )
     compile: bool = Field(
         False,
-        description="on a GPU, compile the layers (torch.compile), which takes a minute at the "
-        "start and speeds up small models; needs Triton and a C compiler",
+        description="on a GPU, compile the layers (torch.compile), which takes time at the start "
+        "and should make small models faster; needs Triton and a C compiler",
     )
     shard: bool = Field(
         False,

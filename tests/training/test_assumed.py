@@ -9,6 +9,7 @@ import torch
 from nmt.config import Config
 from nmt.config_files import load_config
 from nmt.errors import UserError
+from nmt.ops import compiled
 from nmt.training.assumed import CARDS, assumed_run, count_update, find_card
 from nmt.training.batches import Batch
 
@@ -37,6 +38,7 @@ def test_the_run_is_estimated_from_the_card(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(compiled, "_REASONS", [])
     config = toy_config(training={"average_decay": 0.9, "clip_norm": 1.0, "compile": True})
     found = {name: assumed_run(config, name) for name in ("T4 16GB", "H100 80GB")}
     assert found["T4 16GB"].precision == "float16"
