@@ -76,7 +76,8 @@ EngineOption = Annotated[
 ComputeTypeOption = Annotated[
     ComputeType | None,
     typer.Option(
-        "--compute-type", help="Precision in CTranslate2; default: int8; float32 is exact."
+        "--compute-type",
+        help="Precision in CTranslate2; default: int8 where it is exact, else float32.",
     ),
 ]
 
