@@ -9,7 +9,7 @@ import torch
 from nmt.config import Config
 from nmt.config_files import load_config
 from nmt.errors import UserError
-from nmt.ops import compiled
+from nmt.ops import compiled, cross_entropy
 from nmt.training.assumed import CARDS, assumed_run, count_update, find_card
 from nmt.training.batches import Batch
 
@@ -39,6 +39,7 @@ def test_the_run_is_estimated_from_the_card(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(compiled, "_REASONS", [])
+    cross_entropy._fused_on_cuda.cache_clear()
     config = toy_config(training={"average_decay": 0.9, "clip_norm": 1.0, "compile": True})
     found = {name: assumed_run(config, name) for name in ("T4 16GB", "H100 80GB")}
     assert found["T4 16GB"].precision == "float16"
