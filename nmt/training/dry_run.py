@@ -19,6 +19,7 @@ import torch
 
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
+from nmt.corpus.prepared import PreparedData
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.translator import Translator
 from nmt.device import choose_device
@@ -29,8 +30,10 @@ from nmt.training.console import duration
 from nmt.training.distributed import Worker
 from nmt.training.limits import ends_early
 from nmt.training.trainer import Trainer
+from nmt.training.validation import Validator
 
-_UPDATES, _SECONDS = 40, 30.0  # measured after the first two, at most
+_UPDATES, _SECONDS = 200, 30.0  # measured after the first two, at most
+_VALIDATED = 200  # pairs, at most
 _BLOCKS = 4  # of measured updates, whose speeds make the range
 _BUSY = 0.3  # processors that others use, from which the estimate suffers
 
@@ -99,7 +102,7 @@ def _range(ends: list[str]) -> str:
 
 
 def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
-    """Measure updates, a validation's loss and the decoding of a sentence; leave no run behind.
+    """Measure updates, a validation and the decoding of a sentence; leave no run behind.
 
     The first two updates are on the largest batch. Prepares the data first if necessary, and keeps
     it. Without CUDA, memory is that of the whole process, including preparation.
@@ -115,7 +118,7 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     with _watching_others() as busy:
         speeds = _speeds(trainer) or [accumulate * batch.tokens / seconds]
     with state.averaged_weights():  # a validation takes memory of its own
-        trainer.validator.score(state.model)
+        _validator(config, prepared, trainer.worker).measure(state.model)
     example = prepared.examples("validation")[0]
     search = PyTorchSearch([state.model])
     translator = Translator(search, prepared.tokenizers, config.data, config.decoding)
@@ -138,6 +141,13 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
         limit=fewest[2],
         ends_early=ends_early(config.training),
     )
+
+
+def _validator(config: Config, prepared: PreparedData, worker: Worker) -> Validator:
+    """Return a validator of few pairs: an untrained model translates each to its length limit."""
+    pairs = min(_VALIDATED, config.training.validate_pairs or _VALIDATED)
+    training = config.training.model_copy(update={"validate_pairs": pairs})
+    return Validator(config.model_copy(update={"training": training}), prepared, worker)
 
 
 def _speeds(trainer: Trainer) -> list[float]:

@@ -55,7 +55,7 @@ class Validator:
 
     def measure(self, model: Transformer) -> Measures:
         """Return loss and accuracy under teacher forcing, and BLEU of greedy translations."""
-        loss, correct, tokens = self.score(model)
+        loss, correct, tokens = self._score(model)
         translations = self._translate(model)
         return {
             "loss": loss / tokens,
@@ -65,7 +65,7 @@ class Validator:
             "samples": self._samples(translations),
         }
 
-    def score(self, model: Transformer) -> tuple[float, ...]:
+    def _score(self, model: Transformer) -> tuple[float, ...]:
         """Return loss, correct predictions and tokens, summed over all validation batches."""
         model.eval()
         device = self._worker.device

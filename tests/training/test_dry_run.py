@@ -14,7 +14,7 @@ from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.training.dry_run import DryRun, _watching_others, dry_run
 from nmt.training.state import TrainingState
-from nmt.training.validation import Validator
+from nmt.training.validation import Measures, Validator
 
 MakeConfig = Callable[..., Config]
 
@@ -36,16 +36,16 @@ def test_takes_two_updates_on_the_largest_batch_and_some_on_others(
         return update(self, batches)
 
     monkeypatch.setattr(TrainingState, "update", watched)
-    scored = []
-    score = Validator.score
+    validated = []
+    measure = Validator.measure
 
-    def watched_score(self: Validator, model: Transformer) -> tuple[float, ...]:
-        scored.append(model)
-        return score(self, model)
+    def watched_measure(self: Validator, model: Transformer) -> Measures:
+        validated.append(model)
+        return measure(self, model)
 
-    monkeypatch.setattr(Validator, "score", watched_score)
+    monkeypatch.setattr(Validator, "measure", watched_measure)
     found = dry_run(config)
-    assert len(scored) == 1  # its memory counts, too
+    assert len(validated) == 1  # its memory counts, too
     assert {len(batches) for batches in taken[:-1]} == {3}
     batch = taken[0][0]
     assert taken[1] == taken[0]

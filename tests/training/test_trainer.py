@@ -652,7 +652,7 @@ def test_products_are_of_the_configured_precision(toy_config: MakeConfig, precis
     inner.register_forward_hook(lambda module, inputs, output: seen.add(output.dtype))
     for work in (
         lambda: trainer.state.update([trainer.plan.largest()]),
-        lambda: trainer.validator.score(trainer.state.model),
+        lambda: trainer.validator._score(trainer.state.model),
     ):
         seen.clear()
         work()
