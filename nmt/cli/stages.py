@@ -538,7 +538,7 @@ def _score_test_sets(
     from nmt.cli.tables import print_table
     from nmt.corpus.test_sets import read_test_set
     from nmt.evaluation import translate_examples
-    from nmt.metrics import evaluate_texts
+    from nmt.metrics import LABELS, evaluate_texts
 
     data = runs[0].config.data
     languages = (data.source_language, data.target_language)
@@ -559,9 +559,9 @@ def _score_test_sets(
         typer.echo(json.dumps({name: asdict(score) for name, score in scores.items()}, indent=2))
         return
     rows = [
-        (name, f"{s.sentences:,}", f"{s.bleu:.2f}", f"{s.chrf:.2f}", f"{s.ter:.2f}")
+        (name, f"{s.sentences:,}", *(f"{getattr(s, metric):.2f}" for metric in LABELS))
         for name, s in scores.items()
     ]
-    print_table(("test set", "sentences", "BLEU", "chrF", "TER"), rows, 1)
+    print_table(("test set", "sentences", *LABELS.values()), rows, 1)
     for score in scores.values():
         typer.echo("\n".join(f"{name:5} {text}" for name, text in score.signatures.items()))
