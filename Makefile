@@ -40,7 +40,7 @@ types: $(DEV)  ## mypy, strict
 
 docs: $(DEV)  ## update the values in docs/how-it-works.md and build the documentation site
 	$(BIN)/python scripts/how_it_works.py
-	$(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 # Other interpreters than the oldest and newest on the PATH: make package PYTHONS="python3.12"
 package: $(DEV)  ## build wheel and sdist, and try both in empty environments outside the clone

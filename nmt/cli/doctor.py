@@ -33,6 +33,7 @@ def _facts() -> Iterator[tuple[str, str]]:
     yield "python", f"{platform.python_version()}, {sys.executable}"
     yield "system", platform.platform()
     yield "processor", f"{platform.machine()}, {os.cpu_count()} logical"
+    yield "instructions", _instructions()
     yield "devices", _devices()
     yield "memory", _memory()
     free = shutil.disk_usage(Path()).free
@@ -50,6 +51,18 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "missing"
+
+
+def _instructions() -> str:
+    """Return the vector instructions in use, and the precisions that nmt chooses for them."""
+    import torch
+
+    from nmt.decoding.engines.ctranslate2 import default_compute_type
+    from nmt.device import product_dtype
+
+    training = str(product_dtype(torch.device("cpu"), "auto")).removeprefix("torch.")
+    vectors = torch.backends.cpu.get_cpu_capability()
+    return f"{vectors}; trains in {training}, translates in {default_compute_type('cpu')}"
 
 
 def _devices() -> str:

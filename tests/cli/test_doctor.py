@@ -1,4 +1,4 @@
-"""`nmt doctor` tells what there is and what is missing."""
+"""`nmt doctor` reports what is installed and what is missing."""
 
 import pytest
 import torch
@@ -21,4 +21,5 @@ def test_one_page_of_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert torch.__version__.startswith(facts["torch"].partition("+")[0])
     assert facts["matplotlib"] == "missing: pip install 'nmt-trainer[plot]'"
     assert "cpu" in facts["devices"]
+    assert "trains in" in facts["instructions"]
     assert len(facts) < 30
