@@ -239,9 +239,8 @@ class DataConfig(CorpusConfig):
         0.0,
         ge=0,
         le=1,
-        description="drop training pairs with a side in which fewer of the characters than this "
-        "are letters, such as lists of numbers; spaces are not counted (0.5 is usual); 0: "
-        "keep all",
+        description="drop training pairs with a side whose share of letters among the characters, "
+        "without spaces, is below this, such as lists of numbers (0.5 is usual); 0: keep all",
     )
     max_character_ratio: float | None = Field(
         None,
@@ -523,7 +522,7 @@ class TrainingConfig(Section):
         None,
         gt=0,
         le=MOST,
-        description="stop after this many minutes of training, over all resumptions",
+        description="stop after this many minutes of training in total, including resumed training",
     )
     target_bleu: float | None = Field(
         None, gt=0, le=100, description="stop as soon as validation BLEU reaches this"
@@ -553,11 +552,11 @@ class TrainingConfig(Section):
     )
     initial_weights: Path | None = Field(
         None,
-        description="weights of a run to start from, as runs/everyday/best.safetensors (nmt train "
-        "--from sets it); unset: random ones",
+        description="weights of a run to start from, such as runs/everyday/best.safetensors (nmt "
+        "train --from sets it); unset: random initialization",
     )
     freeze: tuple[ModelPart, ...] = Field(
-        (), description="parts of the model that keep their weights: encoder, decoder, embeddings"
+        (), description="parts of the model not to train: encoder, decoder, embeddings"
     )
     optimizer: Literal["adam", "adamw", "nadam"] = Field("adam", description="optimizer")
     learning_rate: float = Field(1e-3, gt=0, le=10_000, description="peak learning rate")
@@ -576,7 +575,9 @@ class TrainingConfig(Section):
         le=MOST,
         description="updates over which the learning rate rises linearly to its peak",
     )
-    clip_norm: float | None = Field(1.0, gt=0, le=1e6, description="clip the gradient to this norm")
+    clip_norm: float | None = Field(
+        1.0, gt=0, le=1e6, description="clip the gradient to this norm; unset: do not clip"
+    )
     average_decay: float = Field(
         0.0,
         ge=0,
@@ -598,7 +599,7 @@ class TrainingConfig(Section):
         0,
         ge=0,
         le=1000,
-        description="keep the weights of this many last validations, for nmt average",
+        description="number of recent validations whose weights are kept, for nmt average",
     )
     best: Best = Field("bleu", description="validation metric that selects the best weights")
     patience: int | None = Field(
@@ -626,8 +627,8 @@ class TrainingConfig(Section):
     )
     shard: bool = Field(
         False,
-        description="with several processes, divide the weights and the optimizer among them "
-        "(FSDP), for models that one GPU cannot hold; otherwise each has all of them",
+        description="with several processes, shard the weights and the optimizer state (FSDP), "
+        "for models too large for one GPU; otherwise each process holds a full copy",
     )
     seed: int = Field(
         1, ge=0, lt=2**31, description="seed for weights, order of the data and dropout"
@@ -698,7 +699,7 @@ class DecodingConfig(Section):
     )
     seed: int = Field(1, ge=0, lt=2**31, description="seed for sampling")
     batch_tokens: int = Field(
-        8192, ge=1, le=MOST, description="maximum of source tokens × beam size decoded together"
+        8192, ge=1, le=MOST, description="maximum source tokens × beam size per batch"
     )
     split_sentences: bool = Field(
         True,
@@ -714,9 +715,9 @@ class DecodingConfig(Section):
         0,
         ge=0,
         le=10_000,
-        description="nearest-neighbour translation (Khandelwal et al. 2021): at each step, mix in "
-        "what followed this many most similar positions of the training text; helps with small "
-        "corpora; 0: off",
+        description="neighbours in nearest-neighbour translation (Khandelwal et al. 2021): at each "
+        "step, retrieve this many similar positions of the training text and interpolate with the "
+        "pieces that followed them; helps with small corpora; 0: off",
     )
     neighbour_share: float = Field(
         0.3, gt=0, lt=1, description="λ: the neighbours' share of the probability"

@@ -1,4 +1,4 @@
-"""A model card: what a model was made from and how, and how well it translates."""
+"""The model card of a run: training data, training command, and scores."""
 
 import shlex
 from typing import Any
@@ -13,9 +13,9 @@ from nmt.run_folder import RunFolder
 
 
 def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) -> str:
-    """Return a run's model card as Markdown, with scores on its test set, which is translated.
+    """Return a run's model card as Markdown; translates the test set to score it.
 
-    usage: how to translate with what the card lies beside; metadata: more for its front matter
+    usage: instructions for the files next to the card; metadata: further front matter
     """
     config, report = run.config, run.report
     source, target = config.data.source_language, config.data.target_language
@@ -41,7 +41,7 @@ def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) ->
 
 # Translation, {source} → {target}
 
-A Transformer that nmt {__version__} has trained from scratch.
+A Transformer, trained from scratch with nmt {__version__}.
 
 {usage}
 
@@ -49,8 +49,8 @@ A Transformer that nmt {__version__} has trained from scratch.
 
 {chr(10).join(corpora)}
 
-{pairs["train"]:,} pairs for training, {pairs["validation"]:,} for validation, {pairs["test"]:,} for
-the test. Check the corpora's licences before you publish the model.
+Sentence pairs: {pairs["train"]:,} for training, {pairs["validation"]:,} for validation,
+{pairs["test"]:,} for testing. Check the licences of the corpora before you publish the model.
 
 ## Training
 
@@ -60,7 +60,7 @@ the test. Check the corpora's licences before you publish the model.
 
 ## Scores
 
-On the {pairs["test"]:,} test pairs, by `nmt evaluate`, {weights} weights:
+Scores of the {weights} weights on the {pairs["test"]:,} test pairs, computed by `nmt evaluate`:
 
 ```
 {scores}

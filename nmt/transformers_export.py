@@ -1,4 +1,4 @@
-"""A run as the library `transformers` loads it: `nmt export --format transformers`.
+"""Exports a run for the library `transformers`: `nmt export --format transformers`.
 
 Its Marian is the paper's Transformer: norms after the residual connections, sinusoids, subwords.
 Its Pegasus has the norms before the sublayers and at the end of each stack, and one matrix for all
@@ -33,8 +33,8 @@ batch = tokenizer(["Where is the station?"], return_tensors="pt", padding=True)
 print(tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True))
 ```
 
-Beam search there divides by another length penalty than nmt, so that its choice may differ; greedy
-search finds the same pieces."""
+Greedy search gives the same pieces as nmt. Beam search may choose other translations, because
+transformers uses a different length penalty."""
 Array = NDArray[np.float32]
 # Fields that have to have these values, since the format has no place for others.
 _REQUIRED: dict[str, dict[str, object]] = {
@@ -71,7 +71,7 @@ _EXPRESSED = {
 
 
 def unsupported(config: Config) -> list[str]:
-    """Return the reasons why transformers cannot hold such a run; none where it can."""
+    """Return the reasons why transformers does not support such a run, if any."""
     reasons = unknown_fields("model", config.model, _EXPRESSED | _REQUIRED["model"].keys())
     norm = config.model.norm
     for section, fields in (*_REQUIRED.items(), ("model", _REQUIRED_OF_MODEL[norm])):
@@ -180,7 +180,7 @@ def _generation_config(config: Config) -> dict[str, Any]:
 
 
 class _Weights:
-    """Names and orders weights as transformers' Marian or Pegasus has them."""
+    """Names and orders weights as in transformers' Marian or Pegasus."""
 
     def __init__(self, model: ModelConfig, arrays: Arrays):
         self._model, self._arrays = model, arrays
@@ -188,7 +188,7 @@ class _Weights:
         self._order = np.concatenate([columns[0::2], columns[1::2]])
 
     def named(self, source_size: int, target_size: int) -> Iterator[tuple[str, Array]]:
-        """Yield all weights by their names there."""
+        """Yield all weights with their names in transformers."""
         model = self._model
         if model.norm == "pre":
             yield from self._shared_embeddings(source_size, target_size)

@@ -18,7 +18,8 @@ from nmt.errors import UserError, is_full_disk, one_line, shown
 
 app = typer.Typer(
     name="nmt",
-    help="Train an English–German Transformer from scratch, and translate with it.",
+    help="Train an English–German Transformer from scratch, and translate with it.\n\n"
+    "Start with: nmt train --config sample.yaml",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -63,7 +64,7 @@ def _options(
         ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the stack trace of an error; works in any place.")
+        bool, typer.Option("--debug", help="Show the stack trace of an error; accepted anywhere.")
     ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show no progress bars: nmt -q train.")

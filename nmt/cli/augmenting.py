@@ -66,11 +66,12 @@ def augment(
     compute_type: ComputeTypeOption = None,
     set_: SetDecodingOption = None,
 ) -> None:
-    """Make training pairs from text in one language: back-translation.
+    """Make training pairs from monolingual text by back-translation.
 
     To train English to German, give German text and a German–English run.
 
-    decoding.temperature samples translations. If interrupted, the same command continues.
+    With decoding.temperature, translations are sampled. If interrupted, repeat the command to
+    continue.
 
     Example: nmt augment runs/de-en --input news.de --output pairs.tsv --set decoding.temperature=1
     """

@@ -11,7 +11,10 @@ from nmt.cli.options import ConfigOption, SetOption, load
 from nmt.cli.writing import warn
 from nmt.errors import UserError
 
-app = typer.Typer(help="Show, explain and write configurations.", no_args_is_help=True)
+app = typer.Typer(
+    help="Show, explain and write configurations.\n\nExample: nmt config new everyday > mine.yaml",
+    no_args_is_help=True,
+)
 
 
 @app.command("show")
@@ -53,7 +56,7 @@ def config_fields(
 
 @app.command("schema")
 def config_schema() -> None:
-    """Print the JSON schema with which editors complete and check configurations.
+    """Print the JSON schema that lets editors complete and check configurations.
 
     Example: nmt config schema > schema.json
     """

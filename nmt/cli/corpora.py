@@ -15,7 +15,7 @@ def corpora(
         bool, typer.Option("--test-sets", help="List the names for nmt evaluate --test-set.")
     ] = False,
 ) -> None:
-    """List the corpora available by name: size, licence, address, and whether they are here.
+    """List the corpora available by name: size, licence, address, and which are downloaded.
 
     Example: nmt corpora --languages en-fr
     """

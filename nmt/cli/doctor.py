@@ -15,13 +15,15 @@ from nmt.errors import install_extra
 
 PACKAGES = ("torch", "numpy", "sentencepiece", "sacrebleu", "safetensors", "typer", "pydantic")
 EXTRAS = {"ctranslate2": "ctranslate2", "matplotlib": "plot", "tensorboard": "tensorboard",
-          "starlette": "serve", "datasets": "hub"}  # fmt: skip
+          "starlette": "serve", "datasets": "hub", "ftfy": "filters"}  # fmt: skip
 
 
 def doctor() -> None:
     """Show versions, devices, memory, disk space, and which extras are not installed.
 
-    Paste the output into the report of a problem. Example: nmt doctor > doctor.txt
+    Paste the output into a bug report.
+
+    Example: nmt doctor > doctor.txt
     """
     print_facts(list(_facts()))
 

@@ -77,7 +77,8 @@ ComputeTypeOption = Annotated[
     ComputeType | None,
     typer.Option(
         "--compute-type",
-        help="Precision in CTranslate2; default: int8 where it is exact, else float32.",
+        help="Precision in CTranslate2; default: int8 if this CPU computes it exactly, otherwise "
+        "float32.",
     ),
 ]
 

@@ -25,7 +25,9 @@ from nmt.errors import UserError
 MOST_COLUMNS = 12  # more curves would be indistinguishable
 
 app = typer.Typer(
-    help="Draw plots as PNG or SVG, chosen by the file extension.", no_args_is_help=True
+    help="Draw plots as PNG or SVG, chosen by the file extension.\n\n"
+    "Example: nmt plot training runs/sample",
+    no_args_is_help=True,
 )
 
 

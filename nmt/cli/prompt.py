@@ -32,7 +32,7 @@ def converse(
 ) -> None:
     """Translate each line, and run commands, until the input ends or asks to quit.
 
-    run: its folder receives the pictures; prefix: put in front of every sentence
+    run: pictures go to its folder; prefix: put in front of every sentence
     """
     warn("Type a sentence. :help lists commands, Ctrl-D quits.")
     conversation = _Conversation(translator, run, n_best, prefix)

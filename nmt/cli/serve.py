@@ -53,21 +53,31 @@ def serve(
         bool, typer.Option("--public", help="Allow access without a key from other machines.")
     ] = False,
     requests_per_minute: Annotated[
-        int, typer.Option("--requests-per-minute", min=0, help="Limit per client; 0: none.")
+        int,
+        typer.Option(
+            "--requests-per-minute", min=0, help="Maximum requests per client; 0: no limit."
+        ),
     ] = 0,
     max_characters: Annotated[
-        int, typer.Option("--max-characters", min=1, help="Limit per request.")
+        int, typer.Option("--max-characters", min=1, help="Maximum length of a request.")
     ] = 100_000,
     timeout: Annotated[
-        float, typer.Option("--timeout", min=0.1, help="Limit per request, in seconds.")
+        float, typer.Option("--timeout", min=0.1, help="Time limit per request, in seconds.")
     ] = 60.0,
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option("--allow-origin", help="Site whose pages may send requests; *: all."),
+        typer.Option(
+            "--allow-origin",
+            help="Site whose web pages may send requests; *: all. Repeat for several.",
+        ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", help="Another host name of this server, as behind a proxy."),
+        typer.Option(
+            "--allow-host",
+            help="Additional host name of this server, such as that of a proxy in front of it. "
+            "Repeat for several.",
+        ),
     ] = None,
     export_openapi: Annotated[
         bool, typer.Option("--export-openapi", help="Print the OpenAPI document and exit.")
@@ -79,9 +89,9 @@ def serve(
     compute_type: ComputeTypeOption = None,
     set_: SetDecodingOption = None,
 ) -> None:
-    """Serve runs to browsers and programs.
+    """Serve runs over HTTP, to browsers and programs.
 
-    A web page, LibreTranslate's interface, and one of our own with scores and attention.
+    Provides a web page, LibreTranslate's API, and nmt's own API with scores and attention.
     Example: nmt serve --run runs/sample --port 8080
     """
     try:

@@ -80,8 +80,8 @@ def train(
         Path | None,
         typer.Option(
             "--from",
-            help="Start from this run's weights, vocabularies and model; --config sets the new "
-            "data and training.",
+            help="Fine-tune this run: start from its weights, vocabularies and model; --config "
+            "sets the new data and training.",
             autocompletion=completing.runs,
         ),
     ] = None,
@@ -94,15 +94,15 @@ def train(
             "--mix",
             min=0.01,
             max=0.99,
-            help="With --from: share of each epoch that comes from the run's former corpus, "
-            "against forgetting.",
+            help="With --from: share of each epoch drawn from the run's original corpus, so that "
+            "the model does not forget it.",
         ),
     ] = None,
     dry_run: Annotated[
         bool,
         typer.Option(
             "--dry-run",
-            help="Only measure memory and speed and estimate the training time. Leaves no run.",
+            help="Measure memory and speed, estimate the training time, and exit. Writes no run.",
         ),
     ] = False,
     assume: Annotated[
@@ -119,7 +119,7 @@ def train(
     Ctrl-C saves the run, and `nmt train --resume` continues it exactly.
     Several processes: torchrun --nproc-per-node=2 -m nmt -- train …
     Example: nmt train --config sample.yaml --set training.epochs=3
-    Other data: nmt train --from runs/everyday --config multi30k.yaml --mix 0.3
+    Fine-tuning: nmt train --from runs/everyday --config multi30k.yaml --mix 0.3
     """
     from nmt.device import choose_device
     from nmt.training.distributed import joined, require_one
@@ -128,11 +128,11 @@ def train(
 
     start = _Start(from_, weights or "best", mix)
     if weights and not from_:
-        raise UserError("--weights says which weights of --from to start from; name a run there")
+        raise UserError("--weights selects weights of the run to fine-tune; add --from RUN")
     if from_ and resume:
         raise UserError("--from starts a new run, --resume continues one; omit one of them")
     if mix and not (from_ and config):
-        raise UserError("--mix adds the corpus of --from to that of --config; name both")
+        raise UserError("--mix adds the corpus of --from to that of --config; give both")
     if dry_run:
         require_one("--dry-run")
         if resume:
@@ -157,7 +157,7 @@ def train(
 
 
 class _Start(NamedTuple):
-    """What --from, --weights and --mix say."""
+    """The values of --from, --weights and --mix."""
 
     run: Path | None
     weights: Weights
@@ -410,7 +410,9 @@ def export(
 ) -> None:
     """Export the model and tokenizers of a run, for programs without nmt.
 
-    `nmt translate` needs no export. Example: nmt export runs/mine --format transformers
+    `nmt translate` needs no export.
+
+    Example: nmt export runs/mine --format transformers
     """
     from nmt.export import export_run
     from nmt.run_folder import newest_run, open_run, require_folder

@@ -114,7 +114,7 @@ def format_report(report: PreparationReport) -> str:
         shares = ", ".join(f"{side} {share:.2%}" for side, share in coverage.items())
         lines.append(f"{split} covered ".ljust(17) + shares)
     for split, overlap in report["source_in_train"].items():
-        lines.append(f"{split} overlap ".ljust(17) + f"{overlap:,} sources are also in train")
+        lines.append(f"{split} overlap ".ljust(17) + f"{overlap:,} sources also occur in train")
     if "inherited" in report:
         lines += format_inherited(report["inherited"])
     corpora = report.get("corpora", [])
@@ -128,12 +128,12 @@ def format_report(report: PreparationReport) -> str:
 
 
 def format_inherited(report: InheritedReport) -> list[str]:
-    """Return how the vocabularies of a run fit the new text, as lines for people."""
+    """Return how well the vocabularies of a run fit the new text, as readable lines."""
     new, own = report["pieces_per_word"], report["pieces_per_word_before"]
     pieces = ", ".join(f"{side} {new[side]:.2f} (its own text {own[side]:.2f})" for side in new)
     seen = ", ".join(f"{split} {n:,}" for split, n in report["target_seen_before"].items())
     return [
         f"vocabulary of    {report['run']}",
         f"pieces per word  {pieces}",
-        f"seen before      {seen} pairs' target is in that run's training",
+        f"seen before      {seen} pairs whose target occurs in that run's training",
     ]

@@ -51,8 +51,8 @@ def test_the_report_as_text() -> None:
         "vocabulary       source 2,000, target 1,800",
         "validation covered source 100.00%, target 98.77%",
         "test covered     source 50.00%, target 100.00%",
-        "validation overlap 0 sources are also in train",
-        "test overlap     1,322 sources are also in train",
+        "validation overlap 0 sources also occur in train",
+        "test overlap     1,322 sources also occur in train",
     ]
 
 
