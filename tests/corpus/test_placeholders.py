@@ -119,7 +119,7 @@ def test_words_are_letters_in_lower_case() -> None:
     assert words_of(f"Tom's ÄRGER, {A}42") == {"tom", "s", "ärger"}
 
 
-# ------------------------------------------------------------------------ learning from training text
+# ---------------------------------------------------------------------- learning from training text
 
 
 def test_names_are_the_words_that_are_mostly_alike_on_both_sides() -> None:
