@@ -1,4 +1,4 @@
-"""Train variants of a configuration, one change each, and rank them on the validation part.
+"""Train variants of a configuration, one change each, and rank them by validation score.
 
     python scripts/ablations.py scripts/ablations.yaml --folder ../ablations \
         --set data.path=multi30k
@@ -42,14 +42,14 @@ class Variant:
         subprocess.run(command, check=True)
 
     def score(self) -> float:
-        """Return lowercased BLEU by Moses' tokens on the validation part, by the run's beam."""
+        """Return validation BLEU, in lower case with Moses tokens, with the run's beam size."""
         options = ["--split", "validation", "--lowercase", "--tokenize", "moses", "--json"]
         command = [*NMT, "evaluate", "--run", str(self.run.path), *options]
         found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
         return float(found["bleu"])
 
     def row(self) -> str:
-        """Return its line of the table."""
+        """Return its row of the table."""
         last = self.run.read_metrics()[-1]
         changes = ", ".join(f"`{change}`" for change in self.changes) or "–"
         return f"| {self.name} | {changes} | {last['update']:,} | {self.score():.2f} |"

@@ -1,4 +1,4 @@
-"""Installs the wheel and the sdist into empty environments outside the repository, and uses them.
+"""Install the wheel and the sdist into empty environments outside the repository, and use them.
 
     make package
     python scripts/check_package.py dist python3.10 python3.13

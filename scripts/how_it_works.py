@@ -1,4 +1,4 @@
-"""Run the code in docs/how-it-works.md, in order, and put what it prints below each block.
+"""Run the code in docs/how-it-works.md, in order, and update the output shown below each block.
 
     python scripts/how_it_works.py
 
@@ -27,7 +27,7 @@ _END = "-- end of block --"
 
 
 def blocks(document: str) -> list[tuple[str, str]]:
-    """Return each block of code and the output that the document claims for it."""
+    """Return each block of code with the output that the document shows."""
     return [(found["code"], found["output"] or "") for found in _CODE.finditer(document)]
 
 
@@ -67,7 +67,7 @@ def outputs_of_script(document: str) -> list[str]:
 
 
 def with_outputs(document: str, printed: list[str]) -> str:
-    """Return the document with other outputs."""
+    """Return the document with new outputs."""
     rest = iter(printed)
 
     def block(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Measure how many names that training never saw a run carries over unchanged.
+"""Measure how many names that did not occur in training a run copies unchanged.
 
     python scripts/measure_names.py runs/base
 

@@ -1,4 +1,4 @@
-"""Draw README's pictures from a real `make run`: what it printed, and the run that it trained.
+"""Draw README's pictures from a real `make run`: its output, and the run that it trained.
 
     make run 2>&1 | tee make-run.log
     python scripts/readme_pictures.py make-run.log runs/sample

@@ -1,4 +1,4 @@
-"""The same batches for nmt and its peers, and what they cost."""
+"""The same batches for nmt and its peers, and their cost."""
 
 import time
 from dataclasses import replace
@@ -32,7 +32,7 @@ def whole_target(batch: Batch) -> torch.Tensor:
 
 
 def update(trainer: Trainer, epoch: Epoch) -> float:
-    """Return target tokens a second of whole updates: loading, forward, backward, optimizer."""
+    """Return target tokens per second of whole updates: loading, forward, backward, optimizer."""
     start = time.perf_counter()
     tokens = trainer.progress.tokens
     for batch in epoch.batches():
@@ -42,7 +42,7 @@ def update(trainer: Trainer, epoch: Epoch) -> float:
 
 
 def flops(trainer: Trainer, epoch: Epoch) -> float:
-    """Return the matrix products' floating-point operations for each target token of these batches.
+    """Return the floating-point operations of matrix products per target token of these batches.
 
     Six for each weight and token that meets it: two forward, four backward; attention's own
     products are left out.

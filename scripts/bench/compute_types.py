@@ -1,4 +1,4 @@
-"""What CTranslate2's int8 costs in quality: scores of a run's validation set, number by number.
+"""Measure the loss in quality of CTranslate2's int8: validation scores with rounded numbers.
 
     python scripts/bench/compute_types.py --run runs/sample --run runs/base --run runs/multi30k
 
@@ -20,7 +20,7 @@ from nmt.run_folder import open_run
 
 
 def emulate_int8(model: nn.Module) -> None:
-    """Round weights once, and the input of every product each time, to 8 bits by row."""
+    """Round weights once, and the input of every product, to 8 bits per row."""
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() == 2:
@@ -31,7 +31,7 @@ def emulate_int8(model: nn.Module) -> None:
 
 
 def rounded(x: Tensor) -> Tensor:
-    """Return x with each row on a grid of 255 numbers around zero, as wide as its largest."""
+    """Return x with each row rounded to 255 levels around zero, scaled to its largest value."""
     scale = 127 / x.abs().amax(-1, keepdim=True).clamp(min=1e-9)
     return (x * scale).round() / scale
 

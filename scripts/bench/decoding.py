@@ -1,4 +1,4 @@
-"""Decoding speed: nmt's default engine beside the library CTranslate2 and JoeyNMT in float32.
+"""Decoding speed: nmt's default engine against plain CTranslate2 and JoeyNMT in float32.
 
     python scripts/bench/decoding.py --run runs/multi30k
 
@@ -45,7 +45,7 @@ Translate = Callable[[list[str]], object]
 def open_nmt(
     run: RunFolder, beam_size: int, engine: EngineChoice = "auto", device: str = "cpu"
 ) -> Translator:
-    """Load the run without neighbours; every output may have the same number of pieces."""
+    """Load the run without neighbours, with one length limit for all outputs."""
     limits = ["decoding.max_length_factor=0", f"decoding.max_length_extra={LONGEST}"]
     overrides = [*limits, f"decoding.beam_size={beam_size}", "decoding.neighbours=0"]
     return load_translator(run, overrides=overrides, device=device, engine=engine)
@@ -54,7 +54,7 @@ def open_nmt(
 def open_library(
     run: RunFolder, beam_size: int, threads: int, scratch: Path, device: str = "cpu"
 ) -> Translate:
-    """Load what `nmt export` writes, and return what translates lines with it."""
+    """Load an export, and return a function that translates lines with it."""
     folder = scratch / f"exported-{beam_size}"
     export_run(run, folder)
     config = run.config
@@ -79,12 +79,12 @@ def open_library(
 
 
 def whole_file(translate: Translate, lines: list[str]) -> Callable[[], float]:
-    """Return the work that takes seconds for all lines."""
+    """Return a function that measures the seconds for all lines together."""
     return lambda: seconds(lambda: translate(lines))
 
 
 def one_sentence(translate: Translate, lines: list[str]) -> Callable[[], float]:
-    """Return the work that takes seconds for a line by itself, the median of many."""
+    """Return a function that measures the median seconds of single lines."""
     return lambda: statistics.median(seconds(partial(translate, [line])) for line in lines[:ALONE])
 
 

@@ -53,7 +53,7 @@ def sentences(count: int, length: int, vocabulary: int) -> list[list[int]]:
 def training(
     tokens: int = TOKENS, d_model: int = 128, vocabulary: int = VOCABULARY, length: int = LENGTH
 ) -> Callable[[], float]:
-    """Return the work that takes updates and tells target tokens a second."""
+    """Return a function that performs updates and returns target tokens per second."""
     model = model_of(d_model, vocabulary).train()
     optimizer = make_optimizer(model, TrainingConfig())
     loss = BatchLoss(model, TrainingConfig(), torch.device("cpu"))
@@ -69,7 +69,7 @@ def training(
 
 
 def decoding(beam_size: int) -> Callable[[], float]:
-    """Return the work that tells sentences a second, each as long as it may be."""
+    """Return a function that returns sentences per second, all of maximum length."""
     search = PyTorchSearch([model_of()])
     settings = DecodingConfig(beam_size=beam_size, length_penalty=1.0)
     source = [[*ids, EOS] for ids in sentences(64, LENGTH, VOCABULARY)]
@@ -78,7 +78,7 @@ def decoding(beam_size: int) -> Callable[[], float]:
 
 
 def preparing(pairs: int) -> Callable[[], float]:
-    """Return the work that tells pairs a second of `nmt prepare`."""
+    """Return a function that returns pairs per second of `nmt prepare`."""
     sample = list(read_parallel(SAMPLE_CORPUS / "train.en", SAMPLE_CORPUS / "train.de"))
 
     def work() -> float:

@@ -1,4 +1,4 @@
-"""A peer of `decoding.py`, in the peers' environment: JoeyNMT's beam search with a model of nmt's.
+"""A peer of `decoding.py`, in the peers' environment: JoeyNMT's beam search with nmt's model.
 
     python joeynmt_decoding.py WEIGHTS.npz '{"d_model": 128, …}' SOURCES.json
 
@@ -21,7 +21,7 @@ from torch import Tensor
 SENTENCES = 64  # of a batch
 
 
-# nmt's names within a layer, and JoeyNMT's.
+# Parameter names within a layer: nmt's and JoeyNMT's.
 FEED_FORWARD = {
     "feed_forward.inner": "feed_forward.pwff_layer.0",
     "feed_forward.outer": "feed_forward.pwff_layer.3",
@@ -39,7 +39,7 @@ ATTENTIONS = {
 
 
 def attention(ours: dict[str, Tensor], name: str, kind: str) -> dict[str, Tensor]:
-    """Return an attention's weights, or biases, by their names there."""
+    """Return the weights or biases of an attention by JoeyNMT's names."""
     if f"{name}.query_key_value.{kind}" in ours:
         query, key, value = ours[f"{name}.query_key_value.{kind}"].chunk(3)
     else:
@@ -52,7 +52,7 @@ def attention(ours: dict[str, Tensor], name: str, kind: str) -> dict[str, Tensor
 def take_over(
     model: torch.nn.Module, ours: dict[str, Tensor], layers: int, target_size: int
 ) -> None:
-    """Set JoeyNMT's parameters; both are pre-norm, their embeddings the same."""
+    """Set JoeyNMT's parameters; both models are pre-norm with the same embeddings."""
     parts = {}
     for kind in ("weight", "bias"):
         for side, names in (("encoder", ENCODER), ("decoder", DECODER)):

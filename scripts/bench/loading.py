@@ -1,4 +1,4 @@
-"""Measure what share of a training step is loading its batch.
+"""Measure the share of an update's time that loading its batch takes.
 
     python scripts/bench/loading.py --config multi30k.yaml --set data.path=multi30k
     python scripts/bench/loading.py --config base.yaml --set tokenizer.sampling=0.1

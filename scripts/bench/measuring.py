@@ -1,4 +1,4 @@
-"""What every benchmark here shares: timing in turn, the machine's ceiling, a row for the tables.
+"""Shared by all benchmarks: alternating timings, the machine's peak, rows of tables.
 
 Works that are compared run in turn, A B A B …, after one round to warm up, on the same threads, and
 the medians of the rounds are compared: what disturbs the machine then disturbs both alike.
@@ -54,24 +54,24 @@ HEADER = "| work | nmt | peer | it takes | nmt is better by | target |\n|" + " -
 
 
 def less(work: str, peer: str, unit: str, ours: float, theirs: float, target: float) -> Row:
-    """Compare costs, such as memory: the less the better."""
+    """Compare costs, such as memory: less is better."""
     return Row(work, peer, unit, ours, theirs, theirs / ours, target)
 
 
 def faster(work: str, peer: str, ours: float, theirs: float, target: float) -> Row:
-    """Compare seconds: the fewer the better."""
+    """Compare seconds: fewer is better."""
     return less(work, peer, "s", ours, theirs, target)
 
 
 def more(work: str, peer: str, unit: str, ours: float, theirs: float, target: float) -> Row:
-    """Compare rates, such as tokens a second: the more the better."""
+    """Compare rates, such as tokens per second: more is better."""
     return Row(work, peer, unit, ours, theirs, ours / theirs, target)
 
 
 def in_turn(
     works: Mapping[str, Callable[[], float]], rounds: int = ROUNDS, warm_up: int = 1
 ) -> dict[str, float]:
-    """Run the works in turn; return the median of what each returns after `warm_up` rounds."""
+    """Call the functions in turn; return the median result of each, after `warm_up` rounds."""
     found: dict[str, list[float]] = {name: [] for name in works}
     for number in range(warm_up + rounds):
         for name, work in works.items():
@@ -91,7 +91,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 class Peer:
-    """A script in another environment that does a piece of work whenever it is told to.
+    """A script in another environment that does a unit of work on request.
 
     The script says `serve(work)`: for each line on its standard input it calls the work, which
     returns a number, and prints it. It imports this module from beside it.
@@ -105,11 +105,11 @@ class Peer:
 
     @property
     def peak_memory(self) -> float:
-        """The most MiB that it has held at once."""
+        """Its peak memory in MiB."""
         return peak_memory(self._process.pid)
 
     def __call__(self) -> float:
-        """Let it work once; return its number."""
+        """Request one unit of work; return its result."""
         assert self._process.stdin
         assert self._process.stdout
         print("go", file=self._process.stdin, flush=True)
@@ -120,19 +120,19 @@ class Peer:
 
 
 def peak_memory(process: int | str = "self") -> float:
-    """Return the most MiB that a process has held at once, as Linux counts."""
+    """Return the peak resident memory of a process in MiB, as Linux reports it."""
     status = Path(f"/proc/{process}/status").read_text()
     return next(int(x.split()[1]) / 1024 for x in status.splitlines() if x.startswith("VmHWM"))
 
 
 def serve(work: Callable[[], float]) -> None:
-    """Be a `Peer`'s script: call the work for each line read."""
+    """Main loop of a `Peer`'s script: call `work` for each line read."""
     for _ in sys.stdin:
         print("measured", work(), flush=True)
 
 
 def read_batches(path: str) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """Return what `batches.write_batches` stored: pairs of (batch, source) and (batch, target)."""
+    """Return the stored batches: pairs of (batch, source) and (batch, target)."""
     arrays = np.load(path)
     return [
         (torch.from_numpy(arrays[f"source{i}"]), torch.from_numpy(arrays[f"target{i}"]))
@@ -159,7 +159,7 @@ def ceiling(
     ways: list[Callable[[], object]] = [lambda: torch.mm(a, b.T, out=out)]
     if device.type == "cpu" and dtype == torch.float32 and has_onednn():
         ways.append(lambda: linear_by_onednn(a, b, None))
-    count = 1 if device.type == "cpu" else 20  # so many that waiting for a GPU does not matter
+    count = 1 if device.type == "cpu" else 20  # enough to make the wait for a GPU negligible
 
     def work(way: Callable[[], object]) -> None:
         for _ in range(count):
@@ -172,7 +172,7 @@ def ceiling(
 
 
 def machine(device: str = "cpu") -> str:
-    """Say where this runs, for the line above a table."""
+    """Return a description of the machine, for the line above a table."""
     versions = f"PyTorch {torch.__version__}, Python {platform.python_version()}"
     if device != "cpu":
         return f"{torch.cuda.get_device_name(device)}; {versions}"
@@ -185,7 +185,7 @@ def machine(device: str = "cpu") -> str:
 
 
 def options(description: str | None, device: bool = False) -> argparse.ArgumentParser:
-    """Return a parser with what every benchmark takes; device: whether it can run on a GPU."""
+    """Return a parser with the common options; device: whether it can run on a GPU."""
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
@@ -196,7 +196,7 @@ def options(description: str | None, device: bool = False) -> argparse.ArgumentP
 
 
 def report(rows: Sequence[Row], path: Path | None, device: str = "cpu") -> None:
-    """Print the rows as Markdown, and as JSON, which goes into a file too if there is a path."""
+    """Print the rows as Markdown and JSON; with a path, also write the JSON to a file."""
     print(f"\n{machine(device)}\n\n{HEADER}")
     for row in rows:
         print(row.markdown())

@@ -1,4 +1,4 @@
-"""One sentence from the shell, everything counted: `nmt translate` beside `import torch` alone.
+"""One sentence from the shell, start-up included: `nmt translate` against `import torch` alone.
 
 python scripts/bench/one_sentence.py --run runs/sample
 """

@@ -1,4 +1,4 @@
-"""The environment of the peers that benchmarks compare with: made once, apart from nmt's own."""
+"""The separate environment of the benchmarks' peers, which is created once."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ PACKAGES = ["torch==2.13.0", "importlib_metadata", "joeynmt==2.3.0", "ctranslate
 
 
 def python() -> Path:
-    """Return the peers' interpreter; install them first where that has not been done."""
+    """Return the peers' interpreter; install the peers first if necessary."""
     interpreter = FOLDER / "bin" / "python"
     done = FOLDER / ".ready"
     if not done.exists():

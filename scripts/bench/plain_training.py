@@ -1,4 +1,4 @@
-"""A peer of `training.py`: the loop that one writes with PyTorch's own parts, without more ado.
+"""A peer of `training.py`: a straightforward loop with PyTorch's own modules.
 
 `nn.Embedding`, `nn.Linear`, `scaled_dot_product_attention`, `nn.Dropout`, `cross_entropy`, Adam;
 the same model (pre-norm, tied embeddings), the same batches, one after another. `NNTransformer` is

@@ -1,4 +1,4 @@
-"""Measure `nmt prepare` on a large corpus: its time beside SentencePiece alone, and its memory.
+"""Measure `nmt prepare` on a large corpus: its time against SentencePiece alone, and its memory.
 
     python scripts/bench/preparing.py
     python scripts/bench/preparing.py --pairs 100000 --corpus pairs.tsv

@@ -1,4 +1,4 @@
-"""Where a training step's time goes: nmt's and the plain loop's, by kind of operation.
+"""Profile an update, by kind of operation: nmt against the plain loop.
 
     python scripts/bench/profiling.py --set data.path=multi30k
 
@@ -42,7 +42,7 @@ def kind_of(operation: str) -> str:
 
 
 def profiled(work: Callable[[], int], device: torch.device) -> dict[str, float]:
-    """Return microseconds a target token by kind; `work` returns its number of tokens."""
+    """Return microseconds per target token by kind; `work` returns its number of tokens."""
     work()
     cuda = device.type == "cuda"
     activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if cuda else [])]

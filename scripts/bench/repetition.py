@@ -1,4 +1,4 @@
-"""A corpus of any size: sentence pairs of a small one, repeated with changes.
+"""Corpora of any size: the sentence pairs of a small corpus, repeated with changes.
 
 Each pair is a pair of the small corpus in which, on both sides, one word has given way to a word of
 another sentence, and at times to a word that the corpus has not: a number, or two words written as

@@ -1,4 +1,4 @@
-"""`nmt serve` beside the same run in the same process, and under many clients, some hostile.
+"""`nmt serve` against the same run within this process, and with many clients, some hostile.
 
 python scripts/bench/serving.py --run runs/sample
 """
@@ -30,7 +30,7 @@ KIND = "application/json"
 
 
 class Server:
-    """`nmt serve` in a process of its own, on a free port."""
+    """`nmt serve` in a separate process, on a free port."""
 
     def __init__(self, run: Path):
         command = [sys.executable, "-m", "nmt", "serve", "--port", "0", "--run", str(run)]
@@ -40,7 +40,7 @@ class Server:
         for line in self.process.stderr:
             if line.startswith("open"):
                 self.port = urlsplit(line.split()[1]).port or 0
-                # What it says later is read, lest it wait for a reader.
+                # Keep reading its output; it would block on a full pipe.
                 rest = (self.process.stderr,)
                 threading.Thread(target=sys.stderr.writelines, args=rest, daemon=True).start()
                 return
@@ -57,7 +57,7 @@ class Server:
 
 
 class Client:
-    """A connection that is kept, as programs keep theirs."""
+    """A persistent connection, as programs use."""
 
     def __init__(self, port: int):
         self._port = port
@@ -88,7 +88,7 @@ class Client:
         return str(json.loads(answer)["translatedText"])
 
     async def cut(self) -> None:
-        """Promise a body, send half of it, and go."""
+        """Announce a body, send half of it, and disconnect."""
         _, writer = await asyncio.open_connection("127.0.0.1", self._port)
         writer.write(b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{")
         await writer.drain()
@@ -96,7 +96,7 @@ class Client:
         writer.close()
 
     async def dawdle(self) -> bool:
-        """Send a request a byte at a time until the server hangs up; return whether it did."""
+        """Send a request byte by byte until the server disconnects; return whether it did."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
         writer.write(b"POST /translate HTTP/1.1\r\nHost: localhost\r\nX: ")
         answer = asyncio.ensure_future(reader.read())
@@ -115,7 +115,7 @@ class Client:
 
 
 async def clients(port: int, lines: Sequence[str], count: int) -> tuple[list[str], list[float]]:
-    """Translate lines with so many clients; return the translations and each request's seconds."""
+    """Translate lines with `clients` clients; return translations and seconds per request."""
     found = [""] * len(lines)
     took: list[float] = []
     rest = iter(enumerate(lines))
@@ -134,7 +134,7 @@ async def clients(port: int, lines: Sequence[str], count: int) -> tuple[list[str
 
 @dataclass
 class Hostile:
-    """What came of requests of which a tenth were hostile.
+    """Results of requests of which a tenth were hostile.
 
     good, bad: statuses of good requests and of hostile ones; wrong: good ones with another
     sentence's translation; unanswered: good ones without an answer; dawdling: clients that sent a
@@ -150,7 +150,7 @@ class Hostile:
 
 
 async def hostile(port: int, lines: Sequence[str], right: Sequence[str], count: int) -> Hostile:
-    """Send requests, a tenth of them hostile, beside clients that dawdle."""
+    """Send requests, a tenth of them hostile, next to slow clients."""
     found = Hostile()
     numbers = iter(range(count))
     bodies = [b"x" * 5_000_000, b'{"q": ', b"[]", b'{"q": "\xff", "source": "en", "target": "de"}']

@@ -1,4 +1,4 @@
-"""Training speed and memory beside a plain PyTorch loop and JoeyNMT, on the same batches.
+"""Training speed and memory against a plain PyTorch loop and JoeyNMT, on the same batches.
 
     python scripts/bench/training.py --set data.path=multi30k
 
@@ -39,7 +39,7 @@ BIG = (
 
 def settings_of(config: Config, size: int, threads: int, device: torch.device) -> str:
     model = config.model
-    # On a CPU, float32: bfloat16 is not what a plain loop takes there, and is often slower.
+    # On a CPU, the plain loop uses float32: that is its default, and bfloat16 is often slower.
     dtype = torch.float32 if device.type == "cpu" else product_dtype(device, "auto")
     return json.dumps(
         {

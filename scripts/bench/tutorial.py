@@ -1,4 +1,4 @@
-"""Training speed of the tutorial notebook's model: nmt beside the notebook's own loop.
+"""Training speed of the tutorial notebook's model: nmt against the notebook's own loop.
 
     python scripts/bench/tutorial.py --set data.path=english-german-both.pkl
 
@@ -29,7 +29,7 @@ TARGET = 10
 
 
 def optimizer_alone(trainer: Trainer) -> Callable[[], float]:
-    """Return the work that takes seconds for a step of the optimizer on made-up gradients."""
+    """Return a function that measures the seconds of an optimizer step on random gradients."""
     for parameter in trainer.state.model.parameters():
         parameter.grad = torch.randn_like(parameter)
     return lambda: statistics.median(seconds(trainer.state.optimizer.step) for _ in range(UPDATES))
