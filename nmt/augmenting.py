@@ -92,11 +92,16 @@ def augment(
 ) -> Counter[str]:
     """Translate the lines of a file, and write the pairs as a tab-separated corpus.
 
-    If interrupted, another call continues. settings: what the pairs depend on besides the input;
+    If interrupted, another call continues. Samples are drawn by PyTorch.
+
+    settings: what the pairs depend on besides the input;
     raises `UserError` if an unfinished output was started with other settings
 
     Returns the numbers of translations that were kept, and dropped by reason.
     """
+    if translator.decoding.temperature:
+        # A sample from CTranslate2 depends on all before it: another call would continue otherwise.
+        translator.search = translator.pytorch
     digest = hashlib.sha256(f"{settings} {source.stat().st_size}".encode()).hexdigest()
     partial = output.with_name(f"{output.name}.partial")
     record = output.with_name(f"{output.name}.progress.json")

@@ -158,7 +158,8 @@ class CorpusPart(CorpusConfig):
         None,
         gt=0,
         le=1e6,
-        description="its share of each epoch, relative to the other weights; unset: its size",
+        description="its share of each epoch, relative to the other weights; unset: its size, see "
+        "mixing_temperature",
     )
     tag: str | None = Field(
         None,
@@ -189,6 +190,14 @@ class DataConfig(CorpusConfig):
         max_length=100,
         description="train on several corpora, instead of source and path: a list of "
         "{source, path, …, weight, tag, held_out, name}",
+    )
+    mixing_temperature: float = Field(
+        1.0,
+        ge=1,
+        le=1000,
+        description="T: the share of each of `corpora` in an epoch is proportional to its number "
+        "of training pairs to the power of 1 / T, so small corpora are repeated (Arivazhagan et "
+        "al. 2019; 5 is usual); 1: every pair once",
     )
     source_language: LanguageCode = Field("en", description="language code of the source")
     target_language: LanguageCode = Field("de", description="language code of the target")
@@ -285,6 +294,8 @@ class DataConfig(CorpusConfig):
             yield from self._broken_rules_of_corpora()
         else:
             yield from super().broken_rules()
+            if self.mixing_temperature > 1:
+                yield ("mixing_temperature", "corpora"), "`mixing_temperature` needs `corpora`"
         if self.restore_case and self.lowercase != "both":
             message = f"`restore_case` needs `lowercase: both`, not `{self.lowercase}`"
             yield ("restore_case", "lowercase"), message
@@ -306,6 +317,9 @@ class DataConfig(CorpusConfig):
                 yield ("corpora",), f"corpora, {part.label}: {message}"
         if len({part.weight is None for part in self.corpora}) > 1:
             yield ("corpora",), "corpora: set `weight` for all of them, or for none"
+        if self.mixing_temperature > 1 and any(part.weight for part in self.corpora):
+            message = "corpora: set `weight` or `mixing_temperature`, not both"
+            yield ("corpora", "mixing_temperature"), message
         if not any(part.held_out for part in self.corpora):
             yield (
                 ("corpora",),

@@ -1,18 +1,27 @@
 """Synthetic pairs: which are made, which are kept, and how an unfinished output goes on."""
 
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nmt import augmenting
 from nmt.augmenting import Augmentation, augment
-from nmt.config import DataConfig
+from nmt.config import Config, DataConfig
+from nmt.config_files import parse_config
+from nmt.corpus.prepare import prepare
 from nmt.corpus.sources import open_corpora
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
+from nmt.special_tokens import TAGS
 from tests.conftest import toy_pairs
 from tests.test_cli import assert_refused, nmt, text
 
@@ -58,9 +67,44 @@ def test_pairs_are_a_corpus_of_the_reverse_direction_or_of_the_runs(
     assert sorted(path.name for path in Path().iterdir()) == ["mono.en", "pairs.tsv"]
 
 
-def test_what_was_killed_continues_where_it_stopped(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
+def test_the_printed_entry_is_a_tagged_corpus_of_a_training(
+    trained_run: RunFolder, toy_config: Callable[..., Config]
 ) -> None:
+    done = nmt("augment", trained_run.path, "-i", "mono.en", "-o", "pairs.tsv")
+    synthetic = yaml.safe_load(text(done.stdout).rpartition("for data.corpora ")[2])
+    genuine = {"source": "tsv", "path": str(trained_run.config.data.path)}
+    tree = toy_config().model_dump(mode="json", exclude_defaults=True)
+    tree["data"] = {"corpora": [genuine, synthetic], "validation_size": 16, "test_size": 16}
+    tree["data"] |= {
+        "source_language": "de",
+        "target_language": "en",
+        "min_coverage": 0,
+        "drop_duplicates": False,
+    }
+    prepared = prepare(parse_config(tree, "test"), "prepared")
+    assert prepared.data.tags == ["synthetic"]
+    genuine_pairs, synthetic_pairs = [c["train"] for c in prepared.report["corpora"]]
+    assert synthetic_pairs
+    encoded, tokenizer = prepared.sequences("train")[0], prepared.tokenizers.source
+    pieces = ["".join(tokenizer.pieces(encoded[i].tolist())) for i in range(len(encoded))]
+    assert [TAGS[0] in each for each in pieces] == (
+        [False] * genuine_pairs + [True] * synthetic_pairs
+    )
+
+
+def test_a_warning_says_that_no_translation_was_kept(trained_run: RunFolder) -> None:
+    options = ("-i", "mono.en", "-o", "pairs.tsv", "--min-probability", "1")
+    done = nmt("augment", trained_run.path, *options)
+    assert "no translation was kept" in text(done.stderr)
+    assert "data.corpora" not in text(done.stdout)
+
+
+@pytest.mark.parametrize("temperature", [0, 1])
+def test_what_was_killed_continues_where_it_stopped(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch, temperature: float
+) -> None:
+    overrides = [f"decoding.temperature={temperature}"]
+    translator = load_translator(trained_run, overrides=overrides)
     monkeypatch.setattr(augmenting, "_LINES_AT_A_TIME", 20)
     how = Augmentation(translation_first=False, n_best=2)
     arguments = (translator, how, Path("mono.en"))
@@ -85,6 +129,29 @@ def test_what_was_killed_continues_where_it_stopped(
     assert augment(*arguments, Path("pairs.tsv"), "") == counts
     assert Path("pairs.tsv").read_bytes() == Path("whole.tsv").read_bytes()
     assert [line for call in calls[2:] for line in call] == LINES[40:] * 2
+
+
+@pytest.mark.slow
+def test_killed_processes_write_what_one_alone_does(trained_run: RunFolder) -> None:
+    Path("mono.en").write_text("".join(f"{line}\n" for line in LINES * 200), encoding="utf-8")
+    command = [sys.executable, "-m", "nmt", "augment", str(trained_run.path), "-i", "mono.en"]
+    command += ["--n-best", "2", "--set", "decoding.temperature=1", "-o"]
+    subprocess.run([*command, "whole.tsv"], check=True)
+    killed = 0
+    for seconds in (0.5, 0.1, 0.3, 0.2):
+        record = Path("pairs.tsv.progress.json")
+        before = record.read_bytes() if record.exists() else b""
+        process = subprocess.Popen([*command, "pairs.tsv"])
+        while process.poll() is None and (not record.exists() or record.read_bytes() == before):
+            time.sleep(0.002)
+        time.sleep(seconds)
+        process.kill()
+        killed += process.wait() == -signal.SIGKILL
+    assert killed > 1
+    if not Path("pairs.tsv").exists():
+        subprocess.run([*command, "pairs.tsv"], check=True)
+    assert Path("pairs.tsv").read_bytes() == Path("whole.tsv").read_bytes()
+    assert len(Path("whole.tsv").read_bytes().splitlines()) == 2 * 200 * len(LINES)
 
 
 class Fixed:

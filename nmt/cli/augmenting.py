@@ -15,6 +15,7 @@ from nmt.cli.options import (
     WeightsOption,
     open_translator,
 )
+from nmt.cli.writing import warn
 from nmt.errors import UserError
 
 
@@ -71,7 +72,7 @@ def augment(
     To train English to German, give German text and a German–English run.
 
     With decoding.temperature, translations are sampled. If interrupted, repeat the command to
-    continue.
+    continue. The entry that it prints for data.corpora tags the pairs as synthetic.
 
     Example: nmt augment runs/de-en --input news.de --output pairs.tsv --set decoding.temperature=1
     """
@@ -98,7 +99,8 @@ def augment(
                 f"{round_trip}: translates {' → '.join(there)}; --round-trip needs a run that "
                 f"translates {' → '.join(languages[::-1])}"
             )
-        back = open_translator([returning], *options)
+        searching = [*(set_ or []), "decoding.temperature=0"]  # not sampled
+        back = open_translator([returning], *options[:3], searching, *options[4:])
     translator = open_translator([opened], *options)
     # As source `tsv` reads pairs: the source in the first column, but English if it is the target.
     source, target = languages if forward else languages[::-1]
@@ -109,4 +111,7 @@ def augment(
     counts = write_pairs(translator, how, input_, output, repr((chosen, runs)))
     for what, count in counts.items():
         typer.echo(f"{what:16} {count:,}")
+    if not counts["kept"]:
+        warn(f"{output}: no translation was kept; use a better run, or drop fewer")
+        return
     typer.echo(f"for data.corpora {{source: tsv, path: {output}, tag: synthetic, held_out: false}}")

@@ -167,10 +167,12 @@ class PreparedData:
 
         None if each pair occurs once per epoch.
         """
+        sizes = [corpus["train"] for corpus in self.report.get("corpora", [])]
         weights = [part.weight for part in self.data.corpora if part.weight]
         if not weights:
-            return None
-        sizes = [corpus["train"] for corpus in self.report.get("corpora", [])]
+            if self.data.mixing_temperature == 1:
+                return None
+            weights = [size ** (1 / self.data.mixing_temperature) for size in sizes]
         weighted = [w if size else 0.0 for size, w in zip(sizes, weights, strict=True)]
         return [(n, w / sum(weighted)) for n, w in zip(sizes, weighted, strict=True)]
 

@@ -73,7 +73,7 @@ def _mixed(new: DataConfig, former: DataConfig, share: float) -> DataConfig:
         *(part.model_copy(update={"held_out": False}) for part in _weighted(former, share)),
     )
     alone = {name: field.default for name, field in CorpusConfig.model_fields.items()}
-    return new.model_copy(update={**alone, "corpora": parts})
+    return new.model_copy(update={**alone, "corpora": parts, "mixing_temperature": 1.0})
 
 
 def _weighted(data: DataConfig, share: float) -> list[CorpusPart]:

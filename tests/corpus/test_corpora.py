@@ -116,6 +116,17 @@ def test_each_corpus_has_its_share_of_every_epoch(make: Make, tmp_path: Path) ->
     assert third != fourth
 
 
+def test_a_temperature_repeats_the_smaller_corpus(make: Make, tmp_path: Path) -> None:
+    prepared = prepare(make({}, {"held_out": False}, mixing_temperature=2), tmp_path / "out")
+    small, large = 100**0.5, 160**0.5
+    assert prepared.shares == [
+        (160, pytest.approx(large / (small + large))),
+        (100, pytest.approx(small / (small + large))),
+    ]
+    [epoch] = epochs(prepared, 1)
+    assert sum(pair >= 160 for pair in epoch) == round(260 * small / (small + large))
+
+
 def test_the_labels_of_an_epoch_are_counted_by_share(make: Make, tmp_path: Path) -> None:
     prepared = prepare(make({"weight": 1}, {"weight": 3, "held_out": False}), tmp_path / "out")
     plan = BatchPlan(prepared, TrainingConfig(batch_tokens=256), max_length=64)
@@ -191,6 +202,8 @@ def test_a_config_of_corpora_is_written_and_read(make: Make, tmp_path: Path) -> 
         ({"held_out": False}, {"held_out": False}, {}, "set `held_out: true` for at least one"),
         ({"path": None}, {}, {}, "corpora, a: source `tsv` needs `path` or `train_path`"),
         ({}, {}, {"source": "sample"}, "each of `corpora` has its own `source`"),
+        ({"weight": 1}, {"weight": 1}, {"mixing_temperature": 5}, "set `weight` or `mixing_temp"),
+        ({}, {}, {"corpora": [], "mixing_temperature": 5}, "`mixing_temperature` needs `corpora`"),
         ({}, {}, {"path": "x"}, "each of `corpora` has its own `path`"),
         ({"colour": "red"}, {}, {}, "data.corpora"),
     ],
