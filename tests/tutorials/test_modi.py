@@ -101,7 +101,7 @@ def test_the_rate_is_noams_with_the_annotated_transformers_peak(load, documented
     }
     assert len(ratios) == 1
     assert training.learning_rate == pytest.approx(noam(3000, 3000), rel=0.01)
-    documented(SECTION, f"Noam's rate times {ratios.pop():.2f}")
+    documented(SECTION, f"{ratios.pop():.2f} times Noam's rate")
 
 
 # --------------------------------------------------------------------------------------- deviations
@@ -129,7 +129,7 @@ def test_label_smoothing_leaves_the_label_a_little_more(load, documented):
     his = torch.full((size,), smoothing / (size - 2)).double()
     his[7], his[PAD] = 1 - smoothing, 0
     assert float(his.sum()) == pytest.approx(1)
-    documented(SECTION, f"the label has {float(ours[7]):.5f} here and {float(his[7]):.5f} there")
+    documented(SECTION, f"the label gets {float(ours[7]):.5f} instead of {float(his[7]):.5f}")
 
 
 def test_a_decoder_that_returns_inside_its_loop_runs_one_layer(tiny_model, parameters, documented):
@@ -164,8 +164,8 @@ def test_attention_without_softmax_is_no_distribution(equations, documented):
     assert his.min() < 0
     assert ours.min() > 0
     assert ours.sum() == pytest.approx(1)
-    shares = ", ".join(f"{weight:.3f}" for weight in ours[0])
-    documented(SECTION, f"sum to {his.sum():.1f} with one of them negative; softmax gives {shares}")
+    documented(SECTION, f"sum to {his.sum():.1f} and include a negative number")
+    documented(SECTION, "softmax gives {:.3f}, {:.3f} and {:.3f}".format(*ours[0]))
 
 
 def test_log_softmax_over_positions_is_no_distribution_over_words(documented):
@@ -174,7 +174,10 @@ def test_log_softmax_over_positions_is_no_distribution_over_words(documented):
     words, positions = (logits.log_softmax(dim).exp()[0, 0].sum().item() for dim in (-1, 1))
 
     assert words == pytest.approx(1)
-    documented(SECTION, f"of 10 words at 4 positions sum to {positions:.1f} at each")
+    documented(
+        SECTION,
+        f'10 equally likely words at 4 positions, "probabilities" sum to {positions:.1f} at each',
+    )
     # And what comes later changes what was said before:
     logits[0, 3, 0] = 9.0
     assert logits.log_softmax(1)[0, 0, 0] < torch.zeros(1, 4, 10).log_softmax(1)[0, 0, 0]
@@ -196,7 +199,7 @@ def test_decoding_without_the_source_mask_attends_to_padding(tiny_model, documen
     torch.testing.assert_close(decode(padded, padding_mask(padded)), model(alone, target))
     assert not torch.allclose(decode(padded, everything), model(alone, target), atol=0.01)
     even = float(torch.zeros(9).softmax(-1)[3:].sum())
-    documented(SECTION, f"{even:.0%} of an even attention")
+    documented(SECTION, f"uniform attention puts {even:.0%} on padding")
 
 
 def test_embeddings_begin_with_another_spread_than_xaviers(load, documented):
@@ -205,4 +208,4 @@ def test_embeddings_begin_with_another_spread_than_xaviers(load, documented):
 
     ours = float(model.source_embedding.tokens.weight.detach().std())
     xavier = math.sqrt(2 / (2000 + 512))
-    documented(SECTION, f"{ours:.3f}, by Xavier {xavier:.3f}")
+    documented(SECTION, f"{ours:.3f}; with Xavier initialization, it would be {xavier:.3f}")

@@ -157,4 +157,4 @@ def test_one_matrix_for_queries_keys_and_values_begins_smaller(load, documented)
     apart = float(torch.nn.init.xavier_normal_(torch.empty(512, 512)).std())
 
     assert ours / apart == pytest.approx(math.sqrt((512 + 512) / (512 + 3 * 512)), rel=0.01)
-    documented("All five", f"{math.sqrt(1 / 2):.2f} times")
+    documented("Differences common to all five", f"{math.sqrt(1 / 2):.2f} times as large")

@@ -114,7 +114,7 @@ def test_his_padding_mask_lets_rows_beyond_the_source_see_the_future(
 
     his, ours = changed_rows(his_mask(source), -1e9), changed_rows()
     assert (his, ours) == ([4, 5, 6], [6])
-    documented(SECTION, "changes the logits of rows 4, 5 and 6; with ours, of row 6 alone")
+    documented(SECTION, "changes the logits of rows 4, 5 and 6; with our mask, only those of row 6")
 
 
 def test_how_many_rows_of_the_pickle_his_mask_lets_see_the_future(corpora, documented):
@@ -138,7 +138,7 @@ def test_a_vocabulary_of_the_training_part_does_not_know_every_held_out_word(
     assert prepared.report["pairs"]["train"] == pytest.approx(9000, abs=10)
     unknown = {f"{1 - known[side]:.0%}" for side in ("source", "target")}
     assert len(unknown) == 1
-    documented(SECTION, f"about {unknown.pop()} of the words")
+    documented(SECTION, f"lack about {unknown.pop()} of the")
 
 
 def test_unscaled_embeddings_need_the_size_of_their_positions(load, documented):
@@ -150,4 +150,5 @@ def test_unscaled_embeddings_need_the_size_of_their_positions(load, documented):
     position = float(sinusoids(10, 512).square().mean().sqrt())
     assert spread() == pytest.approx(1, rel=0.01)
     nmts = spread("model.embedding_std=null")
-    documented(SECTION, f"positions of size {position:.2f} would hide words of size {nmts:.3f}")
+    documented(SECTION, f"default, {nmts:.3f}, is meant for scaled embeddings")
+    documented(SECTION, f"positions of size {position:.2f} would drown them out")

@@ -98,7 +98,9 @@ def test_heads_as_wide_as_the_model_make_attention_eight_times_as_large(load, do
         return sum(parameter.numel() for parameter in layer.parameters())
 
     wide, usual = attention(), attention("model.d_key=16", "model.d_value=16")
-    documented(SECTION, f"{wide:,} parameters instead of {usual:,}")
+    documented(
+        SECTION, f"has {wide:,} parameters; with d_model / heads = 16, it would have {usual:,}"
+    )
 
 
 def test_an_epsilon_of_a_thousandth_shrinks_what_varies_little(documented):
@@ -110,7 +112,7 @@ def test_an_epsilon_of_a_thousandth_shrinks_what_varies_little(documented):
         for epsilon in (1e-3, 1e-5)
     )
 
-    documented(SECTION, f"becomes {keras:.3f}, with PyTorch's ε {pytorch:.4f}")
+    documented(SECTION, f"0.1 to {keras:.3f}; with PyTorch's ε, the result is {pytorch:.4f}")
 
 
 def test_embeddings_begin_normal_with_the_spread_of_keras_uniform(load, documented):
@@ -120,7 +122,7 @@ def test_embeddings_begin_normal_with_the_spread_of_keras_uniform(load, document
     ours, keras = float(weight.std()), 0.05 / math.sqrt(3)
     assert ours == pytest.approx(keras, rel=0.02)
     beyond = float((weight.abs() > 0.05).float().mean())
-    documented(SECTION, f"{beyond:.0%} of ours begin beyond")
+    documented(SECTION, f"{beyond:.0%} start outside that range")
 
 
 def test_nadams_momentum_grows_more_slowly_than_in_keras(load, documented):
@@ -136,4 +138,4 @@ def test_nadams_momentum_grows_more_slowly_than_in_keras(load, documented):
     pytorch = products[-1] / products[-2]  # float32, so of few digits
     keras = training.betas[0] * (1 - 0.5 * 0.96**100)
     assert pytorch == pytest.approx(0.9 * (1 - 0.5 * 0.96 ** (100 * 0.004)), rel=1e-4)
-    documented(SECTION, f"{pytorch:.2f} after 100 updates, in Keras {keras:.2f}")
+    documented(SECTION, f"after 100 updates it is {pytorch:.2f}, in Keras {keras:.2f}")

@@ -111,7 +111,7 @@ def test_dividing_by_the_root_of_d_model_flattens_attention(load, equations, doc
     )
 
     assert by_key > by_model > 1 / 10
-    documented(SECTION, f"gets {by_key:.2f} of the attention by √d_key and {by_model:.2f} by")
+    documented(SECTION, f"gets {by_key:.2f} of the attention with √d_key, and {by_model:.2f} with")
 
 
 def test_without_a_padding_mask_a_translation_depends_on_its_neighbours(
@@ -126,4 +126,4 @@ def test_without_a_padding_mask_a_translation_depends_on_its_neighbours(
     assert not np.allclose(*unmasked, atol=0.01)
     assert np.allclose(*masked)
     even = eq.weigh(np.zeros((1, 4)), np.zeros((9, 4)), lambda i, j: True, 1.0)[0, 3:].sum()
-    documented(SECTION, f"{even:.0%} of an even attention")
+    documented(SECTION, f"uniform attention puts {even:.0%} on padding")
