@@ -186,6 +186,8 @@ def _new_training(
 
 def _tell_what_next(run: "RunFolder") -> None:
     """Print where the run is, how to continue if it was still improving, and what to try."""
+    from nmt.corpus.tags import tag_and_text
+
     quoted, metrics = shlex.quote(str(run.path)), run.read_metrics()
     typer.echo(f"trained          {run.path}")
     if field := run.limit_while_learning():
@@ -194,8 +196,10 @@ def _tell_what_next(run: "RunFolder") -> None:
     samples = metrics[-1]["samples"] if metrics else []
     if samples:  # preferably a sentence that it translates correctly
         right = [s for s in samples if s["translation"] == s["reference"]]
-        sentence = shlex.quote((right or samples)[0]["source"])
-        typer.echo(f"translate with   nmt translate --run {quoted} {shown(sentence)}")
+        tag, sentence = tag_and_text(run.config.data, (right or samples)[0]["source"])
+        option = f" --tag {tag}" if tag else ""
+        command = f"nmt translate --run {quoted}{option} {shlex.quote(sentence)}"
+        typer.echo(f"translate with   {shown(command)}")
 
 
 def _run_to_train(

@@ -19,6 +19,12 @@ def tag_prefix(data: DataConfig, tag: str | None) -> str:
     return TAGS[data.tags.index(tag)] + " "
 
 
+def tag_and_text(data: DataConfig, text: str) -> tuple[str | None, str]:
+    """Return the name of the tag before a text, if there is one, and the text without it."""
+    prefix, rest = split_prefix(text)
+    return (data.tags[TAGS.index(prefix[0])] if prefix else None), rest
+
+
 def split_prefix(text: str) -> tuple[str, str]:
     """Split a text into the prefix from `tag_prefix`, which may be empty, and the rest."""
     tagged = text[:1] in TAGS and text[1:2] == " " if text else False

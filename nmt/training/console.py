@@ -7,6 +7,7 @@ from typing import Any
 from tqdm import tqdm
 
 from nmt.config import TrainingConfig
+from nmt.corpus.tags import split_prefix
 from nmt.errors import shown
 from nmt.run_folder import Validation
 from nmt.training.checkpoint import Progress
@@ -98,4 +99,4 @@ def show_validation(line: Validation, best: bool) -> None:
         f"BLEU {line['bleu']:.2f}{' (best)' if best else ''}"
     )
     for sample in line["samples"]:
-        tqdm.write(shown(f"  {sample['source']}  →  {sample['translation']}"))
+        tqdm.write(shown(f"  {split_prefix(sample['source'])[1]}  →  {sample['translation']}"))

@@ -14,7 +14,7 @@ from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.prepare import prepare
 from nmt.corpus.prepared import PreparedData
 from nmt.corpus.report import format_report
-from nmt.corpus.tags import split_prefix, tag_prefix
+from nmt.corpus.tags import split_prefix, tag_and_text, tag_prefix
 from nmt.decoding.segments import Segmenter, TrainingLines
 from nmt.errors import UserError
 from nmt.special_tokens import TAGS
@@ -220,3 +220,9 @@ def test_tags_need_subwords(make: Make) -> None:
     tree = make({"tag": "news"}, {}).model_dump(mode="json")
     with pytest.raises(UserError, match=r"tags of `data\.corpora` need"):
         parse_config(tree | {"tokenizer": {"kind": "whitespace"}}, "test")
+
+
+def test_the_name_of_a_tag_is_found(make: Make) -> None:
+    data = make({"tag": "news"}, {"tag": "chat"}).data
+    assert tag_and_text(data, tag_prefix(data, "news") + "I see.") == ("news", "I see.")
+    assert tag_and_text(data, "I see.") == (None, "I see.")
