@@ -1,8 +1,8 @@
-"""Synthetic pairs from text in one language: back-translation and forward translation.
+"""Synthetic pairs from monolingual text: back-translation and forward translation.
 
-Text of the target language, translated back by a run of the other direction, makes pairs whose
-target is genuine (Sennrich et al. 2016, https://aclanthology.org/P16-1009). The result is a
-tab-separated corpus, for `data.corpora`.
+Back-translation uses a run of the reverse direction to translate target-language text, so that the
+target side of each pair is genuine (Sennrich et al. 2016, https://aclanthology.org/P16-1009). The
+result is a tab-separated corpus for `data.corpora`.
 """
 
 import hashlib

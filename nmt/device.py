@@ -84,5 +84,5 @@ def be_deterministic() -> None:
 
 
 def cpu_capabilities() -> dict[str, object]:
-    """Return the processor's name and instructions; of those an older PyTorch names none."""
+    """Return the processor's name and instruction set; older versions of PyTorch report no set."""
     return dict(getattr(torch.cpu, "get_capabilities", dict)())

@@ -47,7 +47,7 @@ def export_run(
     write = _write_transformers if format_ == "transformers" else _write_ctranslate2
     prefix = f".{folder.name}.partial."
     for remains in folder.parent.glob(f"{glob.escape(prefix)}*"):
-        # Held by an export at work; free where it was killed.
+        # Another export holds the lock while it runs; a killed one has released it.
         with suppress(UserError), locked(remains / _LOCK, "at work", wait=False):
             shutil.rmtree(remains, ignore_errors=True)
     with (
@@ -59,7 +59,9 @@ def export_run(
         partial.mkdir()
         write(run, weights, partial)
         if folder.exists():
-            raise UserError(f"{folder}: another export has written it meanwhile")
+            raise UserError(
+                f"{folder}: another export has just created it; choose another folder (--output)"
+            )
         partial.rename(folder)
 
 

@@ -195,7 +195,7 @@ class RunFolder:
         return sorted(found, key=lambda path: int(path.stem))
 
     def validated_weights(self, update: int) -> Path:
-        """Return the file of the weights kept of one validation."""
+        """Return the file of the weights kept from one validation."""
         return self.path / "validated" / f"{update}.safetensors"
 
     def examples(self, split: str) -> list[Example]:

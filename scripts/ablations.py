@@ -3,9 +3,9 @@
     python scripts/ablations.py scripts/ablations.yaml --folder ../ablations \
         --set data.path=multi30k
 
-The YAML names a configuration, the fields that all variants change, and those that each changes.
-Every variant is a run of its own in the folder; called again, the finished ones are kept and an
-interrupted one continues. Prints a Markdown table, best first. The test part is never looked at.
+The YAML file gives a configuration, the fields that all variants change, and those that each
+variant changes. Every variant is a run in the folder. If called again, finished runs are kept and
+an interrupted one continues. Prints a Markdown table, best first. The test set is never used.
 """
 
 import argparse

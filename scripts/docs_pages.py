@@ -36,7 +36,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn links to ../configs, which work in the repository, into links within the site."""
+    """Rewrite links to ../configs, which work in the repository, as links within the site."""
     return markdown.replace("](../configs/", "](configs/")
 
 

@@ -85,7 +85,7 @@ def test_two_exports_at_once_do_not_disturb_each_other(
         write_model(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr("nmt.export.write_model", meanwhile)
-    with pytest.raises(UserError, match="exported: another export has written it meanwhile"):
+    with pytest.raises(UserError, match="exported: another export has just created it"):
         export_run(trained_run, tmp_path / "exported")
     assert [path.name for path in tmp_path.iterdir()] == ["exported"]
     assert (tmp_path / "exported" / "model.bin").exists()

@@ -1,4 +1,4 @@
-"""Tables: coloured and fitted to the width of a terminal, plain in a pipe."""
+"""Tables: coloured and fitted to the width of a terminal, plain text in a pipe."""
 
 from collections.abc import Sequence
 

@@ -225,7 +225,7 @@ def _transfer(url: str, partial: Path, max_bytes: int, deadline: float) -> bool:
         raise UserError(f"{url}: cannot be downloaded ({reason}); check the address") from None
     except ValueError:  # urllib.parse's, of something like http://[::1
         raise UserError(
-            f"{url}: redirects to an address that is none; download the file elsewhere and point "
+            f"{url}: redirects to an invalid address; download the file elsewhere and point "
             "data.path at it"
         ) from None
     return start > 0

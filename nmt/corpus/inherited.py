@@ -31,9 +31,9 @@ _REMEDY = "copy the run folder again"
 
 @dataclass(frozen=True)
 class Inherited:
-    """The prepared data in a run folder, for another training to build on.
+    """The prepared data in a run folder, as a basis for fine-tuning.
 
-    folder: RUN/data; data: the section that it was prepared from
+    folder: RUN/data; data: the section that it was prepared with
     """
 
     folder: Path
@@ -41,16 +41,16 @@ class Inherited:
 
     @classmethod
     def open(cls, config: Config) -> "Inherited | None":
-        """Open the data of `tokenizer.run`; None where it is unset.
+        """Open the data of `tokenizer.run`; None if it is unset.
 
-        Raises `UserError` where there is no such run, or one that reads text otherwise.
+        Raises `UserError` if there is no such run, or if it processes text differently.
         """
         if config.tokenizer.run is None:
             return None
         run = config.tokenizer.run
         if not (run / "config.yaml").is_file():
             raise UserError(
-                f"tokenizer.run: {run} is not a run folder; if it has moved, name its new place: "
+                f"tokenizer.run: {run} is not a run folder; if it has moved, give its new path: "
                 "--set tokenizer.run=FOLDER"
             )
         former = load_config(run / "config.yaml")
@@ -61,7 +61,7 @@ class Inherited:
         if missing := [tag for tag in config.data.tags if tag not in former.data.tags]:
             raise UserError(
                 f"tags of data.corpora: the vocabulary of {run} has no piece for "
-                f"{', '.join(missing)}; take the tags out"
+                f"{', '.join(missing)}; remove these tags"
             )
         return cls(run / "data", former.data)
 
@@ -71,7 +71,7 @@ class Inherited:
         return [self.folder / name for name in names]
 
     def hand_on(self, config: Config, folder: Path) -> None:
-        """Put the run's vocabularies into a folder of prepared data, and its words to the new."""
+        """Copy the run's vocabularies into a folder of prepared data, and merge its words."""
         paths = [self.folder / name for name in vocabulary_files(config.tokenizer)]
         require_undamaged(paths)
         for path in paths:
@@ -94,11 +94,11 @@ class Inherited:
 
     @property
     def seen(self) -> Seen:
-        """What the run's training has seen."""
+        """Facts about the run's training text."""
         return read_seen(self.folder, self.data.seed)
 
 
 def require_equal(field: str, new: object, old: object, run: Path) -> None:
-    """Raise `UserError` where a field is not the run's."""
+    """Raise `UserError` if a field differs from the run's."""
     if new != old:
-        raise UserError(f"{field}: {new} is not the {old} of {run}; leave the field to the run")
+        raise UserError(f"{field}: {new} differs from {old} in {run}; omit this field")

@@ -1,6 +1,6 @@
-"""Text cut into sentences and put together again, its white space as it was.
+"""Splits text into sentences and joins their translations, preserving white space.
 
-Sentence ends are found by sentencex, which knows abbreviations and quotation marks by language.
+The library sentencex finds the sentence ends; it knows each language's abbreviations and quotes.
 """
 
 import re
@@ -22,7 +22,7 @@ class CutText:
     gaps: list[str]
 
     def join(self, translations: Sequence[str]) -> str:
-        """Put translations in the places of the sentences."""
+        """Return the text with each sentence replaced by its translation."""
         pieces = [self.gaps[0]]
         for translation, gap in zip(translations, self.gaps[1:], strict=True):
             pieces += [translation, gap]
@@ -32,7 +32,7 @@ class CutText:
 def cut(text: str, language: str, between_sentences: bool = True) -> CutText:
     """Cut text at line breaks and between sentences, or at line breaks only.
 
-    language: the text's, as ISO 639-1; for one that sentencex does not know, its general rules
+    language: of the text, ISO 639-1; for unknown languages, sentencex applies general rules
 
     >>> cut("Anna sings.  Ben reads.\\n", "en")
     CutText(sentences=['Anna sings.', 'Ben reads.'], gaps=['', '  ', '\\n'])
@@ -53,6 +53,6 @@ def cut(text: str, language: str, between_sentences: bool = True) -> CutText:
 
 def _lengths(line: str, language: str) -> list[int]:
     """Return how many characters each sentence of a line has, with the white space after it."""
-    # Characters of equal number: sentencex fails on unusual white space and lone surrogates.
+    # Replace one for one: sentencex fails on unusual white space and lone surrogates.
     plain = _SURROGATE.sub("\ufffd", _SPACE.sub(" ", line))
     return [len(sentence) for sentence in segment(language, plain)]

@@ -93,7 +93,7 @@ class Translator:
         """Cut text into sentences, each with the white space after it."""
         if segment is None:
             return SENTENCE.findall(text)
-        # Characters of equal number: sentencex fails on unusual white space and lone surrogates.
+        # Replace one for one: sentencex fails on unusual white space and lone surrogates.
         plain = re.sub("[\ud800-\udfff]", "\ufffd", re.sub(r"\s", " ", text))
         ends = accumulate(map(len, segment(self.settings["source_language"], plain)), initial=0)
         return [text[start:end] for start, end in pairwise(ends)]

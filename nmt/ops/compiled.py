@@ -19,7 +19,7 @@ def compiled(function: Callable[..., R]) -> Callable[..., R]:
     """Return the function compiled for tensors of any size (`torch.compile`).
 
     Without Triton, as on Windows, or without the C compiler that it needs, the function itself is
-    called, and a line says so.
+    called, and a warning is logged.
     """
     if find_spec("triton") is None:
         _say_that_it_is_slower("Triton is not installed")

@@ -130,7 +130,7 @@ def _differentiate(
     → cross-entropy, cross-entropy with the uniform distribution, R-Drop's divergence
     """
     if logits.device.type == "cuda":
-        # `nmt train --dry-run --assume` passes tensors without numbers, for which nothing compiles.
+        # `nmt train --dry-run --assume` passes `meta` tensors, for which nothing compiles.
         block_function = _differentiate_block if logits.is_meta else _fused_on_cuda()
         size = len(logits)
     else:

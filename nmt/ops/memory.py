@@ -1,4 +1,4 @@
-"""What a training on a CPU keeps in memory from update to update, and what it gives back."""
+"""Memory of a training on a CPU: what to cache between updates, and when to release it."""
 
 import ctypes
 import os
@@ -6,34 +6,34 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as malloc.h has them
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # constants of malloc.h
 _LARGEST = 2**30, 2**25  # bytes; according to the manual, glibc accepts at most the second
-# oneDNN compiles a kernel for every new shape of a bfloat16 product, of a quarter of a megabyte. It
-# keeps 1,024 of them, PyTorch keeps as many once more, and batches have ever new shapes. 256 are
-# enough for an update, whose layers share theirs.
+# oneDNN compiles a kernel of a quarter of a megabyte for each shape of a bfloat16 product. By
+# default, oneDNN and PyTorch cache 1,024 kernels each, and nearly every batch has a new shape. 256
+# are enough for an update, because its layers share kernels.
 _KERNELS = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "256", "LRU_CACHE_CAPACITY": "256"}
 
 
 def bound_kernels() -> None:
-    """Let oneDNN and PyTorch keep few compiled kernels, unless the environment says how many.
+    """Limit the kernel caches of oneDNN and PyTorch, unless the environment sets their size.
 
-    This has an effect only before the first product in bfloat16.
+    Only effective before the first product in bfloat16.
     """
     for name, count in _KERNELS.items():
         os.environ.setdefault(name, count)
 
 
 def keep_memory() -> None:
-    """Let glibc keep what is freed, for the next piece of the same size (mallopt(3)).
+    """Let glibc keep freed memory for later allocations of the same size (mallopt(3)).
 
-    Otherwise it may return a training's gradients at the end of each update and ask for as much at
-    the next, which the system then fills with zeros, page by page. Elsewhere this does nothing.
+    Otherwise glibc may return the gradients' memory to the system after each update and request it
+    again in the next; the system then zeroes every page. Does nothing with other C libraries.
     """
     mallopt = _of_glibc("mallopt")
     if mallopt:
         any(
             mallopt(_M_MMAP_THRESHOLD, largest) for largest in _LARGEST
-        )  # the first that it accepts
+        )  # the first value that it accepts
         mallopt(_M_TRIM_THRESHOLD, -1)
 
 

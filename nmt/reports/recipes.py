@@ -57,7 +57,9 @@ def recommend(corpus: Path, minutes: float) -> Recipe:
         for source, target in islice(read_tsv(corpus), _MOST_READ)
     ]
     if len(words) < _FEWEST:
-        raise UserError(f"{corpus}: {len(words)} pairs are too few to learn from; get 10,000")
+        raise UserError(
+            f"{corpus}: {len(words)} pairs are too few to learn from; provide at least 10,000"
+        )
     pairs, longest = len(words), int(np.max(words))
     usual = int(np.percentile(np.max(words, axis=1), 99))
     size = next(size for size in _SIZES if pairs <= size.pairs)

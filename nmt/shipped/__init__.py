@@ -1,4 +1,4 @@
-"""Where the files that come with the package lie: configs and the sample corpus.
+"""Locates the files that ship with the package: configs and the sample corpus.
 
 A wheel carries them inside this folder; a source checkout has them at its top level.
 """

@@ -1,8 +1,9 @@
-"""An update counted for a GPU that is not here, from its data sheet: does it fit, how long at best?
+"""Estimates memory and speed of a training on a GPU that this machine lacks, from its data sheet.
 
-The update runs on tensors without numbers (`meta`), which takes seconds at any size, and every
-operation is counted. The estimate is a roofline (Williams et al. 2009): each operation takes
-the longer of its arithmetic at the card's peak and its memory traffic at the card's bandwidth.
+One update runs on `meta` tensors, which hold no data, and every operation is counted; this takes
+seconds for a model of any size. The estimate is a roofline (Williams et al. 2009): the time of an
+operation is that of its arithmetic at peak speed or of its memory traffic at full bandwidth,
+whichever is longer.
 """
 
 import math
@@ -28,21 +29,21 @@ from nmt.training.distributed import Worker
 from nmt.training.limits import last_update
 from nmt.training.state import TrainingState
 
-_SECONDS_PER_LAUNCH = 8e-6  # what Python and PyTorch take on the host for one operation, about
-_RESERVED = 0.8e9  # bytes of a card that its driver, the CUDA context and its libraries take
+_SECONDS_PER_LAUNCH = 8e-6  # approximate time of Python and PyTorch on the host per operation
+_RESERVED = 0.8e9  # bytes used by the driver, the CUDA context and its libraries
 _CUDA = torch.device("cuda")
-# On a GPU clipping does these for all parameters at once.
+# On a GPU, clipping does these for all parameters in one launch.
 _TOGETHER = {"aten.linalg_vector_norm", "aten.mul_"}
-# Operations that launch nothing: they only describe memory or reserve it.
+# Operations that launch no kernel: they only describe or allocate memory.
 _FREE = {"aten.detach", "aten.empty", "aten.empty_like", "aten.new_empty", "aten._unsafe_view"}
 
 
 @dataclass(frozen=True)
 class Card:
-    """What a GPU's data sheet says.
+    """Figures from a GPU's data sheet.
 
-    memory: bytes; bandwidth: bytes a second; float32, float16, bfloat16: dense operations a second,
-    of 16 bits with sums in float32; 0: the card cannot
+    memory: bytes; bandwidth: bytes per second; float32, float16, bfloat16: dense operations per
+    second, for 16 bits with float32 accumulation; 0: not supported
     """
 
     memory: float
@@ -53,7 +54,7 @@ class Card:
 
     @property
     def precision(self) -> torch.dtype:
-        """What `training.precision: auto` takes on this card."""
+        """The type that `training.precision: auto` selects on this card."""
         return torch.bfloat16 if self.bfloat16 else torch.float16
 
 
@@ -71,17 +72,18 @@ CARDS = {
 
 
 def find_card(name: str) -> Card:
-    """Return the card of this name; raises `UserError` for one that is not listed."""
+    """Return the card of this name; raises `UserError` if it is not listed."""
     if name not in CARDS:
-        raise UserError(f"--assume {name}: not a card that is known here: {', '.join(CARDS)}")
+        raise UserError(f"--assume {name}: unknown card; choose one of {', '.join(CARDS)}")
     return CARDS[name]
 
 
 class Count(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Counts what a GPU would do while this lasts.
+    """Counts the work of a GPU within the context.
 
-    operations: floating-point; traffic: bytes read and written; launches: operations run; peak:
-    bytes of all tensors at once, those from `hold` included; seconds: at best, on the card
+    operations: floating-point operations; traffic: bytes read and written; launches: kernels
+    launched; peak: maximum bytes of all live tensors, including those from `hold`; seconds: lower
+    bound of the time on the card
     """
 
     def __init__(self, card: Card):
@@ -133,7 +135,7 @@ def _is_view(func: Any) -> bool:
 
 
 class _AsOnCuda(TorchFunctionMode):
-    """Lets tensors without numbers (`meta`) behave as on CUDA, without which PyTorch may come."""
+    """Makes `meta` tensors behave as on CUDA, even if PyTorch was built without CUDA."""
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
@@ -157,7 +159,7 @@ class _AsOnCuda(TorchFunctionMode):
 
 
 def _as_autocast(*tensors: Any) -> list[Any]:
-    """Return tensors in the type that autocast multiplies in."""
+    """Cast tensors to autocast's type for matrix products."""
     if not torch.is_autocast_enabled("cuda"):
         return [*tensors]
     dtype = torch.get_autocast_dtype("cuda")
@@ -173,7 +175,7 @@ def _attention_on_cuda(
     is_causal: bool = False,
     scale: float | None = None,
 ) -> Tensor:
-    """Call the kernel that PyTorch would choose there: flash attention, with a mask the other."""
+    """Call the kernel that PyTorch would choose on CUDA; flash attention supports no masks."""
     query, key, value = _as_autocast(query, key, value)
     if mask is None and query.dtype != torch.float32:
         kernel = torch.ops.aten._scaled_dot_product_flash_attention
@@ -188,11 +190,11 @@ def _attention_on_cuda(
 def count_update(
     config: Config, sizes: tuple[int, int], batch: Batch, card: Card, dtype: torch.dtype
 ) -> Count:
-    """Count one update on a batch, repeated as `training.accumulate` says.
+    """Count one update of `training.accumulate` copies of a batch.
 
-    sizes: of the vocabularies; dtype: what matrix products are in
+    sizes: of the vocabularies; dtype: type of matrix products
     """
-    # What `autocast` would do is done by `_AsOnCuda`, since PyTorch without CUDA refuses.
+    # `_AsOnCuda` does the casts of `autocast`, which PyTorch refuses without CUDA.
     off = {"precision": "float32", "deterministic": False, "compile": False}
     plain = config.training.model_copy(update=off)
     config = config.model_copy(update={"training": plain})
@@ -200,7 +202,7 @@ def count_update(
         state = TrainingState(config, *sizes, last_update=1, worker=Worker(_CUDA))
         fields = {name: torch.empty_like(x, device="meta") for name, x in vars(batch).items()}
         batches = [replace(batch, **fields)] * config.training.accumulate
-        state.update(batches)  # makes the optimizer's moments
+        state.update(batches)  # creates the optimizer's moments
         count = Count(card)
         for tensor in _kept(state):
             count.hold(tensor)
@@ -210,7 +212,7 @@ def count_update(
 
 
 def _kept(state: TrainingState) -> list[Tensor]:
-    """Return what a training holds between updates."""
+    """Return the tensors that a training holds between updates."""
     return [
         *state.model.parameters(),
         *state.model.buffers(),
@@ -234,11 +236,11 @@ def _products_in(dtype: torch.dtype) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class AssumedRun:
-    """What a training would need on a card that is not here; times are estimates, at best.
+    """The estimated needs of a training on a card that this machine lacks; times are lower bounds.
 
-    batch: (pairs, source, target), the shape of the largest batch; tokens: labels of an update;
-    operations, traffic, launches, peak_memory: see `Count`; seconds: of an update by the roofline,
-    host_seconds: what the host takes to launch it; updates: of the whole training
+    batch: (pairs, source, target), the shape of the largest batch; tokens: labels per update;
+    operations, traffic, launches, peak_memory: see `Count`; seconds: per update, by the roofline;
+    host_seconds: time of the host to launch an update; updates: of the whole training
     """
 
     card: str
@@ -256,17 +258,17 @@ class AssumedRun:
 
     @property
     def host_seconds(self) -> float:
-        """About the time that Python and PyTorch take on the host for an update."""
+        """Approximate time of Python and PyTorch on the host per update."""
         return self.launches * _SECONDS_PER_LAUNCH
 
     @property
     def fits(self) -> bool:
-        """Whether the largest batch fits, beside what the driver takes."""
+        """Whether the largest batch fits into the memory that the driver leaves free."""
         return self.peak_memory + _RESERVED <= self.memory
 
     @property
     def tokens_per_second(self) -> float:
-        """Labels learnt from in a second, at best."""
+        """Upper bound of the labels processed per second."""
         return self.tokens / max(self.seconds, self.host_seconds)
 
     def __str__(self) -> str:
@@ -275,20 +277,21 @@ class AssumedRun:
         hours = self.updates * self.tokens_per_update / self.tokens_per_second / 3600
         fits = "fits" if self.fits else "does not fit: lower training.batch_tokens"
         return (
-            f"device           {self.card}, assumed; {self.precision} products\n"
+            f"device           {self.card} (assumed); matrix products in {self.precision}\n"
             f"largest batch    {pairs:,} pairs × {source} source × {target} target pieces\n"
             f"one update       {self.tokens:,} tokens, {self.operations / 1e12:.3g} TFLOP, "
             f"{self.traffic / 1e9:.3g} GB of memory traffic, {self.launches:,} launches\n"
             f"peak memory      {self.peak_memory / 1e9:.1f} GB of {self.memory / 1e9:.0f}: {fits}\n"
-            f"speed            at most {self.tokens_per_second:,.0f} tokens/s, an estimate, bound "
-            f"by {bound} ({1000 * self.seconds:.3g} ms GPU, {1000 * self.host_seconds:.3g} ms host)"
-            f"\nwhole training   {self.updates:,} updates, at least {hours:.2g} h, an estimate; "
-            "validations not counted"
+            f"speed            estimate: at most {self.tokens_per_second:,.0f} tokens/s, "
+            f"limited by {bound} "
+            f"({1000 * self.seconds:.3g} ms GPU, {1000 * self.host_seconds:.3g} ms host)\n"
+            f"whole training   estimate: {self.updates:,} updates, at least {hours:.2g} h, without "
+            "validations"
         )
 
 
 def assumed_run(config: Config, name: str) -> AssumedRun:
-    """Estimate a training on a listed card that need not be here; prepare the data where needed."""
+    """Estimate a training on a listed card; prepares the data first if necessary."""
     card = find_card(name)
     prepared = prepare(config)
     plan = BatchPlan(prepared, config.training, config.model.max_length)

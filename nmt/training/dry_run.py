@@ -35,7 +35,7 @@ from nmt.training.validation import Validator
 _UPDATES, _SECONDS = 200, 30.0  # measured after the first two, at most
 _VALIDATED = 200  # pairs, at most
 _BLOCKS = 4  # of measured updates, whose speeds make the range
-_BUSY = 0.3  # processors that others use, from which the estimate suffers
+_BUSY = 0.3  # processors used by other programs, above which the estimate is unreliable
 
 
 @dataclass(frozen=True)

@@ -61,5 +61,5 @@ def require_room(prepared: PreparedData, d_model: int) -> None:
     if size > _LARGEST:
         raise UserError(
             f"decoding.neighbours: the keys of {positions:,} training positions would take "
-            f"{size / 2**30:.0f} GiB, of {_LARGEST // 2**30} at most; set it to 0"
+            f"{size / 2**30:.0f} GiB, more than the limit of {_LARGEST // 2**30} GiB; set it to 0"
         )

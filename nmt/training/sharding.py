@@ -1,8 +1,8 @@
-"""Sharding: each process keeps a part of every weight, for models that one GPU cannot hold.
+"""Sharding: each process keeps a part of every weight, for models too large for one GPU.
 
 `fully_shard` (FSDP; Zhao et al. 2023, https://arxiv.org/abs/2304.11277) gathers the weights of a
-layer just before it runs, and frees them after it. Gradients, optimizer and averaged weights stay
-in parts. Files never do: checkpoints and weights are those of an unsharded training.
+layer just before it runs, and frees them after it. Gradients, optimizer state and averaged weights
+stay sharded. Files are never sharded: checkpoints and weights equal those of an unsharded training.
 """
 
 import warnings
@@ -18,18 +18,18 @@ from torch.utils._pytree import tree_map_only
 from nmt.model.transformer import Transformer
 from nmt.training.loss import BatchLoss
 
-if TYPE_CHECKING:  # importing it takes a second, which other trainings need not wait
+if TYPE_CHECKING:  # importing it takes a second, and unsharded training does not need it
     from torch.distributed.tensor import DTensor
 
 
 def shard(loss: BatchLoss, mesh: DeviceMesh) -> None:
-    """Leave each process with its part of the weights; the loss is then called as before.
+    """Shard the weights among the processes; the loss is then called as before.
 
-    mesh: of all processes
+    mesh: the devices of all processes
     """
     from torch.distributed.fsdp import fully_shard
 
-    # Of `key_value`; but the model changes nothing in place.
+    # `key_value` returns a view; this is safe, because the model changes nothing in place.
     warnings.filterwarnings("ignore", "FSDP2-wrapped module .* returned a view", UserWarning)
     encoder, decoder = loss.model.encoder_layers(), loss.model.decoder_layers()
     # The model projects the source outside the layer's own forward pass.
@@ -39,7 +39,7 @@ def shard(loss: BatchLoss, mesh: DeviceMesh) -> None:
 
 
 def whole(tree: Any, keep: bool = True) -> Any:
-    """Return the tree with whole tensors, in CPU memory, for those in parts; all workers call it.
+    """Return the tree with sharded tensors gathered into CPU memory; all workers call it.
 
     keep: whether this worker needs them
     """

@@ -1,4 +1,4 @@
-"""Training on from a run's weights: its vocabularies and model, new data, a fresh schedule."""
+"""Fine-tuning: starts from a run's weights, vocabularies and model, with new data and schedule."""
 
 from dataclasses import replace
 
@@ -13,8 +13,8 @@ from nmt.model.transformer import Transformer
 from nmt.model.weights import read_weights
 from nmt.run_folder import RunFolder, open_run
 
-LOW_PEAK = 3e-4  # learning rate that improves weights without throwing away what they know
-# Of the model section, what the weights' meaning does not hang on.
+LOW_PEAK = 3e-4  # a learning rate low enough to preserve what the weights have learned
+# Fields of the model section that may change, because trained weights do not depend on them.
 _FREE = {
     *("dropout", "embedding_dropout", "attention_output_dropout", "attention_dropout"),
     *("feed_forward_dropout", "initialisation", "embedding_std"),
@@ -33,11 +33,11 @@ def config_from(
     overrides: list[str],
     mix: float | None = None,
 ) -> Config:
-    """Return the configuration that starts from a run's weights.
+    """Return the configuration for fine-tuning a run.
 
-    given: whose data, training and decoding are taken, the run's own if None; model, tokenizer and
-    how text is read are the run's. The peak of the learning rate is at most `LOW_PEAK`, unless
-    overridden. mix: the share of each epoch that is the run's former corpus
+    given: provides data, training and decoding; None: the run's own. Model, tokenizer and text
+    processing are those of the run. The peak learning rate is at most `LOW_PEAK`, unless
+    overridden. mix: share of each epoch that is drawn from the run's original corpus
     """
     if not run.weights(weights).is_file():
         raise no_such_weights(run.weights(weights))
@@ -67,7 +67,7 @@ def config_from(
 
 
 def _mixed(new: DataConfig, former: DataConfig, share: float) -> DataConfig:
-    """Return the new section with the former one's corpora, from which nothing is held out."""
+    """Return the new section plus the former one's corpora, without holding out pairs of these."""
     parts = (
         *_weighted(new, 1 - share),
         *(part.model_copy(update={"held_out": False}) for part in _weighted(former, share)),
@@ -94,13 +94,15 @@ def _weighted(data: DataConfig, share: float) -> list[CorpusPart]:
 def load_initial(model: Transformer, config: Config) -> None:
     """Read `training.initial_weights`, if set, into the model.
 
-    Raises `UserError` where they are damaged, or of another model or vocabulary.
+    Raises `UserError` if they are damaged, or do not fit the model or the vocabulary.
     """
     path = config.training.initial_weights
     if path is None:
         return
     if config.tokenizer.run is None:
-        raise UserError("training.initial_weights need tokenizer.run, the run that they are from")
+        raise UserError(
+            "training.initial_weights: set tokenizer.run, too, to the run of these weights"
+        )
     former = open_run(path.parent).config.model
     for name in type(former).model_fields:
         if name not in _FREE:
@@ -110,10 +112,10 @@ def load_initial(model: Transformer, config: Config) -> None:
 
 
 def freeze(model: nn.Module, parts: tuple[ModelPart, ...]) -> None:
-    """Let these parts keep their weights; embeddings that are output weights too are frozen."""
+    """Freeze these parts of the model; output weights are frozen if tied to frozen embeddings."""
     prefixes = tuple(prefix for part in parts for prefix in _PARTS[part])
     for name, parameter in model.named_parameters():
         if prefixes and name.startswith(prefixes):
             parameter.requires_grad_(False)
     if not any(parameter.requires_grad for parameter in model.parameters()):
-        raise UserError("training.freeze: nothing is left to train; take a part out")
+        raise UserError("training.freeze: nothing is left to train; remove a part from the list")

@@ -2,13 +2,12 @@
 
     python scripts/bench/decoding.py --run runs/multi30k
 
-Translates the run's test set, Multi30k's test2016 in this case, greedily and with a beam of 5: the
-whole file, and its sentences one at a time, by models that are loaded already. nmt goes from text
-to text. CTranslate2 is called as its documentation does, `translate_batch` with the pieces of all
-sentences at once, and with the same threads; that pieces become text again is counted as well.
-`--joeynmt` adds JoeyNMT's beam search over the whole file, given the pieces' ids, which takes
-minutes a round; the run's model must be pre-norm, with sinusoidal positions and all embeddings
-tied, as JoeyNMT's: such a run is `make bench`'s.
+Translates the run's test set, here Multi30k's test2016, greedily and with a beam of 5: the whole
+file at once, then sentence by sentence. Loading the models is not timed. nmt translates from text
+to text. CTranslate2 is called as in its documentation, with the pieces of all sentences in one
+`translate_batch` and the same number of threads; detokenization is timed, too. `--joeynmt` adds
+JoeyNMT's beam search over the whole file, from piece ids, which takes minutes per round. It needs a
+pre-norm model with sinusoidal positions and tied embeddings, such as the one of `make bench`.
 """
 
 import json

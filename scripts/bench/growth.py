@@ -1,9 +1,9 @@
-"""How cost grows: speed against the sizes of batch, model, vocabulary, sentences, beam and corpus.
+"""Scaling: speed by the size of batch, model, vocabulary, sentences, beam and corpus.
 
     python scripts/bench/growth.py --output docs/growth.svg
 
-Random pieces and untrained weights of `compared.yaml`'s model, one size changed at a time: what is
-computed does not depend on what the numbers are. Prints the numbers, and draws them.
+Uses the model of `compared.yaml` with random pieces and untrained weights, because the cost does
+not depend on the values. Changes one size at a time; prints the results and plots them.
 """
 
 import json

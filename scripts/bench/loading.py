@@ -3,8 +3,8 @@
     python scripts/bench/loading.py --config multi30k.yaml --set data.path=multi30k
     python scripts/bench/loading.py --config base.yaml --set tokenizer.sampling=0.1
 
-Loads all epochs of the training, since each new random segmentation is made once and remembered:
-the first epochs are the dearest, and are told apart.
+Loads all epochs of the training. Random segmentations are cached when first drawn, so the first
+epochs are the most expensive; they are reported separately.
 """
 
 import math

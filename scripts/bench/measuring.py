@@ -1,7 +1,7 @@
 """Shared by all benchmarks: alternating timings, the machine's peak, rows of tables.
 
-Works that are compared run in turn, A B A B …, after one round to warm up, on the same threads, and
-the medians of the rounds are compared: what disturbs the machine then disturbs both alike.
+The functions to compare run alternately, A B A B …, after a warm-up round, on the same number of
+threads. Their medians are compared, so that disturbances of the machine affect both equally.
 """
 
 import argparse
@@ -27,8 +27,8 @@ ROUNDS = 5
 class Row:
     """One line of a table.
 
-    work: what was done; peer: on the same work, who; ours, theirs: medians in `unit`; ratio: how
-    many times better than the peer ours is, > 1 where ours is better; target: the least ratio
+    work: what was measured; peer: the program compared with; ours, theirs: medians in `unit`;
+    ratio: how many times better ours is than the peer, > 1 if better; target: minimum ratio
     """
 
     work: str
@@ -93,8 +93,8 @@ def seconds(work: Callable[[], object]) -> float:
 class Peer:
     """A script in another environment that does a unit of work on request.
 
-    The script says `serve(work)`: for each line on its standard input it calls the work, which
-    returns a number, and prints it. It imports this module from beside it.
+    The script calls `serve(work)`: for each line on standard input, this calls `work` and prints
+    the number that it returns. The script imports this module from its own folder.
     """
 
     def __init__(self, python: Path, script: str, *arguments: str):

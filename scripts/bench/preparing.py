@@ -3,8 +3,8 @@
     python scripts/bench/preparing.py
     python scripts/bench/preparing.py --pairs 100000 --corpus pairs.tsv
 
-The corpus is a small one, the built-in sample or a tsv file, repeated with changes. Each work is a
-process of its own, its imports counted. A run takes minutes, so that there is no round to warm up.
+The corpus is a small one, the built-in sample or a tsv file, repeated with changes. Each program
+runs in its own process; imports count. A run takes minutes, so there is no warm-up round.
 """
 
 import os

@@ -1,9 +1,9 @@
 """Corpora of any size: the sentence pairs of a small corpus, repeated with changes.
 
-Each pair is a pair of the small corpus in which, on both sides, one word has given way to a word of
-another sentence, and at times to a word that the corpus has not: a number, or two words written as
-one, as German does. So there are ever new words, as in real corpora, and a few pairs that occur
-twice. The translations are wrong, which no tokenizer minds.
+In each pair, one word per side is replaced by a word of another sentence, or sometimes by a word
+that the corpus does not contain: a number, or two words joined into one, as in German compounds.
+Therefore new words keep appearing, as in real corpora, and a few pairs occur twice. The
+translations are wrong, but that does not matter to a tokenizer.
 """
 
 import random

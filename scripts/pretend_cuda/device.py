@@ -1,4 +1,4 @@
-"""The tensors of the pretended device, and what PyTorch has to be told before they work.
+"""The tensors of the simulated device, and the patches to PyTorch that they require.
 
 A `PretendTensor` holds a CPU tensor and says that it is on `cuda:0`. `Pretending` sees every
 operation that PyTorch dispatches: it runs it on the tensors inside, raises where a real device
@@ -156,7 +156,7 @@ def _note_wait(reason: str) -> None:
 
 
 def _place() -> str:
-    """Return file and line of the innermost frame that is neither PyTorch's nor of this folder."""
+    """Return file and line of the innermost frame outside PyTorch and this folder."""
     frame = sys._getframe()
     while frame.f_back and _INTERNAL.search(frame.f_code.co_filename):
         frame = frame.f_back

@@ -416,7 +416,7 @@ def test_an_odd_address(target: Path) -> None:
 def test_a_redirect_to_no_address(server: Server, target: Path, location: str) -> None:
     server.answers = [lambda handler: handler.reply(302, Location=location, Content_Length=0)]
     message = refusal(server.url, target)
-    assert message.startswith(f"{server.url}: redirects to an address that is none; download")
+    assert message.startswith(f"{server.url}: redirects to an invalid address; download")
 
 
 def test_a_folder_that_cannot_be_made(server: Server, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Training on from a run: what is the run's, what is new, what stays as it was."""
+"""Fine-tuning: what comes from the run, what is new, and what stays unchanged."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -109,9 +109,9 @@ def test_a_vocabulary_that_knows_too_little_is_refused(
 @pytest.mark.parametrize(
     ("override", "told"),
     [
-        ("model.d_model=32", "model.d_model: 32 is not the 64 of "),
-        ("tokenizer.kind=unigram", "tokenizer.kind: unigram is not the bpe of "),
-        ("data.lowercase=both", "data.lowercase: both is not the none of "),
+        ("model.d_model=32", "model.d_model: 32 differs from 64 in "),
+        ("tokenizer.kind=unigram", "tokenizer.kind: unigram differs from bpe in "),
+        ("data.lowercase=both", "data.lowercase: both differs from none in "),
         ("training.freeze=[encoder, decoder, embeddings]", "nothing is left to train"),
         ("tokenizer.run=nowhere", "nowhere is not a run folder"),
     ],

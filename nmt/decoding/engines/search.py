@@ -12,7 +12,7 @@ class Search(Protocol):
     """An engine with a loaded model.
 
     engine: its name; max_length: number of positions, for a source with <eos>, and an output with
-    <sos>; workers: how many threads may call it at once, and gain by it
+    <sos>; workers: number of threads that may usefully call it at once
     """
 
     @property
