@@ -14,7 +14,11 @@ def tag_prefix(data: DataConfig, tag: str | None) -> str:
     if tag is None:
         return ""
     if tag not in data.tags:
-        known = f"expected one of {', '.join(data.tags)}" if data.tags else "this model has no tags"
+        known = (
+            f"expected one of {', '.join(data.tags)}"
+            if data.tags
+            else "this model has no tags, leave it out"
+        )
         raise UserError(f"tag {tag}: unknown; {known}")
     return TAGS[data.tags.index(tag)] + " "
 
