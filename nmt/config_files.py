@@ -8,7 +8,6 @@ what was expected.
 """
 
 import difflib
-import logging
 import math
 import re
 import textwrap
@@ -24,8 +23,6 @@ from pydantic_core import ErrorDetails, PydanticUndefined
 from nmt.config import RULES_UNCHECKED, Config, Origin, Section
 from nmt.errors import UserError, one_line
 from nmt.shipped import SHIPPED_CONFIGS
-
-_LOG = logging.getLogger(__name__)
 
 
 class _Loader(yaml.SafeLoader):
@@ -102,7 +99,6 @@ def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
     Raises `UserError` with one line per mistake.
     """
     path = find_config(name)
-    _LOG.info("configuration    %s", path)
     tree = _read_yaml(path)
     if not tree and not overrides:
         raise UserError(f"{path}: is empty; write a section such as `data:`, or use base.yaml")

@@ -95,6 +95,10 @@ def test_verbose_reports_what_is_used(
     assert used["run"] == str(trained_run.path)
     assert used["engine"] == "pytorch (decoding.engine)"
     assert used["device"]
+    assert "configuration" not in used  # the run's own, which is read several times
+    caplog.clear()
+    nmt("-v", "config", "show", "--config", "sample.yaml")
+    assert [message.split()[0] for message in caplog.messages] == ["configuration"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Options that commands share, and functions that open what they name."""
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from nmt.config import Config
     from nmt.decoding.translator import Translator
     from nmt.run_folder import RunFolder
+
+_LOG = logging.getLogger(__name__)
 
 ConfigOption = Annotated[
     str,
@@ -85,9 +88,11 @@ ComputeTypeOption = Annotated[
 
 def load(config: str, overrides: list[str] | None) -> "Config":
     """Load the configuration given by --config and --set."""
-    from nmt.config_files import load_config
+    from nmt.config_files import find_config, load_config
 
-    return load_config(config, overrides or [])
+    loaded = load_config(config, overrides or [])
+    _LOG.info("configuration    %s", find_config(config))
+    return loaded
 
 
 def find_runs(paths: list[Path] | None, weights: Weights) -> "list[RunFolder]":

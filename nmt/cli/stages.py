@@ -174,7 +174,7 @@ def _new_training(
 
     if not start.run:
         file = find_config(config or "base.yaml")
-        return load_config(file, set_ or []), RUNS / file.stem
+        return load(str(file), set_), RUNS / file.stem
     given = load_config(config) if config else None
     settings = config_from(open_run(start.run), start.weights, given, set_ or [], start.mix)
     if given:
