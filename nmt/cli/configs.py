@@ -83,8 +83,10 @@ def config_new(
 
     --corpus chooses settings for the size of a corpus and the desired time.
     Example: nmt config new sample > mine.yaml
+    Example: nmt config new --corpus pairs.tsv --minutes 30 > mine.yaml
     """
     from nmt.config_files import commented_config, with_schema
+    from nmt.device import choose_device
     from nmt.reports.recipes import recommend
 
     if (name is None) == (corpus is None):
@@ -93,7 +95,7 @@ def config_new(
         typer.echo(with_schema(commented_config(name)), nl=False)
         return
     assert corpus
-    recipe = recommend(corpus, minutes)
+    recipe = recommend(corpus, minutes, choose_device().type)
     typer.echo(with_schema(recipe.yaml), nl=False)
     for warning in recipe.warnings:
         warn(warning)

@@ -1,13 +1,13 @@
 """Recommends settings for the user's own corpus, from its size, sentence lengths and the time.
 
-The sizes are those of shipped configurations: `base.yaml` was tuned on 10,000 pairs,
-`multi30k.yaml` on 29,000, and `wmt-base.yaml` is the paper's base model. In between they are rules
-of thumb: try `--dry-run`, and look at the validation curves.
+More pairs deserve a larger model, if the time suffices to see them several times. The fewer the
+passes over the corpus, the less dropout. docs/your-data.md has the measurements behind these rules.
 """
 
 import os
 from dataclasses import dataclass
 from itertools import islice
+from math import isinf
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,9 @@ from nmt.errors import UserError
 _MOST_READ = 1_000_000  # pairs
 _SHORT = 5  # words
 _FEWEST = 100  # pairs
+_PASSES = 7  # over the corpus; with fewer, a smaller model learns more in the same time
+_OVERFITTING = 50  # passes, from which on a small corpus needs much dropout
+_LITTLE_DROPOUT = 0.1
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,13 @@ class Recipe:
 
 @dataclass(frozen=True)
 class _Size:
-    """Settings for corpora of at most this many pairs."""
+    """Settings for corpora of at most this many pairs.
+
+    speed: target pieces per second and CPU core; dropout: for many passes
+    """
 
     pairs: float
+    speed: int
     vocabulary: int
     d_model: int
     d_ff: int
@@ -43,15 +50,18 @@ class _Size:
 
 
 _SIZES = (
-    _Size(15_000, 2000, 256, 512, 2, 0.3, 1024, 2e-3),
-    _Size(100_000, 8000, 256, 512, 4, 0.3, 4096, 2.5e-3),
-    _Size(500_000, 16_000, 384, 1536, 5, 0.2, 8192, 1.5e-3),
-    _Size(float("inf"), 32_000, 512, 2048, 6, 0.1, 16_384, 1e-3),
+    _Size(15_000, 6600, 2000, 256, 512, 2, 0.3, 1024, 2e-3),
+    _Size(100_000, 3200, 8000, 256, 512, 4, 0.3, 4096, 2.5e-3),
+    _Size(500_000, 980, 16_000, 384, 1536, 5, 0.2, 8192, 1.5e-3),
+    _Size(float("inf"), 500, 32_000, 512, 2048, 6, 0.1, 16_384, 1e-3),
 )
 
 
-def recommend(corpus: Path, minutes: float) -> Recipe:
-    """Choose settings for tab-separated pairs, source first, and this training time."""
+def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
+    """Choose settings for tab-separated pairs, source first, and this training time.
+
+    device: what trains: cpu, cuda or mps
+    """
     words = [
         (len(source.split()), len(target.split()))
         for source, target in islice(read_tsv(corpus), _MOST_READ)
@@ -62,12 +72,14 @@ def recommend(corpus: Path, minutes: float) -> Recipe:
         )
     pairs, longest = len(words), int(np.max(words))
     usual = int(np.percentile(np.max(words, axis=1), 99))
-    size = next(size for size in _SIZES if pairs <= size.pairs)
+    target_pieces = pairs + 1.3 * sum(target for _, target in words)  # with ends of sentences
+    size, passes = _fitting(pairs, target_pieces, minutes, device)
+    dropout = size.dropout if passes >= _OVERFITTING else _LITTLE_DROPOUT
     held_out = min(1000, pairs // 20)
-    processors = os.cpu_count() or 1
+    machine = f"{_cores()} processors" if device == "cpu" else device
     text = f"""\
 # For {corpus.name}: {pairs:,} pairs, 99% with at most {usual} words, the longest with {longest}.
-# For {minutes:g} minutes of training on {processors} processors. To check memory and speed:
+# For {minutes:g} minutes of training on {machine}{_passes(passes)}. To check memory and speed:
 #   nmt train --config mine.yaml --dry-run
 
 data:
@@ -83,13 +95,13 @@ tokenizer:
   kind: bpe
   vocabulary_size: {size.vocabulary}   # larger for more pairs: more words stay whole
 
-model:                    # larger for more pairs; on few pairs it would overfit
+model:                    # larger for more pairs and more time
   d_model: {size.d_model}
   heads: {size.d_model // 64}
   d_ff: {size.d_ff}
   encoder_layers: {size.layers}
   decoder_layers: {size.layers}
-  dropout: {size.dropout}            # higher for fewer pairs
+  dropout: {dropout}            # 0.3 for few pairs that training sees often
 
 training:
   epochs: 1000            # max_minutes and patience end it sooner
@@ -105,11 +117,39 @@ decoding:
   beam_size: 4
   length_penalty: 0.6
 """
-    return Recipe(text, list(_warnings(pairs, longest)))
+    return Recipe(text, list(_warnings(pairs, longest, passes)))
 
 
-def _warnings(pairs: int, longest: int) -> list[str]:
+def _fitting(pairs: int, target_pieces: float, minutes: float, device: str) -> tuple[_Size, float]:
+    """Return the largest suitable size that passes often enough over the corpus, and how often.
+
+    A GPU counts as fast enough for any.
+    """
+    if device != "cpu":
+        return next(size for size in _SIZES if pairs <= size.pairs), float("inf")
+    for size in reversed(_SIZES):
+        passes = size.speed * _cores() * 60 * minutes / target_pieces
+        smaller = [other for other in _SIZES if other.pairs < size.pairs]
+        if not smaller or (pairs > smaller[-1].pairs and passes >= _PASSES):
+            break
+    return size, passes
+
+
+def _cores() -> int:
+    return os.cpu_count() or 1
+
+
+def _passes(passes: float) -> str:
+    return "" if isinf(passes) else f", about {passes:.2g} passes over the corpus"
+
+
+def _warnings(pairs: int, longest: int, passes: float) -> list[str]:
     warnings = []
+    if passes < _PASSES:
+        warnings.append(
+            f"the time suffices for about {passes:.2g} passes over the corpus; a good translation "
+            f"needs {_PASSES} or more: give more --minutes"
+        )
     if longest <= _SHORT:
         warnings.append(
             f"the longest sentence has {longest} words: the model will fail on longer ones; add "

@@ -1,9 +1,11 @@
 """Settings for one's own corpus are a configuration that trains, and warn of what will not work."""
 
+import os
 from pathlib import Path
 
 import pytest
 
+from nmt.config import Config
 from nmt.config_files import load_config
 from nmt.errors import UserError
 from nmt.reports.recipes import recommend
@@ -15,27 +17,56 @@ def corpus(path: Path, pairs: int, words: int) -> Path:
     return path
 
 
-def test_more_pairs_get_a_larger_model_and_less_dropout(tmp_path: Path) -> None:
-    found = []
-    for pairs in (5_000, 20_000, 150_000):
-        file = corpus(tmp_path / "my: pairs.tsv", pairs, 6)
-        (tmp_path / "mine.yaml").write_text(recommend(file, 12).yaml, encoding="utf-8")
-        config = load_config(tmp_path / "mine.yaml")
-        assert config.data.path == file
-        assert config.training.max_minutes == 12
-        found.append((config.model.d_model * config.model.encoder_layers, config.model.dropout))
-    sizes, dropouts = zip(*found, strict=True)
-    assert list(sizes) == sorted(set(sizes))
-    assert list(dropouts) == sorted(dropouts, reverse=True)
+@pytest.fixture(autouse=True)
+def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+
+
+def config_for(file: Path, minutes: float, device: str = "cpu") -> Config:
+    path = file.with_suffix(".yaml")
+    path.write_text(recommend(file, minutes, device).yaml, encoding="utf-8")
+    config = load_config(path)
+    assert config.data.path == file
+    assert config.training.max_minutes == minutes
+    return config
+
+
+def layers(config: Config) -> int:
+    return config.model.d_model * config.model.encoder_layers
+
+
+def test_more_pairs_get_a_larger_model_where_the_time_suffices(tmp_path: Path) -> None:
+    files = [corpus(tmp_path / f"my: {pairs}.tsv", pairs, 6) for pairs in (5_000, 20_000, 150_000)]
+    few, more, most = (config_for(file, 2_000) for file in files)
+    assert layers(few) < layers(more) < layers(most)
+    assert (few.model.dropout, more.model.dropout, most.model.dropout) == (0.3, 0.3, 0.2)
+    assert layers(config_for(files[2], 30)) == layers(more)
+    assert layers(config_for(files[2], 5)) == layers(few)
+    assert layers(config_for(files[2], 30, "cuda")) == layers(most)
+
+
+def test_few_passes_over_the_corpus_get_little_dropout(tmp_path: Path) -> None:
+    file = corpus(tmp_path / "pairs.tsv", 20_000, 6)
+    assert config_for(file, 30).model.dropout == 0.3
+    assert config_for(file, 5).model.dropout == 0.1
+
+
+def test_a_time_that_does_not_suffice_is_warned_of(tmp_path: Path) -> None:
+    file = corpus(tmp_path / "pairs.tsv", 50_000, 30)
+    assert "# For 1 minutes of training on 2 processors, about 0.4 passes" in (
+        recommend(file, 1, "cpu").yaml
+    )
+    assert any("give more --minutes" in warning for warning in recommend(file, 1, "cpu").warnings)
+    assert recommend(file, 1, "cuda").warnings == []
 
 
 def test_short_sentences_and_few_pairs_are_warned_of(tmp_path: Path) -> None:
-    short = recommend(corpus(tmp_path / "a.tsv", 200, 5), 30).warnings
+    short = recommend(corpus(tmp_path / "a.tsv", 200, 5), 30, "cpu").warnings
     assert any("the longest sentence has 5 words" in warning for warning in short)
     assert any("200 pairs are few" in warning for warning in short)
-    assert recommend(corpus(tmp_path / "b.tsv", 10_000, 6), 30).warnings == []
+    assert recommend(corpus(tmp_path / "b.tsv", 10_000, 6), 30, "cpu").warnings == []
 
 
 def test_a_corpus_of_a_few_lines_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="3 pairs are too few to learn from"):
-        recommend(corpus(tmp_path / "a.tsv", 3, 5), 30)
+        recommend(corpus(tmp_path / "a.tsv", 3, 5), 30, "cpu")
