@@ -119,7 +119,7 @@ def _assemble(run: RunFolder, folder: Path, name: str, weights: Weights) -> None
 
 
 def _without_folders(value: Any) -> Any:
-    """Replace absolute paths by their names: they tell of this machine, and mean nothing there."""
+    """Replace absolute paths by file names: paths are private and useless on other machines."""
     if isinstance(value, str):
         words = [(word, PurePath(word)) for word in value.split(" ")]
         return " ".join(path.name if path.is_absolute() else word for word, path in words)

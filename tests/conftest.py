@@ -1,4 +1,4 @@
-"""What all tests share: a corpus of 200 pairs, and a tiny configuration that learns from it."""
+"""Shared fixtures: a corpus of 200 pairs, and a tiny configuration that learns from it."""
 
 import os
 import resource
@@ -37,14 +37,14 @@ def toy_pairs() -> list[tuple[str, str]]:
 
 @pytest.fixture(autouse=True, scope="session")
 def _one_thread() -> None:
-    """Tiny tensors gain nothing from threads, and lose much when tests share the machine."""
+    """Use one thread: more do not help tiny tensors, and slow down tests that run in parallel."""
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"  # for the processes that tests start
 
 
 @pytest.fixture
 def two_threads() -> Iterator[None]:
-    """Let PyTorch have two threads in one test."""
+    """Let PyTorch use two threads in one test."""
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     yield
@@ -93,7 +93,7 @@ def toy_config(toy_corpus: Path) -> Callable[..., Config]:
 
 @pytest.fixture(scope="session")
 def trained_run(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> RunFolder:
-    """A run that has learnt the toy corpus; read-only for tests."""
+    """A run that has learned the toy corpus; tests must not change it."""
     root = tmp_path_factory.mktemp("trained")
     tree = {
         "data": {"source": "tsv", "path": str(toy_corpus), "validation_size": 16, "test_size": 16},
@@ -127,13 +127,13 @@ def _full_disk(largest: int) -> Iterator[None]:
 
 @pytest.fixture
 def full_disk() -> Callable[[int], AbstractContextManager[None]]:
-    """A context in which no file can grow beyond so many bytes."""
+    """A context that limits the size of files to a number of bytes."""
     return _full_disk
 
 
 @pytest.fixture
 def corpora() -> Path:
-    """The folder of real corpora, where there is one."""
+    """The folder of real corpora, if there is one."""
     folder = os.environ.get("NMT_CORPORA")
     if not folder:
         pytest.skip("NMT_CORPORA is not set")

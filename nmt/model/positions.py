@@ -64,8 +64,7 @@ class RotaryPositions(nn.Module):
     def forward(self, start: int, length: int) -> Tensor:
         """Return the angles pos / 10000^(2j / d_key) of tokens start … start + length - 1.
 
-        → (length, d_key / 2, 4): of each angle the cosine, the sine, and what `rotate` wants: the
-        sine with both signs
+        → (length, d_key / 2, 4): cosine, sine, -sine and sine of each angle, as `rotate` needs them
         """
         return self.table[start : start + length]
 

@@ -14,14 +14,14 @@ from nmt.ops.shards import backward_by_threads
 from nmt.training.batches import Batch
 from nmt.training.loss import BatchLoss
 
-_LEAST_TOKENS = 256  # a shard with fewer costs more in overhead than its thread gains
-_MOST_TOKENS = 2048  # a shard with more, padded, takes more memory and no less time
-_MOST_SHARDS = 8  # at once: each holds a whole gradient
+_LEAST_TOKENS = 256  # per shard; with fewer, the overhead outweighs the gain from a thread
+_MOST_TOKENS = 2048  # per shard, with padding; more needs more memory and is no faster
+_MOST_SHARDS = 8  # in parallel; each needs memory for a full gradient
 
 
 @dataclass(frozen=True)
 class Seed:
-    """Determines the dropout of a batch on a CPU, so that a resumed run draws the same."""
+    """Determines the dropout of a batch on a CPU, so that a resumed run reproduces it."""
 
     seed: int
     update: int
@@ -46,9 +46,9 @@ def backward(loss: nn.Module, batch: Batch, divisor: Tensor | float) -> tuple[Te
 def backward_in_shards(
     loss: BatchLoss, batch: Batch, divisor: Tensor | float, seed: Seed
 ) -> tuple[Tensor, Tensor]:
-    """Do what `backward` does, by as many threads of a CPU as PyTorch has been given.
+    """Do what `backward` does, on all threads that PyTorch may use on the CPU.
 
-    A large batch takes several rounds, in each of which every thread has one shard.
+    A large batch takes several rounds; in each round, every thread processes one shard.
     """
     most = min(torch.get_num_threads(), _MOST_SHARDS, len(batch))
     at_once = min(most, max(1, batch.tokens // _LEAST_TOKENS))

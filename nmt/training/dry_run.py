@@ -40,15 +40,15 @@ _BUSY = 0.3  # processors used by other programs, above which the estimate is un
 
 @dataclass(frozen=True)
 class DryRun:
-    """What some updates and one translation took, and what follows for the whole training.
+    """Measurements of a few updates and one translation, and estimates for the whole training.
 
-    batch: (pairs, source, target), the shape of the largest batch; tokens: labels of an update with
-    it; update_seconds: the time of its second update, since the first warms up; speeds: labels per
-    second, lowest and highest; busy: processors that other processes used meanwhile; peak_memory:
-    bytes, None on a system that does not report it; decode_seconds: of one sentence, which an
-    untrained model makes as long as decoding allows; updates, minutes: of the whole training
-    without its validations, fewest and most; limit: the field that ends it; ends_early: whether
-    validations may end it before
+    batch: (pairs, source, target), the shape of the largest batch; tokens: labels in an update on
+    it; update_seconds: of the second such update, since the first is a warm-up; speeds: lowest and
+    highest, in labels per second; busy: processors used by other processes at the same time;
+    peak_memory: in bytes, None on systems that do not report it; decode_seconds: for one sentence
+    up to its length limit, which an untrained model usually reaches; updates, minutes: estimates
+    for the whole training without validations, as (lowest, highest); limit: the field that ends
+    the training; ends_early: whether validations may end it earlier
     """
 
     parameters: int
@@ -102,7 +102,7 @@ def _range(ends: list[str]) -> str:
 
 
 def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
-    """Measure updates, a validation and the decoding of a sentence; leave no run behind.
+    """Measure updates, a validation and the decoding of a sentence; creates no run folder.
 
     The first two updates are on the largest batch. Prepares the data first if necessary, and keeps
     it. Without CUDA, memory is that of the whole process, including preparation.
@@ -175,7 +175,7 @@ def _update_seconds(trainer: Trainer, batches: list[Batch]) -> float:
 
 @contextmanager
 def _watching_others() -> Iterator[list[float]]:
-    """Yield a list that will hold how many processors other processes used meanwhile."""
+    """Yield a list; on exit, append how many processors other processes used meanwhile."""
     found: list[float] = []
     start, before, own = time.monotonic(), psutil.cpu_times(), time.process_time()
     yield found

@@ -1,4 +1,4 @@
-"""Sharding: each process keeps a part of every weight, for models too large for one GPU.
+"""Sharding: each process stores a shard of every weight, for models too large for one GPU.
 
 `fully_shard` (FSDP; Zhao et al. 2023, https://arxiv.org/abs/2304.11277) gathers the weights of a
 layer just before it runs, and frees them after it. Gradients, optimizer state and averaged weights
@@ -39,13 +39,13 @@ def shard(loss: BatchLoss, mesh: DeviceMesh) -> None:
 
 
 def whole(tree: Any, keep: bool = True) -> Any:
-    """Return the tree with sharded tensors gathered into CPU memory; all workers call it.
+    """Return the tree with sharded tensors gathered into CPU memory; all workers must call it.
 
     keep: whether this worker needs them
     """
 
     def gathered(tensor: Tensor) -> Tensor | None:
-        if not _in_parts(tensor):
+        if not _is_sharded(tensor):
             return tensor
         full = tensor.full_tensor()
         return full.cpu() if keep else None
@@ -54,11 +54,11 @@ def whole(tree: Any, keep: bool = True) -> Any:
 
 
 def part_of(tensor: Tensor, like: Tensor | None) -> Tensor:
-    """Return this worker's part of a tensor if `like` is in parts, otherwise the tensor.
+    """Return this worker's shard of the tensor if `like` is sharded, otherwise the tensor.
 
-    In the first case, all workers call it.
+    If `like` is sharded, all workers must call this function.
     """
-    if not _in_parts(like):
+    if not _is_sharded(like):
         return tensor
     from torch.distributed.tensor import distribute_tensor
 
@@ -67,13 +67,16 @@ def part_of(tensor: Tensor, like: Tensor | None) -> Tensor:
 
 @contextmanager
 def whole_model(model: Transformer) -> Iterator[Transformer]:
-    """Yield the model, or if it is in parts, a whole copy on its device; all workers call it."""
+    """Yield the model, or an unsharded copy on its device; all workers must call it."""
     weight = model.output.weight
-    if not _in_parts(weight):
+    if not _is_sharded(weight):
         yield model
         return
     devices = [weight.device] if weight.device.type == "cuda" else []
-    with torch.random.fork_rng(devices), torch.device(weight.device):  # what it draws is replaced
+    with (
+        torch.random.fork_rng(devices),
+        torch.device(weight.device),
+    ):  # initial weights are overwritten
         copy = Transformer(model.config, *model.sizes).to(weight.device)
     with torch.no_grad():
         for own, part in zip(copy.parameters(), model.parameters(), strict=True):
@@ -81,5 +84,5 @@ def whole_model(model: Transformer) -> Iterator[Transformer]:
     yield copy
 
 
-def _in_parts(tensor: Tensor | None) -> TypeGuard["DTensor"]:
+def _is_sharded(tensor: Tensor | None) -> TypeGuard["DTensor"]:
     return hasattr(tensor, "full_tensor")

@@ -1,4 +1,4 @@
-"""What the shell offers to complete."""
+"""Shell completion."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ def test_configs_fields_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ),
     ],
 )
-def test_the_shell_is_offered_them(words: str, offered: str, tmp_path: Path) -> None:
+def test_the_shell_receives_completions(words: str, offered: str, tmp_path: Path) -> None:
     (tmp_path / "runs" / "first").mkdir(parents=True)
     (tmp_path / "runs" / "first" / "config.yaml").touch()
     environment = {

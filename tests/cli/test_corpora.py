@@ -1,4 +1,4 @@
-"""What can be named: `nmt corpora`, `nmt evaluate --test-set`, `nmt translate --tag`."""
+"""Commands that take names: `nmt corpora`, `nmt evaluate --test-set`, `nmt translate --tag`."""
 
 import json
 from pathlib import Path
@@ -41,7 +41,7 @@ def test_odd_languages_are_refused(languages: str) -> None:
 
 @pytest.fixture
 def test_sets(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Example]]:
-    """Two test sets of sentences that the run has learnt."""
+    """Two test sets of sentences that the run has learned."""
     sets = {
         "first": [Example("Anna sings today.", "Anna singt heute.", False)],
         "second": [Example("Ben reads often.", "Ben liest oft.", False)] * 2,
@@ -65,7 +65,7 @@ def test_several_test_sets_are_one_table(trained_run: RunFolder) -> None:
     assert found["first"]["chrf"] > 50
 
 
-def test_a_test_set_goes_without_files(trained_run: RunFolder) -> None:
+def test_a_test_set_cannot_be_combined_with_files(trained_run: RunFolder) -> None:
     command = ["evaluate", "--run", str(trained_run.path), "--test-set", "wmt20", "--analyse"]
     result = runner.invoke(app, command)
     assert isinstance(result.exception, UserError)

@@ -35,7 +35,7 @@ def test_sentences_are_translated_until_quit(
 
 
 @pytest.mark.parametrize("end", ["quit", "Exit", ":quit", " :q "])
-def test_words_that_end_are_not_translated(
+def test_exit_words_are_not_translated(
     end: str, translator: Translator, run: RunFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     converse(translator, run, None, lines=[end, SENTENCE])
@@ -53,7 +53,7 @@ def test_beam_changes_the_search(
 
 
 @pytest.mark.parametrize("value", ["", "0", "501", "x", "8 9", "²", "9" * 5000])
-def test_a_beam_that_cannot_be_is_reported_and_the_prompt_continues(
+def test_an_invalid_beam_is_reported_and_the_prompt_continues(
     value: str, translator: Translator, run: RunFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = translator.decoding

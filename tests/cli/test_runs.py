@@ -1,4 +1,4 @@
-"""`nmt runs`, `nmt show` and `nmt rm` as a person and as a program meets them."""
+"""`nmt runs`, `nmt show` and `nmt rm`, on a terminal and in a pipe."""
 
 import json
 import re
@@ -53,7 +53,7 @@ def test_show_as_json(run: Path) -> None:
     assert found["settings"]["model"]["d_model"] == 64
 
 
-def test_what_files_say_cannot_steer_the_terminal(run: Path) -> None:
+def test_file_contents_cannot_inject_control_characters(run: Path) -> None:
     [*_, last] = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     hostile = json.loads(last) | {
         "samples": [{"source": "a\x1b[2Jb", "reference": "c", "translation": "\u202ed" * 5000}]

@@ -1,4 +1,4 @@
-"""Capitals: a text in lower case gets those that training has seen."""
+"""Capitals: lower-case text is capitalised as in the training text."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def casing() -> Casing:
 
 @pytest.mark.parametrize("text", GERMAN)
 def test_training_text_comes_back(casing: Casing, text: str) -> None:
-    # "ein paar" is more frequent than "ein Paar", and nothing else tells them apart.
+    # "ein paar" is more frequent than "ein Paar", and the context does not decide.
     assert casing.restore(text.lower()) == text.replace(" Paar", " paar")
 
 

@@ -1,4 +1,4 @@
-"""What the model reads of a sentence, and which training pairs are left out."""
+"""How text is cleaned for the model, and which training pairs are dropped."""
 
 from typing import Any
 

@@ -54,7 +54,7 @@ def held_out(prepared: PreparedData) -> list[tuple[str, str]]:
     ]
 
 
-def test_all_pairs_are_there_and_reported_by_corpus(make: Make, tmp_path: Path) -> None:
+def test_all_pairs_are_used_and_reported_by_corpus(make: Make, tmp_path: Path) -> None:
     prepared = prepare(make({}, {}), tmp_path / "out")
     report = prepared.report
     assert report["read"] == 300

@@ -1,4 +1,4 @@
-"""Downloads end whole and verified, or leave nothing; a server in a thread plays the tricks."""
+"""Downloads are complete and verified, or leave nothing; a local server causes the faults."""
 
 import gzip
 import hashlib
@@ -26,7 +26,7 @@ BLOB = hashlib.sha1(b"blob %d\0" % len(CONTENT) + CONTENT).hexdigest()
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Answers each request with the next of `answers`, the last one for good."""
+    """Answers each request with the next of `answers`, and keeps repeating the last one."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -58,7 +58,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def well(handler: Handler) -> None:
-    """Answer as servers do, ranges included."""
+    """Answer as servers normally do, including range requests."""
     serve(handler, CONTENT)
 
 
@@ -89,7 +89,7 @@ def understated(handler: Handler) -> None:
 
 
 def elsewhere(handler: Handler) -> None:
-    """Send another part than the one asked for."""
+    """Send a different range than requested."""
     where = f"bytes 7-{len(CONTENT) - 1}/{len(CONTENT)}"
     handler.reply(206, CONTENT[7:], Content_Length=len(CONTENT) - 7, Content_Range=where)
 
@@ -122,7 +122,7 @@ def target(tmp_path: Path) -> Path:
 
 
 def left(target: Path) -> list[str]:
-    """Return what is in the folder, but for the lock."""
+    """Return the files in the folder, except the lock."""
     return sorted(path.name for path in target.parent.iterdir() if path.name != ".lock")
 
 
@@ -168,7 +168,7 @@ def test_a_cut_off_transfer_is_resumed(server: Server, target: Path, pauses: lis
     assert len(pauses) == 1
 
 
-def test_without_a_blob_it_is_resumed_too(server: Server, target: Path) -> None:
+def test_it_is_resumed_without_a_blob_id(server: Server, target: Path) -> None:
     server.answers = [cut_off, well]
     download(server.url, target)
     assert_resumed(server)
@@ -197,7 +197,7 @@ def test_what_cannot_be_verified_is_not_resumed(server: Server, target: Path) ->
 
 
 @pytest.mark.parametrize("partial", [b"stale", CONTENT, CONTENT + b"more"])
-def test_stale_or_overlong_remains_are_thrown_away(
+def test_stale_or_overlong_partial_files_are_discarded(
     server: Server, target: Path, partial: bytes
 ) -> None:
     server.answers = [well]
@@ -249,7 +249,7 @@ def test_an_overstated_length_is_a_failure(server: Server, target: Path) -> None
     assert "corpus.pkl" not in left(target)
 
 
-def test_an_understated_length_is_found_out(server: Server, target: Path) -> None:
+def test_an_understated_length_is_detected(server: Server, target: Path) -> None:
     server.answers = [understated]
     assert "wrong content" in refusal(server.url, target, git_blob=BLOB)
     assert left(target) == []
@@ -305,7 +305,7 @@ def test_a_packed_file_cut_off_without_a_length_is_fetched_again(
 
 @pytest.mark.parametrize("kind", ["gz", "zip"])
 @pytest.mark.parametrize("remains", [1000, None])
-def test_remains_of_a_packed_file_are_resumed_if_they_fit(
+def test_partial_downloads_of_a_compressed_file_are_resumed_if_they_match(
     server: Server, target: Path, kind: str, remains: int | None
 ) -> None:
     content = packed(kind)
@@ -326,7 +326,9 @@ def test_a_damaged_packed_file_is_not_kept(server: Server, target: Path, kind: s
 
 
 @pytest.mark.parametrize("kind", ["gz", "zip"])
-def test_what_unpacks_to_too_much_is_not_kept(server: Server, target: Path, kind: str) -> None:
+def test_a_file_that_unpacks_to_too_much_is_not_kept(
+    server: Server, target: Path, kind: str
+) -> None:
     server.answers = [lambda handler: handler.reply(200, packed(kind))]
     message = refusal(f"{server.url}.{kind}", target, max_unpacked=1000)
     assert "unpacks to more than 1000 bytes" in message
@@ -349,7 +351,7 @@ def test_a_server_that_is_too_slow_is_given_up(
     assert "corpus.pkl" not in left(target)
 
 
-def test_a_download_has_its_time(
+def test_a_download_has_a_time_limit(
     server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmt.corpus.download.MAX_SECONDS", 0.1)
@@ -384,7 +386,7 @@ def test_a_user_agent_of_its_own_is_sent(server: Server, target: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [{}, {"Content_Length": len(CONTENT)}])
-def test_endless_bodies_are_stopped(server: Server, target: Path, length: dict[str, int]) -> None:
+def test_endless_bodies_are_aborted(server: Server, target: Path, length: dict[str, int]) -> None:
     server.answers = [lambda handler: handler.reply(200, CONTENT, **length)]
     assert "longer than 1000 bytes" in refusal(server.url, target, max_bytes=1000)
     assert left(target) == []
@@ -396,7 +398,7 @@ def test_no_length_is_no_failure(server: Server, target: Path) -> None:
     assert target.read_bytes() == CONTENT
 
 
-def test_no_server_at_all(target: Path, pauses: list[float]) -> None:
+def test_an_unreachable_server(target: Path, pauses: list[float]) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/corpus.pkl"
@@ -408,7 +410,7 @@ def test_no_server_at_all(target: Path, pauses: list[float]) -> None:
     assert pauses == [0.5, 1.0]
 
 
-def test_an_odd_address(target: Path) -> None:
+def test_an_invalid_address(target: Path) -> None:
     assert "check the address" in refusal("nonsense://x", target)
 
 

@@ -1,4 +1,4 @@
-"""Filters drop what they are for, leave the rest, and are off by default."""
+"""Each filter drops only the pairs that it is meant for; all are off by default."""
 
 import os
 import sys
@@ -41,7 +41,7 @@ def reasons(pairs: list[tuple[str, str]], **fields: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("reason", BAD)
-def test_each_filter_drops_what_it_is_for(reason: str) -> None:
+def test_each_filter_drops_only_its_pairs(reason: str) -> None:
     fields, pair = BAD[reason]
     if reason in ("mojibake", "other language"):
         pytest.importorskip("ftfy")

@@ -1,4 +1,4 @@
-"""Small JSON files: what is written is read, and nothing else."""
+"""Small JSON files are read as written; other content is refused."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ class Pair:
     target: dict[str, str]
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_values_are_read_as_written(tmp_path: Path) -> None:
     path = tmp_path / "pair.json"
     pair = Pair(["für", "\u2028"], {"ä": "Ä"})
     write_json(path, asdict(pair))

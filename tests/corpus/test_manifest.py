@@ -1,4 +1,4 @@
-"""The manifest of prepared data: which files travel, and that damage to them is told."""
+"""The manifest of prepared data: which files a run copies, and how damage is reported."""
 
 from collections.abc import Callable
 from pathlib import Path

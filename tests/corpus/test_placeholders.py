@@ -27,7 +27,7 @@ def known(*words: str, only_names: bool = False) -> KnownWords:
 
 
 def hide(source: str, target: str) -> tuple[str, str]:
-    """Hide until the draw says so."""
+    """Hide names according to the random draw."""
     hider = NameHider(PAIRS, False, 1)
     drawn = (hider.hide(source, target) for _ in range(100))
     return next(pair for pair in drawn if pair != (source, target))
@@ -64,7 +64,7 @@ def test_only_names_may_be_hidden() -> None:
 
 
 @pytest.mark.parametrize("text", ["You mightn't go.", "Needn’t we?", "They'd've gone"])
-def test_contractions_are_not_torn_apart(text: str) -> None:
+def test_contractions_are_not_split(text: str) -> None:
     assert known("you", "go", "we", "gone", "t", "d", "ve", only_names=False).hide(text) == (
         text,
         [],
@@ -83,7 +83,7 @@ def test_a_pair_hides_the_same_words_on_both_sides() -> None:
     assert known("sees", "s").hide_pair(*pair) == (f"{A} sees {A}'s {B}", f"{A} sieht {A}s Hund")
 
 
-def test_words_return_wherever_the_model_put_them_and_however_often() -> None:
+def test_words_are_restored_at_every_placeholder() -> None:
     assert reveal(f"{B}, {A} und {B}s Hut", ["Zora", "Oscar"]) == "Oscar, Zora und Oscars Hut"
 
 
@@ -153,7 +153,7 @@ def test_names_are_hidden_half_the_time_behind_any_placeholder() -> None:
     assert 160 < drawn.count(("Tom", "Tom")) < 240
 
 
-def test_what_is_drawn_is_a_function_of_the_seed() -> None:
+def test_the_seed_determines_the_draws() -> None:
     def draw(seed: int) -> Pairs:
         hider = NameHider(PAIRS, False, seed)
         return [hider.hide(*pair) for pair in PAIRS]

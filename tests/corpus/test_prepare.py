@@ -1,4 +1,4 @@
-"""The stage `prepare` from corpus to folder: what goes where, when it is done, what it refuses."""
+"""`prepare`, from corpus to folder: its files, when it is skipped, and its errors."""
 
 import json
 import os
@@ -36,12 +36,12 @@ WORDS = {"kind": "whitespace"}
 
 
 def state(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return what tells whether any file of a folder was written again."""
+    """Return a value that changes when any file of the folder is rewritten."""
     return {p.name: (p.stat().st_ino, p.stat().st_mtime_ns) for p in folder.iterdir()}
 
 
 def names(folder: Path) -> list[str]:
-    """Return what is in a folder, but for the locks that stay."""
+    """Return the names of the files in a folder, except locks."""
     return sorted(p.name for p in folder.iterdir() if p.suffix != ".lock")
 
 
@@ -50,7 +50,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def train_pairs(prepared: PreparedData) -> list[tuple[str, str]]:
-    """Return the text of the training pairs as the ids spell it."""
+    """Return the training pairs, decoded from their ids."""
     source, target = prepared.sequences("train")
     decode_source = prepared.tokenizers.source.decode
     decode_target = prepared.tokenizers.target.decode
@@ -435,7 +435,7 @@ def test_tokenizers_are_loaded_once_and_again_when_renumbered(
 # ------------------------------------------------------------------------------------- done or not
 
 
-def test_a_second_time_nothing_is_done(make_config: Make, tmp_path: Path) -> None:
+def test_a_second_call_does_nothing(make_config: Make, tmp_path: Path) -> None:
     folder = prepare(make_config(), tmp_path / "out").folder
     before = state(folder)
     again = prepare(make_config(), tmp_path / "out")
@@ -481,7 +481,7 @@ def test_a_changed_configuration_is_prepared_again(
 
 @pytest.mark.parametrize("damage", ["missing", "cut"])
 @pytest.mark.parametrize("name", ["train.source.ids", "test.jsonl", "joint.model", "report.json"])
-def test_a_damaged_folder_is_mended(
+def test_a_damaged_folder_is_rebuilt(
     make_config: Make, tmp_path: Path, name: str, damage: str
 ) -> None:
     before = contents(prepare(make_config(), tmp_path / "out").folder)
@@ -583,7 +583,7 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.01)
 
 
-def test_of_two_processes_one_works_and_the_other_says_that_it_waits(
+def test_a_second_process_reports_that_it_waits(
     held_up: Callable[[], subprocess.Popen[str]], tmp_path: Path
 ) -> None:
     first = held_up()
@@ -602,7 +602,7 @@ def test_of_two_processes_one_works_and_the_other_says_that_it_waits(
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no such signal")
-def test_nothing_of_a_killed_process_stays(
+def test_files_of_a_killed_process_are_deleted(
     held_up: Callable[[], subprocess.Popen[str]], make_config: Make, tmp_path: Path
 ) -> None:
     process = held_up()
@@ -614,7 +614,9 @@ def test_nothing_of_a_killed_process_stays(
     assert names(tmp_path) == ["config.yaml", "corpus.tsv", "out", "written"]
 
 
-def test_remains_go_even_when_there_is_nothing_to_do(make_config: Make, tmp_path: Path) -> None:
+def test_leftovers_are_deleted_even_when_there_is_nothing_to_do(
+    make_config: Make, tmp_path: Path
+) -> None:
     before = state(prepare(make_config(), tmp_path / "out[1]").folder)
     (tmp_path / ".out[1].partial-1.old").mkdir()
     (tmp_path / ".out1.partial-1").mkdir()
@@ -623,7 +625,7 @@ def test_remains_go_even_when_there_is_nothing_to_do(make_config: Make, tmp_path
     assert names(tmp_path) == [".out1.partial-1", "corpus.tsv", "out[1]"]
 
 
-def test_without_locks_the_remains_of_others_stay(
+def test_without_locks_the_leftovers_of_others_are_kept(
     make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     no_locks = Mock(side_effect=OSError(37, "No locks available"))
@@ -680,7 +682,7 @@ def test_a_file_in_the_folders_place_is_kept(make_config: Make, tmp_path: Path) 
     assert (tmp_path / "out").read_text() == "mine"
 
 
-def test_the_default_folder_hangs_on_data_and_tokenizer(
+def test_the_default_folder_depends_on_data_and_tokenizer(
     make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -716,7 +718,7 @@ def test_a_corpus_too_small_to_split_is_refused(make_config: Make, tmp_path: Pat
     assert refusal(config, tmp_path / "out").startswith(expected)
 
 
-def test_a_corpus_of_which_nothing_is_left_is_refused(make_config: Make, tmp_path: Path) -> None:
+def test_a_corpus_without_usable_pairs_is_refused(make_config: Make, tmp_path: Path) -> None:
     config = make_config(data={"max_words": 1})
     assert refusal(config, tmp_path / "out") == (
         "no training pairs left after cleaning; check the corpus and data.max_words"

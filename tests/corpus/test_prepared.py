@@ -1,4 +1,4 @@
-"""Prepared data on disk: what is written is read back, mapped and not loaded; damage is told."""
+"""Prepared data on disk: memory-mapped, read as written; damage is reported."""
 
 import json
 from collections.abc import Callable
@@ -135,7 +135,7 @@ def test_damaged_examples_are_refused_in_one_line(tmp_path: Path, line: bytes) -
     with pytest.raises(UserError, match=r"test\.jsonl: cannot be read: .*; delete the") as caught:
         read_examples(path)
     assert "\n" not in str(caught.value)
-    # Python's own words
+    # Python's own message
     assert not any(word in str(caught.value) for word in ("__init__", "argument", "codec"))
 
 

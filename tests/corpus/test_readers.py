@@ -1,4 +1,4 @@
-"""Readers give every pair as it is written, and explain what is wrong in one line."""
+"""Readers return every pair as written, and report errors in one line."""
 
 import gzip
 import os
@@ -24,7 +24,7 @@ PAIRS = [("Go.", "Geh."), ("I won!", "Ich hab gewonnen!")]
 
 
 def write(path: Path, text: str, **members: str) -> Path:
-    """Write `text` as the ending of `path` says."""
+    """Write `text` in the format of the extension of `path`."""
     if path.suffix.lower() == ".gz":
         path.write_bytes(gzip.compress(text.encode()))
     elif path.suffix.lower() == ".zip":
@@ -77,7 +77,7 @@ def test_tsv(tmp_path: Path, name: str, change: Callable[[str], str]) -> None:
         ("\n", [""]),
     ],
 )
-def test_lines_as_they_are_counted(content: str, lines: list[str], tmp_path: Path) -> None:
+def test_line_numbers(content: str, lines: list[str], tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_bytes(content.encode())
     assert list(read_lines(path)) == lines
@@ -103,13 +103,13 @@ def test_tatoeba_numbers_are_left_out(tmp_path: Path) -> None:
     assert "line 2 has 2 fields; write the four fields of line 1" in refusal(read_tsv(path))
 
 
-def test_a_missing_tab_is_named(tmp_path: Path) -> None:
+def test_a_missing_tab_is_reported(tmp_path: Path) -> None:
     path = write(tmp_path / "a.txt", "Go.\tGeh.\n\nno tab\n")
     assert refusal(read_tsv(path)).startswith(f"{path}: line 3 has no tab; write source TAB")
 
 
 @pytest.mark.parametrize("content", ["Schön\n".encode("latin1"), "Schön\n".encode("utf-16")])
-def test_other_encodings_are_named(tmp_path: Path, content: bytes) -> None:
+def test_other_encodings_are_reported(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"fine\n" + content)
     message = refusal(read_lines(path))
@@ -192,18 +192,18 @@ def test_unusual_and_encrypted_zips(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.gz", "a.zip"])
-def test_bombs_are_stopped(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zip_bombs_are_refused(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nmt.corpus.readers.MAX_UNPACKED_BYTES", 10_000)
     path = write(tmp_path / name, "\n" * 20_000)
     assert "unpacks to more than 10000 bytes" in refusal(read_tsv(path))
 
 
-def test_endless_lines_are_stopped(tmp_path: Path) -> None:
+def test_endless_lines_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.gz", "x\n" + "\0" * 2**21)
     assert "line 2 is longer than" in refusal(read_lines(path))
 
 
-def test_the_longest_line_there_may_be(tmp_path: Path) -> None:
+def test_the_longest_allowed_line(tmp_path: Path) -> None:
     lines = ["x", "y" * MAX_LINE_BYTES, "", "z" * MAX_LINE_BYTES]
     assert list(read_lines(write(tmp_path / "a.txt", "\n".join(lines)))) == lines
     path = write(tmp_path / "b.txt", "\n".join([*lines[:3], lines[3] + "z", "x"]))
@@ -221,13 +221,13 @@ def test_a_place_is_counted_from_the_top_of_a_long_file(tmp_path: Path, end: str
 
 
 @pytest.mark.parametrize("encoding", ["UTF-16", "LATIN1"])
-def test_what_is_said_to_convert_a_file_does(tmp_path: Path, encoding: str) -> None:
+def test_the_suggested_command_converts_the_file(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes("Schön\tbeautiful\n".encode(encoding))
     assert refusal(read_lines(path)).endswith(f"with iconv -f {encoding} -t UTF-8")
 
 
-def test_a_byte_is_counted_behind_the_byte_order_mark(tmp_path: Path) -> None:
+def test_bytes_are_counted_after_the_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"\xef\xbb\xbfa\xff\nb\n")
     assert "line 1 is not UTF-8 (byte 2)" in refusal(read_lines(path))
@@ -246,7 +246,7 @@ def test_lines_that_have_arrived_are_yielded_before_others_come() -> None:
 
 
 @pytest.mark.parametrize("name", ["none.txt", "none.gz", "none.zip", "", "nul\0"])
-def test_files_that_are_not_there(tmp_path: Path, name: str) -> None:
+def test_missing_files(tmp_path: Path, name: str) -> None:
     assert "cannot be read" in refusal(read_tsv(tmp_path / name))
 
 

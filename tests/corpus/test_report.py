@@ -61,5 +61,5 @@ def test_hidden_names_are_reported_where_there_are_any() -> None:
     assert lines[3] == "hidden names     in 2,345 pairs of train"
 
 
-def test_nothing_dropped_is_said_too() -> None:
+def test_no_dropped_pairs_are_reported_too() -> None:
     assert format_report(report(dropped={})).split("\n")[1] == "dropped          none"

@@ -1,4 +1,4 @@
-"""Pickles of string arrays load; everything else is refused, and nothing in it ever runs."""
+"""Pickles of string arrays load; all others are refused, without running code in them."""
 
 import contextlib
 import io
@@ -45,7 +45,7 @@ def rename_core(content: bytes, new: bytes) -> bytes:
             b"\x8c%c%s" % (len(was), was), b"\x8c%c%s" % (len(becomes), becomes)
         )
         content = content.replace(b"c%s\n" % was, b"c%s\n" % becomes)
-    # A frame tells its length, so it would not fit any more; frames are optional.
+    # Frames, which are optional, store their length, which would no longer match.
     return re.sub(rb"^(\x80.)\x95.{8}", rb"\1", content, flags=re.DOTALL)
 
 
@@ -155,7 +155,7 @@ def test_attacks_are_refused_by_name_and_nothing_runs(tmp_path: Path, name: str)
 
 
 def test_the_attacks_are_real(tmp_path: Path) -> None:
-    # Else the test above would prove nothing.
+    # Otherwise the test above would prove nothing.
     pickle.loads(marking(tmp_path / "executed")["exec"][0])
     assert (tmp_path / "executed").exists()
 
@@ -237,7 +237,7 @@ def test_the_assembled_pickle_is_good(tmp_path: Path) -> None:
         (assembled(shape=b"]q\x00h\x00a"), "an array with an invalid shape"),
         (b"\x80\x02" + b"K\x01" * 3 + b"\x86" * 9 + b".", "not a readable pickle"),
         (b"\x80\x04\x8c\x01\n\x8c\x05\x1b[31m\x93.", "refused: ?.?[31m"),
-        # A tuple of twice the same tuple, of twice the same, …: endless to write out.
+        # A tuple that holds the same tuple twice, and so on: exponentially large when expanded.
         (
             b"\x80\x04)q\x00"
             + b"".join(b"h%ch%c\x86q%c" % (i, i, i + 1) for i in range(60))

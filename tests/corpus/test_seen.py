@@ -1,4 +1,4 @@
-"""What is kept of the training text: which words are frequent, and whether a text is a target."""
+"""Statistics of the training text: its frequent words, and its target texts."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ SEED = 7
 
 
 def write(pairs: list[tuple[str, str]], folder: Path) -> None:
-    """Write what is kept of pairs of training."""
+    """Write the statistics of training pairs."""
     texts = folder / "train.source.txt", folder / "train.target.txt"
     for side, text in enumerate(texts):
         lines = "".join(f"{pair[side]}\n" for pair in pairs)
@@ -69,7 +69,7 @@ def test_either_side_may_hold_the_rare_word(
     assert seen.has_rare_word(source, target) is rare
 
 
-def test_a_target_is_known_by_its_text(seen: Seen) -> None:
+def test_a_target_is_recognised_by_its_text(seen: Seen) -> None:
     assert len(seen.target_keys) == 2
     assert seen.is_target("Eine Katze schläft.")
     assert seen.is_target("Die KATZE frisst, eine Katze rennt.")
@@ -78,7 +78,7 @@ def test_a_target_is_known_by_its_text(seen: Seen) -> None:
     assert not seen.is_target("")
 
 
-def test_prepare_keeps_it_of_train_alone(
+def test_prepare_uses_only_training_pairs(
     make_config: Callable[..., Config], tmp_path: Path
 ) -> None:
     config = make_config(data={"carry_over": "names"})

@@ -1,4 +1,4 @@
-"""Random segmentation: the same text in other pieces, drawn alike wherever it is drawn."""
+"""Random segmentation: it preserves the text, and the seed determines it on every machine."""
 
 import json
 import subprocess
@@ -51,7 +51,7 @@ def draw(drawing: SegmentationSampler, seed: int = 1, longest: int = 1000) -> li
 
 
 def random_words(number: int) -> list[str]:
-    """Return words of the letters and syllables that the models know."""
+    """Return random words made of letters and syllables that the models know."""
     generator = np.random.default_rng(1)
     parts = [
         "see",
@@ -87,7 +87,7 @@ def test_rate_1_spells_bpe_by_letters(models: dict[str, SubwordTokenizer]) -> No
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("rate", [0.1, 0.5, 1])
-def test_what_is_drawn_spells_the_same_text(
+def test_sampled_pieces_spell_the_same_text(
     models: dict[str, SubwordTokenizer], kind: str, rate: float
 ) -> None:
     model = models[kind]
@@ -223,6 +223,6 @@ def test_unknown_characters_stay_unknown(training_texts: Texts, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_is_drawn_from_nothing(models: dict[str, SubwordTokenizer], kind: str) -> None:
+def test_empty_text_stays_empty(models: dict[str, SubwordTokenizer], kind: str) -> None:
     assert draw(sampler(models[kind], kind, 0.5, [])) == []
     assert draw(sampler(models[kind], kind, 0.5, [[], []])) == [[], []]

@@ -1,4 +1,4 @@
-"""Cutting text into sentences and putting it together again."""
+"""Splitting text into sentences and joining them again."""
 
 import time
 
@@ -44,7 +44,7 @@ def test_text_is_cut_at_line_breaks_only_if_asked() -> None:
 @given(
     text=st.text(alphabet=st.one_of(st.sampled_from("aM r.…\u2028\u00a0\ud800\n"), st.characters()))
 )
-def test_no_text_stops_the_splitter(text: str) -> None:
+def test_the_splitter_handles_any_text(text: str) -> None:
     found = cut(text, "en")
     assert found.join(found.sentences) == text
     assert all(sentence == sentence.strip() != "" for sentence in found.sentences)

@@ -1,4 +1,4 @@
-"""Every kind of corpus opens as the config says, in the right direction, or is refused."""
+"""Every kind of corpus opens in the configured direction, or is refused."""
 
 import gzip
 import os
@@ -59,7 +59,7 @@ def write_lines(path: Path, *lines: str) -> Path:
 
 @pytest.fixture(autouse=True)
 def downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Path, object]]:
-    """Instead of downloading, note what was asked for and write a small corpus."""
+    """Instead of downloading, record the request and write a small corpus."""
     asked: list[tuple[str, Path, object]] = []
 
     def download(

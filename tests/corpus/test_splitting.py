@@ -1,4 +1,4 @@
-"""Splits hang on seed and content alone, and share no source sentence."""
+"""Splits depend only on seed and content, and share no source sentence."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ NONE = np.empty(0, np.int64)
 
 
 def keys(seed: int = 1) -> NDArray[np.int64]:
-    """Return keys of 400 pairs, in which every sentence comes 1, 2, 3 or 4 times."""
+    """Return keys of 400 pairs, in which every sentence occurs 1, 2, 3 or 4 times."""
     sentences = [f"sentence {i}" for i in range(160) for _ in range(i % 4 + 1)]
     return np.array([sentence_key(sentence, seed) for sentence in sentences])
 
@@ -35,7 +35,7 @@ def assign(
     return assign_parts(source_keys, kept, sizes, reserved)
 
 
-def test_a_key_hangs_on_text_and_seed() -> None:
+def test_a_key_depends_on_text_and_seed() -> None:
     assert sentence_key("Grüße", 1) == 1913342157127267129
     assert sentence_key("Grüße", 2) != sentence_key("Grüße", 1) != sentence_key("Grüsse", 1)
 
@@ -54,12 +54,12 @@ def test_parts_reach_their_sizes_by_whole_groups() -> None:
     assert counts.sum() == 400
 
 
-def test_parts_do_not_hang_on_the_order_of_the_lines() -> None:
+def test_splits_do_not_depend_on_the_order_of_the_lines() -> None:
     order = np.random.default_rng(1).permutation(400)
     assert (assign(keys()[order]) == assign(keys())[order]).all()
 
 
-def test_another_seed_splits_otherwise() -> None:
+def test_another_seed_gives_other_splits() -> None:
     assert (assign(keys(1)) != assign(keys(2))).sum() > 50
 
 
@@ -77,7 +77,7 @@ def test_dropped_pairs_stay_dropped_and_count_for_nothing() -> None:
     assert (parts == Part.TEST).sum() >= 30
 
 
-def test_without_sizes_all_is_for_training() -> None:
+def test_without_sizes_all_pairs_are_for_training() -> None:
     assert (assign(keys(), sizes={}) == Part.TRAIN).all()
 
 
@@ -106,7 +106,7 @@ def test_reserved_pairs_do_not_make_up_for_too_few_others() -> None:
         assign(np.arange(10), {Part.TEST: 4}, reserved=np.arange(7))
 
 
-def test_just_enough_pairs_are_enough() -> None:
+def test_the_minimum_number_of_pairs_is_accepted() -> None:
     parts = assign(np.arange(6), {Part.TEST: 3, Part.VALIDATION: 2})
     assert parts.tolist() == [3, 3, 3, 2, 2, 1]
 
@@ -118,7 +118,7 @@ def test_a_duplicate_has_both_sides_of_a_kept_pair_before_it() -> None:
     assert first.tolist() == [False, True, True, True, False, True]
 
 
-def test_plain_text_is_words_alone() -> None:
+def test_plain_text_consists_of_words_only() -> None:
     assert plain("„Wirklich?“, fragte TOM – ja.") == plain("wirklich fragte Tom ja")
     assert plain("Straße") == plain("STRASSE")
     assert plain("Ich gehe.") != plain("Ich stehe.")
@@ -135,7 +135,7 @@ def test_linked_pairs_are_one_group() -> None:
     # 0 and 1 share a source, 1 and 2 a target, 2 and 3 a source; 4 stands alone.
     pairs = [(7, 1), (7, 2), (5, 2), (5, 9), (6, 3)]
     assert sorted(map(sorted, groups(pairs).values())) == [[0, 1, 2, 3], [4]]
-    # A chain as long as it is, in any order, is one group with the same key.
+    # A long chain of linked pairs, in any order, is one group with the same key.
     chain = [(i // 2 + 1, (i + 1) // 2 + 1) for i in range(1000)]
     [key] = groups(chain)
     assert list(groups(chain[::-1])) == [key]

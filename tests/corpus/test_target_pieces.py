@@ -1,4 +1,4 @@
-"""The target's pieces of a joint vocabulary come first, and nothing is segmented otherwise."""
+"""The target's pieces of a joint vocabulary come first; segmentation does not change."""
 
 from pathlib import Path
 
@@ -100,7 +100,7 @@ def test_training_text_is_segmented_as_before(
         assert after.target.encode(line) == expected == after.source.encode(line)
 
 
-def test_what_the_target_has_not_is_spelt_by_what_it_has(
+def test_pieces_that_the_target_lacks_are_spelled_with_others(
     tokenizers: tuple[Tokenizers, Tokenizers, list[int]], training_texts: Texts
 ) -> None:
     _, after, _ = tokenizers

@@ -1,4 +1,4 @@
-"""Test sets by name, through sacrebleu's own code, from files in the place of a server."""
+"""Test sets by name, loaded by sacrebleu's own code from files instead of a server."""
 
 import hashlib
 import io
@@ -60,7 +60,7 @@ def test_without_a_network_it_is_one_line(toy: PlainTextDataset, tmp_path: Path)
     assert not (tmp_path / "cache" / "toy").exists()
 
 
-def test_a_damaged_download_does_not_stay(toy: PlainTextDataset, tmp_path: Path) -> None:
+def test_a_damaged_download_is_deleted(toy: PlainTextDataset, tmp_path: Path) -> None:
     server = tmp_path / "server" / "toy.tgz"
     whole = server.read_bytes()
     server.write_bytes(whole[:-50])
@@ -75,6 +75,6 @@ def test_other_names_and_directions_are_refused(toy: PlainTextDataset) -> None:
     assert ("toy/2018", "a toy", False) not in list_test_sets(("de", "en"))
 
 
-def test_sacrebleu_has_those_that_the_documentation_names() -> None:
+def test_sacrebleu_has_the_documented_test_sets() -> None:
     names = {name for name, _, _ in list_test_sets(EN_DE)}
     assert {"wmt14/full", "wmt20", "multi30k/2018", "iwslt17"} <= names

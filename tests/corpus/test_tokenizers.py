@@ -1,4 +1,4 @@
-"""Tokenizers: text goes to ids and comes back as it was, whatever it spells."""
+"""Tokenizers: encoding to ids and decoding preserves any text."""
 
 import hashlib
 import os
@@ -101,7 +101,7 @@ def test_text_comes_back_as_it_was(tokenizers: Tokenizers, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", UNSEEN)
-def test_bytes_spell_what_subwords_do_not_know(subwords: SubwordTokenizer, text: str) -> None:
+def test_unknown_characters_are_spelled_as_bytes(subwords: SubwordTokenizer, text: str) -> None:
     ids = subwords.encode(text)
     assert UNK not in ids
     assert subwords.decode(ids) == text
@@ -356,7 +356,7 @@ def test_a_model_with_other_special_tokens_is_refused(
         SubwordTokenizer(tmp_path / "other.model", TokenizerConfig(kind="bpe"))
 
 
-def test_learning_subwords_shows_life(
+def test_learning_subwords_shows_progress(
     training_texts: Texts,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],

@@ -24,7 +24,7 @@ def test_frequent_words_come_first_and_ties_fall_alphabetically() -> None:
     assert [vocabulary.id(word) for word in vocabulary.words[4:]] == [4, 5, 6, 7]
 
 
-def test_ties_do_not_hang_on_the_order_of_counting() -> None:
+def test_ties_do_not_depend_on_the_order_of_counting() -> None:
     turned = Counter(dict(reversed(COUNTS.items())))
     assert Vocabulary.build(turned, 100, 1).words == Vocabulary.build(COUNTS, 100, 1).words
 
@@ -71,7 +71,7 @@ def test_odd_words_are_saved_and_loaded(tmp_path: Path) -> None:
         b"[" * 100_000,
     ],
 )
-def test_what_is_no_vocabulary_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
+def test_an_invalid_vocabulary_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "v.json"
     path.write_bytes(content)
     with pytest.raises(UserError, match=r"v\.json: cannot be read: .*; copy") as caught:
