@@ -32,9 +32,9 @@ from nmt.training.limits import ends_early
 from nmt.training.trainer import Trainer
 from nmt.training.validation import Validator
 
-_UPDATES, _SECONDS = 200, 30.0  # measured after the first two, at most
-_VALIDATED = 200  # pairs, at most
-_BLOCKS = 4  # of measured updates, whose speeds make the range
+_UPDATES, _SECONDS = 100, 15.0  # measured in each of two epochs, at most
+_VALIDATED = 100  # pairs, at most
+_BLOCKS = 2  # of measured updates in each epoch, whose speeds make the range
 _BUSY = 0.3  # processors used by other programs, above which the estimate is unreliable
 
 
@@ -115,10 +115,14 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     batch, accumulate = trainer.plan.largest(), config.training.accumulate
     _, seconds = (_update_seconds(trainer, [batch] * accumulate) for _ in range(2))
     state.require_finite_weights()
+    validator = _validator(config, prepared, trainer.worker)
     with _watching_others() as busy:
-        speeds = _speeds(trainer) or [accumulate * batch.tokens / seconds]
-    with state.averaged_weights():  # a validation takes memory of its own
-        _validator(config, prepared, trainer.worker).measure(state.model)
+        speeds = []
+        for epoch in (1, 2):  # memory grows until a second validation
+            speeds += _speeds(trainer, epoch)
+            with state.averaged_weights():
+                validator.measure(state.model)
+    speeds = speeds or [accumulate * batch.tokens / seconds]
     example = prepared.examples("validation")[0]
     search = PyTorchSearch([state.model])
     translator = Translator(search, prepared.tokenizers, config.data, config.decoding)
@@ -150,12 +154,12 @@ def _validator(config: Config, prepared: PreparedData, worker: Worker) -> Valida
     return Validator(config.model_copy(update={"training": training}), prepared, worker)
 
 
-def _speeds(trainer: Trainer) -> list[float]:
-    """Return the labels per second of some blocks of updates from the first epoch.
+def _speeds(trainer: Trainer, epoch: int) -> list[float]:
+    """Return the labels per second of some blocks of updates from an epoch.
 
     Their batches differ in shape, as in training, which also costs the memory that training takes.
     """
-    batches = trainer.plan.deal(1).batches()
+    batches = trainer.plan.deal(epoch).batches()
     measured: list[tuple[int, float]] = []  # labels and seconds
     end = time.monotonic() + _SECONDS
     while len(measured) < _UPDATES and time.monotonic() < end:

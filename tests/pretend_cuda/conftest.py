@@ -24,7 +24,8 @@ def _pool(
 ) -> Iterator[ProcessPoolExecutor]:
     if not compiler():
         pytest.skip("there is no C++ compiler")
-    folder = request.config.cache.mkdir("pretend_cuda") if request.config.cache else None
+    cache = getattr(request.config, "cache", None)  # missing with -p no:cacheprovider
+    folder = cache.mkdir("pretend_cuda") if cache else None
     library = compile_guard(folder or tmp_path_factory.mktemp("pretend_cuda"))
     with pretend_process(library) as pool:
         yield pool
