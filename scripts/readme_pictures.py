@@ -63,7 +63,7 @@ def _draw_attention(panel: Axes, found: AttentionMap, colour_map: str) -> None:
     weights = np.add.reduceat(found.weights[layer, head], list(keys), axis=1)
     weights = np.add.reduceat(weights, list(queries), axis=0)
     panel.pcolormesh(weights / weights.sum(1, keepdims=True), cmap=colour_map, vmin=0, vmax=1)
-    panel.set_title("Where the decoder looks", loc="left", weight="bold")
+    panel.set_title("Cross-attention", loc="left", weight="bold")
     places = np.arange(len(keys)) + 0.5
     panel.set_xticks(places, list(keys.values()), rotation=45, ha="right")
     panel.set_yticks(np.arange(len(queries)) + 0.5, list(queries.values()))
@@ -87,7 +87,7 @@ def _words(pieces: list[str]) -> dict[int, str]:
 
 def _draw_training(panel: Axes, run: RunFolder, loss_colour: str, bleu_colour: str) -> None:
     updates, validations = run.read_updates(), run.read_metrics()
-    panel.set_title("How training went", loc="left", weight="bold")
+    panel.set_title("Training curves", loc="left", weight="bold")
     panel.plot(
         [u["update"] for u in updates], [u["loss"] for u in updates], color=loss_colour, alpha=0.6
     )
