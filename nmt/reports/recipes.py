@@ -35,7 +35,7 @@ class Recipe:
 class _Size:
     """Settings for corpora of at most this many pairs.
 
-    speed: target pieces per second and CPU core; dropout: for many passes
+    speed: target pieces per second and core, measured on two; dropout: for many passes
     """
 
     pairs: float
@@ -50,8 +50,8 @@ class _Size:
 
 
 _SIZES = (
-    _Size(15_000, 6600, 2000, 256, 512, 2, 0.3, 1024, 2e-3),
-    _Size(100_000, 3200, 8000, 256, 512, 4, 0.3, 4096, 2.5e-3),
+    _Size(15_000, 4700, 2000, 256, 512, 2, 0.3, 1024, 2e-3),
+    _Size(100_000, 3000, 8000, 256, 512, 4, 0.3, 4096, 2.5e-3),
     _Size(500_000, 980, 16_000, 384, 1536, 5, 0.2, 8192, 1.5e-3),
     _Size(float("inf"), 500, 32_000, 512, 2048, 6, 0.1, 16_384, 1e-3),
 )

@@ -53,7 +53,7 @@ def test_few_passes_over_the_corpus_get_little_dropout(tmp_path: Path) -> None:
 
 def test_a_time_that_does_not_suffice_is_warned_of(tmp_path: Path) -> None:
     file = corpus(tmp_path / "pairs.tsv", 50_000, 30)
-    assert "# For 1 minutes of training on 2 processors, about 0.4 passes" in (
+    assert "# For 1 minutes of training on 2 processors, about 0.28 passes" in (
         recommend(file, 1, "cpu").yaml
     )
     assert any("give more --minutes" in warning for warning in recommend(file, 1, "cpu").warnings)
