@@ -32,7 +32,7 @@ _CHRF = CHRF()
 class Augmentation:
     """How pairs are made, and which of them are kept.
 
-    translation_first: whether the translation, not the line, stands in the first column; n_best:
+    translation_first: whether the first column has the translation, not the line; n_best:
     translations of a line; min_probability: least mean probability of a translation's pieces; back:
     translates a translation back, which is kept if the chrF of the result against the line is at
     least min_chrf

@@ -364,7 +364,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def written(value: object) -> str:
-    """Return a field's value as YAML has it, in one line."""
+    """Return a field's value as YAML, in one line."""
     plain = list(value) if isinstance(value, tuple) else value
     return yaml.safe_dump(plain, default_flow_style=True, width=math.inf).split("\n")[0]
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-# How libraries that write files report the same.
+# Messages of libraries for the same errors.
 _FULL_WORDS = ("No space left", "quota exceeded", "File too large", " requested and ")
 
 
@@ -42,7 +42,7 @@ def shown(text: str) -> str:
 
 
 def shown_lines(text: str) -> str:
-    """Return text of several lines, each as `shown` has it."""
+    """Return text of several lines, each escaped and truncated by `shown`."""
     return "\n".join(map(shown, text.split("\n")))
 
 

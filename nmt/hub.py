@@ -43,7 +43,7 @@ def import_hub() -> Any:
 def download_run(address: str) -> Path:
     """Return the folder of the run at hf:USER/NAME or hf:USER/NAME@REVISION, in the cache.
 
-    What has not changed is not downloaded again; without a network the run in the cache is used.
+    Unchanged files are not downloaded again; without a network, the cached run is used.
     """
     name, _, revision = address.removeprefix(HUB).partition("@")
     folder = cache_folder() / "runs" / address.removeprefix(HUB)
@@ -62,9 +62,9 @@ def download_run(address: str) -> Path:
 
 
 def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
-    """Upload a run with one kind of weights, and as `transformers` reads it if that is possible.
+    """Upload a run with one kind of weights, also in `transformers`' format if possible.
 
-    A model card goes with it. Absolute paths in the configuration are reduced to their names. A
+    Adds a model card. Absolute paths in the configuration are reduced to file names. A
     new repository is private unless `public`. Returns its address.
     """
     library = import_hub()
@@ -87,7 +87,7 @@ def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
 
 
 def _assemble(run: RunFolder, folder: Path, name: str, weights: Weights) -> None:
-    """Write to a new folder what is uploaded."""
+    """Write the files to upload to a new folder."""
     from nmt.model_card import model_card
     from nmt.transformers_export import USAGE, unsupported, write_transformers
 
@@ -110,7 +110,10 @@ def _assemble(run: RunFolder, folder: Path, name: str, weights: Weights) -> None
         "=".join(_without_folders(override.split("=", 1))) for override in origin.overrides
     )
     copy.write_config(config.with_origin(Origin(_without_folders(origin.file), overrides)))
-    for file in (copy.data / "report.json", copy.data / MANIFEST):  # they name the corpus too
+    for file in (
+        copy.data / "report.json",
+        copy.data / MANIFEST,
+    ):  # with corpus paths
         content = _without_folders(json.loads(file.read_bytes()))
         file.write_text(json.dumps(content, indent=2, ensure_ascii=False), encoding="utf-8")
     card = model_card(copy, "best", usage, **metadata)

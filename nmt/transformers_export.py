@@ -36,7 +36,7 @@ print(tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True))
 Greedy search gives the same pieces as nmt. Beam search may choose other translations, because
 transformers uses a different length penalty."""
 Array = NDArray[np.float32]
-# Fields that have to have these values, since the format has no place for others.
+# Fields that must have these values, because the format supports no others.
 _REQUIRED: dict[str, dict[str, object]] = {
     "model": {
         "norm_epsilon": 1e-5,
@@ -216,7 +216,7 @@ class _Weights:
     def _shared_embeddings(self, source_size: int, target_size: int) -> Iterator[tuple[str, Array]]:
         """Yield the embeddings, positions, output bias and final norms of Pegasus.
 
-        Pieces that occur only in the source have an output there too: they are never chosen.
+        Source-only pieces have an output there too; a bias of -∞ excludes them.
         """
         d_model = self._model.d_model
         embeddings = self._take("source_embedding.tokens.weight", source_size, d_model)

@@ -959,12 +959,12 @@ def test_more_translations_than_the_beam_widen_it_and_none_is_empty(trained_run:
 
 
 def test_training_recommends_a_sentence_that_its_corpus_holds(trained_run: RunFolder) -> None:
-    from nmt.cli.stages import _tell_what_next
+    from nmt.cli.stages import _print_next_steps
 
     with pytest.MonkeyPatch.context() as patch:
         told: list[str] = []
         patch.setattr("typer.echo", told.append)
-        _tell_what_next(trained_run)
+        _print_next_steps(trained_run)
     samples = trained_run.read_metrics()[-1]["samples"]
     right = [s["source"] for s in samples if s["translation"] == s["reference"]]
     assert told[-1].startswith("translate with   nmt translate --run ")

@@ -124,9 +124,9 @@ def command_lines(
             patch.setattr(sys, "argv", ["nmt", command, *rest])
             with pytest.raises(SystemExit) as end:
                 cli.main()
-        told = capsys.readouterr().err
-        assert "please report it" not in told
-        assert "Traceback" not in told
+        stderr = capsys.readouterr().err
+        assert "please report it" not in stderr
+        assert "Traceback" not in stderr
         assert end.value.code in (None, 0, 2)
 
     return check

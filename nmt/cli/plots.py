@@ -36,7 +36,7 @@ def _output(default: str) -> Any:
     return typer.Option("--output", "-o", help=f"Picture to write, .png or .svg; {default}.")
 
 
-def _tell(path: Path) -> None:
+def _report_file(path: Path) -> None:
     """Print which file was written, and where if it is a bare name."""
     place = "" if path.is_absolute() or len(path.parts) > 1 else " in the current folder"
     typer.echo(f"picture          {path}{place}")
@@ -86,7 +86,7 @@ def attention(
         typer.echo("translation truncated; see decoding.max_length_factor", err=True)
     if path:
         draw_attention(found, shown, path)
-        _tell(path)
+        _report_file(path)
     else:
         typer.echo(json.dumps(found.as_json(), ensure_ascii=False))
 
@@ -120,7 +120,7 @@ def training(
     place = pictures_of(folders[0]) if len(folders) == 1 else Path()
     path = picture_path(output, place, "training")
     draw_training(folders, path)
-    _tell(path)
+    _report_file(path)
 
 
 @app.command()
@@ -183,7 +183,7 @@ def positions(
     width = "d_key" if settings.positions == "rotary" else "d_model"
     title = f"{settings.positions} positions{side}, {width} {table.shape[1]}"
     draw_positions(table, title, path, chosen)
-    _tell(path)
+    _report_file(path)
 
 
 def _numbers(text: str) -> list[int]:
@@ -217,4 +217,4 @@ def lengths(
 
     path = picture_path(output, Path(), "lengths")
     draw_lengths(prepare(load(config, set_)), path)
-    _tell(path)
+    _report_file(path)

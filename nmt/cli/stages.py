@@ -153,7 +153,7 @@ def train(
         settings, folder = _run_to_train(config, set_, run, resume, start)
         numbered = not run and not resume
         trained = train(settings, folder, resume, worker, numbered)
-        _tell_what_next(trained)
+        _print_next_steps(trained)
 
 
 class _Start(NamedTuple):
@@ -184,7 +184,7 @@ def _new_training(
     return settings, RUNS / name
 
 
-def _tell_what_next(run: "RunFolder") -> None:
+def _print_next_steps(run: "RunFolder") -> None:
     """Print where the run is, how to continue if it was still improving, and what to try."""
     from nmt.corpus.tags import tag_and_text
 

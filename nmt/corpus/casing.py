@@ -61,8 +61,8 @@ class Casing:
         }
         return cls(words, after, starts[True] > starts[False])
 
-    def completed_by(self, other: "Casing") -> "Casing":
-        """Return this one with what the other knows of words that are new to it."""
+    def extended_by(self, other: "Casing") -> "Casing":
+        """Return a copy that also has the other's words that are unknown here."""
         words = {**other._words, **self._words}
         return Casing(words, {**other._after, **self._after}, self._sentence_capital)
 

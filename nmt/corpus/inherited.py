@@ -82,7 +82,7 @@ class Inherited:
             KnownWords(new.words | old.words, only_names).save(folder / KNOWN_WORDS)
         if config.data.restore_case and self.data.restore_case:
             new_casing, old_casing = (Casing.load(f / CASING) for f in (folder, self.folder))
-            new_casing.completed_by(old_casing).save(folder / CASING)
+            new_casing.extended_by(old_casing).save(folder / CASING)
 
     def held_out(self) -> list[Pair]:
         """Return the run's validation and test pairs."""

@@ -54,9 +54,11 @@ def beam_search(
         logits = model.step(tokens.flatten(), state)
         found, pieces = best_pieces(logits, 2 * beam_size, lacking)
         candidates = _best_candidates(sums, found, pieces, 2 * beam_size)
-        living = _best_living(*candidates, beam_size)
+        unfinished = _best_unfinished(*candidates, beam_size)
         # The only values of this step that the CPU waits for.
-        fetched = _fetch(*(torch.cat(pair, dim=1) for pair in zip(candidates, living, strict=True)))
+        fetched = _fetch(
+            *(torch.cat(pair, dim=1) for pair in zip(candidates, unfinished, strict=True))
+        )
         count = candidates[0].shape[1]
         for place, number in enumerate(active):
             sums_of, rows_of, tokens_of = (part[place, :count] for part in fetched)
@@ -67,11 +69,11 @@ def beam_search(
         ]
         if not kept:
             return [sentence.best(n_best) for sentence in sentences]
-        sums, rows, tokens = living
+        sums, rows, tokens = unfinished
         if len(kept) < len(active):
             active = [active[place] for place in kept]
             chosen = torch.tensor(kept).to(source.device, non_blocking=True)
-            sums, rows, tokens = (part.index_select(0, chosen) for part in living)
+            sums, rows, tokens = (part.index_select(0, chosen) for part in unfinished)
         written = np.column_stack([written[living_rows[kept].ravel()], living_tokens[kept].ravel()])
         state.select(rows)
 
@@ -99,12 +101,12 @@ def _best_candidates(
     return best, rows, pieces.view(sentences, -1).gather(1, choices)
 
 
-def _best_living(
+def _best_unfinished(
     sums: Tensor, rows: Tensor, tokens: Tensor, beam_size: int
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the best candidates that do not end, filled up with candidates of -∞."""
-    living = sums.masked_fill(tokens == EOS, _DEAD)
-    best, order = living.topk(min(beam_size, sums.shape[1]), dim=1)
+    unfinished = sums.masked_fill(tokens == EOS, _DEAD)
+    best, order = unfinished.topk(min(beam_size, sums.shape[1]), dim=1)
     return best, rows.gather(1, order), tokens.gather(1, order)
 
 

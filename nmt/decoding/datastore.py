@@ -18,12 +18,12 @@ from nmt.checksums import identity
 from nmt.errors import UserError, one_line
 from nmt.model.transformer import Transformer
 
-_CLUSTER = 400  # keys, about
+_CLUSTER = 400  # keys, approximately
 _PROBED = 8  # clusters
 _ITERATIONS = 8  # of k-means
 _SAMPLE = 50  # keys per centroid that k-means samples
 _ROWS = 4096  # compared with all centroids at once
-_DISTANCES = 2**28  # held at once when comparing all keys: 1 GiB
+_DISTANCES = 2**28  # in memory at a time when comparing all keys: 1 GiB
 
 
 class Datastore:

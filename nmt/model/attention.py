@@ -164,7 +164,7 @@ class CrossAttention(MultiHeadAttention):
 
 
 def _padded(x: Tensor) -> Tensor:
-    """Widen heads by zeros to a multiple of 8, without which CUDA's fast kernels refuse them."""
+    """Zero-pad heads to a multiple of 8, which CUDA's fast kernels require."""
     missing = -x.shape[-1] % 8
     return functional.pad(x, (0, missing)) if missing else x
 

@@ -46,7 +46,7 @@ def for_kernels(mask: Tensor, dtype: torch.dtype) -> Tensor:
     if torch.is_autocast_enabled("cuda"):
         dtype = torch.get_autocast_dtype("cuda")
     keys = mask.shape[-1]
-    # The kernels want rows to start at multiples of 8 numbers, and would copy others.
+    # The kernels require rows aligned to multiples of 8 numbers, and would copy others.
     shape = (*mask.shape[:-1], keys + -keys % 8)
     added = torch.full(shape, float("-inf"), dtype=dtype, device=mask.device)
     return added[..., :keys].masked_fill_(mask, 0.0)

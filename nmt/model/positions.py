@@ -80,7 +80,7 @@ def rotate(x: Tensor, rotations: Tensor) -> Tensor:
 
 
 def _rotate_as_complex(x: Tensor, rotations: Tensor) -> Tensor:
-    """Multiply complex numbers: on a CPU in a third of the time that real ones take."""
+    """Rotate by complex products, which take a third of the time on a CPU."""
     exact = x.to(torch.promote_types(x.dtype, torch.float32))  # there are no 16-bit complex numbers
     if any(stride % 2 for stride in exact.stride()[:-1]):  # a complex number takes two elements
         exact = exact.clone(memory_format=torch.contiguous_format)
@@ -89,7 +89,7 @@ def _rotate_as_complex(x: Tensor, rotations: Tensor) -> Tensor:
 
 
 def _rotate_as_real(x: Tensor, rotations: Tensor) -> Tensor:
-    """Do the same in real numbers: complex ones cannot be compiled, and MPS lacks many."""
+    """Rotate in real numbers: complex ones cannot be compiled and are incomplete on MPS."""
     pairs = x.view(*x.shape[:-1], -1, 2)
     cosine, sines = rotations[..., :1], rotations[..., 2:]
     return torch.addcmul(pairs * cosine, pairs.flip(-1), sines)

@@ -12,17 +12,17 @@ from nmt.errors import one_line
 
 R = TypeVar("R")
 _LOG = logging.getLogger(__name__)
-_REASONS: list[str] = []  # why functions stay as they are
+_REASONS: list[str] = []  # why functions are not compiled
 
 
 def compiled(function: Callable[..., R]) -> Callable[..., R]:
     """Return the function compiled for tensors of any size (`torch.compile`).
 
-    Without Triton, as on Windows, or without the C compiler that it needs, the function itself is
-    called, and a warning is logged.
+    Without Triton, as on Windows, or without the C compiler that it needs, the function runs
+    uncompiled, and a warning is logged.
     """
     if find_spec("triton") is None:
-        _say_that_it_is_slower("Triton is not installed")
+        _log_once("Triton is not installed")
         return function
     fast = torch.compile(function, dynamic=True)
     failed = False
@@ -35,7 +35,7 @@ def compiled(function: Callable[..., R]) -> Callable[..., R]:
             except torch._dynamo.exc.TorchDynamoException as error:  # before anything is computed
                 failed = True
                 reason = getattr(error, "inner_exception", error)
-                _say_that_it_is_slower(one_line(reason)[:200])
+                _log_once(one_line(reason)[:200])
         return function(*arguments, **named)
 
     return call
@@ -56,7 +56,7 @@ def compile_training(layer: nn.Module) -> None:
     layer.forward = forward
 
 
-def _say_that_it_is_slower(reason: str) -> None:
+def _log_once(reason: str) -> None:
     """Log the first reason of this process."""
     if not _REASONS:
         _LOG.warning("slower, since PyTorch cannot compile for the GPU: %s", reason)

@@ -1,6 +1,6 @@
 """Recommends settings for the user's own corpus, from its size, sentence lengths and the time.
 
-More pairs deserve a larger model, if the time suffices to see them several times. The fewer the
+More pairs allow a larger model, if there is time for several passes over them. The fewer the
 passes over the corpus, the less dropout. docs/your-data.md has the measurements behind these rules.
 """
 
@@ -19,7 +19,7 @@ _MOST_READ = 1_000_000  # pairs
 _SHORT = 5  # words
 _FEWEST = 100  # pairs
 _PASSES = 7  # over the corpus; with fewer, a smaller model learns more in the same time
-_OVERFITTING = 50  # passes, from which on a small corpus needs much dropout
+_OVERFITTING = 50  # passes; from this number on, a small corpus needs strong dropout
 _LITTLE_DROPOUT = 0.1
 
 
@@ -121,7 +121,7 @@ decoding:
 
 
 def _fitting(pairs: int, target_pieces: float, minutes: float, device: str) -> tuple[_Size, float]:
-    """Return the largest suitable size that passes often enough over the corpus, and how often.
+    """Return the largest size for which the time allows enough passes, and their number.
 
     A GPU counts as fast enough for any.
     """

@@ -61,9 +61,9 @@ class ProgressBar:
         self._bar.update(min(limit, progress.minutes) - self._bar.n if limit else 1)
         elapsed = progress.minutes - self._begin_minutes
         if not self._time_is_told and elapsed >= _FIRST_ESTIMATE_MINUTES:
-            self.tell_time_left(progress)
+            self.print_time_left(progress)
 
-    def tell_time_left(self, progress: Progress) -> None:
+    def print_time_left(self, progress: Progress) -> None:
         """Print the remaining time at the speed so far, including validations."""
         self._time_is_told = True
         elapsed = progress.minutes - self._begin_minutes

@@ -179,13 +179,13 @@ class DistributedWorker(Worker):
 
     @contextmanager
     def one_voice(self) -> Iterator[None]:
-        """Let only the main process print, and if processes fail, the first to fail."""
+        """Let only the main process print, or after a failure, the first process to fail."""
         try:
             with nullcontext() if self.is_main else _silence():
                 yield
         except Exception as error:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)  # sent by torchrun after a failure
-            lost = self._lost() if _tells_of_loss(error) else ""
+            lost = self._lost() if _is_lost_connection(error) else ""
             if self._store.add("failures", 1) > 1:
                 sys.exit(2)
             if lost:
@@ -303,7 +303,7 @@ def _own(device: torch.device) -> torch.device:
     return own
 
 
-def _tells_of_loss(error: Exception) -> bool:
+def _is_lost_connection(error: Exception) -> bool:
     """Return whether NCCL or gloo reports that another process does not answer."""
     by_gloo = isinstance(error, RuntimeError) and "gloo" in str(error)
     return isinstance(error, distributed.DistError) or by_gloo

@@ -120,7 +120,7 @@ class Trainer:
                 if validation_is_due(self.settings, self.progress, self._batches_in_epoch):
                     self._validate()
                     if not self._limit():
-                        bar.tell_time_left(self.progress)
+                        bar.print_time_left(self.progress)
                 if checkpoint_is_due(self.settings, self.progress, *self._saved):
                     self._save()
 
@@ -161,7 +161,7 @@ class Trainer:
         return reached_limit(self.settings, self.progress)
 
     def _tick(self) -> None:
-        """Synchronize time and interruptions, so that all workers decide alike."""
+        """Synchronize time and interruptions, so that all workers make the same decisions."""
         minutes, interrupted = self.worker.largest(
             (time.monotonic() - self._started) / 60, self._interruption.requested
         )

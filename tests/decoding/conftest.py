@@ -1,4 +1,4 @@
-"""Models for searches: random Transformers, and stubs whose every probability is written down."""
+"""Models for searches: random Transformers, and stubs with scripted probabilities."""
 
 from collections.abc import Callable, Mapping
 
@@ -13,7 +13,7 @@ Script = Callable[[list[int], tuple[int, ...]], Mapping[int, float]]
 
 
 class ScriptedState:
-    """Of each row the source, and the tokens read so far."""
+    """The source of each row, and the tokens read so far."""
 
     def __init__(self, sources: list[list[int]]):
         self.sources = sources
@@ -26,7 +26,7 @@ class ScriptedState:
 
 
 class ScriptedModel:
-    """Looks to a search like a Transformer; `script` gives the next token's probabilities.
+    """Stands in for a Transformer; `script` gives the next token's probabilities.
 
     script: (source ids, target tokens without <sos>) → {token: probability}, the rest being 0
     rows: how many rows each step had
@@ -63,7 +63,7 @@ def scripted() -> type[ScriptedModel]:
 def make_random_model(
     seed: int = 1, source_size: int = 11, target_size: int = 11, **changes: object
 ) -> Transformer:
-    """Return a model that writes many different things, of different lengths."""
+    """Return a model with varied outputs of different lengths."""
     tiny: dict[str, object] = {
         "d_model": 16,
         "heads": 2,

@@ -1,4 +1,4 @@
-"""Words of a translation go with the source words that they attend to."""
+"""Target words are aligned to the source words that they attend to."""
 
 from collections.abc import Callable
 
@@ -34,7 +34,7 @@ def test_names_and_verbs_are_aligned_by_a_model_that_has_learned_them(
     assert align(translator, "") == ("", [])
 
 
-def test_lines_in_parts_count_their_words_on(trained_run: RunFolder) -> None:
+def test_word_numbers_continue_across_the_parts_of_a_line(trained_run: RunFolder) -> None:
     translator = load_translator(trained_run, engine="pytorch", device="cpu")
 
     text, pairs = align(translator, "Anna sings today. " * 20)
@@ -44,7 +44,7 @@ def test_lines_in_parts_count_their_words_on(trained_run: RunFolder) -> None:
     assert pairs == sorted((s + 3 * i, t + 3 * i) for s, t in once for i in range(20))
 
 
-def test_a_target_word_goes_with_the_sum_over_its_pieces() -> None:
+def test_a_target_word_is_aligned_by_the_sum_over_its_pieces() -> None:
     weights = torch.tensor([[0.5, 0.3, 0.0, 0.2], [0.0, 0.6, 0.3, 0.1], [0.1, 0.1, 0.1, 0.7]])
 
     # Source pieces of words 0, 1, 1 and <eos>; target pieces of words 0, 0 and 1.

@@ -1,4 +1,4 @@
-"""Sentences are shared out among batches of like work, and none is lost."""
+"""Sentences are divided among batches of similar cost, and none is lost."""
 
 import pytest
 
@@ -21,13 +21,13 @@ def test_every_sentence_is_in_one_batch_that_keeps_to_the_limit(limit, workers):
         assert len(batch) == 1 or padded(batch, tokens) <= limit
 
 
-def test_sentences_of_a_batch_are_of_like_length_the_longest_first():
+def test_sentences_of_a_batch_have_similar_lengths_the_longest_first():
     batches = share_out([5, 1, 9, 2, 9, 1], 10)
 
     assert [sorted(batch) for batch in batches] == [[4], [2], [0], [1, 3, 5]]
 
 
-def test_workers_get_as_many_batches_of_like_work():
+def test_workers_get_equally_many_batches_of_similar_cost():
     tokens = [2 * (2 + i % 9) for i in range(1000)]
 
     batches = share_out(tokens, 8000, workers=2)
@@ -37,7 +37,7 @@ def test_workers_get_as_many_batches_of_like_work():
     assert max(work) < 1.1 * min(work)
 
 
-def test_a_few_sentences_are_not_worth_sharing_out():
+def test_a_few_sentences_are_not_split_among_workers():
     tokens = [2 * (2 + i % 9) for i in range(1000)]
 
     assert len(share_out(tokens[:50], 8000, workers=2)) == 1

@@ -1,4 +1,4 @@
-"""Beam search finds what it should, and is greedy search at width one."""
+"""Beam search finds the best hypotheses, and equals greedy search at width one."""
 
 import itertools
 import math
@@ -47,7 +47,7 @@ def test_a_beam_of_one_is_greedy_search(seed, changes, random_model, random_sour
 def enumerate_all(
     model: Transformer, source: list[int], limit: int, alpha: float
 ) -> list[tuple[float, list[int]]]:
-    """Score every sequence of at most `limit` pieces, without search and cache.
+    """Score all sequences of at most `limit` pieces, without search and cache.
 
     Sequences below the limit end with <eos>.
     """

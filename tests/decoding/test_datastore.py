@@ -1,4 +1,4 @@
-"""A datastore finds the nearest keys, and is refused where it is not what it should be."""
+"""A datastore finds the nearest keys; damaged or mismatched ones are refused."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ from nmt.model.weights import save_weights
 
 
 def keys_in_groups(count: int, seed: int = 1) -> tuple[Tensor, Tensor]:
-    """Return keys around 50 places, as hidden states are, and the tokens 0 to 10 in turn."""
+    """Return keys in 50 clusters, like hidden states, and the tokens 0 to 10 in turn."""
     generator = torch.Generator().manual_seed(seed)
     places = torch.randn(50, 16, generator=generator) * 3
     around = torch.randint(50, (count,), generator=generator)
@@ -26,7 +26,7 @@ def keys_in_groups(count: int, seed: int = 1) -> tuple[Tensor, Tensor]:
 
 
 def by_definition(keys: Tensor, queries: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return squared distances and numbers of the nearest keys, all of them compared."""
+    """Return squared distances and indices of the nearest keys, by brute force."""
     distances = torch.cdist(queries.double(), keys.double()).square()
     found = distances.topk(count, dim=1, largest=False)
     return found.values.float(), found.indices
@@ -129,7 +129,7 @@ def test_one_of_other_weights_is_refused(weights, model, random_model):
 
 
 def changed(name: str, change: Callable[[Tensor], Tensor]) -> Callable[[Path], None]:
-    """Return what writes a datastore again with one of its tensors changed."""
+    """Return a function that rewrites a datastore with one tensor changed."""
 
     def write(path: Path) -> None:
         stored = load_file(path)

@@ -1,4 +1,4 @@
-"""A run folder holds all that a translator needs."""
+"""A run folder contains everything that a translator needs."""
 
 import itertools
 import json
@@ -110,7 +110,7 @@ def test_a_run_may_be_named_by_a_string_and_a_text_must_be_in_a_list(run):
 
 @pytest.mark.parametrize("device", ["cuda", "cuda:1"])
 @pytest.mark.parametrize("engine", ["ctranslate2", "pytorch"])
-def test_a_gpu_that_is_not_there_is_refused(run, engine, device):
+def test_a_missing_gpu_is_refused(run, engine, device):
     with pytest.raises(UserError, match=f"--device {device}: not available here"):
         load_translator(run, device=device, engine=engine)
 
@@ -120,7 +120,7 @@ def test_a_wrong_value_is_refused(run):
         load_translator(run, overrides=["decoding.beam_size=0"], device=CPU)
 
 
-def test_weights_that_are_not_there_yet_are_refused(run):
+def test_missing_weights_are_refused(run):
     with pytest.raises(UserError, match=r"averaged\.safetensors: no such weights"):
         load_translator(run, weights="averaged", device=CPU)
 
@@ -137,7 +137,7 @@ def test_weights_of_another_vocabulary_are_refused(run, toy_config):
 
 
 def copy_of(run: RunFolder, name: str, seed: int, **changes: dict[str, object]) -> RunFolder:
-    """Copy a run beside it, with other weights and with sections of its configuration changed."""
+    """Copy a run next to it, with other weights and changed sections of its configuration."""
     copy = RunFolder(Path(shutil.copytree(run.path, run.path.with_name(name))))
     sections = {
         section: getattr(run.config, section).model_copy(update=fields)

@@ -1,4 +1,4 @@
-"""Neighbours bring into a model's probabilities what training met in like places."""
+"""Neighbours mix the tokens of similar training positions into a model's probabilities."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The best pieces of each row are what the logits say, but for what may not come."""
+"""The best pieces of each row by their logits, except those that are not allowed."""
 
 import math
 
@@ -14,7 +14,7 @@ BEST_FIRST = torch.tensor([[PAD, SOS, EOS, A, 5, 1]])
 
 
 def logits(rows: int, columns: int = 6) -> Tensor:
-    """Random ones, but of few columns those that put the pieces in the order of `BEST_FIRST`."""
+    """Random logits; with few columns, those that rank the pieces as in `BEST_FIRST`."""
     if columns > BEST_FIRST.numel():
         generator = torch.Generator().manual_seed(rows)
         return torch.randn(rows, columns, generator=generator) * 3

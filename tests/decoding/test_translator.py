@@ -1,4 +1,4 @@
-"""Lines in, as many lines out: whatever the lines are."""
+"""Any lines in, the same number of lines out."""
 
 import itertools
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def words() -> Tokenizers:
 
 
 class ScriptedSearch:
-    """Answers as it is told, and keeps what it was asked.
+    """Returns scripted answers, and records its arguments.
 
     answer: from a source's ids with <eos>, to the ids of its hypotheses
     """
@@ -398,7 +398,7 @@ def test_no_part_is_too_long_for_the_model(beam_size, translator, subwords):
     assert found.parts > 12
 
 
-def test_lines_in_parts_do_not_move_their_neighbours(translator, words):
+def test_lines_in_parts_do_not_shift_other_lines(translator, words):
     lines = ["Anna", "Ben . " * 20, "", "Ben", "liest " * 30, "singt"]
 
     found = translator(words, search=echo(8)).translate(lines)
@@ -421,7 +421,7 @@ def test_an_unknown_word_is_carried_over(translator, words):
     assert [t.text for t in found] == ["Zora singt .", "Yann singt ."]
 
 
-def test_unknown_words_stay_when_they_shall(translator, words):
+def test_unknown_words_stay_if_configured(translator, words):
     ready = translator(words, replace_unknown=False, search=write(UNK, 6, 8))
 
     [found] = ready.translate(["Zora singt ."])
@@ -501,7 +501,7 @@ def test_long_lines_carry_words_over_in_each_part(carrying, translator):
 
 
 def test_a_line_of_nothing_but_names_is_cut_between_them(carrying, translator):
-    """Each would be one placeholder, but only so many can be hidden at once."""
+    """Each would be one placeholder, but a segment has a limited number of them."""
     ready = translator(carrying, longest_source=20, search=echo())
     line = " ".join(f"Zora{'x' * i}" for i in range(20))
 

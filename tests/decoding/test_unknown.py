@@ -1,4 +1,4 @@
-"""The source word that attention points at takes the place of <unk>."""
+"""The most attended source word replaces <unk>."""
 
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ TARGET = WordTokenizer("whitespace", "de", Vocabulary([*SPECIALS, "und", "sagt"]
 
 
 class AttendingModel:
-    """Looks like a Transformer of two layers whose last attends as told.
+    """Stands in for a two-layer Transformer whose last layer attends with the given weights.
 
     weights: (heads, target, source)
     """

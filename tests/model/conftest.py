@@ -1,4 +1,4 @@
-"""Tiny models with weights far from their initial values, and the equations written out slowly."""
+"""Tiny models with weights far from their initial values, and a slow reference implementation."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ def make_config(**changes: object) -> ModelConfig:
 
 
 def randomise(module: nn.Module, seed: int) -> None:
-    """Give every parameter random values; zero biases and norms of one would hide mistakes."""
+    """Set every parameter to random values; initial biases and norms would hide mistakes."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in module.parameters():

@@ -1,4 +1,4 @@
-"""Attention equals its equation, by whichever way it is computed."""
+"""Attention equals its equation in every implementation."""
 
 import pytest
 import torch
@@ -59,7 +59,7 @@ def test_attention_weights_follow_another_scale():
 @pytest.mark.parametrize("kind", [SelfAttention, CrossAttention])
 @pytest.mark.parametrize("masked", [False, True])
 def test_without_dropout_training_and_decoding_compute_the_same(config, kind, masked):
-    """In training on a CPU the equation itself, else PyTorch's kernel."""
+    """Training on a CPU uses the equation itself, everything else PyTorch's kernel."""
     torch.manual_seed(1)
     layer = kind(config(d_key=3, d_value=5, score_scale="d_model"))
     x, memory = torch.randn(2, 6, 8), torch.randn(2, 6, 8)

@@ -1,4 +1,4 @@
-"""Padding stands on the right and is <pad>."""
+"""Padding is on the right and consists of <pad>."""
 
 import torch
 

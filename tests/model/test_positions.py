@@ -1,4 +1,4 @@
-"""Position vectors: the paper's sinusoids, or learnt ones; and the angles of rotary ones."""
+"""Positions: the paper's sinusoids, learned vectors, and rotary angles."""
 
 import math
 
@@ -83,7 +83,7 @@ def test_learned_positions_are_trained(config):
     assert positions.table.grad[:, 0].tolist() == [0, 0, 1, 1, 1] + [0] * 11
 
 
-def test_turned_queries_and_keys_see_distances_and_not_places(config):
+def test_scores_of_rotated_queries_and_keys_depend_on_distance(config):
     positions = RotaryPositions(config(d_key=6))
     query, key = torch.randn(2, 6, generator=torch.Generator().manual_seed(1))
 
@@ -99,7 +99,7 @@ def test_turned_queries_and_keys_see_distances_and_not_places(config):
     assert product(3, 3) == pytest.approx(float(query @ key), abs=1e-5)
 
 
-def test_every_pair_is_turned_by_its_own_angle(config):
+def test_every_pair_is_rotated_by_its_own_angle(config):
     positions = RotaryPositions(config(d_key=4))
     x = torch.tensor([1.0, 0.0, 0.0, 2.0]).view(1, 1, 1, 4)
 
@@ -109,7 +109,7 @@ def test_every_pair_is_turned_by_its_own_angle(config):
 
 
 @pytest.mark.parametrize("shape", [(1, 2, 3, 5), (2, 3, 1, 5)])
-def test_columns_in_rows_of_an_odd_width_are_turned_alike(config, shape):
+def test_tensors_with_odd_strides_are_rotated_correctly(config, shape):
     wide = torch.randn(shape, generator=torch.Generator().manual_seed(1))
     rotations = RotaryPositions(config(d_key=4))(0, shape[2])
 
@@ -119,7 +119,7 @@ def test_columns_in_rows_of_an_odd_width_are_turned_alike(config, shape):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
-def test_turning_keeps_the_type(dtype, config):
+def test_rotation_keeps_the_type(dtype, config):
     x = torch.randn(2, 3, 5, 4, generator=torch.Generator().manual_seed(1))
     rotations = RotaryPositions(config())(2, 5)
 
@@ -137,7 +137,7 @@ def test_turning_keeps_the_type(dtype, config):
         (torch.bfloat16, {"rtol": 0.02, "atol": 0.02}),
     ],
 )
-def test_real_and_complex_numbers_turn_alike(dtype, tolerance, config):
+def test_real_and_complex_rotations_are_equal(dtype, tolerance, config):
     rotations = RotaryPositions(config(d_key=6))(2, 5)
     values = torch.randn(2, 3, 5, 6, generator=torch.Generator().manual_seed(1)).to(dtype)
     found = []

@@ -25,7 +25,7 @@ MakeConfig = Callable[..., Config]
 def compiler(
     monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> CompileCounterWithBackend:
-    """Let functions be compiled here, by default without making code of them, and count them."""
+    """Enable compilation, by default without code generation, and count the compilations."""
     counter = CompileCounterWithBackend(getattr(request, "param", "eager"))
     monkeypatch.setattr(module, "find_spec", lambda name: "there")
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=counter))

@@ -1,4 +1,4 @@
-"""The output layer with its loss: in rows as in one piece."""
+"""The output layer with its loss: blocks of rows give the result of the whole."""
 
 import pytest
 import torch
@@ -99,7 +99,7 @@ def test_under_autocast_products_are_rounded_and_sums_are_not(bias: bool) -> Non
         assert 0 < (gradient - exact).norm() < 0.01 * exact.norm()
 
 
-def test_going_back_twice_is_refused() -> None:
+def test_a_second_backward_pass_is_refused() -> None:
     hidden, weight, _, labels = inputs(3, 5, False)
     loss, _ = linear_cross_entropy(hidden, weight, None, labels, 0.1)
     loss.backward(retain_graph=True)

@@ -37,7 +37,7 @@ def test_the_gradient_passes_where_the_number_did() -> None:
 
 
 @pytest.mark.parametrize("shape", [(1,), (3,), (5, 7, 2), (0, 4)])
-def test_any_shape_goes(shape: tuple[int, ...]) -> None:
+def test_any_shape_is_accepted(shape: tuple[int, ...]) -> None:
     assert dropped(0.5, *shape).shape == shape
 
 
@@ -55,7 +55,7 @@ def test_nothing_is_dropped_but_in_training(rate: float) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
-def test_what_is_left_grows_alike_in_every_type(dtype: torch.dtype) -> None:
+def test_kept_values_are_scaled_equally_in_every_type(dtype: torch.dtype) -> None:
     torch.manual_seed(3)
     found = Dropout(0.3)(torch.full((50, 200), 3.0, dtype=dtype))
 

@@ -1,4 +1,4 @@
-"""`linear` computes what PyTorch's own does, whichever library multiplies."""
+"""`linear` equals PyTorch's, with either library."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ needs_onednn = pytest.mark.skipif(not has_onednn(), reason="this PyTorch comes w
 
 @pytest.fixture
 def onednn_pays(monkeypatch):
-    """As on a processor where oneDNN is faster, for products however small."""
+    """Use oneDNN for products of any size, as on processors where it is faster."""
     monkeypatch.setattr(module, "_onednn_is_faster", lambda: True)
     monkeypatch.setattr(module, "_LEAST_WORK", 1)
 

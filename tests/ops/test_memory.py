@@ -1,4 +1,4 @@
-"""What is kept in memory, and what is given back."""
+"""Which memory is kept, and which is returned to the system."""
 
 import os
 import platform
@@ -31,7 +31,7 @@ print((resident() - before) / (held - before))
 
 
 def kept(*arguments: str) -> float:
-    """Return the share of 128 MiB that a process still holds when it has freed them."""
+    """Return the share of 128 MiB that a process still holds after freeing it."""
     command = [sys.executable, "-c", KEPT, *arguments]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 

@@ -1,4 +1,4 @@
-"""Work on several threads comes back in order and leaves PyTorch's settings alone."""
+"""Work on several threads returns results in order and preserves PyTorch's settings."""
 
 import threading
 import time
@@ -66,7 +66,7 @@ def test_one_item_keeps_all_threads():
     assert side_by_side(lambda _: torch.get_num_threads(), []) == []
 
 
-def test_items_are_drawn_in_order_and_only_so_far_ahead():
+def test_items_are_prefetched_in_order_up_to_a_limit():
     drawn: list[int] = []
     enough = threading.Event()
 

@@ -77,7 +77,7 @@ def test_a_damaged_run_is_a_line_beside_the_others(make_run: MakeRun) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         (
             "metrics.jsonl",
@@ -90,14 +90,14 @@ def test_a_damaged_run_is_a_line_beside_the_others(make_run: MakeRun) -> None:
     ],
 )
 def test_a_run_whose_numbers_are_gone_is_a_line_too(
-    make_run: MakeRun, name: str, told: str
+    make_run: MakeRun, name: str, message: str
 ) -> None:
     make_run("good")
     bad = make_run("bad")
     (bad.path / name).write_text("{}\n")
     [_], [line] = summarize_runs(Path("runs"))
-    assert re.search(told, line)
-    with pytest.raises(UserError, match=told):
+    assert re.search(message, line)
+    with pytest.raises(UserError, match=message):
         run_facts(bad)
 
 

@@ -46,7 +46,9 @@ def gradients(model: Transformer) -> list[torch.Tensor]:
     return [p.grad.clone() for p in model.parameters() if p.grad is not None]
 
 
-def learnt(model: Transformer, seed: Seed = SEED, batch: Batch = BATCH) -> list[torch.Tensor]:
+def losses_and_gradients(
+    model: Transformer, seed: Seed = SEED, batch: Batch = BATCH
+) -> list[torch.Tensor]:
     """Return the losses and gradients that the threads find."""
     model.zero_grad()
     losses = backward_in_shards(loss_of(model), batch, batch.tokens, seed)
@@ -82,7 +84,7 @@ def test_shares_make_up_the_batch() -> None:
 
 def test_two_threads_find_the_gradient_of_the_whole_batch() -> None:
     model = make_model(0.0)
-    found = learnt(model)
+    found = losses_and_gradients(model)
     model.zero_grad()
     losses = backward(loss_of(model), BATCH, BATCH.tokens)
     expected = [*losses, *gradients(model)]
@@ -93,7 +95,7 @@ def test_two_threads_find_the_gradient_of_the_whole_batch() -> None:
 
 def test_gradients_of_several_batches_add_up() -> None:
     model = make_model(0.0)
-    once = learnt(model)[2:]
+    once = losses_and_gradients(model)[2:]
     backward_in_shards(loss_of(model), BATCH, BATCH.tokens, SEED)
     for parameter, gradient in zip(model.parameters(), once, strict=True):
         torch.testing.assert_close(parameter.grad, 2 * gradient)
@@ -101,11 +103,11 @@ def test_gradients_of_several_batches_add_up() -> None:
 
 def test_the_seed_decides_whichever_thread_is_faster() -> None:
     model = make_model(0.3)
-    first = learnt(model)
+    first = losses_and_gradients(model)
     for _ in range(5):
-        assert all(map(torch.equal, first, learnt(model)))
+        assert all(map(torch.equal, first, losses_and_gradients(model)))
     for other in (Seed(2, 2, 0), Seed(1, 3, 0), Seed(1, 2, 1)):
-        assert not torch.equal(first[0], learnt(model, other)[0])
+        assert not torch.equal(first[0], losses_and_gradients(model, other)[0])
 
 
 def test_threads_drop_different_numbers() -> None:
@@ -140,10 +142,10 @@ def test_a_large_batch_takes_rounds_of_shards(
     r_drop: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = make_model(0.0)
-    once = learnt(model)
+    once = losses_and_gradients(model)
     padded = max(BATCH.source.numel(), BATCH.target_in.numel())
     monkeypatch.setattr("nmt.training.backward._MOST_TOKENS", padded // 4)
-    for one, other in zip(once, learnt(model), strict=True):
+    for one, other in zip(once, losses_and_gradients(model), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
     loss = Watched(r_drop)
     backward_in_shards(loss, BATCH, BATCH.tokens, SEED)
@@ -153,7 +155,7 @@ def test_a_large_batch_takes_rounds_of_shards(
 
 
 def test_all_threads_are_there_again_afterwards() -> None:
-    learnt(make_model(0.0))
+    losses_and_gradients(make_model(0.0))
     assert torch.get_num_threads() == 2
 
 

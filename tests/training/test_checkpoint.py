@@ -164,9 +164,9 @@ def test_the_checkpoint_before_takes_the_place_of_a_damaged_one(
 
     train(config, Path("run"), resume=True)
 
-    told = " ".join(capsys.readouterr().out.split())
-    assert "run/checkpoint.pt: " in told
-    assert "going on from the checkpoint before, of update 5; best, last and averaged" in told
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "run/checkpoint.pt: " in printed
+    assert "going on from the checkpoint before, of update 5; best, last and averaged" in printed
     for which in ("best", "last"):
         assert run.weights(which).read_bytes() == reference.weights(which).read_bytes()
     assert not Path("ran").exists()

@@ -23,7 +23,7 @@ from nmt.config import Config
 from nmt.config_files import dump_config
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
-from nmt.training.distributed import DistributedWorker, _tells_of_loss, joined
+from nmt.training.distributed import DistributedWorker, _is_lost_connection, joined
 from nmt.training.train import train
 
 MakeConfig = Callable[..., Config]
@@ -268,8 +268,8 @@ def test_a_process_leaves_only_when_gloo_has_let_go_of_its_messages(
 
 
 def test_a_mistake_that_names_gloo_is_no_lost_process() -> None:
-    assert _tells_of_loss(RuntimeError("[gloo] Connection closed by peer"))
-    assert not _tells_of_loss(UserError("runs/igloo: already exists"))
+    assert _is_lost_connection(RuntimeError("[gloo] Connection closed by peer"))
+    assert not _is_lost_connection(UserError("runs/igloo: already exists"))
 
 
 def test_a_mistake_is_reported_once(two: Path) -> None:

@@ -90,9 +90,9 @@ def test_how_the_vocabulary_fits_the_new_text_is_reported_before_training(
     trained_run: RunFolder, given: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     train(config_from(trained_run, "best", given, []), "new")
-    told = capsys.readouterr().out
-    assert f"vocabulary of    {trained_run.path}" in told
-    assert told.index("pieces per word") < told.index("parameters")
+    message = capsys.readouterr().out
+    assert f"vocabulary of    {trained_run.path}" in message
+    assert message.index("pieces per word") < message.index("parameters")
 
 
 def test_a_vocabulary_that_knows_too_little_is_refused(
@@ -107,7 +107,7 @@ def test_a_vocabulary_that_knows_too_little_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("override", "told"),
+    ("override", "message"),
     [
         ("model.d_model=32", "model.d_model: 32 differs from 64 in "),
         ("tokenizer.kind=unigram", "tokenizer.kind: unigram differs from bpe in "),
@@ -117,11 +117,11 @@ def test_a_vocabulary_that_knows_too_little_is_refused(
     ],
 )
 def test_what_does_not_fit_the_run_is_refused(
-    trained_run: RunFolder, given: Config, override: str, told: str
+    trained_run: RunFolder, given: Config, override: str, message: str
 ) -> None:
     with pytest.raises(UserError, match=r"^[^\n]*$") as caught:
         train(config_from(trained_run, "best", given, [override]), "new")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert not Path("new").exists()
 
 

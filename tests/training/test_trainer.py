@@ -589,8 +589,8 @@ def test_the_time_left_is_printed_at_the_start_and_after_each_validation_but_the
     monkeypatch.setattr("nmt.training.console._FIRST_ESTIMATE_MINUTES", seconds / 60)
     trainer = make_trainer(toy_config(training={"max_updates": 4, "validate_updates": 2}))
     trainer.run()
-    told = capsys.readouterr().out.count("at this speed the training ends in")
-    assert told == times
+    printed = capsys.readouterr().out.count("at this speed the training ends in")
+    assert printed == times
 
 
 def test_points_of_the_curve_are_recorded_once_over_a_resumption(

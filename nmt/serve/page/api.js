@@ -1,4 +1,4 @@
-// Calls of the server; what goes wrong is shown above the page.
+// Requests to the server; errors are shown above the page.
 
 const problem = document.getElementById("problem");
 
@@ -30,7 +30,7 @@ export async function call(path, body, signal) {
   return found;
 }
 
-// Returns a function that calls and cancels its call before; null for what was cancelled or failed.
+// Returns a function that sends a request and cancels its previous one; null if cancelled or failed.
 export function latest() {
   let controller = new AbortController();
   return async (path, body) => {

@@ -1,4 +1,4 @@
-// The frame of the page: which view is shown, the theme, the key.
+// The frame of the page: navigation between views, the theme, the API key.
 
 import { call, showProblem } from "./api.js";
 
@@ -11,7 +11,7 @@ function storage(name, value) {
     if (value !== undefined) localStorage.setItem(name, value);
     return localStorage.getItem(name) ?? "";
   } catch {
-    return ""; // a browser that keeps nothing
+    return ""; // storage is blocked in this browser
   }
 }
 

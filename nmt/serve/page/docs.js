@@ -1,4 +1,4 @@
-// The OpenAPI document, to be read.
+// The OpenAPI document, rendered for reading.
 
 import { call } from "./api.js";
 import { h } from "./dom.js";

@@ -1,4 +1,4 @@
-// Building elements: no markup from strings, so that no text can become markup.
+// Builds elements, never from HTML strings, so that text is never interpreted as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -20,7 +20,7 @@ export function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-// Calls `work` once things have been quiet for some milliseconds.
+// Delays `work` until it has not been called for some milliseconds.
 export function debounced(work, milliseconds) {
   let timer;
   return (...values) => {

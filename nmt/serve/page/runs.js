@@ -161,7 +161,7 @@ export function start(main) {
       showPlots();
       if (stale.some((row) => row.name === state.chosen) || about.hidden) showAbout();
     } catch {
-      // shown above the page
+      // the error is shown above the page
     }
   }
 

@@ -1,11 +1,11 @@
-// The view Translate: text, translation, and a look inside.
+// The view Translate: text, translation, and inspection.
 
 import { call, latest } from "./api.js";
 import { drawHeat, drawLines } from "./attention.js";
 import { debounced, h, percent } from "./dom.js";
 import { bothSides, cut, probability, weights } from "./words.js";
 
-const MOST_INSPECTED = 20; // sentences, as the server has it
+const MOST_INSPECTED = 20; // sentences; the server has the same limit
 const OPTIONS = 5;
 
 export function start(main, query) {
@@ -26,7 +26,7 @@ export function start(main, query) {
   const link = h("button", { type: "button" }, "Copy link");
   text.value = query.get("text") ?? "";
 
-  // ------------------------------------------------------------------------------- inside
+  // ------------------------------------------------------------------------------- inspection
   const options = h("ol", { class: "options", id: "options" });
   const layer = h("select", { id: "layer" });
   const head = h("select", { id: "head" });
@@ -68,7 +68,7 @@ export function start(main, query) {
     swap.hidden = !reverse();
   }
 
-  // ------------------------------------------------------------------------------- showing
+  // ------------------------------------------------------------------------------- rendering
   function showOutput() {
     output.replaceChildren(state.gap, ...state.sentences.flatMap((sentence, number) => [showSentence(sentence, number), sentence.gap]));
     output.classList.toggle("shaded", shade.checked);
@@ -176,10 +176,10 @@ export function start(main, query) {
       h("td", {}, h("span", { class: `fate ${each.fate}` }, each.fate), each.score === null ? null : h("span", { class: "score" }, `score ${each.score.toFixed(3)}`)))));
   }
 
-  // ------------------------------------------------------------------------------- asking
+  // ------------------------------------------------------------------------------- requests
   async function translate() {
     const value = text.value;
-    if (!run.value) return; // the list of runs translates when it comes
+    if (!run.value) return; // translated when the list of runs has loaded
     if (state.asked === linkOf(value)) return;
     state.asked = linkOf(value);
     history.replaceState(null, "", state.asked);
@@ -193,7 +193,7 @@ export function start(main, query) {
     const found = await ask("/v1/translate", { text: value, run: run.value });
     output.classList.remove("busy");
     if (!found) {
-      if (state.asked === linkOf(value)) state.asked = null; // it failed, so that it may be asked again
+      if (state.asked === linkOf(value)) state.asked = null; // failed: allow a retry
       return;
     }
     const [{ sentences, gap }] = found.texts;

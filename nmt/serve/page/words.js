@@ -2,7 +2,7 @@
 
 const WORD = /[\p{L}\p{N}\p{M}_]+|[^\s\p{L}\p{N}\p{M}_]+/gu;
 
-// Cuts a text into words and what is between them: [{text, word, pieces}], pieces by number.
+// Splits a text into words and the text between them: [{text, word, pieces}], pieces by index.
 // The server counts characters as code points.
 export function cut(text, spans) {
   const found = [];
@@ -51,7 +51,7 @@ export function weights(sentence, sides, layer, head) {
   );
 }
 
-// How probable the model found a word: the product over its pieces.
+// The model's probability of a word: the product over its pieces.
 export function probability(sentence, word) {
   return Math.exp(word.pieces.reduce((sum, piece) => sum + sentence.attention.log_probabilities[piece], 0));
 }

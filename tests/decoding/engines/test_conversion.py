@@ -1,4 +1,4 @@
-"""The converted model that a run carries: made when missing, damaged or outdated, never half."""
+"""The converted model in a run: created if missing, damaged or outdated, and always complete."""
 
 import shutil
 import subprocess
@@ -42,7 +42,7 @@ def test_it_is_made_once_and_kept(run: RunFolder) -> None:
     assert carried(run) == [folder.name]
 
 
-def test_a_damaged_one_is_made_again(run: RunFolder) -> None:
+def test_a_damaged_one_is_converted_again(run: RunFolder) -> None:
     with converted(run, "best") as folder:
         content = (folder / "model.bin").read_bytes()
     (folder / "model.bin").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
@@ -51,7 +51,7 @@ def test_a_damaged_one_is_made_again(run: RunFolder) -> None:
     assert carried(run) == [folder.name]
 
 
-def test_those_of_other_weights_and_of_killed_conversions_go(run: RunFolder) -> None:
+def test_outdated_and_partial_models_are_deleted(run: RunFolder) -> None:
     for name in ("0123abc", ".half"):
         (run.converted / name).mkdir(parents=True)
     with converted(run, "best") as folder:
@@ -108,9 +108,7 @@ def test_each_kind_of_weights_has_its_model(run: RunFolder) -> None:
     assert (best / "model.bin").read_bytes() != (last / "model.bin").read_bytes()
 
 
-def test_a_run_that_cannot_be_written_to_translates_all_the_same(
-    run: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_read_only_run_translates_too(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*arguments: object, **options: object) -> None:
         raise PermissionError("read-only")
 

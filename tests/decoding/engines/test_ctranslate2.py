@@ -72,7 +72,7 @@ def decoding(beam_size: int = 1) -> DecodingConfig:
 
 @pytest.fixture
 def model(random_model: Callable[..., Transformer]) -> Callable[..., Transformer]:
-    """Return a function that makes a random model with biases of its own on some tokens.
+    """Return a function that makes a random model with biases on some tokens.
 
     <pad> and <sos> are improbable, as in a trained model: the library leaves their share out.
     """
@@ -88,7 +88,7 @@ def model(random_model: Callable[..., Transformer]) -> Callable[..., Transformer
 
 
 def log_probability(model: Transformer, source: list[int], ids: list[int]) -> float:
-    """Return that of the ids and <eos> after them, all at once by teacher forcing."""
+    """Return that of the ids and <eos>, in one pass with teacher forcing."""
     with torch.inference_mode():
         logits = model(torch.tensor([source]), torch.tensor([[SOS, *ids]]))
     steps = logits[0].log_softmax(-1)
@@ -244,7 +244,7 @@ def test_it_supports_what_it_is_tested_with():
         ("decoding", {"neighbours": 4}, "does not support decoding.neighbours"),
     ],
 )
-def test_what_it_cannot_do_is_a_reason(section, changes, reason):
+def test_unsupported_options_are_reasons(section, changes, reason):
     [found] = ctranslate2.supports(Config.model_validate({section: changes}))
 
     assert reason in found
