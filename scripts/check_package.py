@@ -28,7 +28,7 @@ WRONG = PROGRAM.replace("list[str]", "list[int]")
 
 
 def check(package: Path, python: str) -> None:
-    """Install a wheel or an sdist, and try it out."""
+    """Install a wheel or an sdist, and test it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run(folder, python, "-m", "venv", "venv")

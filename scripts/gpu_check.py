@@ -1,8 +1,8 @@
 """Check training and decoding on a GPU, in minutes: `make gpu-check`.
 
 Each stage is timed, and a stage that fails does not stop the next one; the results are printed as
-a table and written to a JSON file. With --pretend the stages run, small, on a CUDA device that is
-only pretended (scripts/pretend_cuda).
+a table and written to a JSON file. With --pretend the stages run, small, on a simulated CUDA
+device (scripts/pretend_cuda).
 """
 
 import argparse
@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-sys.path.insert(1, str(Path(__file__).with_name("bench")))  # as its scripts find each other
+sys.path.insert(1, str(Path(__file__).with_name("bench")))  # its scripts import each other
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,7 +59,7 @@ def run_stages(
             outcome = {"result": "passed", "found": stage(setup)}
         except Skipped as reason:
             outcome = {"result": "skipped", "found": str(reason)}
-        except Exception as error:  # the next stages may still say something
+        except Exception as error:  # the next stages may still be informative
             outcome = {"result": "FAILED", "found": f"{type(error).__name__}: {error}"}
         seconds = round(time.perf_counter() - start, 2)
         found.append({"stage": name, "seconds": seconds, **outcome})

@@ -3,8 +3,8 @@
     python scripts/measure_names.py runs/base
 
 Translates 200 simple sentences, each with one of 40 names in one of 20 frames, written in lower
-case and without punctuation where the run's corpus is. Names that the training text holds are left
-out, and said so.
+case and without punctuation where the run's corpus is. Names that occur in the training text are
+skipped and reported.
 """
 
 import argparse

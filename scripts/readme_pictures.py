@@ -75,7 +75,7 @@ def _draw_attention(panel: Axes, found: AttentionMap, colour_map: str) -> None:
 
 
 def _words(pieces: list[str]) -> dict[int, str]:
-    """Return the words that the pieces make up, by the index of their first piece."""
+    """Return the words that the pieces form, by the index of their first piece."""
     words: dict[int, str] = {}
     start = 0
     for index, piece in enumerate(pieces):
@@ -113,14 +113,14 @@ def draw_terminal(log: str, path: Path) -> None:
         style = "bold green" if command else ""
         console.print(Text(text, style=style), no_wrap=True, overflow="ellipsis")
     svg = console.export_svg(title="make run", theme=DIMMED_MONOKAI)
-    # Nothing is loaded from other hosts.
+    # Load nothing from other hosts.
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     svg = svg.replace("Fira Code, monospace", "Menlo, Consolas, monospace")
     path.write_text(svg, encoding="utf-8")
 
 
 def excerpt(log: str) -> list[str]:
-    """Return the shown lines, of the validations the first and the last."""
+    """Return the lines to show, with only the first and the last validation."""
     lines = [line.rsplit("\r", 1)[-1].rstrip() for line in log.splitlines()]
     lines = [line for line in lines if _SHOWN.match(line)]
     validations = [index for index, line in enumerate(lines) if line.startswith("update ")]

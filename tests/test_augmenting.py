@@ -1,4 +1,4 @@
-"""Synthetic pairs: which are made, which are kept, and how an unfinished output goes on."""
+"""Synthetic pairs: generation, filtering, and resuming an unfinished output."""
 
 import signal
 import subprocess
@@ -100,7 +100,7 @@ def test_a_warning_says_that_no_translation_was_kept(trained_run: RunFolder) -> 
 
 
 @pytest.mark.parametrize("temperature", [0, 1])
-def test_what_was_killed_continues_where_it_stopped(
+def test_a_killed_process_continues_where_it_stopped(
     trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch, temperature: float
 ) -> None:
     overrides = [f"decoding.temperature={temperature}"]
@@ -155,7 +155,7 @@ def test_killed_processes_write_what_one_alone_does(trained_run: RunFolder) -> N
 
 
 class Fixed:
-    """Translates a line as a table says."""
+    """Translates lines by looking them up in a table."""
 
     def __init__(self, table: dict[str, Translation]):
         self.table = table

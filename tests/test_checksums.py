@@ -1,4 +1,4 @@
-"""Checksums: weights carry their own, and tell when they have changed."""
+"""Checksums: weights contain their own, which reveals any change."""
 
 import hashlib
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""The command line as a person meets it: what it prints, and its exit code.
+"""The command line: its output and its exit codes.
 
-Most commands run within this process, which spares imports; signals and terminals get a real one.
+Most commands run within this process, to save imports; signals and terminals need a real one.
 """
 
 import errno
@@ -78,7 +78,7 @@ def test_help_imports_neither_torch_nor_spacy() -> None:
 
 
 def test_quiet_turns_progress_bars_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the variable that tqdm reads when it is imported, which the test above shows is later."""
+    """By a variable that tqdm reads on import, which happens later, as the test above shows."""
     monkeypatch.setenv("TQDM_DISABLE", "")
     assert nmt("-q", "config", "fields", "model.norm").returncode == 0
     assert os.environ["TQDM_DISABLE"] == "1"
@@ -270,12 +270,14 @@ def test_out_of_memory_is_one_line(trained_run: RunFolder, monkeypatch: pytest.M
 
     Path("mine.yaml").write_text(dump_config(trained_run.config))
     nmt("prepare", "--config", "mine.yaml")
-    monkeypatch.setattr(TrainingState, "update", lambda *_: torch.empty(1 << 50))  # a real refusal
+    monkeypatch.setattr(
+        TrainingState, "update", lambda *_: torch.empty(1 << 50)
+    )  # a real failed allocation
     message = "lower training.batch_tokens"
     assert_refused("train", "--config", "mine.yaml", "--dry-run", message=message)
 
 
-def test_what_the_system_refuses_is_reported_with_the_place_and_what_to_check(
+def test_system_errors_are_reported_with_the_path_and_what_to_check(
     trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
@@ -559,7 +561,7 @@ def test_the_prompt_translates_line_by_line(trained_run: RunFolder) -> None:
 
 @pytest.fixture
 def untrained(trained_run: RunFolder) -> Path:
-    """A run of the same prepared data that has learnt nothing."""
+    """An untrained run of the same prepared data."""
     copy = RunFolder(Path(shutil.copytree(trained_run.path, "runs/untrained")))
     weights = load_file(copy.weights("best"))
     save_file({name: value * 0 for name, value in weights.items()}, copy.weights("best"))
@@ -962,10 +964,10 @@ def test_training_recommends_a_sentence_that_its_corpus_holds(trained_run: RunFo
     from nmt.cli.stages import _print_next_steps
 
     with pytest.MonkeyPatch.context() as patch:
-        told: list[str] = []
-        patch.setattr("typer.echo", told.append)
+        printed: list[str] = []
+        patch.setattr("typer.echo", printed.append)
         _print_next_steps(trained_run)
     samples = trained_run.read_metrics()[-1]["samples"]
     right = [s["source"] for s in samples if s["translation"] == s["reference"]]
-    assert told[-1].startswith("translate with   nmt translate --run ")
-    assert any(source in told[-1] for source in right)
+    assert printed[-1].startswith("translate with   nmt translate --run ")
+    assert any(source in printed[-1] for source in right)

@@ -1,4 +1,4 @@
-"""Configurations: every mistake is one line that says what would be right; the rest loads."""
+"""Configurations: each mistake gives one line with what was expected; valid ones load."""
 
 import math
 from pathlib import Path
@@ -220,7 +220,7 @@ def test_a_wrong_value_is_one_line_with_what_would_be_right(
     ],
 )
 @pytest.mark.parametrize("name", ["path", "train_path", "validation_path", "test_path"])
-def test_what_is_no_path_is_one_line(path: Path, name: str, value: str, shown: str) -> None:
+def test_an_invalid_path_is_one_line(path: Path, name: str, value: str, shown: str) -> None:
     message = refusal(path, f"data: {{{name}: {value}}}")
     start = f"PATH: data.{name}: {shown} is invalid, it should be a path, or [source, target] paths"
     assert message.startswith(start)
@@ -505,7 +505,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_read(path: Path) -> None:
     assert load(path, b"\xef\xbb\xbftraining:\r\n  epochs: 3\r\n").training.epochs == 3
 
 
-def test_python_tags_do_nothing_but_an_error(path: Path, tmp_path: Path) -> None:
+def test_python_tags_are_refused(path: Path, tmp_path: Path) -> None:
     tag = f"!!python/object/apply:os.system ['touch {tmp_path}/made']"
     message = refusal(path, f"data: {{path: {tag}}}")
     assert message.startswith("PATH: not valid YAML: line 1: could not determine a constructor")
@@ -568,7 +568,7 @@ def test_overrides_need_a_section_a_field_and_a_value(path: Path, override: str)
 
 
 @pytest.mark.parametrize("value", ["[", "{a: 1, a: 2}", "*x", "a: b: c", "!!bool 3", "\0"])
-def test_a_value_that_is_no_yaml(path: Path, value: str) -> None:
+def test_a_value_that_is_not_yaml(path: Path, value: str) -> None:
     override = f"training.epochs={value}"
     assert refusal(path, "", override) == f"--set {override}: the value is not valid YAML"
 

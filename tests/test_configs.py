@@ -1,4 +1,4 @@
-"""Every YAML that is shipped: it loads, has its size, and trains."""
+"""Every shipped configuration loads, has the documented size, and trains."""
 
 import json
 import re

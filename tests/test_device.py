@@ -1,4 +1,4 @@
-"""The best device that is here is chosen, and a device that is not here is refused."""
+"""The best available device is chosen, and an unavailable one is refused."""
 
 import os
 

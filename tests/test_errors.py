@@ -1,4 +1,4 @@
-"""What people are told of disks that take nothing."""
+"""Error messages: full disks, and untrusted text."""
 
 import errno
 import os
@@ -26,7 +26,7 @@ def test_of_a_full_disk_the_file_what_is_free_and_the_remedy_are_reported(
     assert str(caught.value).startswith(f"{path}: cannot be written (")
 
 
-def test_other_refusals_are_not_for_lack_of_room(tmp_path: Path) -> None:
+def test_other_write_errors_do_not_mention_a_full_disk(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"\(Permission denied\); check its folder's permissions"):
         _write(tmp_path, OSError(errno.EACCES, os.strerror(errno.EACCES)))
 

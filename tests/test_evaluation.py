@@ -1,4 +1,4 @@
-"""A translator's report: scores of all pairs and of new sources, comparison, JSON; pairs read."""
+"""Evaluation of a translator: scores, new sources, comparison, JSON; reading pairs."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -30,7 +30,7 @@ GOLDEN = 100 * (18 / 21 * 12 / 18 * 7 / 15 * 4 / 12) ** 0.25 * math.exp(1 - 22 /
 
 
 class Fixed:
-    """A translator that says the given lines."""
+    """A translator that returns the given lines."""
 
     def __init__(self, texts: list[str]) -> None:
         self.texts, self.search = texts, SimpleNamespace(engine="ctranslate2")
@@ -100,7 +100,7 @@ def test_a_comparison_is_part_of_the_report() -> None:
         "baseline": pytest.approx(GOLDEN),
         "system": pytest.approx(100),
         "difference": pytest.approx(100 - GOLDEN),
-        "p_value": pytest.approx(0.25, abs=0.02),  # three coins, all alike
+        "p_value": pytest.approx(0.25, abs=0.02),  # three coins that show the same side
     }
     lines = str(report).splitlines()
     assert lines[-4] == "against the other run (paired approximate randomization)"

@@ -1,4 +1,4 @@
-"""Whatever stands in a configuration or on the command line is answered in plain lines."""
+"""Any configuration and command line gives a plain answer, never a traceback."""
 
 import sys
 import unicodedata
@@ -65,7 +65,7 @@ def assert_loads_or_is_refused(load: Callable[[], Config]) -> None:
         again = yaml.safe_load(dump_config(config))
         assert parse_config(again, "again") == config
     assert refusal != "nothing said"
-    # Spaces of any width may be shown; they do nothing to a terminal.
+    # Spaces of any width may be shown; they are harmless in a terminal.
     visible = shown_lines(refusal).replace("\n", "")
     assert all(c.isprintable() or unicodedata.category(c) == "Zs" for c in visible)
 

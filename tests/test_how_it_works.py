@@ -1,4 +1,4 @@
-"""docs/how-it-works.md prints what it says that it prints."""
+"""The code in docs/how-it-works.md prints the output shown there."""
 
 import re
 import sys
@@ -42,14 +42,14 @@ def test_every_value_is_what_the_code_prints(
     assert with_outputs(document, [output for _, output in claimed]) == document
 
 
-def test_a_changed_value_would_be_found() -> None:
+def test_a_changed_value_is_detected() -> None:
     document = "Text.\n\n```python\nx = 2\nprint(x)\n```\n\n```text\n3\n```\n\nMore.\n"
     assert blocks(document) == [("x = 2\nprint(x)\n", "3\n")]
     assert outputs(document) == outputs_of_script(document) == ["2\n"]
     assert with_outputs(document, ["2\n"]) == document.replace("3", "2")
 
 
-def test_a_block_that_breaks_at_the_prompt_is_found() -> None:
+def test_a_block_that_breaks_at_the_prompt_is_detected() -> None:
     """A statement right after a loop is fine in a script, and a syntax error at the prompt."""
     document = "```python\nfor x in (1, 2):\n    y = x\nprint(y)\n```\n"
     assert outputs_of_script(document) == ["2\n"]
@@ -57,7 +57,7 @@ def test_a_block_that_breaks_at_the_prompt_is_found() -> None:
         outputs(document)
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_are_valid() -> None:
     document = DOCUMENT.read_text(encoding="utf-8")
     for link in re.findall(r"\]\((?!http|#)([^)#]+)", document):
         assert (FOLDER / link).exists(), link

@@ -1,7 +1,7 @@
-"""Runs on the hub: what is uploaded, and that reading it translates as before.
+"""Runs on the hub: the uploaded files, and translating with a downloaded run.
 
-The library's calls that need the network are replaced by a folder; which files it takes is its own
-filter's choice.
+Calls of the library that need the network are replaced by a folder; its own filter selects the
+files.
 """
 
 import shutil
@@ -25,7 +25,7 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that stands for the hub."""
+    """A folder in place of the hub."""
     place = tmp_path / "remote"
 
     def create_repo(name: str, *, private: bool, exist_ok: bool) -> str:
@@ -105,7 +105,7 @@ def test_a_post_norm_model_is_uploaded_as_transformers_reads_it_too(
     assert "library_name: transformers" in (remote / "anna/post/README.md").read_text("utf-8")
 
 
-def test_what_fails_is_one_line(
+def test_errors_are_one_line(
     trained_run: RunFolder, remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = ("translate", "--run", "hf:nobody/nothing", PAIR[0])

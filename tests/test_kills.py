@@ -1,6 +1,6 @@
-"""Trainings killed at random moments: none is stuck, and all end as if never interrupted.
+"""Trainings killed at random moments can be resumed and end as if never interrupted.
 
-NMT_KILLS says how many are killed.
+NMT_KILLS sets their number.
 """
 
 import os
@@ -19,7 +19,7 @@ from nmt.config_files import dump_config
 from nmt.run_folder import RunFolder
 
 KILLS = int(os.environ.get("NMT_KILLS", "30"))
-# What has appeared when the killing is due: preparing, beginning, saving, validating, converting.
+# Files whose appearance triggers a kill: preparing, starting, saving, validating, converting.
 MOMENTS = [
     *("data/prepared", "runs/a/.lock", "runs/a/config.yaml", "runs/a/data/prepared.json"),
     *("runs/a/checkpoint.pt", "runs/a/checkpoint.previous.pt", "runs/a/metrics.jsonl"),
@@ -38,7 +38,7 @@ def results() -> dict[str, bytes]:
 
 
 def kill_once(chance: random.Random) -> str:
-    """Start a training, kill it at a random moment; return when that was."""
+    """Start a training, kill it at a random moment, and return that moment."""
     moment, delay = chance.choice(MOMENTS), chance.uniform(0, 0.3)
     process = start("--config", "./toy.yaml")
     while process.poll() is None and not Path(moment).exists():

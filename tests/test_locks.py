@@ -1,4 +1,4 @@
-"""Locks: one holder at a time; where there are none, the work goes on without."""
+"""Locks: one holder at a time; where locks do not work, they are ignored."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Scores are sacreBLEU's; comparisons are fair."""
+"""Scores equal sacreBLEU's; significance tests of differences."""
 
 import itertools
 import math
@@ -41,7 +41,7 @@ def test_bleu_is_the_number_counted_by_hand():
 
 
 def test_ter_counts_edits_of_words_as_they_are_written():
-    # liegt, läuft; ich, Birnen., -sehr. of 19 words between spaces
+    # liegt, läuft; ich, Birnen., -sehr. of 19 space-separated words
     assert evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=0).ter == pytest.approx(100 * 5 / 19)
 
 
@@ -77,7 +77,7 @@ def test_translations_that_are_empty_score_nothing():
     assert (found.bleu, found.chrf, found.ter) == (0, 0, 100)
 
 
-def test_case_counts_unless_it_shall_not():
+def test_case_counts_by_default():
     shouted = [line.upper() for line in REFERENCES]
 
     assert evaluate_texts(shouted, REFERENCES, bootstrap=0).bleu < 20
@@ -267,7 +267,7 @@ def test_a_comparison_may_disregard_case():
     assert (caseless.baseline, caseless.p_value) == (pytest.approx(100), 1)
 
 
-def test_systems_that_say_nothing_can_be_compared():
+def test_systems_with_empty_output_can_be_compared():
     found = compare_bleu([""] * 3, [""] * 3, REFERENCES, trials=10)
 
     assert (found.baseline, found.system, found.p_value) == (0, 0, 1)
@@ -301,6 +301,6 @@ def test_moses_tokenization_changes_bleu_only():
     assert (moses["chrf"], moses["ter"]) == (plain["chrf"], plain["ter"])
 
 
-def test_a_test_set_stands_in_the_signature() -> None:
+def test_the_signature_names_the_test_set() -> None:
     scores = evaluate_texts(["Geh."], ["Geh."], bootstrap=0, test_set=("wmt20", "en-de"))
     assert all("|test:wmt20|lang:en-de|" in text for text in scores.signatures.values())

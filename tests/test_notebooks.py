@@ -1,4 +1,4 @@
-"""The notebook runs from its first cell to its last, here without a GPU and with a tiny model."""
+"""The notebook runs from start to end, here without a GPU and with a tiny model."""
 
 import re
 from pathlib import Path

@@ -1,11 +1,11 @@
-"""Signs of life; that they are shown is tested where they are: preparing, learning subwords."""
+"""Progress display; the tests of preparation and tokenizers check that it appears."""
 
 import io
 
 from nmt.progress import elapsed
 
 
-def test_what_is_quick_shows_nothing() -> None:
+def test_quick_work_shows_nothing() -> None:
     shown = io.StringIO()
     with elapsed("thinking", shown):
         pass

@@ -1,4 +1,4 @@
-"""Run folders: named, numbered, found again, and never half written."""
+"""Run folders: naming, numbering, finding, and atomic writing."""
 
 import json
 import math
@@ -113,7 +113,7 @@ def test_files_of_a_run_have_their_names() -> None:
     assert run.checkpoint == Path("runs/a/checkpoint.pt")
 
 
-def test_opening_what_is_no_run_is_refused() -> None:
+def test_opening_another_folder_is_refused() -> None:
     Path("a").mkdir()
     for path in (Path("a"), Path("nowhere")):
         with pytest.raises(UserError, match=r"not a run folder \(it has no config\.yaml\)"):
@@ -159,7 +159,7 @@ def test_a_damaged_config_is_refused(config: Config, prepared: PreparedData) -> 
 
 
 @pytest.mark.parametrize("content", [b"{", b"{}", b"[]", None])
-def test_damaged_data_of_a_run_is_not_for_prepare_to_mend(
+def test_damaged_data_of_a_run_is_reported_with_a_remedy_other_than_prepare(
     config: Config, prepared: PreparedData, content: bytes | None
 ) -> None:
     run = create_run(Path("a"), config, prepared)
@@ -242,7 +242,7 @@ def test_the_newest_of_a_name_is_among_its_numbers_only() -> None:
     assert newest_training("base").path == Path("runs/base-2")
 
 
-def test_signs_in_a_name_stand_for_themselves() -> None:
+def test_special_characters_in_a_name_are_literal() -> None:
     make_training("mine[2]", 3000)
     make_training("mine2", 6000)
     assert newest_training("mine[2]").path == Path("runs/mine[2]")
@@ -260,7 +260,7 @@ def test_no_run_at_all_is_refused(folder: str | None) -> None:
 
 
 def claim(name: str) -> Path:
-    """Return the folder that a new run of this name would get, and let go of it."""
+    """Claim a folder for a new run of this name, release it, and return it."""
     with claimed(Path("runs", name), numbered=True) as run:
         return run.path
 
@@ -297,7 +297,7 @@ def test_a_broken_link_is_reported() -> None:
         pass
 
 
-def test_a_run_killed_before_its_first_checkpoint_is_no_dead_end(
+def test_a_run_killed_before_its_first_checkpoint_can_start_again(
     config: Config, prepared: PreparedData
 ) -> None:
     run = create_run(Path("runs/a"), config, prepared)
@@ -363,7 +363,7 @@ def test_an_error_while_replacing_leaves_the_old_file(old: str | None) -> None:
     assert [path.read_text() for path in Path().iterdir()] == ([old] if old else [])
 
 
-def test_remains_of_killed_processes_go_but_not_the_work_of_others() -> None:
+def test_leftovers_of_killed_processes_are_deleted_but_not_files_in_use() -> None:
     remains, at_work = Path(".a.1.partial"), Path(".a.2.partial")
     for path in (remains, at_work):
         path.write_text("half")
@@ -393,7 +393,7 @@ def test_metrics_are_read_as_they_were_written() -> None:
     assert run.read_metrics() == []
 
 
-def test_metrics_of_another_version_are_no_damage() -> None:
+def test_metrics_of_another_version_are_read() -> None:
     run = RunFolder(Path())
     run.write_config(Config())
     stored = [{"update": 3, "chrf": [1, "new"]}, {"update": 4, "bleu": 9.5}, {"update": 5}]

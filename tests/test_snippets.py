@@ -1,4 +1,4 @@
-"""What README and the documentation show: commands, configurations and Python that really work.
+"""Commands, configurations and Python in README and the documentation work.
 
 `sh` blocks are run, by small models and corpora of this folder. `bash` blocks and blocks without a
 language need hours, a network or other machines: their `nmt` commands are parsed.
@@ -95,7 +95,7 @@ def write_multi30k(folder: Path, pairs: list[tuple[str, ...]]) -> None:
 def made_small(command: str) -> str:
     """Add the overrides that make a prepare or train command quick and offline."""
     if command.startswith("nmt plot attention"):
-        # After three updates a model writes on and on: more than a picture can show.
+        # After three updates, a model's outputs are too long for a picture.
         return command + " --set decoding.max_length_extra=5 --set decoding.max_length_factor=0.1"
     if not re.match(r"nmt (prepare|train|plot lengths)", command):
         return command

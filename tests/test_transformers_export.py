@@ -52,7 +52,7 @@ def test_logits_and_greedy_translations_are_the_same(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [POST, PRE])
-def test_a_thousand_real_sentences_are_translated_alike(
+def test_a_thousand_real_sentences_have_equal_translations(
     toy_config: MakeConfig, corpora: Path, model: dict[str, object]
 ) -> None:
     config = toy_config(
@@ -111,7 +111,7 @@ def assert_exported_alike(run: RunFolder, sources: list[str], pieces: int, diffe
     assert len({tuple(hypothesis.ids) for hypothesis in hypotheses}) > different
 
 
-def test_the_settings_of_generation_come_along(toy_config: MakeConfig) -> None:
+def test_generation_settings_are_exported(toy_config: MakeConfig) -> None:
     transformers = pytest.importorskip("transformers")
     export_run(make_run(toy_config, {}), Path("exported"), format_="transformers")
     settings = transformers.GenerationConfig.from_pretrained("exported")

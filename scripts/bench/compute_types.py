@@ -1,10 +1,10 @@
-"""Measure the loss in quality of CTranslate2's int8: validation scores with rounded numbers.
+"""Measure how much quality int8 costs in CTranslate2, by validation scores.
 
     python scripts/bench/compute_types.py --run runs/sample --run runs/base --run runs/multi30k
 
-Four rows per run and search: float32 and int8 as CTranslate2 multiplies them on this processor, and
-both by the PyTorch engine, which emulates int8 with exact sums. On processors without int8 dot
-products (VNNI) the library's own sums of 16 bits saturate.
+Four rows per run and search: float32 and int8 in CTranslate2 on this processor, and both in the
+PyTorch engine, which emulates int8 with exact sums. On processors without int8 dot products (VNNI),
+CTranslate2's 16-bit sums saturate.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""A peer of `decoding.py`, in the peers' environment: JoeyNMT's beam search with nmt's model.
+"""A peer of `decoding.py`, run in the peers' environment: JoeyNMT's beam search on nmt's weights.
 
     python joeynmt_decoding.py WEIGHTS.npz '{"d_model": 128, …}' SOURCES.json
 
-Takes the weights over but for the output layer's bias, which JoeyNMT has not. Given pieces' ids,
-sorted by length, so that its tokenizers and readers are not measured.
+Copies all weights except the output layer's bias, which JoeyNMT does not have. The input is piece
+ids, sorted by length, so that JoeyNMT's tokenizers and readers are not measured.
 """
 
 import json
@@ -18,7 +18,7 @@ from joeynmt_training import AS_JOEYNMT, EOS, as_batch, make_model
 from measuring import serve
 from torch import Tensor
 
-SENTENCES = 64  # of a batch
+SENTENCES = 64  # batch size
 
 
 # Parameter names within a layer: nmt's and JoeyNMT's.
@@ -39,7 +39,7 @@ ATTENTIONS = {
 
 
 def attention(ours: dict[str, Tensor], name: str, kind: str) -> dict[str, Tensor]:
-    """Return the weights or biases of an attention by JoeyNMT's names."""
+    """Return the weights or biases of an attention under JoeyNMT's names."""
     if f"{name}.query_key_value.{kind}" in ours:
         query, key, value = ours[f"{name}.query_key_value.{kind}"].chunk(3)
     else:
@@ -52,7 +52,7 @@ def attention(ours: dict[str, Tensor], name: str, kind: str) -> dict[str, Tensor
 def take_over(
     model: torch.nn.Module, ours: dict[str, Tensor], layers: int, target_size: int
 ) -> None:
-    """Set JoeyNMT's parameters; both models are pre-norm with the same embeddings."""
+    """Copy the weights into JoeyNMT's model; both are pre-norm with the same embeddings."""
     parts = {}
     for kind in ("weight", "bias"):
         for side, names in (("encoder", ENCODER), ("decoder", DECODER)):

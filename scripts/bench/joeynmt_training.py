@@ -1,7 +1,7 @@
-"""A peer of `training.py`, in the peers' environment: JoeyNMT's model, loss and update.
+"""A peer of `training.py`, run in the peers' environment: JoeyNMT's model, loss and update.
 
-Given whole batches of ids, so that its tokenizers and readers are not measured (nor needed: with
-today's sentencepiece they stop at once).
+The input is complete batches of ids, so that JoeyNMT's tokenizers and readers are not measured.
+They would also fail with current versions of sentencepiece.
 
     python joeynmt_training.py BATCHES.npz '{"d_model": 128, …}'
 """
@@ -18,7 +18,7 @@ from joeynmt.model import build_model
 from joeynmt.vocabulary import Vocabulary
 from measuring import read_batches, serve
 
-PAD, UNK, SOS, EOS = range(4)  # as nmt numbers them
+PAD, UNK, SOS, EOS = range(4)  # nmt's ids
 SPECIALS = SimpleNamespace(
     unk_token="<unk>", pad_token="<pad>", bos_token="<s>", eos_token="</s>", sep_token=None,
     unk_id=0, pad_id=1, bos_id=2, eos_id=3, lang_tags=[],

@@ -149,7 +149,7 @@ def ceiling(
 ) -> float:
     """Return the GFLOP/s of a matrix product (rows, inner) × (inner, columns), the best of many.
 
-    By the library that PyTorch takes, or in float32 by oneDNN where that is faster.
+    Uses the library that PyTorch uses, or for float32 oneDNN if that is faster.
     """
     from nmt.ops.linear import has_onednn, linear_by_onednn  # peers import this file without nmt
 

@@ -1,8 +1,8 @@
 """A peer of `tutorial.py`: the loop of O'Rahilly's notebook, as docs/tutorials.md describes it.
 
-Written anew from the description, not his program: one post-norm layer a side, d_model 512, whole
-words, batches of 32, Adam, no dropout; position encodings computed number by number in Python at
-every pass, or, with `cached`, once for each length.
+Reimplemented from the description, without the notebook's code: one post-norm layer per side,
+d_model 512, whole words, batches of 32, Adam, no dropout. Python loops compute the position
+encodings element by element, in every pass or, with `cached`, once per length.
 
     python notebook_training.py BATCHES.npz '{"sizes": [2285, 3626], "threads": 2, "cached": false}'
 """

@@ -4,7 +4,7 @@
     python scripts/bench/preparing.py --pairs 100000 --corpus pairs.tsv
 
 The corpus is a small one, the built-in sample or a tsv file, repeated with changes. Each program
-runs in its own process; imports count. A run takes minutes, so there is no warm-up round.
+runs in its own process; import time is included. A run takes minutes, so there is no warm-up round.
 """
 
 import os
@@ -28,8 +28,8 @@ MOST_MEMORY = 1000  # MB
 class Work:
     """A command that can be timed, each time in a new folder.
 
-    peak: the most memory that it has taken, in MB; no less than this script's own, about 250, which
-    Linux counts as the child's until its program starts
+    peak: its peak memory in MB; at least this script's own, about 250, because Linux counts that
+    for the child until its program starts
     """
 
     def __init__(self, command: Sequence[str]):

@@ -2,8 +2,9 @@
 
     python scripts/bench/profiling.py --set data.path=multi30k
 
-By PyTorch's profiler, on one thread, so that nothing waits for another: microseconds a target token
-of the processor's own time, or of the GPU's with `--device cuda`, the model of `compared.yaml`.
+Uses PyTorch's profiler on one thread, so that no thread waits for another. Reports microseconds of
+self CPU time, or with `--device cuda` of GPU time, per target token. The model is that of
+`compared.yaml`.
 """
 
 import re

@@ -138,7 +138,7 @@ class Hostile:
 
     good, bad: statuses of good requests and of hostile ones; wrong: good ones with another
     sentence's translation; unanswered: good ones without an answer; dawdling: clients that sent a
-    request byte by byte; cut_off: those of them on which the server hung up
+    request byte by byte; cut_off: those that the server disconnected
     """
 
     good: list[int] = field(default_factory=list)

@@ -2,9 +2,9 @@
 
     python scripts/bench/tutorial.py --set data.path=english-german-both.pkl
 
-The last row is a bound: what the products take at the machine's bfloat16 ceiling, and Adam by
-itself, beside a tenth of the notebook's update. Below 1, no way to train so is fast enough for the
-target.
+The last row is a lower bound: the time of the matrix products at the machine's peak bfloat16 speed,
+plus that of Adam, compared with a tenth of the notebook's update. If the ratio is below 1, no
+implementation can reach the target.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Whether a GPU computes what the CPU does, without waiting, and the same again."""
+"""Whether a GPU gives the CPU's results, without synchronizing, and reproducibly."""
 
 import math
 import subprocess
@@ -103,7 +103,7 @@ def agrees_in_its_own_precision(setup: Setup) -> Findings:
 
 
 def _errors(setup: Setup, config: Config) -> dict[str, float]:
-    """Return by how much the GPU's numbers differ from those of the CPU in float32.
+    """Return how much the GPU's numbers differ from those of the CPU in float32.
 
     The gradients are those of an update of four batches. On a CPU, bfloat16 alone changes them by
     0.8% (of their norm; sample.yaml), those of a single batch by 1.3%, since its errors are random.
@@ -163,7 +163,7 @@ def updates_do_not_wait(setup: Setup) -> Findings:
     """Take updates in which the host must not wait for the GPU."""
     trainer = setup.trainer(setup.own, setup.device)
     batches = setup.batches(trainer, 5)
-    trainer.state.update(batches[:1])  # makes the optimizer's state
+    trainer.state.update(batches[:1])  # creates the optimizer's state
     with setup.no_waits():
         for batch in batches:
             trainer.state.update([batch])
@@ -171,7 +171,7 @@ def updates_do_not_wait(setup: Setup) -> Findings:
 
 
 def resumes_bit_for_bit(setup: Setup) -> Findings:
-    """Train without a break, again, and with one: the weights must have the same bits."""
+    """Train twice without and once with an interruption: the weights must be identical."""
     half, whole = setup.updates, 2 * setup.updates
     weights = {}
     try:
@@ -198,7 +198,7 @@ def train_quietly(config: Config, folder: Path, resume: bool, device: torch.devi
 
 
 def decodes_as_the_cpu(setup: Setup) -> Findings:
-    """Decode validation sentences greedily and by beam search, there and here."""
+    """Decode validation sentences greedily and by beam search, on the GPU and on the CPU."""
     model = setup.trainer(setup.exact, setup.cpu).state.model.eval()
     examples = setup.prepared.examples("validation")[: 8 if setup.pretend else 200]
     encode = setup.prepared.tokenizers.source.encode
@@ -220,7 +220,7 @@ def decodes_as_the_cpu(setup: Setup) -> Findings:
 def two_processes(setup: Setup) -> Findings:
     """Train with one process, two, and two that share the weights: the losses must be the same.
 
-    Where the GPU is pretended, the processes train on the CPU.
+    With a simulated GPU, the processes train on the CPU.
     """
     if not setup.pretend and torch.cuda.device_count() < 2:
         raise Skipped("there is one GPU")

@@ -1,4 +1,4 @@
-"""What the stages share: the configuration, the devices, and where they may write."""
+"""Shared by the stages: the configuration, the devices, and the output folder."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ class Skipped(Exception):  # noqa: N818
 
 
 class Setup:
-    """own: the configuration as it is; exact: in float32 and without dropout."""
+    """own: the configuration unchanged; exact: in float32 and without dropout."""
 
     def __init__(self, config: Config, pretend: bool, folder: Path):
         self.pretend, self.folder = pretend, folder

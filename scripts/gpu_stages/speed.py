@@ -1,4 +1,4 @@
-"""How fast a GPU trains, beside other loops with the same batches, and how much memory it takes."""
+"""Training speed on a GPU compared with other loops on the same batches, and its memory."""
 
 import gc
 import re
@@ -103,7 +103,7 @@ def _throughput(setup: Setup, name: str) -> Findings:
 
 
 def peak_of(name: str, dtype: torch.dtype) -> float:
-    """Return the operations a second that a card of this name can do at most; 0: not known.
+    """Return the peak operations per second of a card of this name; 0 if unknown.
 
     "NVIDIA A100-SXM4-80GB" is the "A100 80GB" of `CARDS`, and "Tesla T4" the "T4 16GB". Variants
     with other words (PCIe, Ti, Laptop, MIG) have other peaks.
@@ -125,7 +125,7 @@ def _tokens_per_second(update: Callable[[Batch], Tensor], batches: Sequence[Batc
 
 
 def made_up_batches(count: int, tokens: int, longest: int, size: int) -> list[Batch]:
-    """Return batches of different shapes, as BatchPlan would cut them, with random pieces."""
+    """Return batches with random pieces and different shapes, like those of BatchPlan."""
     generator = torch.Generator().manual_seed(1)
 
     def sentences(pairs: int, most: int) -> list[list[int]]:
@@ -150,7 +150,7 @@ def memory(setup: Setup) -> Findings:
     trainer = setup.trainer(setup.own, setup.device)
     batch = trainer.plan.largest()
     torch.cuda.reset_peak_memory_stats(setup.device)
-    for _ in range(2):  # the first makes the optimizer's moments
+    for _ in range(2):  # the first creates the optimizer's moments
         trainer.state.update([batch]).item()
     peak = torch.cuda.max_memory_allocated(setup.device) - before
     dtype = product_dtype(setup.device, setup.own.training.precision)
@@ -163,12 +163,12 @@ def memory(setup: Setup) -> Findings:
 
 def _count(config: Config, sizes: tuple[int, int], batch: Batch, dtype: torch.dtype) -> Count:
     any_card = CARDS["H100 80GB"]  # neither memory nor operations depend on it
-    with _disable_current_modes():  # a pretended device would see tensors without numbers
+    with _disable_current_modes():  # the simulated device cannot handle tensors without data
         return count_update(config, sizes, batch, any_card, dtype)
 
 
 def profiled_updates(setup: Setup) -> Findings:
-    """Tell for how much of the time the GPU is at work, and on what the most."""
+    """Report the share of time in which the GPU is busy, and its most expensive operations."""
     trainer = setup.trainer(setup.own, setup.device)
     batches = setup.batches(trainer, 5)
     for batch in batches:

@@ -1,8 +1,8 @@
 """The tensors of the simulated device, and the patches to PyTorch that they require.
 
-A `PretendTensor` holds a CPU tensor and says that it is on `cuda:0`. `Pretending` sees every
-operation that PyTorch dispatches: it runs it on the tensors inside, raises where a real device
-would refuse, and notes where the host would have to wait for a real device.
+A `PretendTensor` wraps a CPU tensor and reports that it is on `cuda:0`. `Pretending` intercepts
+every operation that PyTorch dispatches: it runs the operation on the wrapped tensors, raises an
+error where a real device would, and records where the host would have to wait for a real device.
 """
 
 import re
@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 CUDA = torch.device("cuda", 0)
 
-# Their result, or its shape, has to reach the host before it can go on.
+# Operations whose result, or its shape, the host must receive before it can continue.
 _WAITING = {
     "aten._local_scalar_dense",
     "aten.bincount",
@@ -40,7 +40,7 @@ launches = 0  # operations that a device would run
 
 
 class PretendTensor(torch.Tensor):
-    """A tensor that says it is on `cuda:0`."""
+    """A CPU tensor that reports `cuda:0` as its device."""
 
     inside: Tensor
 
@@ -78,7 +78,7 @@ class PretendTensor(torch.Tensor):
 
 
 class Pretending(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """While it lasts, `device="cuda"` makes a `PretendTensor`."""
+    """Within the context, `device="cuda"` creates a `PretendTensor`."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return _run(func, args, kwargs or {})
@@ -111,7 +111,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _refuse_mixed_devices(name: str, tensors: list[Tensor], args: Any) -> None:
-    """Raise `RuntimeError` where CUDA would: a single number may come from the CPU, and indices."""
+    """Raise `RuntimeError` as CUDA would; only scalars and indices may be on the CPU."""
     if name in _MOVING or not any(isinstance(x, PretendTensor) for x in tensors):
         return
     if name in _INDEXING and isinstance(args[0], PretendTensor):
@@ -164,9 +164,9 @@ def _place() -> str:
 
 
 def install() -> None:
-    """Let PyTorch believe in the device; for a process of its own, since it stays.
+    """Make PyTorch use the simulated device, until the process ends.
 
-    To be called before modules that use `torch.inference_mode` or safetensors are imported.
+    Call it before importing modules that use `torch.inference_mode` or safetensors.
     """
     from safetensors import torch as safetensors
     from torch.cuda.amp import common
@@ -193,7 +193,7 @@ def install() -> None:
         _replace(torch.cuda, name, answer)
     _replace(common, "amp_definitely_not_available", lambda: False)
     _replace(Tensor, "pin_memory", lambda tensor, device=None: tensor)
-    # The tensors inside would have to know of inference mode too.
+    # Inference mode would have to apply to the wrapped tensors too.
     _replace(torch, "inference_mode", lambda mode=True: torch.no_grad())
     save = safetensors.save_file
     _replace(
@@ -201,11 +201,11 @@ def install() -> None:
         "save_file",
         lambda tensors, *rest: save({name: x.cpu() for name, x in tensors.items()}, *rest),
     )
-    # Parameters change their class when they move, and new tensors are dispatched as others are.
+    # Let parameters change their class when moved, and dispatch the creation of tensors too.
     torch.__future__.set_swap_module_params_on_conversion(True)
     torch._C._set_only_lift_cpu_tensors(True)
 
 
 def _replace(owner: Any, name: str, value: Any) -> None:
-    """Set an attribute of PyTorch, whose declared type the value need not have."""
+    """Set an attribute of PyTorch, bypassing its declared type."""
     setattr(owner, name, value)

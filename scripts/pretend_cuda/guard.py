@@ -1,4 +1,4 @@
-"""Compiles `guard.cpp` and loads it, which has to happen before PyTorch is imported."""
+"""Compiles and loads `guard.cpp`, which must happen before PyTorch is imported."""
 
 import ctypes
 import hashlib
@@ -13,14 +13,14 @@ _SOURCE = Path(__file__).with_name("guard.cpp")
 
 
 def compiler() -> str | None:
-    """Return the C++ compiler of this machine, if it has one."""
+    """Return the path of the C++ compiler, if there is one."""
     return shutil.which("g++") or shutil.which("clang++")
 
 
 def compile_guard(folder: Path) -> Path:
-    """Compile into a folder, once for each version of PyTorch and of the source.
+    """Compile into a folder, once per version of PyTorch and of the source.
 
-    Raises `CalledProcessError` where the compiler refuses.
+    Raises `CalledProcessError` if the compiler fails.
     """
     name = hashlib.sha256(version("torch").encode() + _SOURCE.read_bytes()).hexdigest()[:16]
     library = folder / f"pretend_cuda_{name}.so"
@@ -36,14 +36,14 @@ def compile_guard(folder: Path) -> Path:
 
 
 def load_guard(library: Path) -> None:
-    """Load the compiled guard and the libraries of PyTorch that it belongs to."""
+    """Load the compiled guard and the PyTorch libraries that it needs."""
     for name in ("libc10.so", "libtorch_cpu.so"):
         ctypes.CDLL(str(_torch() / "lib" / name), ctypes.RTLD_GLOBAL)
     ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
 
 
 def _torch() -> Path:
-    """Return PyTorch's folder, without importing it."""
+    """Return PyTorch's folder without importing PyTorch."""
     found = find_spec("torch")
     assert found is not None
     assert found.origin is not None

@@ -1,4 +1,4 @@
-"""A process in which the device is pretended: elsewhere PyTorch stays as it is.
+"""A process with the simulated device; PyTorch is unchanged in other processes.
 
 >>> with pretend_process(compile_guard(folder)) as pretend:
 ...     pretend.submit(function, argument).result()
@@ -21,7 +21,7 @@ def pretend_process(library: Path) -> Iterator[ProcessPoolExecutor]:
 
 
 def start(library: Path) -> None:
-    """Let this process have the device; PyTorch must not have been imported."""
+    """Install the device in this process, which must not have imported PyTorch yet."""
     load_guard(library)
     from pretend_cuda.device import install  # imports PyTorch
 

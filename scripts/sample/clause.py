@@ -1,4 +1,4 @@
-"""Noun phrases and clauses that can be said in both languages."""
+"""Noun phrases and clauses in both languages."""
 
 from __future__ import annotations
 

@@ -35,10 +35,10 @@ NEW_NAME_SHARE = 0.2
 HELD_OUT_PERCENT = {"test": 7, "validation": 4}
 # A word form of the test occurs at least this often in train.
 LEAST_IN_TRAIN = 3
-# Drawn to make up for the pairs with rarer words, which are dropped.
+# Surplus to replace pairs with rarer words, which are dropped.
 SURPLUS = 1.2
 TRIES_PER_PAIR = 60
-# What the corpus must not give away, because people try it first.
+# Sentences that must stay out of the corpus, because users try them first.
 BANNED = "oscar likes to code"
 CODING_WORDS = re.compile(r"\b(code|codes|coded|coding)\b")
 
@@ -113,7 +113,7 @@ class Builder:
         self.translations: dict[str, str] = {}
 
     def build(self) -> Corpus:
-        """Fill all splits; frames that run dry leave their share to the others."""
+        """Fill all splits; if a frame runs out of new pairs, the others fill its share."""
         for split in ("test", "validation", "train"):
             self._fill(split)
         self._drop_unseen_words()
@@ -163,7 +163,7 @@ class Builder:
         return taken
 
     def _accept(self, draft: Draft, dice: Dice, split: str) -> bool:
-        """Add the pair unless its English is known already."""
+        """Add the pair unless its English sentence is already in the corpus."""
         key = normal(draft.en)
         if key in self.translations:
             if self.translations[key] != normal(draft.de):
@@ -268,7 +268,7 @@ def write(corpus: Corpus, folder: Path) -> None:
 
 
 def differing_files(corpus: Corpus, folder: Path) -> list[str]:
-    """The names of the files in the folder that are not what the corpus says."""
+    """The names of the files in the folder that differ from the corpus."""
     return [
         name
         for name, text in corpus.texts().items()

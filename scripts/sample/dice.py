@@ -54,12 +54,12 @@ class Thing:
         return self.nominal.en
 
     def de(self, case: Case = "acc") -> str:
-        """The German phrase, in the accusative unless told otherwise."""
+        """The German phrase, in the accusative by default."""
         return self.nominal.de(case)
 
 
 class Dice:
-    """A seeded source of words; first names are dealt like cards so that all occur as often."""
+    """A seeded source of words; names are dealt like cards, so that all are equally frequent."""
 
     def __init__(self, seed: int | str, names: Sequence[tuple[str, str]]) -> None:
         self.random = random.Random(seed)
@@ -154,7 +154,7 @@ class Dice:
 
     @staticmethod
     def about_speaker(who: Nominal) -> bool:
-        """Whether one would not ask others about this person: I, we, my or our relatives."""
+        """Whether questions about this person would be odd: I, we, my or our relatives."""
         return who.en in ("I", "we") or who.en.startswith(("my ", "our "))
 
     def other_person(self, names: float = 0.85) -> Nominal:
@@ -206,7 +206,7 @@ class Dice:
     def object_of(
         self, verb: str, subject: Nominal, det: str = "", adjective_share: float = 0.4
     ) -> Thing:
-        """A thing the subject does the verb to, in everyday life.
+        """A plausible object of the verb for this subject.
 
         `det` is chosen to suit the verb unless it is given; "own" stands for the possessive of the
         subject. Relatives are always the subject's own.
@@ -251,7 +251,7 @@ WOMENS_THINGS = frozenset({"skirt", "dress", "blouse", "necklace", "doll"})
 
 
 def suits(noun: Noun, person: Nominal) -> bool:
-    """Whether people would say that the person has, wears or wants such a thing."""
+    """Whether it is plausible that the person has, wears or wants this thing."""
     if person.pronoun in ("we", "they"):
         return noun.kind != "clothes"
     if person.pronoun == "he":

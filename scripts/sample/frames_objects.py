@@ -1,4 +1,4 @@
-"""Frames about everyday actions: a verb and what it is done to, in many tenses."""
+"""Frames about everyday actions: a verb and its object, in many tenses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The nouns of the sample corpus, grouped by what one can say about them.
+"""The nouns of the sample corpus, grouped by meaning.
 
 One entry a line: `english[/plural]: article noun[, plural[, genitive]]`. A noun without a plural
 is a mass noun. A star marks a weak noun, whose other singular cases look like its plural.

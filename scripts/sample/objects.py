@@ -1,10 +1,10 @@
-"""What each verb may be done to, and how one speaks of it."""
+"""The objects that each verb may take, and their determiners."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# The things one does the verb to, in everyday life (English singulars).
+# Plausible objects of each verb (English singulars).
 OBJECTS: dict[str, str] = {
     "read": "book, newspaper, letter, story, novel, poem, magazine, report, message, fairy tale, "
     "article, text",
@@ -162,7 +162,7 @@ _USES: dict[str, tuple[str, str, float]] = {
 
 @dataclass(frozen=True)
 class Use:
-    """How one speaks of the things done with a verb."""
+    """How the objects of a verb are phrased."""
 
     determiners: tuple[str, ...]
     adjectives: frozenset[str]

@@ -1,4 +1,4 @@
-"""A process with a pretended CUDA device, shared by the tests of this folder."""
+"""A process with a simulated CUDA device, shared by the tests in this folder."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ def _pool(
 
 @pytest.fixture
 def pretending(_pool: ProcessPoolExecutor) -> Callable[..., object]:
-    """Return a function that calls one of `scenarios` with the pretended device."""
+    """Return a function that calls one of `scenarios` with the simulated device."""
 
     def call(function: Callable[..., R], *arguments: object) -> R:
         task = _pool.submit(on_pretended_device, Path.cwd(), function, *arguments)

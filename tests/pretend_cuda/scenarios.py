@@ -1,6 +1,6 @@
-"""What the tests of this folder do on the CPU and on the pretended device, to be compared.
+"""Functions that the tests run on the CPU and on the simulated device, to compare results.
 
-Each takes the device first. Here, and not in the tests, so that the other process can import it.
+The first argument of each is the device. They are in a module that the other process can import.
 """
 
 import os
@@ -46,7 +46,7 @@ R = TypeVar("R")
 
 
 def on_pretended_device(folder: Path, function: Callable[..., R], *arguments: object) -> R:
-    """Call the function with a CUDA device, which is pretended, in another working folder."""
+    """Call the function with the simulated CUDA device, in another working folder."""
     os.chdir(folder)
     torch.set_num_threads(1)
     with Pretending():
@@ -58,7 +58,7 @@ def on_pretended_device(folder: Path, function: Callable[..., R], *arguments: ob
 
 @dataclass
 class Updates:
-    """The losses of some updates, the sum of the weights after them, and the host's waits."""
+    """Losses of some updates, the sum of the weights after them, and waits of the host."""
 
     losses: list[float]
     weights: float
@@ -68,7 +68,7 @@ class Updates:
 def updates(
     device: torch.device, config: Config, count: int, same_dropout: bool = False
 ) -> Updates:
-    """Take updates; with `same_dropout`, all devices drop the same numbers."""
+    """Take updates; with `same_dropout`, dropout is equal on all devices."""
     trainer = Trainer(config, prepare(config), RunFolder(Path("none")), Worker(device))
     size = config.training.accumulate
     batches = list(islice(trainer.plan.deal(1).batches(), count * size))
@@ -81,7 +81,7 @@ def updates(
 
 
 def widths(device: torch.device, config: Config) -> set[int]:
-    """Take an update; return the widths of attention's heads and of the loss's blocks of logits."""
+    """Take an update; return the widths of attention heads and of blocks of logits."""
     found = set()
     attend, multiply = functional.scaled_dot_product_attention, torch.mm
 
@@ -103,7 +103,7 @@ def widths(device: torch.device, config: Config) -> set[int]:
 
 
 def masks_of_attention(device: torch.device, config: Config, decoding: bool) -> list[Any]:
-    """Return type and row stride of each call's mask, and how many different masks there were."""
+    """Return the type and row stride of each call's mask, and the number of different masks."""
     found: dict[int, Tensor] = {}
     kinds = set()
     attend = functional.scaled_dot_product_attention
@@ -127,7 +127,7 @@ def masks_of_attention(device: torch.device, config: Config, decoding: bool) -> 
 
 
 def same_dropouts() -> Any:
-    """Let dropout draw its numbers in a way that does not depend on the device."""
+    """Make dropout independent of the device."""
     generator = torch.Generator().manual_seed(1)
 
     def forward(self: Dropout, x: Tensor) -> Tensor:
@@ -140,7 +140,7 @@ def same_dropouts() -> Any:
 
 
 def training(device: torch.device, config: Config, *limits: int) -> list[Validation]:
-    """Train up to the first limit of updates, then resume up to each other; return all metrics."""
+    """Train to the first limit, then resume to each further one; return all metrics."""
     folder = Path(f"{device.type}-{'-'.join(map(str, limits))}")
     for number, limit in enumerate(limits):
         settings = config.training.model_copy(update={"max_updates": limit})
@@ -154,7 +154,7 @@ def training(device: torch.device, config: Config, *limits: int) -> list[Validat
 
 @dataclass
 class Decoded:
-    """Each sentence's best hypotheses, the steps it took to find them, and the host's waits."""
+    """The best hypotheses of each sentence, the number of steps, and waits of the host."""
 
     ids: list[list[list[int]]]
     scores: list[float]
@@ -245,7 +245,7 @@ def nearest(device: torch.device, keys: Tensor, tokens: Tensor, queries: Tensor)
 
 
 def waits_of_nearest(device: torch.device) -> Counter[str]:
-    """Look queries up in a small datastore; return the host's waits meanwhile."""
+    """Look up queries in a small datastore; return waits of the host."""
     datastore = Datastore.of(torch.eye(500, 8, device=device), torch.arange(500, device=device))
     waits.clear()
     datastore.nearest(torch.ones(3, 8, device=device), 2)
@@ -256,7 +256,7 @@ def waits_of_nearest(device: torch.device) -> Counter[str]:
 
 
 def faulty_updates(device: torch.device, config: Config, fault: Callable[[], Any]) -> Updates:
-    """Take updates with a fault put in."""
+    """Take updates with an injected fault."""
     with fault():
         return updates(device, config, 2)
 

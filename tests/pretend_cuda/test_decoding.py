@@ -1,4 +1,4 @@
-"""Decoding on the pretended device: as on the CPU, and seldom waiting."""
+"""Decoding on the simulated device: equal to the CPU, with few synchronizations."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Training on the pretended device: as on the CPU, without mixed devices, without waiting."""
+"""Training on the simulated device: equal to the CPU, without mixed devices or waiting."""
 
 import re
 from collections.abc import Callable
@@ -132,7 +132,7 @@ def test_training_validates_saves_and_resumes_as_on_the_cpu(
         (scenarios.loss_that_is_read, ""),
     ],
 )
-def test_faults_are_found(
+def test_faults_are_detected(
     toy_config: MakeConfig, pretending: Pretending, fault: Callable[[], object], message: str
 ) -> None:
     if message:

@@ -1,4 +1,4 @@
-"""Runs that look trained: a folder with a configuration, metrics and weights of known size."""
+"""Fake runs: a folder with a configuration, metrics and weights of known size."""
 
 import json
 import os
@@ -31,7 +31,7 @@ REPORT = {
 
 @pytest.fixture
 def make_run(tmp_path: Path) -> Callable[..., RunFolder]:
-    """Return a function that makes a run `age` seconds old with so many validations."""
+    """Return a function that makes a run with a given age in seconds and number of validations."""
 
     def make(name: str, *overrides: str, validations: int = 3, age: float = 0) -> RunFolder:
         run = RunFolder(tmp_path / "runs" / name)

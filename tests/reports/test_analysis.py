@@ -1,4 +1,4 @@
-"""What an analysis counts, on translations whose faults are known."""
+"""The counts of an analysis, on translations with known errors."""
 
 import numpy as np
 import pytest
@@ -70,10 +70,12 @@ def test_bleu_of_a_group_is_counted_as_the_score_is() -> None:
 def test_translations_that_are_training_targets_are_counted() -> None:
     rows = [("x", "y", "Anna singt."), ("x", "y", "Anna  singt."), ("x", "y", "Ben singt.")]
     known = seen("Anna singt.", "Clara singt.")
-    assert analysed(*rows, known=known).training_targets == 2  # spaces are tidied, as in training
+    assert (
+        analysed(*rows, known=known).training_targets == 2
+    )  # white space is normalized, as in training
 
 
-def test_nothing_for_something_is_empty() -> None:
+def test_an_empty_translation_of_a_sentence_is_counted() -> None:
     assert analysed(("x", "y", ""), (" ", "", ""), ("x", "", "y")).empty == 1
 
 

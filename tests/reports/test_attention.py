@@ -1,4 +1,4 @@
-"""Attention as it is read: the model's own weights, whichever way they are come by."""
+"""Attention weights: those of the model, however they are computed."""
 
 import re
 from pathlib import Path
@@ -95,7 +95,7 @@ def test_every_row_sums_to_one_and_no_query_sees_what_is_not_written_yet(
 def test_equals_what_decoding_with_the_cache_attends_to(
     translator: Translator, attention: Attention
 ) -> None:
-    """The search goes step by step; its only query at a step is that row of the picture."""
+    """Each step of the search has one query: a row of the picture."""
     model, [trace] = translator.pytorch.models[0], translator.trace(SENTENCE)
     decoder = model.decoder_layers()
     state = model.start(torch.tensor([trace.source_ids]))
@@ -113,7 +113,7 @@ def test_equals_what_decoding_with_the_cache_attends_to(
             expected = attention["decoder"].weights[layer, :, row, : row + 1]
             np.testing.assert_allclose(own, expected, atol=1e-5)
             np.testing.assert_allclose(cross, attention["cross"].weights[layer, :, row], atol=1e-5)
-    # <pad> and <sos>, which a search never writes, keep a little of the whole probability.
+    # <pad> and <sos> have a small probability, although a search never produces them.
     assert log_probability == pytest.approx(trace.hypothesis.log_probability, rel=1e-4)
 
 
@@ -200,7 +200,7 @@ def texts(svg: Path) -> list[str]:
     return [element.text or "" for element in elements if element.tag.endswith("}text")]
 
 
-def test_dollars_and_other_marks_are_drawn_as_they_are(tmp_path: Path) -> None:
+def test_dollars_and_other_special_characters_are_drawn_literally(tmp_path: Path) -> None:
     pieces = ["▁$5", "&$", "<0xE2>", "_a^b", "漢", "\\frac"]
     weights = np.full((1, 1, 6, 6), 1 / 6, np.float32)
     found = AttentionMap("cross", pieces, pieces, weights)
@@ -209,7 +209,7 @@ def test_dollars_and_other_marks_are_drawn_as_they_are(tmp_path: Path) -> None:
     assert set(map(readable, pieces)) <= set(texts(tmp_path / "a.svg"))
 
 
-def test_more_than_can_be_read_is_refused(tmp_path: Path) -> None:
+def test_illegibly_large_pictures_are_refused(tmp_path: Path) -> None:
     def attention(pieces: int, heads: int) -> Attention:
         weights = np.zeros((1, heads, 1, pieces), np.float32)
         return Attention("x", "y", {"cross": AttentionMap("cross", ["a"], ["b"] * pieces, weights)})

@@ -1,4 +1,4 @@
-"""Pictures are files of the kind that their names say, whole, and the same every time."""
+"""Pictures have the format of their file extension, are complete, and are reproducible."""
 
 import importlib.util
 import subprocess
@@ -19,7 +19,7 @@ def draw(path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", STARTS)
-def test_the_name_says_what_the_file_is(tmp_path: Path, ending: str) -> None:
+def test_the_extension_determines_the_format(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"a{ending}"
     draw(path)
     assert path.read_bytes().startswith(STARTS[ending])
@@ -42,7 +42,7 @@ def test_a_picture_that_fails_leaves_the_old_one(tmp_path: Path) -> None:
     assert path.read_text() == "old"
 
 
-def test_no_screen_and_no_window_system_is_touched(tmp_path: Path) -> None:
+def test_no_display_is_needed(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\nfrom nmt.reports.figures import picture\n"
         "with picture(Path('a.png'), 3, 2) as figure: figure.subplots()\n"

@@ -1,4 +1,4 @@
-"""The picture of prepared data tells what its report tells."""
+"""The picture of prepared data shows the numbers of its report."""
 
 from collections.abc import Callable
 from pathlib import Path

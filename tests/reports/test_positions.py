@@ -1,4 +1,4 @@
-"""The encodings that a picture shows are those that a model adds."""
+"""Pictures show the encodings that a model adds."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Settings for one's own corpus are a configuration that trains, and warn of what will not work."""
+"""Recommended settings form a valid configuration, with warnings about unsuitable corpora."""
 
 import os
 from pathlib import Path
@@ -35,7 +35,7 @@ def layers(config: Config) -> int:
     return config.model.d_model * config.model.encoder_layers
 
 
-def test_more_pairs_get_a_larger_model_where_the_time_suffices(tmp_path: Path) -> None:
+def test_more_pairs_get_a_larger_model_if_there_is_time(tmp_path: Path) -> None:
     files = [corpus(tmp_path / f"my: {pairs}.tsv", pairs, 6) for pairs in (5_000, 20_000, 150_000)]
     few, more, most = (config_for(file, 2_000) for file in files)
     assert layers(few) < layers(more) < layers(most)
@@ -51,7 +51,7 @@ def test_few_passes_over_the_corpus_get_little_dropout(tmp_path: Path) -> None:
     assert config_for(file, 5).model.dropout == 0.1
 
 
-def test_a_time_that_does_not_suffice_is_warned_of(tmp_path: Path) -> None:
+def test_too_little_time_gives_a_warning(tmp_path: Path) -> None:
     file = corpus(tmp_path / "pairs.tsv", 50_000, 30)
     assert "# For 1 minutes of training on 2 processors, about 0.28 passes" in (
         recommend(file, 1, "cpu").yaml
@@ -60,7 +60,7 @@ def test_a_time_that_does_not_suffice_is_warned_of(tmp_path: Path) -> None:
     assert recommend(file, 1, "cuda").warnings == []
 
 
-def test_short_sentences_and_few_pairs_are_warned_of(tmp_path: Path) -> None:
+def test_short_sentences_and_few_pairs_give_warnings(tmp_path: Path) -> None:
     short = recommend(corpus(tmp_path / "a.tsv", 200, 5), 30, "cpu").warnings
     assert any("the longest sentence has 5 words" in warning for warning in short)
     assert any("200 pairs are few" in warning for warning in short)

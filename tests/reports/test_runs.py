@@ -1,4 +1,4 @@
-"""Tables of runs: true numbers, in order, whatever state the runs are in."""
+"""Tables of runs: correct and sorted, even if runs are incomplete or damaged."""
 
 import re
 import shutil
@@ -62,7 +62,7 @@ def test_a_run_of_an_earlier_version_has_no_known_config(make_run: MakeRun) -> N
     assert summarize(run).row()[1] == "–"
 
 
-def test_a_run_that_has_not_got_far_has_gaps(make_run: MakeRun) -> None:
+def test_a_run_without_results_has_empty_cells(make_run: MakeRun) -> None:
     row = summarize(make_run("young", validations=0))
     assert (row.parameters, row.updates, row.bleu) == (None, None, None)
     assert row.row().count("–") == 3
@@ -89,7 +89,7 @@ def test_a_damaged_run_is_a_line_beside_the_others(make_run: MakeRun) -> None:
         ),
     ],
 )
-def test_a_run_whose_numbers_are_gone_is_a_line_too(
+def test_a_run_with_damaged_metrics_is_a_line_too(
     make_run: MakeRun, name: str, message: str
 ) -> None:
     make_run("good")

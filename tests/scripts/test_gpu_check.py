@@ -1,4 +1,4 @@
-"""The check of a GPU, on one that is pretended."""
+"""The GPU check, on a simulated GPU."""
 
 import json
 import shutil
@@ -47,7 +47,7 @@ def test_a_failed_stage_is_reported_and_the_next_one_runs(
 
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("g++"), reason="there is no C++ compiler")
-def test_all_stages_pass_on_a_pretended_device(
+def test_all_stages_pass_on_a_simulated_device(
     toy_config: Callable[..., Config], tmp_path: Path
 ) -> None:
     (tmp_path / "toy.yaml").write_text(dump_config(toy_config()), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The sample corpus: what is on disk, how it is split, and the grammar it is made with."""
+"""The sample corpus: its files, its splits, and the grammar that generates it."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_every_name_occurs_about_as_often(lines: Lines) -> None:
     assert max(counts) <= 3 * min(counts)
 
 
-def test_the_first_thing_people_try_is_not_given_away(lines: Lines) -> None:
+def test_sentences_that_users_try_first_are_not_in_the_corpus(lines: Lines) -> None:
     for name in ("train.en", "validation.en", "test.en"):
         assert not any("oscar likes to code" in bare(line) for line in lines[name])
     coding = [line for line in lines["train.en"] if re.search(r"\bcod(e|es|ed|ing)\b", line)]

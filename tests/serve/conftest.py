@@ -1,4 +1,4 @@
-"""A server's application with the run that has learnt the toy corpus, called without a network."""
+"""The server's application, called without a network, with a run trained on the toy corpus."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Batches: who is translated together, in what order, and what happens to the others."""
+"""Batches: which requests are translated together, in what order, and failures."""
 
 import threading
 from collections.abc import Sequence
@@ -98,7 +98,7 @@ def test_a_long_request_does_not_hold_up_a_short_one() -> None:
     anyio.run(main)
 
 
-def test_a_full_queue_refuses_and_says_when_to_come_back() -> None:
+def test_a_full_queue_refuses_with_retry_after() -> None:
     async def main() -> None:
         model, batcher = Echo(), Batcher[str](10)
         async with anyio.create_task_group() as group:
@@ -114,7 +114,7 @@ def test_a_full_queue_refuses_and_says_when_to_come_back() -> None:
     anyio.run(main)
 
 
-def test_what_is_cancelled_is_not_translated() -> None:
+def test_cancelled_requests_are_not_translated() -> None:
     async def main() -> None:
         model, batcher = Echo(), Batcher[str](100)
         with anyio.move_on_after(0.01):
@@ -129,7 +129,7 @@ def test_what_is_cancelled_is_not_translated() -> None:
     anyio.run(main)
 
 
-def test_one_bad_line_spoils_no_other() -> None:
+def test_a_bad_line_does_not_affect_others() -> None:
     async def main() -> None:
         model, batcher = Echo(bad=["bad"]), Batcher[str](100)
         found: list[list[str]] = []

@@ -1,4 +1,4 @@
-"""Documents: what is text is translated, the rest stays as it was."""
+"""Documents: only their text is translated, everything else is preserved."""
 
 import io
 import zipfile
@@ -30,7 +30,7 @@ def test_subtitles_keep_their_numbers_and_times(client: TestClient) -> None:
     assert translate(client, "film.SRT", text.encode()).decode() == expected
 
 
-def test_html_keeps_what_is_no_text(client: TestClient) -> None:
+def test_html_keeps_everything_except_text(client: TestClient) -> None:
     html = "<!DOCTYPE html><html><head><style>x</style></head><body>Ben reads often.</body></html>"
     expected = html.replace("Ben reads often.", "Ben liest oft.")
     assert translate(client, "page.html", html.encode()).decode() == expected

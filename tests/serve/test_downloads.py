@@ -1,4 +1,4 @@
-"""Translated documents wait for a while, and not for ever."""
+"""Translated documents expire."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is refused before anything is translated, and what every answer carries."""
+"""Requests that are refused before translation, and the headers of every response."""
 
 from collections.abc import Callable, Iterator
 
@@ -77,7 +77,7 @@ def test_broken_json_is_reported(client: TestClient, content: bytes) -> None:
     assert answer.json()["error"].startswith("Invalid request")
 
 
-def test_broken_forms_and_other_kinds_are_reported(client: TestClient) -> None:
+def test_broken_forms_and_other_content_types_are_reported(client: TestClient) -> None:
     broken = {"Content-Type": "multipart/form-data; boundary=x"}
     assert client.post("/translate", content=b"--y\r\n", headers=broken).status_code == 400
     no_boundary = {"Content-Type": "multipart/form-data"}
@@ -124,13 +124,13 @@ def test_too_many_requests_get_retry_after(
     assert client.get("/health").status_code == 200
 
 
-def test_an_answer_that_takes_too_long_is_given_up(make_client: Callable[..., TestClient]) -> None:
+def test_an_answer_that_takes_too_long_is_aborted(make_client: Callable[..., TestClient]) -> None:
     client = make_client(limits=Limits(seconds=0.001))
     answer = client.post("/translate", json={**REQUEST, "q": ["Anna sings today."] * 500})
     assert answer.status_code == 503
 
 
-def test_answers_keep_browsers_from_doing_more_than_the_page_needs(client: TestClient) -> None:
+def test_security_headers_restrict_the_page_to_what_it_needs(client: TestClient) -> None:
     for path in ("/", "/docs", "/health", "/nothing", "/page/style.css"):
         headers = client.get(path).headers
         assert "default-src 'none'" in headers["content-security-policy"]

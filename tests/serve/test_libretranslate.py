@@ -1,4 +1,4 @@
-"""LibreTranslate's interface: its shapes, its errors, and a client that others wrote."""
+"""LibreTranslate's API: its responses, its errors, and a third-party client."""
 
 import io
 from collections.abc import Callable
@@ -20,7 +20,7 @@ PAIR = {"source": "en", "target": "de"}
 SENTENCE, GERMAN = "Anna sings today.", "Anna singt heute."
 
 
-def test_a_client_that_others_wrote_works_unchanged(
+def test_a_third_party_client_works_unchanged(
     start_server: Callable[[Service], str], served: ServedRun
 ) -> None:
     address = start_server(Service([served], access=Access(keys=["secret"])))
@@ -106,7 +106,7 @@ def test_white_space_and_line_breaks_stay(client: TestClient) -> None:
     assert answer.json()["translatedText"] == expected
 
 
-def test_alternatives_are_others_than_the_best(client: TestClient) -> None:
+def test_alternatives_differ_from_the_best(client: TestClient) -> None:
     answer = client.post("/translate", json={"q": SENTENCE, "alternatives": 3, **PAIR}).json()
     assert answer["translatedText"] == GERMAN
     assert len({GERMAN, *answer["alternatives"]}) == 4

@@ -1,4 +1,4 @@
-"""How many requests a caller may make."""
+"""The rate limit of each client."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from nmt.serve.errors import ApiError
 from nmt.serve.limits import RateLimiter
 
 
-def test_each_caller_has_a_minutes_worth_that_comes_back_with_time() -> None:
+def test_each_client_has_a_minutes_worth_that_refills_with_time() -> None:
     now = 0.0
     limiter = RateLimiter(60, lambda: now)
     for _ in range(60):

@@ -1,4 +1,4 @@
-"""HTML: tags stay with their words, and what is no text stays as it is."""
+"""HTML: tags stay with their words, and everything except text is preserved."""
 
 import pytest
 from starlette.testclient import TestClient
@@ -43,7 +43,7 @@ def test_a_document_keeps_its_head() -> None:
     assert upper(html) == html.replace("one", "ONE").replace("two", "TWO")
 
 
-def test_words_take_their_tags_along_when_the_order_changes() -> None:
+def test_words_keep_their_tags_when_the_order_changes() -> None:
     markup = Markup("<p>a <b>x</b> and <i>y</i></p>")
     [stretch] = markup.stretches
     assert stretch.texts == ["a ", "x", " and ", "y"]

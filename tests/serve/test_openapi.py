@@ -1,4 +1,4 @@
-"""The OpenAPI document, held against what the server answers to generated requests."""
+"""The OpenAPI document, compared with the server's answers to generated requests."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ def test_generated_requests_are_answered_as_documented(
     done = subprocess.run(
         [
             *(sys.executable, "-m", "schemathesis.cli", "run", f"{address}/openapi.json"),
-            # Not all that is well formed is accepted: no run may know the language.
+            # Not every well-formed request is accepted: the language may be unknown.
             *("--exclude-checks", "positive_data_acceptance"),
             *("--max-examples", "20", "--generation-database", "none", "--continue-on-failure"),
         ],

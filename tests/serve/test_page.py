@@ -50,7 +50,7 @@ WAIT = 60_000  # milliseconds; the machine may be busy
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
-    """A run that has learnt to say what people like to do."""
+    """A run trained on sentences about what people like to do."""
     root = tmp_path_factory.mktemp("page")
     pairs = [
         f"{name} likes to {verb} {time_}.\t{name} {german} {german_time} gern.\n"
@@ -83,7 +83,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 @dataclass
 class Running:
-    """A server: where it is, and how to stop it."""
+    """A running server: its address, and how to stop it."""
 
     address: str
     stop: Callable[[], None]
@@ -287,7 +287,7 @@ def test_the_first_load_is_small_and_asks_no_other_host(page: Page, server: Runn
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("view", ["/#/translate", "/#/runs", "/#/compare", "/docs"])
-def test_everybody_can_use_it(
+def test_the_page_is_accessible(
     browser: Browser, server: Running, theme: Any, width: int, view: str
 ) -> None:
     size: Any = {"width": width, "height": 800}

@@ -1,4 +1,4 @@
-"""A run as the server uses it: from several threads at once."""
+"""A served run, used by several threads in parallel."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""`nmt serve` as a process: what it refuses, how it starts, how it ends."""
+"""`nmt serve` as a process: errors, start and shutdown."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def ask(address: str, text: list[str]) -> list[str]:
         return found
 
 
-def test_sigterm_finishes_what_is_under_way(running: tuple[subprocess.Popen[str], str]) -> None:
+def test_sigterm_finishes_current_requests(running: tuple[subprocess.Popen[str], str]) -> None:
     process, address = running
     assert ask(address, ["Anna sings today."]) == ["Anna singt heute."]
     found: list[str] = []
@@ -116,7 +116,7 @@ with TestClient(app, base_url="http://localhost") as client:
 """
 
 
-def test_without_pytorch_all_but_attention_is_there(trained_run: RunFolder) -> None:
+def test_without_pytorch_everything_except_attention_works(trained_run: RunFolder) -> None:
     found = subprocess.run(
         [sys.executable, "-c", _WITHOUT_PYTORCH, str(trained_run.path)],
         capture_output=True, text=True, check=True,
@@ -194,7 +194,7 @@ SLOW = [
 
 
 @pytest.mark.parametrize(("start", "drop"), SLOW)
-def test_a_request_that_arrives_too_slowly_is_given_up(
+def test_a_request_that_arrives_too_slowly_is_aborted(
     impatient: tuple[str, int], start: bytes, drop: bytes
 ) -> None:
     with socket.create_connection(impatient, timeout=0.1) as client:
@@ -202,7 +202,7 @@ def test_a_request_that_arrives_too_slowly_is_given_up(
         assert b" 408 " in drip(client, drop)
 
 
-def test_a_request_answered_before_it_is_complete_is_given_up(impatient: tuple[str, int]) -> None:
+def test_a_request_answered_before_it_is_complete_is_aborted(impatient: tuple[str, int]) -> None:
     with socket.create_connection(impatient, timeout=0.1) as client:
         client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n")
         answer = drip(client, b"x")
@@ -227,7 +227,7 @@ def drip(client: socket.socket, drop: bytes) -> bytes:
     raise AssertionError("the connection is still open")
 
 
-def test_an_answer_that_nobody_reads_is_given_up(impatient: tuple[str, int]) -> None:
+def test_an_answer_that_nobody_reads_is_aborted(impatient: tuple[str, int]) -> None:
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         client.connect(impatient)
@@ -241,7 +241,7 @@ def ask_without_reading(client: socket.socket) -> None:
         time.sleep(0.02)
 
 
-def test_requests_are_not_piled_up_without_end(impatient: tuple[str, int]) -> None:
+def test_pipelined_requests_are_limited(impatient: tuple[str, int]) -> None:
     requests = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n" * 500_000
     with (
         socket.create_connection(impatient, timeout=10) as client,

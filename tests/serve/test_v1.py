@@ -1,4 +1,4 @@
-"""Translations with all that is known about them, and what is told about runs."""
+"""nmt's own API: translations with details, and descriptions of runs."""
 
 import json
 from collections.abc import Callable
@@ -54,7 +54,7 @@ def test_attention_is_returned_on_request(client: TestClient) -> None:
     assert "".join(spelled) == GERMAN.replace(" ", "")
 
 
-def test_beam_tells_which_hypotheses_lived(client: TestClient, served: ServedRun) -> None:
+def test_beam_shows_the_fate_of_each_hypothesis(client: TestClient, served: ServedRun) -> None:
     body = {"text": SENTENCE, "beam": True}
     [text] = client.post("/v1/translate", json=body).json()["texts"]
     steps = text["sentences"][0]["beam"]
@@ -85,7 +85,7 @@ def test_long_texts_are_streamed_one_line_per_sentence(client: TestClient) -> No
     ]  # fmt: skip
 
 
-def test_what_cannot_be_inspected_is_reported(client: TestClient) -> None:
+def test_failed_inspections_are_reported(client: TestClient) -> None:
     many = client.post("/v1/translate", json={"text": [SENTENCE] * 21, "attention": True})
     assert (many.status_code, "20 sentences" in many.json()["error"]) == (400, True)
     long = "Anna sings and reads and dances and cooks and swims and sings at home."

@@ -20,7 +20,7 @@ def test_memory_and_operations_of_the_base_model_on_a_large_batch() -> None:
     rows = [[5] * (length - 1)] * pairs
     batch = Batch.from_ids(rows, rows)
     count = count_update(config, (size, size), batch, CARDS["H100 80GB"], torch.bfloat16)
-    # Backward passes take twice as much as forward; two operations a weight and token.
+    # A backward pass takes twice as much as a forward pass: two operations per weight and token.
     d, inner = config.model.d_model, config.model.d_ff
     layers = 6 * (12 * d * d + 4 * d * inner)  # self-attention twice, cross-attention once
     weights = layers + size * d

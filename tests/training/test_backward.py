@@ -1,4 +1,4 @@
-"""Several threads learn from a batch what one would."""
+"""Several threads compute the same gradient as one."""
 
 import pytest
 import torch
@@ -49,14 +49,14 @@ def gradients(model: Transformer) -> list[torch.Tensor]:
 def losses_and_gradients(
     model: Transformer, seed: Seed = SEED, batch: Batch = BATCH
 ) -> list[torch.Tensor]:
-    """Return the losses and gradients that the threads find."""
+    """Return the losses and gradients that the threads compute."""
     model.zero_grad()
     losses = backward_in_shards(loss_of(model), batch, batch.tokens, seed)
     return [*losses, *gradients(model)]
 
 
 @pytest.mark.parametrize("by_threads", [True, False])
-def test_bfloat16_learns_nearly_what_float32_does(by_threads: bool) -> None:
+def test_bfloat16_gives_nearly_the_gradients_of_float32(by_threads: bool) -> None:
     found = []
     for precision in ("bfloat16", "float32"):
         model = make_model(0.0)
@@ -117,7 +117,7 @@ def test_threads_drop_different_numbers() -> None:
 
 
 class Watched(BatchLoss):
-    """Notes the sizes of the shards."""
+    """Records the sizes of the shards."""
 
     def __init__(self, r_drop: float = 0.0) -> None:
         settings = TrainingConfig.model_validate({"r_drop": r_drop})
@@ -154,7 +154,7 @@ def test_a_large_batch_takes_rounds_of_shards(
     assert max(loss.seen) - min(loss.seen) <= 1
 
 
-def test_all_threads_are_there_again_afterwards() -> None:
+def test_the_number_of_threads_is_restored_afterwards() -> None:
     losses_and_gradients(make_model(0.0))
     assert torch.get_num_threads() == 2
 

@@ -1,4 +1,4 @@
-"""Checkpoints that do not fit; checkpoints and weights on a disk that is full."""
+"""Checkpoints: mismatch, damage, and full disks."""
 
 import pickle
 from collections.abc import Callable
@@ -230,7 +230,7 @@ def test_a_full_disk_leaves_the_old_file(
 
 
 @pytest.mark.parametrize("tensorboard", [False, True])
-def test_a_run_whose_first_checkpoint_finds_no_room_leaves_nothing(
+def test_a_run_whose_first_checkpoint_does_not_fit_on_the_disk_leaves_nothing(
     tensorboard: bool,
     toy_config: Callable[..., Config],
     tmp_path: Path,

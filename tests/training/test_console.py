@@ -1,4 +1,4 @@
-"""What a training shows while it runs."""
+"""Console output of a training."""
 
 import pytest
 

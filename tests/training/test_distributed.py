@@ -1,4 +1,4 @@
-"""Two processes train as one would: the same weights, one voice, one checkpoint for all."""
+"""Two processes train like one: the same weights, one output, one checkpoint."""
 
 import json
 import os
@@ -44,10 +44,10 @@ SHARDED: dict[str, object] = {
     "batch_tokens": None,
     "batch_sentences": 167,
 }
-# Each config with the updates that it is trained to, one time after the other.
+# Each config with its limits of updates; training resumes for each further limit.
 JOBS: dict[str, tuple[dict[str, dict[str, object]], list[int]]] = {
     "accumulated": ({"model": {"dropout": 0}, "training": {**EXACT, "accumulate": 2}}, [20]),
-    # An epoch's second batch is one pair, of which one of the processes gets nothing.
+    # The second batch of an epoch is a single pair, so one process gets nothing.
     "uneven": (
         {
             "model": {"dropout": 0},
@@ -60,7 +60,7 @@ JOBS: dict[str, tuple[dict[str, dict[str, object]], list[int]]] = {
     "sharded": ({"model": {"dropout": 0}, "training": SHARDED}, [20]),
     "sharded whole": ({"training": {**AVERAGED, "shard": True}}, [4]),
     "sharded halves": ({"training": {**AVERAGED, "shard": True}}, [2, 4]),
-    # Not the last: the other process asks the main one which of them was first.
+    # Not the last job: the other process asks the main one which of them failed first.
     "mistaken": ({"model": {"max_length": 4}}, [1000]),
     "signalled": ({}, [1000]),
 }
@@ -107,7 +107,7 @@ for port, name, updates, resume in json.loads(sys.argv[1]):
 
 
 def free_port() -> int:
-    """Return a port below those that systems hand out, lest another connection takes it first."""
+    """Return a port below the ephemeral range, so that no other connection takes it first."""
     while True:
         port = random.SystemRandom().randrange(12_000, 32_000)
         with socket.socket() as probe:
@@ -162,7 +162,7 @@ def checkpoint(folder: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def _double_precision() -> Any:
-    """So that Adam does not make much of the rounding of gradients that are nearly zero."""
+    """Use float64, because Adam amplifies rounding errors of gradients near zero."""
     torch.set_default_dtype(torch.float64)
     yield
     torch.set_default_dtype(torch.float32)

@@ -1,4 +1,4 @@
-"""A dry run's numbers: counted where they can be, and estimates that follow from the measured."""
+"""A dry run's numbers: exact counts, and estimates derived from measurements."""
 
 import subprocess
 import sys
@@ -49,7 +49,7 @@ def test_takes_two_updates_on_the_largest_batch_and_some_on_others(
     assert {len(batches) for batches in taken[:-1]} == {3}
     batch = taken[0][0]
     assert taken[1] == taken[0]
-    # And some of other sizes, for the memory that they take.
+    # And some of other sizes, to include their memory.
     assert len({each.source.shape for batches in taken for each in batches}) > 1
     assert found.batch == (*batch.source.shape, batch.target_in.shape[1])
     assert found.tokens == 3 * batch.tokens
@@ -152,7 +152,7 @@ def test_other_processes_at_work_are_noticed() -> None:
     assert busy[0] > 0.3
 
 
-def test_a_rate_that_explodes_is_found(toy_config: MakeConfig) -> None:
+def test_divergence_is_detected(toy_config: MakeConfig) -> None:
     config = toy_config(training={"warmup_updates": 0})
     # Beyond what the configuration allows, so that two updates are enough.
     rate = config.training.model_copy(update={"learning_rate": 1e30})

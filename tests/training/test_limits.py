@@ -1,4 +1,4 @@
-"""What ends a training, and what does not."""
+"""Limits of a training, and when validations and checkpoints are due."""
 
 import pytest
 

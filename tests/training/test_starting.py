@@ -1,4 +1,4 @@
-"""Fine-tuning: what comes from the run, what is new, and what stays unchanged."""
+"""Fine-tuning: settings from the run, new settings, and frozen parts."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -168,7 +168,7 @@ def test_corpora_without_weights_cannot_be_mixed(trained_run: RunFolder, given: 
         config_from(trained_run, "best", several, [], mix=0.5)
 
 
-def test_what_the_run_knew_is_known_still(
+def test_words_known_to_the_run_stay_known(
     toy_config: MakeConfig, given: Config, tmp_path: Path
 ) -> None:
     former = train(toy_config(data={"carry_over": "all"}, training={"epochs": 1}), "former")

@@ -1,4 +1,4 @@
-"""What TensorBoard shows is what metrics.jsonl holds."""
+"""TensorBoard shows the values of metrics.jsonl."""
 
 from collections.abc import Callable
 from html import unescape
@@ -77,7 +77,7 @@ def test_turned_on_while_resuming_it_shows_what_came_before(toy_config: MakeConf
 
 
 @pytest.mark.filterwarnings("ignore:html5lib:DeprecationWarning")
-def test_samples_are_shown_as_they_are(tmp_path: Path) -> None:
+def test_samples_are_shown_literally(tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
     from tensorboard.plugin_util import markdown_to_safe_html
 

@@ -41,7 +41,7 @@ def make_trainer(config: Config, folder: str = "run") -> Trainer:
 
 
 def saved(folder: str) -> dict[str, Tensor]:
-    """Return all tensors of a checkpoint, the optimizer's and generators' too."""
+    """Return all tensors of a checkpoint, including those of optimizer and generators."""
     state = torch.load(Path(folder) / "checkpoint.pt", weights_only=True)
     tensors = dict(state["model"])
     for number, moments in state["optimizer"]["state"].items():
@@ -132,7 +132,7 @@ def test_same_seed_same_weights_other_seed_others(toy_config: MakeConfig) -> Non
 
 
 def test_r_drop_is_a_part_of_what_is_learned(toy_config: MakeConfig) -> None:
-    """Also of two passes, a divergence that does not count and one that does."""
+    """Two runs, with R-Drop weighted nearly zero and fully, learn different weights."""
     for folder, r_drop in (("a", 1e-9), ("b", 1.0)):
         settings = {"max_updates": 3, "r_drop": r_drop, "precision": "float32"}
         train(toy_config(model={"dropout": 0.3}, training=settings), Path(folder))
@@ -493,7 +493,7 @@ def test_interrupting_the_last_validation_loses_nothing(
     assert _without_time("whole") == _without_time("halves")
 
 
-def test_interrupted_at_its_limit_a_run_goes_no_further(
+def test_a_run_interrupted_at_its_limit_does_not_continue(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = toy_config(training={"max_updates": 4, "validate_updates": 4})
@@ -633,7 +633,7 @@ def test_a_gradient_is_clipped_to_the_norm(toy_config: MakeConfig) -> None:
 def test_dropout_differs_between_updates_and_between_accumulated_batches(
     toy_config: MakeConfig,
 ) -> None:
-    """The rate is too small to change the weights, so that losses tell of nothing but dropout."""
+    """The rate is too small to change the weights, so losses differ only by dropout."""
     settings = {"learning_rate": 1e-30, "precision": "float32"}
     trainer = make_trainer(toy_config(model={"dropout": 0.5}, training=settings))
     batch = trainer.plan.largest()

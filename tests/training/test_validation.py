@@ -1,4 +1,4 @@
-"""Validation on the whole split, or on some pairs spread over it."""
+"""Validation on the whole split, or on a subset spread evenly over it."""
 
 from collections.abc import Callable
 from pathlib import Path
