@@ -270,9 +270,8 @@ def test_out_of_memory_is_one_line(trained_run: RunFolder, monkeypatch: pytest.M
 
     Path("mine.yaml").write_text(dump_config(trained_run.config))
     nmt("prepare", "--config", "mine.yaml")
-    monkeypatch.setattr(
-        TrainingState, "update", lambda *_: torch.empty(1 << 50)
-    )  # a real failed allocation
+    # An allocation that really fails.
+    monkeypatch.setattr(TrainingState, "update", lambda *_: torch.empty(1 << 50))
     message = "lower training.batch_tokens"
     assert_refused("train", "--config", "mine.yaml", "--dry-run", message=message)
 

@@ -20,7 +20,7 @@ MakeConfig = Callable[..., Config]
 SOURCES = [source for source, _ in toy_pairs()]
 POST = {"norm": "post", "final_norm": False}
 PRE = {"norm": "pre", "final_norm": True}
-PIECES = 12  # of each translation: both libraries go on to the limit where the model does
+PIECES = 12  # of each translation, which may reach the limit in both libraries
 
 
 @pytest.fixture(autouse=True)

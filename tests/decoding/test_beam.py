@@ -149,7 +149,7 @@ def test_the_beam_stays_full_when_a_hypothesis_ends(scripted):
 
     [found] = beam_search(model, ONE, torch.tensor([9]), beam_size=2, alpha=0.0, n_best=2)
 
-    assert model.rows[:2] == [1, 2]  # A and B go on beside the one that ended
+    assert model.rows[:2] == [1, 2]  # A and B continue after the other has ended
     assert [h.ids for h in found] == [[], [A]]
 
 

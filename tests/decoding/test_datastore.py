@@ -89,7 +89,7 @@ def model(random_model: Callable[..., Transformer]) -> Transformer:
 
 @pytest.fixture
 def weights(model: Transformer, tmp_path: Path) -> Path:
-    """The model's weights, with a datastore beside them."""
+    """The model's weights, with a datastore next to them."""
     path = tmp_path / "best.safetensors"
     save_weights(model, path)
     Datastore.of(*keys_in_groups(3000)).save(tmp_path / "datastore.safetensors", identity(path))

@@ -70,9 +70,8 @@ def test_bleu_of_a_group_is_counted_as_the_score_is() -> None:
 def test_translations_that_are_training_targets_are_counted() -> None:
     rows = [("x", "y", "Anna singt."), ("x", "y", "Anna  singt."), ("x", "y", "Ben singt.")]
     known = seen("Anna singt.", "Clara singt.")
-    assert (
-        analysed(*rows, known=known).training_targets == 2
-    )  # white space is normalized, as in training
+    # White space is normalized, as in training.
+    assert analysed(*rows, known=known).training_targets == 2
 
 
 def test_an_empty_translation_of_a_sentence_is_counted() -> None:

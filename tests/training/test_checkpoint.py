@@ -171,7 +171,7 @@ def test_the_checkpoint_before_takes_the_place_of_a_damaged_one(
         assert run.weights(which).read_bytes() == reference.weights(which).read_bytes()
     assert not Path("ran").exists()
     damage(run.checkpoint)
-    train(config, Path("run"), resume=True)  # the one that took its place was kept in turn
+    train(config, Path("run"), resume=True)  # the restored one was kept as the previous one
 
 
 def test_two_damaged_checkpoints_are_refused_in_one_line(

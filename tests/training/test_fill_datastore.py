@@ -1,4 +1,4 @@
-"""A run's datastore holds every position of its training text."""
+"""A run's datastore contains every position of its training text."""
 
 from collections.abc import Callable
 from pathlib import Path
