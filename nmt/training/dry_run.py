@@ -34,8 +34,8 @@ from nmt.training.validation import Validator
 
 _UPDATES, _SECONDS = 100, 15.0  # measured in each of two epochs, at most
 _VALIDATED = 100  # pairs, at most
-_BLOCKS = 2  # of measured updates in each epoch, whose speeds make the range
-_BUSY = 0.3  # processors used by other programs, above which the estimate is unreliable
+_BLOCKS = 2  # of measured updates in each epoch; their speeds give the range
+_BUSY = 0.3  # processors used by other programs; above this, the estimate is unreliable
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _range(ends: list[str]) -> str:
 
 
 def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
-    """Measure updates, a validation and the decoding of a sentence; creates no run folder.
+    """Measure updates, a validation and the decoding of a sentence; create no run folder.
 
     The first two updates are on the largest batch. Prepares the data first if necessary, and keeps
     it. Without CUDA, memory is that of the whole process, including preparation.
@@ -155,9 +155,9 @@ def _validator(config: Config, prepared: PreparedData, worker: Worker) -> Valida
 
 
 def _speeds(trainer: Trainer, epoch: int) -> list[float]:
-    """Return the labels per second of some blocks of updates from an epoch.
+    """Return the speeds of a few blocks of updates in an epoch, in labels per second.
 
-    Their batches differ in shape, as in training, which also costs the memory that training takes.
+    Batches have different shapes, as in training, so that peak memory is realistic, too.
     """
     batches = trainer.plan.deal(epoch).batches()
     measured: list[tuple[int, float]] = []  # labels and seconds

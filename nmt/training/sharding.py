@@ -73,10 +73,8 @@ def whole_model(model: Transformer) -> Iterator[Transformer]:
         yield model
         return
     devices = [weight.device] if weight.device.type == "cuda" else []
-    with (
-        torch.random.fork_rng(devices),
-        torch.device(weight.device),
-    ):  # initial weights are overwritten
+    # The copy's initial weights are overwritten.
+    with torch.random.fork_rng(devices), torch.device(weight.device):
         copy = Transformer(model.config, *model.sizes).to(weight.device)
     with torch.no_grad():
         for own, part in zip(copy.parameters(), model.parameters(), strict=True):

@@ -165,7 +165,7 @@ class Decoded:
 def decoding(device: torch.device, run: Path, beam_size: int, way: str = "") -> Decoded:
     """Decode the validation sources, greedily with a beam of one.
 
-    way: "sampling", "ensemble" of the model with itself, "required": pieces that have to occur,
+    way: "sampling", "ensemble" of the model with itself, "required": pieces that must occur,
     "neighbours" from a made-up datastore
     """
     folder = RunFolder(run)
@@ -216,11 +216,11 @@ class Steps:
 
 
 def looks_inside(device: torch.device, run: Path) -> list[Any]:
-    """Translate a line by the engine on the device; return all that reads the model's inside."""
+    """Translate a line on the device; return the results of all functions that inspect the model."""
     folder = RunFolder(run)
     precision = torch.get_float32_matmul_precision()
     translator = load_translator(folder, engine="pytorch", device=device.type)
-    torch.set_float32_matmul_precision(precision)  # which choosing a device changes
+    torch.set_float32_matmul_precision(precision)  # changed by choosing a device
     model = translator.pytorch.models[0]
     line = prepare(folder.config).examples("validation")[0].source
     inspection = inspect(translator, model, line)
@@ -238,7 +238,7 @@ def looks_inside(device: torch.device, run: Path) -> list[Any]:
 
 
 def nearest(device: torch.device, keys: Tensor, tokens: Tensor, queries: Tensor) -> list[Tensor]:
-    """Look queries up in a datastore of these keys."""
+    """Look up queries in a datastore of these keys."""
     with torch.inference_mode():
         datastore = Datastore.of(keys.to(device), tokens.to(device))
         return [x.cpu() for x in datastore.nearest(queries.to(device), 8)]
@@ -252,7 +252,7 @@ def waits_of_nearest(device: torch.device) -> Counter[str]:
     return Counter(waits)
 
 
-# ----------------------------------------------------------------- faults that have to be found
+# ----------------------------------------------------------------- faults that must be detected
 
 
 def faulty_updates(device: torch.device, config: Config, fault: Callable[[], Any]) -> Updates:

@@ -32,7 +32,7 @@ EXACT: dict[str, object] = {
     "max_updates": 20,
     "validate_updates": 10,
     "epochs": 50,
-    "precision": "float32",  # that is, none but the one at hand
+    "precision": "float32",  # no autocast
 }
 AVERAGED: dict[str, object] = {"average_decay": 0.9, "r_drop": 1.0}
 SHARDED: dict[str, object] = {
