@@ -161,7 +161,7 @@ def test_mistakes_in_a_config_come_together() -> None:
     assert not Path("runs").exists()
 
 
-def test_a_config_that_is_not_there() -> None:
+def test_a_missing_config() -> None:
     assert_refused("prepare", "--config", "nothing.yaml", message="config nothing.yaml not found")
 
 
@@ -300,7 +300,7 @@ def test_an_existing_run_folder_is_kept(trained_run: RunFolder) -> None:
     assert sorted(file.name for file in trained_run.path.iterdir()) == before
 
 
-def test_a_device_that_is_not_here() -> None:
+def test_an_unavailable_device() -> None:
     assert_refused("train", "--device", "warp", message="--device warp: not available here")
 
 
@@ -388,7 +388,7 @@ def test_n_best_prints_line_score_and_text_best_first(trained_run: RunFolder) ->
     assert scores == sorted(scores, reverse=True)
 
 
-def test_scores_stand_before_the_text(trained_run: RunFolder) -> None:
+def test_scores_precede_the_text(trained_run: RunFolder) -> None:
     options = ["--run", trained_run.path, "--scores", PAIR[0]]
     [row] = [line.split("\t") for line in text(nmt("translate", *options).stdout).splitlines()]
     log_probability, probability = float(row[0]), float(row[1])
@@ -890,7 +890,7 @@ def test_runs_are_listed_without_torch(a_copy: Path) -> None:
         (["show", "nowhere"], "nowhere: not a run"),
     ],
 )
-def test_runs_that_are_not_there(arguments: list[str], message: str) -> None:
+def test_missing_runs(arguments: list[str], message: str) -> None:
     assert_refused(*arguments, message=message)
 
 
@@ -937,7 +937,7 @@ def test_a_mistyped_output_is_found_before_the_work(trained_run: RunFolder) -> N
     assert_refused(*evaluate, ".", message=".: is a folder; name a file to write")
 
 
-def test_a_reader_that_stops_early_is_no_error() -> None:
+def test_a_reader_that_stops_early_is_not_an_error() -> None:
     command = [sys.executable, "-m", "nmt", "config", "fields"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout
@@ -946,7 +946,7 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
     assert process.returncode == 1
 
 
-def test_an_option_that_is_like_no_other_gets_no_guess() -> None:
+def test_an_option_unlike_any_other_gets_no_suggestion() -> None:
     assert_refused("train", "--quiet", message="No such option: --quiet; see nmt train --help")
     done = nmt("train", "--dry-rum")
     assert "--dry-run" in text(done.stderr)

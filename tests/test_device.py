@@ -32,7 +32,7 @@ def test_a_named_device_is_taken():
 
 
 @pytest.mark.parametrize("name", ["", "gpu", "cuda:99", "cuda:-1", "cuda:x", "vulkan", "xla"])
-def test_a_device_that_is_not_here_is_refused_in_one_line(name):
+def test_an_unavailable_device_is_refused_in_one_line(name):
     with pytest.raises(UserError) as caught:
         choose_device(name)
 

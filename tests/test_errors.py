@@ -17,7 +17,7 @@ from nmt.errors import UserError, shown, shown_lines, writing
         OSError("6914 requested and 5120 written"),  # numpy's
     ],
 )
-def test_of_a_full_disk_the_file_what_is_free_and_the_remedy_are_reported(
+def test_a_full_disk_is_reported_with_file_free_space_and_remedy(
     tmp_path: Path, error: OSError
 ) -> None:
     path = tmp_path / "not made yet" / "file"

@@ -201,7 +201,7 @@ def test_what_no_training_has_completed_is_no_change(name: str) -> None:
     assert last_change(path) == 3000
 
 
-def test_files_that_vanish_while_they_are_looked_at_are_no_error(
+def test_files_that_vanish_meanwhile_are_not_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = make_run("a", 3000)
@@ -341,7 +341,7 @@ def test_replacing_puts_the_new_file_in_place() -> None:
     assert [path.name for path in Path().iterdir()] == ["a"]
 
 
-def test_who_may_read_a_file_is_for_the_system_to_say_and_not_for_a_library() -> None:
+def test_replaced_files_have_default_permissions() -> None:
     Path("plain").touch()
     with replacing(Path("a")) as partial:
         partial.chmod(0o600)

@@ -97,7 +97,7 @@ def test_rm_deletes_nothing_but_runs(run: Path) -> None:
     assert Path("precious").exists()
 
 
-def test_rm_spares_a_run_that_is_being_trained(run: Path) -> None:
+def test_rm_keeps_a_run_that_is_being_trained(run: Path) -> None:
     with RunFolder(run).held():
         done = runner.invoke(app, ["rm", "--yes", "runs/first"])
     assert "another process is training here" in str(done.exception)

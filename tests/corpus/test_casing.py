@@ -59,7 +59,7 @@ def test_nothing_learned_changes_nothing() -> None:
     assert Casing.learn(lambda: []).restore("der mann") == "der mann"
 
 
-def test_what_is_saved_is_loaded(casing: Casing, tmp_path: Path) -> None:
+def test_saved_data_is_loaded_unchanged(casing: Casing, tmp_path: Path) -> None:
     casing.save(tmp_path / "casing.json")
     loaded = Casing.load(tmp_path / "casing.json")
     text = "der junge mag die junge geschäftsfrau. ein mann auch."

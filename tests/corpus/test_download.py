@@ -264,7 +264,7 @@ def test_wrong_content_leaves_nothing(server: Server, target: Path) -> None:
     assert left(target) == []
 
 
-def test_wrong_content_spares_what_is_there(server: Server, target: Path) -> None:
+def test_wrong_content_keeps_the_existing_file(server: Server, target: Path) -> None:
     server.answers = [wrong]
     target.parent.mkdir()
     target.write_bytes(b"edited")
@@ -392,7 +392,7 @@ def test_endless_bodies_are_aborted(server: Server, target: Path, length: dict[s
     assert left(target) == []
 
 
-def test_no_length_is_no_failure(server: Server, target: Path) -> None:
+def test_a_missing_length_is_not_a_failure(server: Server, target: Path) -> None:
     server.answers = [lambda handler: handler.reply(200, CONTENT)]
     download(server.url, target, git_blob=BLOB)
     assert target.read_bytes() == CONTENT

@@ -91,7 +91,7 @@ def test_a_placeholder_for_no_word_is_left_out() -> None:
     assert reveal(f"{A} mag {C} Hunde", ["Zora"]) == "Zora mag Hunde"
 
 
-def test_words_that_look_like_patterns_are_put_back_as_they_are() -> None:
+def test_words_that_look_like_patterns_are_restored_literally() -> None:
     assert reveal(f"{A} {B}", [r"\1", r"\g<0>"]) == r"\1 \g<0>"
 
 
@@ -173,7 +173,7 @@ def test_more_names_than_placeholders() -> None:
 @pytest.mark.parametrize(
     "pair", [("Where are you?", "Wo bist du?"), ("", ""), ("Tom is", "er ist"), ("1984", "1984")]
 )
-def test_a_pair_without_a_name_stays_as_it_is(pair: tuple[str, str]) -> None:
+def test_a_pair_without_a_name_is_unchanged(pair: tuple[str, str]) -> None:
     hider = NameHider(PAIRS, False, 1)
     assert {hider.hide(*pair) for _ in range(20)} == {pair}
 

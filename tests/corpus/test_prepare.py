@@ -345,7 +345,7 @@ def given(tmp_path: Path, make_config: Make, **fields: Any) -> Config:
     return make_config(data=data)
 
 
-def test_given_splits_stay_as_they_are(make_config: Make, tmp_path: Path) -> None:
+def test_given_splits_are_unchanged(make_config: Make, tmp_path: Path) -> None:
     prepared = prepare(given(tmp_path, make_config), tmp_path / "out")
     pairs = sentence_pairs()
     assert train_pairs(prepared) == pairs[:250]

@@ -246,7 +246,7 @@ def test_the_assembled_pickle_is_good(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_whatever_is_no_array_of_pairs_is_one_line(
+def test_anything_but_an_array_of_pairs_is_refused_in_one_line(
     tmp_path: Path, content: bytes, reason: str
 ) -> None:
     assert reason in refusal(tmp_path, content)

@@ -100,7 +100,7 @@ def test_sampled_pieces_spell_the_same_text(
         assert any(corpus[2] != corpus[3] for corpus in drawn)  # each for itself
 
 
-def test_a_sentence_that_would_get_too_long_stays_as_it_is(
+def test_a_sentence_that_would_get_too_long_keeps_its_segmentation(
     models: dict[str, SubwordTokenizer],
 ) -> None:
     corpus = [models["bpe"].encode(text) for text in ("the house", TEXT, "the")]

@@ -42,7 +42,7 @@ def test_the_size_counts_special_tokens() -> None:
 
 
 @pytest.mark.parametrize("word", SPECIALS)
-def test_text_that_spells_a_special_token_is_not_it(word: str) -> None:
+def test_text_that_spells_a_special_token_is_not_one(word: str) -> None:
     assert Vocabulary.build(COUNTS, 100, 1).id(word) == UNK
     seen = Vocabulary.build(Counter({word: 5, "und": 9}), 100, 1)
     assert seen.id(word) == 5

@@ -65,7 +65,7 @@ def enumerate_all(
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0, 3.0])
 @pytest.mark.parametrize("limit", [1, 2, 3, 4])
 @torch.inference_mode()
-def test_a_beam_wide_enough_for_all_equals_enumeration(alpha, limit, random_model):
+def test_an_exhaustive_beam_equals_enumeration(alpha, limit, random_model):
     model = random_model(seed=limit, target_size=6)
     source = [7, 9, 5, EOS]
     expected = enumerate_all(model, source, limit, alpha)

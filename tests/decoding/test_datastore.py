@@ -96,7 +96,7 @@ def weights(model: Transformer, tmp_path: Path) -> Path:
     return path
 
 
-def test_what_is_loaded_is_what_was_saved(weights, model):
+def test_loading_restores_what_was_saved(weights, model):
     queries, _ = keys_in_groups(30, seed=2)
 
     loaded = Datastore.load(weights.with_name("datastore.safetensors"), weights, model)

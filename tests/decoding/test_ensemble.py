@@ -85,7 +85,7 @@ def test_greedy_search_takes_the_best_mean_at_every_step(random_model, random_so
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 @torch.inference_mode()
-def test_a_beam_wide_enough_for_all_equals_enumeration(alpha, random_model):
+def test_an_exhaustive_beam_equals_enumeration(alpha, random_model):
     models = [random_model(1, target_size=6), random_model(2, target_size=6, **LARGER)]
     source, limit = [7, 9, 5, EOS], 3
     expected = []
@@ -119,7 +119,7 @@ def test_probabilities_are_averaged_and_not_their_logarithms(scripted):
     assert found.ids == [A]
 
 
-def test_what_one_member_rules_out_another_may_write(scripted):
+def test_a_piece_that_one_member_excludes_can_be_chosen(scripted):
     models = [
         scripted(lambda source, prefix, first=first: {EOS: 1.0} if prefix else first)
         for first in ({A: 1.0}, {B: 1.0})

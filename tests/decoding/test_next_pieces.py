@@ -30,7 +30,7 @@ def test_pad_and_sos_never_come_but_count_in_the_probabilities():
     torch.testing.assert_close(log_probabilities, expected)
 
 
-def test_a_row_that_continues_does_not_end():
+def test_a_row_that_must_continue_does_not_end():
     _, pieces = best_pieces(logits(2).clone(), 1, torch.tensor([False, True]))
 
     assert pieces.tolist() == [[EOS], [A]]
@@ -46,7 +46,7 @@ def test_more_candidates_than_pieces_are_what_there_is():
 
 @pytest.mark.parametrize("columns", [7, 64, 65, 1301])
 @pytest.mark.parametrize("count", [1, 5, 20])
-def test_the_best_are_those_of_the_exact_probabilities(columns, count):
+def test_the_best_pieces_are_exact(columns, count):
     given = logits(9, columns)
     given[3] -= 500  # nothing is lost where all are small
     given[4, 5] = 400  # or one is large

@@ -44,7 +44,7 @@ def test_the_fewest_pieces_that_have_the_probability_are_drawn():
     assert shares(top_p=0.3) == {3: 1.0}
 
 
-def test_a_number_next_to_one_draws_the_last_piece_that_may_come(monkeypatch):
+def test_a_draw_close_to_one_selects_the_last_allowed_piece(monkeypatch):
     sampler = Sampler(DecodingConfig(temperature=1.0, top_k=2), [[5]])
     monkeypatch.setattr(sampler, "_generators", [type("", (), {"random": lambda self: 1.0})()])
 

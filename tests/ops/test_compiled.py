@@ -107,7 +107,7 @@ def test_decoding_stays_plain(toy_config: MakeConfig, compiler: CompileCounterWi
 
 
 @pytest.mark.parametrize("missing", ["triton", "compiler"])
-def test_without_a_compiler_the_function_runs_as_it_is_and_a_line_says_so(
+def test_without_a_compiler_the_function_runs_uncompiled_with_a_warning(
     missing: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def no_compiler(graph: Any, inputs: Any) -> Any:

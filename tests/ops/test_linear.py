@@ -61,7 +61,7 @@ def test_a_layer_learns(onednn_pays):
 
 
 @torch.inference_mode()
-def test_autocast_has_the_last_word(onednn_pays):
+def test_autocast_takes_precedence(onednn_pays):
     with torch.autocast("cpu", torch.bfloat16):
         assert linear(torch.randn(40, 16), torch.randn(24, 16), None).dtype == torch.bfloat16
 

@@ -216,7 +216,7 @@ class Steps:
 
 
 def looks_inside(device: torch.device, run: Path) -> list[Any]:
-    """Translate a line on the device; return the results of all functions that inspect the model."""
+    """Translate a line on the device; return the results of functions that inspect the model."""
     folder = RunFolder(run)
     precision = torch.get_float32_matmul_precision()
     translator = load_translator(folder, engine="pytorch", device=device.type)

@@ -162,7 +162,7 @@ def test_keys_are_read_one_per_line(tmp_path: Path) -> None:
         read_keys(path)
 
 
-def test_a_client_that_leaves_early_is_no_error(
+def test_a_client_that_leaves_early_is_not_an_error(
     running: tuple[subprocess.Popen[str], str],
 ) -> None:
     process, address = running

@@ -170,7 +170,7 @@ def _double_precision() -> Any:
 
 @pytest.mark.usefixtures("_double_precision")
 @pytest.mark.parametrize("name", ["accumulated", "uneven", "sharded"])
-def test_after_20_updates_two_processes_are_where_one_would_be(
+def test_after_20_updates_two_processes_have_the_weights_of_one(
     two: Path, toy_config: MakeConfig, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -220,7 +220,7 @@ def test_a_signal_to_one_stops_all_after_the_same_update(two: Path) -> None:
         assert "signalled ended by KeyboardInterrupt()" in (two / f"{rank}.out").read_text()
 
 
-def test_only_the_main_process_is_heard(two: Path) -> None:
+def test_only_the_main_process_prints(two: Path) -> None:
     assert "torchrun --nproc-per-node=2 -m nmt -- train --resume" in (two / "0.out").read_text()
     lines = (two / "1.out").read_text().splitlines()
     assert all("ended by" in line for line in lines), "the test's own, and no other"
@@ -267,7 +267,7 @@ def test_a_process_leaves_only_when_gloo_has_let_go_of_its_messages(
     assert held == []
 
 
-def test_a_mistake_that_names_gloo_is_no_lost_process() -> None:
+def test_an_error_that_names_gloo_is_not_a_lost_process() -> None:
     assert _is_lost_connection(RuntimeError("[gloo] Connection closed by peer"))
     assert not _is_lost_connection(UserError("runs/igloo: already exists"))
 
@@ -279,7 +279,7 @@ def test_a_mistake_is_reported_once(two: Path) -> None:
     assert not (two / "mistaken").exists()
 
 
-def test_variables_that_lead_nowhere_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_torchrun_variables_are_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.delenv("MASTER_ADDR", raising=False)
     with pytest.raises(UserError, match="start them with torchrun"), joined("cpu"):

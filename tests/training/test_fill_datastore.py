@@ -117,7 +117,7 @@ def test_a_corpus_too_large_is_refused_for_a_finished_run(
         fill_datastore(run, prepare(config), "best", CPU)
 
 
-def test_weights_that_are_not_there_leave_the_datastore_as_it_is(toy_config: MakeConfig) -> None:
+def test_missing_weights_leave_the_datastore_unchanged(toy_config: MakeConfig) -> None:
     config = toy_config(decoding=NEIGHBOURS)
     run: RunFolder = train(config, Path("run"))
     before = run.datastore.read_bytes()

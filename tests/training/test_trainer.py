@@ -300,7 +300,7 @@ def test_killed_before_its_first_update_a_run_starts_again(
     assert_same(saved("whole"), saved("run"))
 
 
-def test_a_finished_run_is_left_as_it_is(
+def test_a_finished_run_is_unchanged(
     toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = toy_config(training={"max_updates": 2})
@@ -421,7 +421,7 @@ def test_what_fails_before_the_first_checkpoint_leaves_no_run_but_a_resumed_one_
     train(config, Path("run"), resume=True)
 
 
-def test_stops_when_validations_get_no_better(toy_config: MakeConfig) -> None:
+def test_stops_when_validations_stop_improving(toy_config: MakeConfig) -> None:
     frozen = {"learning_rate": 1e-12, "validate_updates": 1, "patience": 3, "epochs": 9}
     train(toy_config(training=frozen), Path("run"))
     assert [line["update"] for line in RunFolder(Path("run")).read_metrics()] == [1, 2, 3, 4]

@@ -179,7 +179,7 @@ def test_a_limit_holds_whatever_the_batch(model, engine, random_sources):
         assert [h.complete for h in found] == [h.complete for h in alone]
 
 
-def test_numbers_that_the_processor_cannot_multiply_are_refused(model, engine):
+def test_types_that_the_processor_cannot_multiply_are_refused(model, engine):
     with pytest.raises(UserError, match=r"--compute-type float16: .* use one of .*float32"):
         engine(model(), "float16")
 
