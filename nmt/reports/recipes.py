@@ -140,15 +140,19 @@ def _cores() -> int:
 
 
 def _passes(passes: float) -> str:
-    return "" if isinf(passes) else f", about {passes:.2g} passes over the corpus"
+    return "" if isinf(passes) else f", about {_rounded(passes)} passes over the corpus"
+
+
+def _rounded(passes: float) -> str:
+    return f"{passes:,.0f}" if passes >= 10 else f"{passes:.1f}"
 
 
 def _warnings(pairs: int, longest: int, passes: float) -> list[str]:
     warnings = []
     if passes < _PASSES:
         warnings.append(
-            f"the time suffices for about {passes:.2g} passes over the corpus; a good translation "
-            f"needs {_PASSES} or more: give more --minutes"
+            f"the time suffices for about {_rounded(passes)} passes over the corpus; a good "
+            f"translation needs {_PASSES} or more: give more --minutes"
         )
     if longest <= _SHORT:
         warnings.append(
