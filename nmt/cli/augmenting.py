@@ -1,5 +1,6 @@
 """`nmt augment`: synthetic pairs from text in one language."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -89,7 +90,14 @@ def augment(
     opened = open_run(run)
     data = opened.config.data
     languages = (data.source_language, data.target_language)
-    options = weights, beam_size, device, set_, engine, compute_type
+    load = partial(
+        open_translator,
+        weights=weights,
+        beam_size=beam_size,
+        device=device,
+        engine=engine,
+        compute_type=compute_type,
+    )
     back = None
     if round_trip:
         returning = open_run(round_trip)
@@ -99,14 +107,16 @@ def augment(
                 f"{round_trip}: translates {' → '.join(there)}; --round-trip needs a run that "
                 f"translates {' → '.join(languages[::-1])}"
             )
-        searching = [*(set_ or []), "decoding.temperature=0"]  # not sampled
-        back = open_translator([returning], *options[:3], searching, *options[4:])
-    translator = open_translator([opened], *options)
+        back = load([returning], overrides=[*(set_ or []), "decoding.temperature=0"])  # not sampled
+    translator = load([opened], overrides=set_)
     # As source `tsv` reads pairs: the source in the first column, but English if it is the target.
     source, target = languages if forward else languages[::-1]
     first = target if target == "en" else source
     how = Augmentation(first == languages[1], n_best, min_probability, back, min_chrf)
-    chosen = (forward, n_best, min_probability, round_trip, min_chrf, *options[1:])
+    chosen = (
+        *(forward, n_best, min_probability, round_trip, min_chrf),
+        *(beam_size, device, set_, engine, compute_type),
+    )
     runs = [identity(each.weights(weights)) for each in (opened, *([returning] if back else []))]
     counts = write_pairs(translator, how, input_, output, repr((chosen, runs)))
     for what, count in counts.items():

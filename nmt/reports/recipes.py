@@ -125,12 +125,12 @@ def _fitting(pairs: int, target_pieces: float, minutes: float, device: str) -> t
 
     A GPU counts as fast enough for any.
     """
+    largest = next(number for number, size in enumerate(_SIZES) if pairs <= size.pairs)
     if device != "cpu":
-        return next(size for size in _SIZES if pairs <= size.pairs), float("inf")
-    for size in reversed(_SIZES):
+        return _SIZES[largest], float("inf")
+    for size in reversed(_SIZES[: largest + 1]):
         passes = size.speed * _cores() * 60 * minutes / target_pieces
-        smaller = [other for other in _SIZES if other.pairs < size.pairs]
-        if not smaller or (pairs > smaller[-1].pairs and passes >= _PASSES):
+        if passes >= _PASSES:
             break
     return size, passes
 

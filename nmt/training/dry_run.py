@@ -19,7 +19,6 @@ import torch
 
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
-from nmt.corpus.prepared import PreparedData
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.translator import Translator
 from nmt.device import choose_device
@@ -30,7 +29,6 @@ from nmt.training.console import duration
 from nmt.training.distributed import Worker
 from nmt.training.limits import ends_early
 from nmt.training.trainer import Trainer
-from nmt.training.validation import Validator
 
 _UPDATES, _SECONDS = 100, 15.0  # measured in each of two epochs, at most
 _VALIDATED = 100  # pairs, at most
@@ -110,18 +108,17 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     device = device or choose_device()
     prepared = prepare(config)
     run = RunFolder(Path("dry-run"))  # nothing is written
-    trainer = Trainer(config, prepared, run, Worker(device))
+    trainer = Trainer(_validating_few(config), prepared, run, Worker(device))
     state = trainer.state
     batch, accumulate = trainer.plan.largest(), config.training.accumulate
     _, seconds = (_update_seconds(trainer, [batch] * accumulate) for _ in range(2))
     state.require_finite_weights()
-    validator = _validator(config, prepared, trainer.worker)
     with _watching_others() as busy:
         speeds = []
         for epoch in (1, 2):  # memory grows until a second validation
             speeds += _speeds(trainer, epoch)
             with state.averaged_weights():
-                validator.measure(state.model)
+                trainer.validator.measure(state.model)
     speeds = speeds or [accumulate * batch.tokens / seconds]
     example = prepared.examples("validation")[0]
     search = PyTorchSearch([state.model])
@@ -147,11 +144,11 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     )
 
 
-def _validator(config: Config, prepared: PreparedData, worker: Worker) -> Validator:
-    """Return a validator of few pairs: an untrained model translates each to its length limit."""
+def _validating_few(config: Config) -> Config:
+    """Validate on few pairs: an untrained model translates each to its length limit."""
     pairs = min(_VALIDATED, config.training.validate_pairs or _VALIDATED)
     training = config.training.model_copy(update={"validate_pairs": pairs})
-    return Validator(config.model_copy(update={"training": training}), prepared, worker)
+    return config.model_copy(update={"training": training})
 
 
 def _speeds(trainer: Trainer, epoch: int) -> list[float]:
