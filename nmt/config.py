@@ -301,6 +301,11 @@ class DataConfig(CorpusConfig):
             yield ("restore_case", "lowercase"), message
 
     @property
+    def label(self) -> str:
+        """The name of the corpus, or the names of all."""
+        return ", ".join(part.label for part in self.corpora) or self.source
+
+    @property
     def tags(self) -> list[str]:
         """The corpora's different tags, in the order in which they are numbered."""
         return sorted({part.tag for part in self.corpora if part.tag})

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticUndefined
 
-from nmt.config import RULES_UNCHECKED, Config, Origin, Section
+from nmt.config import RULES_UNCHECKED, Config, CorpusPart, Origin, Section
 from nmt.errors import UserError, one_line
 from nmt.shipped import SHIPPED_CONFIGS
 
@@ -295,25 +295,31 @@ def _explain(details: ErrorDetails, label: str, origins: dict[str, str]) -> str:
     location = _location(details)
     field = ".".join(location)
     where = f"{origins.get(field, label)}: {field}"
+    name, known = location[-1], _known(location)
+    if field == "data.corpora" and len(details["loc"]) > 2:
+        where += f", entry {int(details['loc'][2]) + 1}"
+        if len(details["loc"]) > 3:
+            name, known = str(details["loc"][3]), CorpusPart.model_fields
+            where += f", {name}"
     if details["type"] in ("extra_forbidden", "invalid_key"):
         kind = "section" if len(location) == 1 else "field"
-        close = _close(location)
-        hint = (
-            f"did you mean {close[0]}?"
-            if close
-            else f"expected one of {', '.join(_known(location))}"
-        )
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(known)}"
         return f"{where}: unknown {kind}; {hint}"
-    wanted = _PLAIN.get(details["type"]) or details["msg"].removeprefix("Input should be ")
-    info = _fields(location[0])[location[1]] if len(location) == 2 else None
-    allowed = f" ({info.description})" if info is not None and info.description else ""
+    expected = details.get("ctx", {}).get("pattern", details["type"])
+    wanted = _PLAIN.get(expected) or details["msg"].removeprefix("Input should be ")
+    info = known[name] if len(location) == 2 else None
+    if info and expected == "tuple_type" and ... in get_args(info.annotation):
+        wanted = "a list in square brackets"
+    allowed = f" ({info.description})" if info and info.description else ""
     return f"{where}: {_shorten(details['input'])} is invalid, it should be {wanted}{allowed}"
 
 
 # What was expected, where pydantic's own wording is for programmers.
 _PLAIN = {
     "model_type": "a section: one indented line per field",
-    "string_pattern_mismatch": "two or three lower-case letters, such as en",
+    "^[a-z]{2,3}$": "two or three lower-case letters, such as en",
+    "^[a-z0-9_-]{1,30}$": "up to 30 lower-case letters, digits, - and _, such as news",
     "tuple_type": "a list of two, such as [0.9, 0.98]",
     "missing": "a list of two, such as [0.9, 0.98]",
     "too_long": "a list of two, such as [0.9, 0.98]",
@@ -333,9 +339,9 @@ def _location(details: ErrorDetails) -> list[str]:
     return [str(part) for part in details["loc"][:2]]
 
 
-def _known(location: list[str]) -> list[str]:
-    """Return the valid names for the last part of a location."""
-    return list(_fields(location[0]) if len(location) == 2 else Config.model_fields)
+def _known(location: list[str]) -> dict[str, FieldInfo]:
+    """Return the sections, or the fields of the section, that a location may name."""
+    return _fields(location[0]) if len(location) == 2 else Config.model_fields
 
 
 def _close(location: list[str]) -> list[str]:

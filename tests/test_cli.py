@@ -242,9 +242,11 @@ def test_the_weights_of_the_last_validations_are_averaged(trained_run: RunFolder
     assert [path.stem for path in run.validated()] == ["2", "3", "4"]
     assert load_file(run.validated()[-1]).keys() == load_file(run.weights("averaged")).keys()
     assert run.validated()[-1].read_bytes() == run.weights("averaged").read_bytes()
-    assert_refused("average", message="training.keep_validated=5")
+    assert_refused("average", message="training.keep_validated=5, or give --last 3")
     assert "updates 3, 4" in text(nmt("average", "--last", 2).stdout)
     assert nmt("translate", "--weights", "mean", PAIR[0]).returncode == 0
+    refused = text(nmt("average", trained_run.path).stderr)
+    assert refused.endswith("with --set training.keep_validated=5\n")
 
 
 def test_a_dry_run_reports_memory_and_speed_and_leaves_no_run(trained_run: RunFolder) -> None:

@@ -190,6 +190,7 @@ def test_all_mistakes_are_reported_at_once(path: Path) -> None:
         ("training.betas", "[.nan, 0.9]", "nan", "a finite number"),
         ("training.betas", "[0.9]", "[0.9]", "a list of two, such as [0.9, 0.98]"),
         ("training.betas", "0.9", "0.9", "a list of two, such as [0.9, 0.98]"),
+        ("training.freeze", "encoder", "'encoder'", "a list in square brackets (parts"),
         ("training.average_decay", "1", "1", "less than 1"),
         ("decoding.beam_size", "501", "501", "less than or equal to 500"),
         ("decoding.length_penalty", "-1", "-1", "greater than or equal to 0"),

@@ -47,6 +47,7 @@ def show(
 
     Example: nmt show runs/sample
     """
+    from nmt.corpus.tags import show_tag
     from nmt.reports.runs import VALIDATION_COLUMNS, run_as_json, run_facts, validation_rows
     from nmt.run_folder import newest_run, open_run
 
@@ -61,7 +62,8 @@ def show(
         print_table(VALIDATION_COLUMNS, validation_rows(metrics), left=0)
         typer.echo()
         for sample in metrics[-1]["samples"]:
-            typer.echo(shown(f"{sample['source']}  →  {sample['translation']}"))
+            source = show_tag(folder.config.data, sample["source"])
+            typer.echo(shown(f"{source}  →  {sample['translation']}"))
 
 
 def rm(

@@ -449,9 +449,10 @@ def average(
     opened = open_run(run) if run else newest_run("last.safetensors", option="nmt average FOLDER")
     kept = opened.validated()[-last:]
     if len(kept) < last:
+        fewer = f", or give --last {len(kept)}" if len(kept) > 1 else ""
         raise UserError(
-            f"{opened.path}: has the weights of {len(kept)} validations, not {last}; train with "
-            f"--set training.keep_validated={last}, or average fewer"
+            f"{opened.path}: has kept the weights of {len(kept)} validations, not {last}; train "
+            f"with --set training.keep_validated={last}{fewer}"
         )
     with opened.held(), replacing(opened.weights("mean")) as partial:
         average_weights(kept, partial)

@@ -308,8 +308,10 @@ def _plan_splits(
         dropped["in another split"] = int((kept & shared).sum())
         kept = kept & ~shared
     if not kept.any():
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in dropped.items() if count)
         raise UserError(
-            "no training pairs left after cleaning; check the corpus and data.max_words"
+            f"no training pairs left after cleaning (dropped: {reasons}); check the corpus and "
+            "the limits in the data section"
         )
     sizes: dict[Split, int] = {"test": data.test_size, "validation": data.validation_size}
     wanted = {_PARTS[split]: size for split, size in sizes.items() if split not in given}

@@ -29,6 +29,12 @@ def tag_and_text(data: DataConfig, text: str) -> tuple[str | None, str]:
     return (data.tags[TAGS.index(prefix[0])] if prefix else None), rest
 
 
+def show_tag(data: DataConfig, text: str) -> str:
+    """Return a text with its tag, if there is one, as a readable word: `[news] Good morning.`"""
+    tag, rest = tag_and_text(data, text)
+    return f"[{tag}] {rest}" if tag else rest
+
+
 def split_prefix(text: str) -> tuple[str, str]:
     """Split a text into the prefix from `tag_prefix`, which may be empty, and the rest."""
     tagged = text[:1] in TAGS and text[1:2] == " " if text else False

@@ -11,6 +11,7 @@ from nmt.config import DataConfig
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.prepared import Example
 from nmt.corpus.seen import FREQUENT, Seen
+from nmt.corpus.tags import show_tag, split_prefix
 from nmt.decoding.translator import Translation
 from nmt.metrics import corpus_bleu
 
@@ -117,10 +118,17 @@ def analyse(
 
     tidy, target = Cleaner(data).tidy, Cleaner(data).target
     rare = [seen.has_rare_word(tidy(e.source), tidy(e.reference)) for e in examples]
-    lengths = [bisect_left(_LONGEST, len(example.source.split())) for example in examples]
+    lengths = [
+        bisect_left(_LONGEST, len(split_prefix(example.source)[1].split())) for example in examples
+    ]
     chrf = CHRF(lowercase=lowercase)
     scored = [
-        Scored(e.source, e.reference, t.text, chrf.sentence_score(t.text, [e.reference]).score)
+        Scored(
+            show_tag(data, e.source),
+            e.reference,
+            t.text,
+            chrf.sentence_score(t.text, [e.reference]).score,
+        )
         for e, t in pairs
     ]
     return Analysis(

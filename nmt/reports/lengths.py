@@ -29,7 +29,7 @@ def draw_lengths(prepared: PreparedData, path: Path) -> None:
         for panel in coverage:
             _draw_coverage(panel, prepared.report, names)
         note = ", no token unknown" if all_known else ""
-        figure.suptitle(f"{prepared.data.source}, {prepared.tokenizer.kind} pieces{note}")
+        figure.suptitle(f"{prepared.data.label}, {prepared.tokenizer.kind} pieces{note}")
 
 
 def _draw_lengths(panel: "Axes", prepared: PreparedData, names: dict[str, str]) -> None:

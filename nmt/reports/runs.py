@@ -145,7 +145,7 @@ def run_facts(run: RunFolder) -> list[tuple[str, str]]:
         ("trained last", f"{when}, {format_age(time.time() - changed)} ago"),
         ("config", origin.file or NOTHING),
         *(("", f"--set {override}") for override in origin.overrides),
-        ("data", f"{data.source}, {data.source_language} → {data.target_language}"),
+        ("data", f"{data.label}, {data.source_language} → {data.target_language}"),
         ("pairs", ", ".join(f"{split} {count:,}" for split, count in pairs.items())),
         ("pieces", f"{config.tokenizer.kind}, source {sizes['source']:,}, "
                    f"target {sizes['target']:,}"),

@@ -9,6 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from nmt.cli.app import app
+from nmt.config_files import dump_config, load_config, parse_config
+from nmt.corpus.tags import tag_prefix
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
 
@@ -51,6 +53,23 @@ def test_show_as_json(run: Path) -> None:
     found = json.loads(runner.invoke(app, ["show", "--json"]).stdout)
     assert found["path"] == "runs/first"
     assert found["settings"]["model"]["d_model"] == 64
+
+
+def test_show_names_all_corpora_and_the_tag_of_a_sentence(run: Path) -> None:
+    config = load_config(run / "config.yaml").model_dump(mode="json")
+    path = config["data"].pop("path")
+    parts = [{"source": "tsv", "path": path, "name": name, "tag": name} for name in ("news", "web")]
+    config["data"] |= {"source": "pickle", "corpora": parts}
+    changed = parse_config(config, "test")
+    (run / "config.yaml").write_text(dump_config(changed), encoding="utf-8")
+    [*_, last] = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    source = tag_prefix(changed.data, "web") + "I see."
+    sample = {"source": source, "reference": "Ja.", "translation": "Ja."}
+    tagged = json.dumps(json.loads(last) | {"samples": [sample]})
+    (run / "metrics.jsonl").write_text(tagged + "\n", encoding="utf-8")
+    printed = runner.invoke(app, ["show", str(run)]).stdout
+    assert "news, web, en → de" in printed
+    assert printed.splitlines()[-1] == "[web] I see.  →  Ja."
 
 
 def test_file_contents_cannot_inject_control_characters(run: Path) -> None:

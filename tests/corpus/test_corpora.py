@@ -14,7 +14,7 @@ from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.prepare import prepare
 from nmt.corpus.prepared import PreparedData
 from nmt.corpus.report import format_report
-from nmt.corpus.tags import split_prefix, tag_and_text, tag_prefix
+from nmt.corpus.tags import show_tag, split_prefix, tag_and_text, tag_prefix
 from nmt.decoding.segments import Segmenter, TrainingLines
 from nmt.errors import UserError
 from nmt.special_tokens import TAGS
@@ -197,15 +197,27 @@ def test_a_config_of_corpora_is_written_and_read(make: Make, tmp_path: Path) -> 
     ("a", "b", "data", "message"),
     [
         ({"weight": 1}, {}, {}, "set `weight` for all of them, or for none"),
-        ({"weight": -1}, {}, {}, "data.corpora"),
-        ({"tag": "a b"}, {}, {}, "data.corpora"),
+        (
+            {},
+            {"weight": 0},
+            {},
+            "data.corpora, entry 2, weight: 0 is invalid, it should be",
+        ),
+        (
+            {"tag": "a b"},
+            {},
+            {},
+            "entry 1, tag: 'a b' is invalid, it should be up to 30",
+        ),
         ({"held_out": False}, {"held_out": False}, {}, "set `held_out: true` for at least one"),
         ({"path": None}, {}, {}, "corpora, a: source `tsv` needs `path` or `train_path`"),
         ({}, {}, {"source": "sample"}, "each of `corpora` has its own `source`"),
         ({"weight": 1}, {"weight": 1}, {"mixing_temperature": 5}, "set `weight` or `mixing_temp"),
         ({}, {}, {"corpora": [], "mixing_temperature": 5}, "`mixing_temperature` needs `corpora`"),
         ({}, {}, {"path": "x"}, "each of `corpora` has its own `path`"),
-        ({"colour": "red"}, {}, {}, "data.corpora"),
+        ({}, {"wait": 1}, {}, "data.corpora, entry 2, wait: unknown field; did you mean weight"),
+        ({}, {}, {"corpora": ["a.tsv"]}, "entry 1: 'a.tsv' is invalid, it should be a section"),
+        ({}, {}, {"corpora": "a.tsv"}, "'a.tsv' is invalid, it should be a list in square"),
     ],
 )
 def test_corpora_that_do_not_fit_are_one_line(
@@ -226,3 +238,5 @@ def test_the_name_of_a_tag_is_found(make: Make) -> None:
     data = make({"tag": "news"}, {"tag": "chat"}).data
     assert tag_and_text(data, tag_prefix(data, "news") + "I see.") == ("news", "I see.")
     assert tag_and_text(data, "I see.") == (None, "I see.")
+    assert show_tag(data, tag_prefix(data, "news") + "I see.") == "[news] I see."
+    assert show_tag(data, "I see.") == "I see."

@@ -721,7 +721,8 @@ def test_a_corpus_too_small_to_split_is_refused(make_config: Make, tmp_path: Pat
 def test_a_corpus_without_usable_pairs_is_refused(make_config: Make, tmp_path: Path) -> None:
     config = make_config(data={"max_words": 1})
     assert refusal(config, tmp_path / "out") == (
-        "no training pairs left after cleaning; check the corpus and data.max_words"
+        "no training pairs left after cleaning (dropped: too long 300); check the corpus and the "
+        "limits in the data section"
     )
 
 

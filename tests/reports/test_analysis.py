@@ -8,6 +8,7 @@ from nmt.config import DataConfig
 from nmt.corpus.prepared import Example
 from nmt.corpus.seen import Seen
 from nmt.corpus.splitting import sentence_key
+from nmt.corpus.tags import tag_prefix
 from nmt.decoding.translator import Translation
 from nmt.metrics import corpus_bleu
 from nmt.reports.analysis import Analysis, Group, analyse
@@ -44,6 +45,15 @@ def test_each_length_is_scored_by_itself() -> None:
     assert [(g.name, g.sentences) for g in found.by_length] == [row[:2] for row in expected]
     assert [g.bleu for g in found.by_length] == pytest.approx([r[2] for r in expected], abs=6)
     assert found.by_length[1].bleu == pytest.approx(bleu)
+
+
+def test_a_tag_is_no_word_and_readable() -> None:
+    parts = [{"source": "tsv", "path": "a.tsv", "tag": tag} for tag in ("chat", "news")]
+    data = DataConfig.model_validate({"corpora": parts})
+    example = Example(tag_prefix(data, "news") + "a b c d e", "Ein Satz.", False)
+    found = analyse([example], [Translation("Ein Satz.", 0.0)], data, seen())
+    assert [group.name for group in found.by_length] == ["1 to 5"]
+    assert found.worst[0].source == "[news] a b c d e"
 
 
 def test_sentences_with_and_without_rare_words_are_scored_by_themselves() -> None:
