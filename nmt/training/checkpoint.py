@@ -144,8 +144,7 @@ def _load(
         parts = model.state_dict()
         model.load_state_dict({n: part_of(x, parts.get(n)) for n, x in state["model"].items()})
         _restore_moments(optimizer, state["optimizer"]["state"])
-        if "loss scale" in state:  # not in older versions
-            loss_scale.restore(state["loss scale"])
+        loss_scale.restore(state["loss scale"])
         if average is not None:
             average.load(state["average"])
         loss, generators = own[worker.rank]

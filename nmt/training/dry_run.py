@@ -119,7 +119,6 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
             speeds += _speeds(trainer, epoch)
             with state.averaged_weights():
                 trainer.validator.measure(state.model)
-    speeds = speeds or [accumulate * batch.tokens / seconds]
     example = prepared.examples("validation")[0]
     search = PyTorchSearch([state.model])
     translator = Translator(search, prepared.tokenizers, config.data, config.decoding)
@@ -164,7 +163,7 @@ def _speeds(trainer: Trainer, epoch: int) -> list[float]:
         if not group:
             break
         measured.append((sum(each.tokens for each in group), _update_seconds(trainer, group)))
-    size = max(1, -(-len(measured) // _BLOCKS))
+    size = -(-len(measured) // _BLOCKS)
     blocks = (measured[start : start + size] for start in range(0, len(measured), size))
     return [sum(labels for labels, _ in b) / sum(seconds for _, seconds in b) for b in blocks]
 

@@ -105,6 +105,13 @@ def test_the_order_follows_from_seed_and_epoch(
     assert order(1, 1) != order(2, 1)
 
 
+def test_batches_are_not_in_order_of_length(toy_config: MakeConfig, prepared: PreparedData) -> None:
+    batches = plan(prepared, toy_config(training={"batch_tokens": 100})).deal(1).batches()
+    lengths = [batch.source.shape[1] + batch.target_in.shape[1] for batch in batches]
+    assert len(set(lengths)) > 1
+    assert lengths != sorted(lengths)
+
+
 def test_pairs_longer_than_the_model_are_left_out_and_counted(
     toy_config: MakeConfig, prepared: PreparedData
 ) -> None:

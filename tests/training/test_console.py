@@ -4,7 +4,15 @@ import pytest
 
 from nmt.config import TrainingConfig
 from nmt.training.checkpoint import Progress
-from nmt.training.console import ProgressBar
+from nmt.training.console import ProgressBar, duration
+
+
+@pytest.mark.parametrize(
+    ("minutes", "expected"),
+    [(0.5, "30 s"), (1.9, "114 s"), (2, "2 min"), (119, "119 min"), (120, "2.0 h")],
+)
+def test_a_duration_has_a_unit_that_fits(minutes: float, expected: str) -> None:
+    assert duration(minutes) == expected
 
 
 def test_a_time_limit_is_shown_in_minutes_that_do_not_jump(

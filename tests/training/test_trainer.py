@@ -41,12 +41,14 @@ def make_trainer(config: Config, folder: str = "run") -> Trainer:
 
 
 def saved(folder: str) -> dict[str, Tensor]:
-    """Return all tensors of a checkpoint, including those of optimizer and generators."""
+    """Return all numbers of a checkpoint, including those of optimizer and generators."""
     state = torch.load(Path(folder) / "checkpoint.pt", weights_only=True)
     tensors = dict(state["model"])
     for number, moments in state["optimizer"]["state"].items():
         tensors |= {f"{number}.{name}": value for name, value in moments.items()}
     tensors |= {f"average.{i}": value for i, value in enumerate(state["average"] or [])}
+    scaler = state["loss scale"]["scaler"]
+    tensors |= {f"loss scale.{name}": torch.tensor(value) for name, value in scaler.items()}
     [(_, generators)] = state["of each process"]
     return tensors | generators
 
