@@ -105,7 +105,10 @@ def test_the_order_follows_from_seed_and_epoch(
     assert order(1, 1) != order(2, 1)
 
 
-def test_batches_are_not_in_order_of_length(toy_config: MakeConfig, prepared: PreparedData) -> None:
+def test_batches_are_not_in_order_of_length(
+    toy_config: MakeConfig, prepared: PreparedData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.training.batches._POOL_BATCHES", 1000)  # all are sorted together
     batches = plan(prepared, toy_config(training={"batch_tokens": 100})).deal(1).batches()
     lengths = [batch.source.shape[1] + batch.target_in.shape[1] for batch in batches]
     assert len(set(lengths)) > 1
