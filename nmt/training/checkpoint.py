@@ -150,7 +150,7 @@ def _load(
         loss, generators = own[worker.rank]
         _restore_generators(generators, worker.device)
         progress = json.dumps({**state["progress"], "loss": loss})
-        return TypeAdapter(Progress).validate_json(progress, strict=True)
+        return TypeAdapter(Progress).validate_json(progress)
     except UserError:
         raise
     except FileNotFoundError:

@@ -1,6 +1,7 @@
 """Target words are aligned to the source words that they attend to."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -11,13 +12,15 @@ from nmt.corpus.vocabulary import Vocabulary
 from nmt.decoding.alignment import _pairs, _words, align, format_pairs
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.loading import load_translator
-from nmt.decoding.translator import Translator
+from nmt.decoding.hypothesis import Hypothesis
+from nmt.decoding.translator import Trace, Translator
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.run_folder import RunFolder
-from nmt.special_tokens import SPECIALS, TAGS
+from nmt.special_tokens import EOS, SPECIALS, TAGS
 
 WORDS = WordTokenizer("whitespace", "en", Vocabulary([*SPECIALS, "a", "b"]))
+A, B = WORDS.encode("a b")
 
 
 def test_names_and_verbs_are_aligned_by_a_model_that_has_learned_them(
@@ -42,6 +45,23 @@ def test_word_numbers_continue_across_the_parts_of_a_line(trained_run: RunFolder
     assert text == " ".join(["Anna singt heute."] * 20)
     _, once = align(translator, "Anna sings today.")
     assert pairs == sorted((s + 3 * i, t + 3 * i) for s, t in once for i in range(20))
+
+
+def test_a_part_without_a_translation_does_not_shift_later_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parts = [
+        Trace(["a", "<eos>"], [A, EOS], [], Hypothesis([], -1.0, -1.0, True), ""),
+        Trace(["b", "<eos>"], [B, EOS], ["b"], Hypothesis([B], -1.0, -1.0, True), "b"),
+    ]
+    weights = iter([torch.zeros(0, 2), torch.tensor([[0.9, 0.1]])])
+    monkeypatch.setattr("nmt.decoding.alignment._cross_attention", lambda *_: next(weights))
+    translator = SimpleNamespace(
+        trace=lambda line: parts,
+        tokenizers=SimpleNamespace(source=WORDS, target=WORDS),
+        pytorch=SimpleNamespace(models=[None]),
+    )
+    assert align(translator, "a\nb") == ("b", [(1, 0)])  # type: ignore[arg-type]
 
 
 def test_a_target_word_is_aligned_by_the_sum_over_its_pieces() -> None:
