@@ -11,8 +11,8 @@ from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.decoding.alignment import _pairs, _words, align, format_pairs
 from nmt.decoding.engines.pytorch import PyTorchSearch
-from nmt.decoding.loading import load_translator
 from nmt.decoding.hypothesis import Hypothesis
+from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Trace, Translator
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
