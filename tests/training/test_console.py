@@ -34,3 +34,16 @@ def test_a_time_limit_is_shown_in_minutes_that_do_not_jump(
     assert "1.0/5 min" in shown[0]
     assert "5.0/5 min" in shown[-1]
     assert "update 40" in shown[-1]
+
+
+def test_the_speed_is_that_since_the_last_report(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(tokens=5000)  # a resumed training
+    with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
+        for seconds, tokens in [(60, 60_000), (0.5, 100), (10, 30_000)]:
+            progress.minutes += seconds / 60
+            progress.tokens += tokens
+            bar.report(progress, epoch=2, loss=2.5)
+            bar._bar.refresh()
+    shown = capsys.readouterr().err
+    speeds = ["1,000 tokens/s", "200 tokens/s", "3,000 tokens/s"]
+    assert [speed for speed in speeds if f"epoch 2, loss 2.500, {speed}" in shown] == speeds
