@@ -112,6 +112,8 @@ def augment(
         counts = Counter(progress.counts)
         lines = (" ".join(line.split()) for line in read_lines(source))
         total = sum(1 for _ in read_lines(source))
+        if not any(line.strip() for line in read_lines(source)):
+            raise UserError(f"{source}: has no text; write one sentence per line")
         partial.touch()
         with (
             partial.open("r+b") as file,

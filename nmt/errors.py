@@ -91,10 +91,12 @@ def _free(path: Path) -> str:
 
 def no_such_weights(path: Path) -> UserError:
     """Return the error for weights that a run lacks."""
-    return UserError(
-        f"{path}: no such weights yet; resume its training, or see with nmt show "
-        "which weights the run has"
+    remedy = (
+        f"average them with nmt average {path.parent}"
+        if path.stem == "mean"
+        else "resume its training, or see with nmt show which weights the run has"
     )
+    return UserError(f"{path}: no such weights yet; {remedy}")
 
 
 def no_such_device(name: str) -> UserError:

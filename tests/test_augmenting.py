@@ -193,6 +193,9 @@ def test_translations_that_are_likely_wrong_are_dropped_and_counted() -> None:
 def test_bad_arguments_are_refused(trained_run: RunFolder) -> None:
     command = ("augment", trained_run.path, "-o", "pairs.tsv", "-i")
     assert_refused(*command, "nowhere", message="no such file")
+    Path("blank.en").write_text(" \n\n")
+    assert_refused(*command, "blank.en", message="blank.en: has no text")
+    assert not Path("pairs.tsv.partial").exists()
     wrong = (*command, "mono.en", "--round-trip", trained_run.path)
     assert_refused(*wrong, message="needs a run that translates de → en")
     Path("pairs.tsv").touch()

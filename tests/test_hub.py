@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from nmt.run_folder import RunFolder
+from tests.pretend_hub import nmt_with_hub, pretend_hub
 from tests.test_cli import PAIR, assert_refused, nmt, text
 
 hub = pytest.importorskip("huggingface_hub")
@@ -66,6 +67,18 @@ def test_a_run_that_was_pushed_translates_from_there(trained_run: RunFolder, rem
     assert names >= {"best.safetensors", "config.yaml", "joint.model", "report.json"}
     assert not names & {"checkpoint.pt", "evil.pkl", "evil.py", "README.md"}
     assert nmt("evaluate", "--run", "hf:anna/toy").returncode == 0
+
+
+def test_the_library_itself_uploads_and_downloads_a_run(
+    trained_run: RunFolder, tmp_path: Path
+) -> None:
+    with pretend_hub(tmp_path / "hub") as address:
+        done = nmt_with_hub(address, tmp_path, "push", trained_run.path, "anna/toy")
+        assert done.stdout.endswith("/anna/toy\n"), done.stderr
+        there = nmt_with_hub(address, tmp_path, "translate", "--run", "hf:anna/toy", PAIR[0])
+    assert there.stdout == text(nmt("translate", "--run", trained_run.path, PAIR[0]).stdout), there
+    uploaded = tmp_path / "hub/models/anna/toy/best.safetensors"
+    assert uploaded.read_bytes() == trained_run.weights("best").read_bytes()
 
 
 def test_the_upload_has_a_card_and_no_path_of_this_machine(

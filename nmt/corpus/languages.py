@@ -1,4 +1,6 @@
-"""Three-letter language codes (ISO 639-3), which some corpora use."""
+"""Languages: three-letter codes (ISO 639-3), which some corpora use, and frequent words."""
+
+from collections.abc import Sequence
 
 _CODES = """
 ar:ara bg:bul ca:cat cs:ces da:dan de:deu el:ell en:eng es:spa et:est eu:eus fa:fas fi:fin fr:fra
@@ -8,7 +10,34 @@ tr:tur uk:ukr ur:urd vi:vie zh:zho
 """
 _THREE_LETTERS = {code[:2]: code[3:] for code in _CODES.split()}
 
+_FREQUENT = {  # no word is in two of the languages
+    "de": frozenset({"der", "das", "und", "ist", "nicht", "ich", "sie", "ein", "zu", "mit", "wir"}),
+    "en": frozenset({"the", "of", "and", "to", "is", "you", "that", "it", "he", "this", "have"}),
+    "es": frozenset({"el", "los", "las", "una", "y", "por", "con", "lo", "su"}),
+    "fr": frozenset({"le", "les", "des", "une", "et", "est", "pas", "je", "vous", "dans", "qui"}),
+}
+
 
 def three_letters(code: str) -> str:
     """Return the three-letter code; unknown codes are returned unchanged."""
     return _THREE_LETTERS.get(code, code)
+
+
+def seem_swapped(
+    sources: Sequence[str], targets: Sequence[str], languages: tuple[str, str]
+) -> bool:
+    """Return whether both sides have more frequent words of the other side's language.
+
+    languages: of the sources and the targets; False if one is not known here
+    """
+    if not set(languages) <= _FREQUENT.keys():
+        return False
+    (source, source_other), (target, target_other) = (
+        [_count(lines, language) for language in languages] for lines in (sources, targets)
+    )
+    return source < source_other and target > target_other
+
+
+def _count(lines: Sequence[str], language: str) -> int:
+    words = _FREQUENT[language]
+    return sum(word in words for line in lines for word in line.lower().split())

@@ -28,6 +28,7 @@ from nmt.config import CORPUS_PATHS, Config, DataConfig
 from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.inherited import Inherited
+from nmt.corpus.languages import seem_swapped
 from nmt.corpus.manifest import FORMAT, read_manifest, write_manifest
 from nmt.corpus.placeholders import KnownWords, NameHider, words_of
 from nmt.corpus.prepared import (
@@ -395,6 +396,8 @@ def _clean(
         files = [stack.enter_context(_text_writer(text)) for text in texts]
         cased_file = stack.enter_context(_text_writer(cased)) if cased else None
         for number, prefix, chunk in _read_chunks(data, corpora):
+            if not sizes[number]:
+                _warn_if_swapped(corpora[number].name, chunk, data)
             sizes[number] += len(chunk)
             sources = cleaner.sources([source for source, _ in chunk])
             tidied = cleaner.tidy_lines([target for _, target in chunk])
@@ -419,6 +422,16 @@ def _clean(
         plain_target_keys=np.concatenate(plain_keys[1]),
         dropped=dropped,
     )
+
+
+def _warn_if_swapped(name: str, pairs: list[Pair], data: DataConfig) -> None:
+    source, target = data.source_language, data.target_language
+    sources, targets = zip(*pairs, strict=True)
+    if seem_swapped(sources, targets, (source, target)):
+        _LOG.warning(
+            f"{name}: its sources seem to be in {target} and its targets in {source}; if so, "
+            "exchange its columns or files"
+        )
 
 
 def _read_chunks(data: DataConfig, corpora: list[Corpus]) -> Iterator[tuple[int, str, list[Pair]]]:
@@ -655,10 +668,16 @@ def _check_coverage(config: Config, coverage: dict[Split, dict[str, float]]) -> 
         if share < floor
     ]
     if low:
+        run = config.tokenizer.run
+        remedy = (
+            f"{run} cannot learn this text with its vocabulary: train a new model, without --from"
+            if run
+            else "check that the splits contain the same kind of text, raise "
+            "tokenizer.vocabulary_size or use subwords"
+        )
         raise UserError(
             f"the vocabulary covers too few tokens: {', '.join(low)}, below data.min_coverage "
-            f"{floor:.0%}; check that the splits contain the same kind of text, raise "
-            "tokenizer.vocabulary_size or use subwords"
+            f"{floor:.0%}; {remedy}"
         )
 
 

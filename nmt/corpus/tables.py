@@ -4,6 +4,7 @@ The library `datasets` (extra `hub`) reads them in blocks of rows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +123,7 @@ def _find_columns(
             if source in block and target in block:
                 return source, target
     raise UserError(
-        f"{path}: has the columns {', '.join(block)}; select those of source and target: "
+        f"{path}: has the columns {_names(block)}; select those of source and target: "
         "data.columns=[SOURCE, TARGET]"
     )
 
@@ -133,7 +134,16 @@ def _column(block: Mapping[str, Sequence[object]], name: str, path: Path) -> Seq
         return block[name]
     if inner and outer in block:
         return [row.get(inner) if isinstance(row, Mapping) else None for row in block[outer]]
-    raise UserError(f"{path}: no column {name}, but {', '.join(block)}; check data.columns")
+    raise UserError(f"{path}: no column {name}, but {_names(block)}; check data.columns")
+
+
+def _names(block: Mapping[str, Sequence[object]]) -> str:
+    """Return the names of all columns, as for data.columns."""
+    firsts = [(name, values[0] if values else None) for name, values in block.items()]
+    return ", ".join(
+        ", ".join(f"{name}.{inner}" for inner in first) if isinstance(first, Mapping) else name
+        for name, first in firsts
+    )
 
 
 def import_datasets() -> Any:
@@ -170,5 +180,16 @@ def hub_files(
         arrows = tuple(Path(file["filename"]) for file in table.cache_files)
         split = split_name(str(name))
         files[split] = (*files.get(split, ()), *arrows)
-    licence = next(iter(found.values())).info.license
-    return files, licence or f"see https://huggingface.co/datasets/{path}"
+    licence = _licence_on_card(path, revision)
+    return files, f"{licence}see https://huggingface.co/datasets/{path}"
+
+
+def _licence_on_card(path: str, revision: str | None) -> str:
+    """Return the licence in a dataset's card, which loading has put into the cache, and a comma."""
+    import huggingface_hub as hub
+
+    with suppress(ValueError):  # a folder instead of a name, or a card that is not valid YAML
+        card = hub.try_to_load_from_cache(path, "README.md", repo_type="dataset", revision=revision)
+        licence = hub.DatasetCard.load(card).data.license if isinstance(card, str) else None
+        return f"{licence}, " if licence else ""
+    return ""

@@ -135,6 +135,15 @@ def test_the_labels_of_an_epoch_are_counted_by_share(make: Make, tmp_path: Path)
     assert plan.tokens == pytest.approx(found, rel=0.02)
 
 
+def test_a_corpus_with_swapped_sides_is_named_once(
+    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_tsv(tmp_path / "b.tsv", [(german, english) for english, german in PAIRS[200:]])
+    prepare(make({}, {}), tmp_path / "out")
+    [message] = caplog.messages
+    assert message.startswith("b: its sources seem to be in de and its targets in en; ")
+
+
 def test_a_tag_is_a_piece_before_the_source(make: Make, tmp_path: Path) -> None:
     for word_mark in ("start", "end"):
         config = make({"tag": "news"}, {}, carry_over="all")

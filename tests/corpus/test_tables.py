@@ -1,6 +1,7 @@
 """Tables and datasets, read by the library `datasets` itself, without a network."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from nmt.config import DataConfig
 from nmt.corpus.sources import Corpus, open_corpus
 from nmt.errors import UserError
+from tests.pretend_hub import nmt_with_hub, pretend_hub
 
 datasets = pytest.importorskip("datasets")
 
@@ -71,6 +73,9 @@ def test_columns_found_and_named(tmp_path: Path) -> None:
         list(opened("table", path).pairs("train"))
     named = opened("table", path, columns=["premise", "other"])
     assert list(named.pairs("train")) == [("go", "geh")]
+    nested = write(tmp_path / "c.jsonl", NESTED[:1])
+    with pytest.raises(UserError, match=r"has the columns translation\.de, translation\.en;"):
+        list(opened("table", nested, source_language="fr").pairs("train"))
     with pytest.raises(UserError, match="no column text, but premise, other"):
         list(opened("table", path, columns=["text", "other"]).pairs("train"))
 
@@ -144,6 +149,23 @@ def test_a_dataset_of_the_hub(repository: Path, tmp_path: Path) -> None:
     assert set(corpus.files) == {"train", "validation"}
     cached = [path for paths in corpus.files.values() for path in paths]
     assert all(path.is_relative_to(tmp_path / "cache") for path in cached)
+
+
+def test_a_dataset_is_downloaded_and_then_read_without_a_network(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(repository, tmp_path / "hub/datasets/wmt/wmt99")
+    fields = ["source=hub", "path=wmt/wmt99", "subset=de-en", "test_size=20"]
+    set_ = [part for field in fields for part in ("--set", f"data.{field}")]
+    command = ["prepare", "--config", "sample.yaml", *set_]
+    with pretend_hub(tmp_path / "hub") as address:
+        done = nmt_with_hub(address, tmp_path, *command)
+        assert "pairs read       2,500\n" in done.stdout, done.stderr
+        licence = "cc-by-4.0, see https://huggingface.co/datasets/wmt/wmt99"
+        assert f"licence          {licence}\n" in done.stdout
+    again = nmt_with_hub(address, tmp_path, *command, "--set", "data.seed=2", HF_HUB_OFFLINE="1")
+    assert again.stdout.splitlines()[:-1] == done.stdout.splitlines()[:-1], again.stderr
 
 
 def test_a_dataset_that_is_not_there_is_one_line(repository: Path) -> None:

@@ -1,0 +1,138 @@
+"""A small Hugging Face hub on this machine, which the libraries reach through HF_ENDPOINT.
+
+It answers the requests of `datasets` and `huggingface_hub` that read a dataset, and that create,
+fill and read a model, from a folder with `datasets/USER/NAME` and `models/USER/NAME`.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+COMMIT = "0123456789" * 4
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    root: Path
+
+    def do_GET(self) -> None:
+        """Answer by the path of the request."""
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        path = self.path.split("?")[0]
+        file = re.fullmatch(r"/(?:(datasets)/)?([^/]+/[^/]+)/resolve/[^/]+/(.+)", path)
+        call = re.fullmatch(r"/api/(models|datasets)/([^/]+/[^/]+)/?([^/]*)/?[^/]*/?(.*)", path)
+        if file:
+            self._file(self.root / (file[1] or "models") / file[2], file[3])
+        elif path == "/api/repos/create":
+            asked = json.loads(body)
+            name = f"{asked['organization']}/{asked['name']}"
+            (self.root / "models" / name).mkdir(parents=True, exist_ok=True)
+            self._json({"url": f"http://{self.headers['Host']}/{name}"})
+        elif path == "/api/validate-yaml":
+            self._json({"errors": [], "warnings": []})
+        elif call and (folder := self.root / call[1] / call[2]).is_dir():
+            self._call(folder, call[2], call[3], call[4], body)
+        else:
+            self._send(404, {"X-Error-Code": "RepoNotFound"})
+
+    do_HEAD = do_POST = do_GET  # noqa: N815
+
+    def _call(self, folder: Path, name: str, call: str, below: str, body: bytes) -> None:
+        if call in ("", "revision"):
+            paths = [path.relative_to(folder).as_posix() for path in _files(folder)]
+            siblings = [{"rfilename": path} for path in paths]
+            self._json({"id": name, "sha": COMMIT, "private": True, "siblings": siblings})
+        elif call == "tree":
+            inside = sorted((folder / below).rglob("*"))
+            self._json([_entry(folder, path) for path in inside])
+        elif call == "preupload":
+            files = [file["path"] for file in json.loads(body)["files"]]
+            modes = {"uploadMode": "regular", "shouldIgnore": False}
+            self._json({"files": [{"path": path, **modes} for path in files]})
+        elif call == "commit":
+            address = f"http://{self.headers['Host']}/{name}"
+            for line in map(json.loads, body.splitlines()):
+                if line["key"] == "file":
+                    path = folder / line["value"]["path"]
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(base64.b64decode(line["value"]["content"]))
+            self._json({"commitUrl": f"{address}/commit/{COMMIT}", "commitOid": COMMIT})
+
+    def _file(self, folder: Path, name: str) -> None:
+        if not (folder / name).is_file():
+            missing = "EntryNotFound" if folder.is_dir() else "RepoNotFound"
+            return self._send(404, {"X-Error-Code": missing})
+        content = (folder / name).read_bytes()
+        etag = f'"{hashlib.sha1(content).hexdigest()}"'
+        return self._send(200, {"ETag": etag, "X-Repo-Commit": COMMIT}, content)
+
+    def _json(self, answer: object) -> None:
+        self._send(200, {"Content-Type": "application/json"}, json.dumps(answer).encode())
+
+    def _send(self, status: int, headers: dict[str, str], content: bytes = b"") -> None:
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(content))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+    def log_message(self, *arguments: object) -> None:
+        """Print nothing."""
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _entry(folder: Path, path: Path) -> dict[str, object]:
+    kind = "file" if path.is_file() else "directory"
+    size = path.stat().st_size
+    return {"type": kind, "path": path.relative_to(folder).as_posix(), "size": size, "oid": "0"}
+
+
+@contextmanager
+def pretend_hub(root: Path) -> Iterator[str]:
+    """Serve a folder as a hub; yield its address."""
+    handler = type("Handler", (_Handler,), {"root": root})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def nmt_with_hub(
+    address: str, home: Path, *arguments: object, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Call nmt in a new process: the libraries read the address when they are imported.
+
+    home: for all caches
+    """
+    variables = {
+        "HF_ENDPOINT": address,
+        "HF_HOME": str(home / "huggingface"),
+        "HF_TOKEN": "hf_pretended",
+        "HF_HUB_DISABLE_XET": "1",
+        "XDG_CACHE_HOME": str(home),
+        "PYTHONPATH": str(Path(__file__).parents[1]),
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "nmt", *map(str, arguments)],
+        env={**os.environ, **variables, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
