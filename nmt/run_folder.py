@@ -33,6 +33,7 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Annotated
@@ -135,7 +136,7 @@ class RunFolder:
         self.datastore = path / "datastore.safetensors"
         self.converted = path / "ctranslate2"
 
-    @property
+    @cached_property  # reading YAML takes as long as translating a sentence
     def config(self) -> Config:
         """The configuration that the run was last trained with."""
         return load_config(self.path / "config.yaml")
@@ -157,6 +158,7 @@ class RunFolder:
             partial.write_text(header.model_dump_json() + "\n", encoding="utf-8")
         with replacing(self.path / "config.yaml") as partial:
             partial.write_text(dump_config(config), encoding="utf-8")
+        self.__dict__.pop("config", None)  # read it again
 
     @property
     def can_be_resumed(self) -> bool:
@@ -202,7 +204,7 @@ class RunFolder:
         """Return the raw validation or test pairs."""
         return read_examples(self.data / f"{split}.jsonl", _REMEDY)
 
-    @property
+    @cached_property
     def report(self) -> PreparationReport:
         """The report of `prepare`."""
         if self.has_only_begun and not self.data.exists():

@@ -445,7 +445,9 @@ def test_a_run_remembers_what_it_was_started_and_resumed_with(tmp_path: Path) ->
     run.write_config(load_config(tmp_path / "mine.yaml", ["training.epochs=2", "model.heads=2"]))
     resumed = load_config(run.path / "config.yaml", ["training.epochs=5"])
     assert resumed == load_config(tmp_path / "mine.yaml", ["training.epochs=5", "model.heads=2"])
+    assert run.config.training.epochs == 2
     run.write_config(resumed)
+    assert run.config == resumed
     assert run.origin.file == str(tmp_path / "mine.yaml")
     assert run.origin.overrides == ("training.epochs=5", "model.heads=2")
 

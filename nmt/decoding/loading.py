@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.choices import ComputeType, EngineChoice, Weights
-from nmt.config_files import load_config
+from nmt.config_files import override_config
 from nmt.corpus.inherited import READING
 from nmt.corpus.tokenizers import KNOWN_WORDS, load_tokenizers, vocabulary_files
 from nmt.decoding.engines import ctranslate2
@@ -54,7 +54,7 @@ def load_translator(
                 f"--set {override}: only fields of decoding can be set for a trained run"
             )
     changes = [*overrides, *([f"decoding.engine={engine}"] if engine else [])]
-    config = load_config(first.path / "config.yaml", changes)
+    config = override_config(first.config, changes, str(first.path / "config.yaml"))
     place = None if device is None else str(device)
     choice = choose_engine(config, len(runs), place)
     _LOG.info("run              %s", ", ".join(str(run.path) for run in runs))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from nmt import run_folder
 from nmt.config import Config
 from nmt.config_files import dump_config
 from nmt.corpus.prepare import prepare
@@ -80,6 +81,15 @@ def test_decoding_may_be_overridden(run):
     changed = load_translator(run, overrides=["decoding.beam_size=7"], device=CPU)
 
     assert changed.decoding.beam_size == 7
+
+
+def test_the_configuration_is_read_once(run, monkeypatch):
+    read, load = [], run_folder.load_config
+    monkeypatch.setattr(run_folder, "load_config", lambda path: read.append(path) or load(path))
+
+    load_translator(run.path, overrides=["decoding.beam_size=7"], device=CPU, engine="ctranslate2")
+
+    assert read == [run.path / "config.yaml"]
 
 
 def test_long_lines_are_known_by_the_training_data(run):
