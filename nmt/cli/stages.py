@@ -123,7 +123,7 @@ def train(
     """
     from nmt.device import choose_device
     from nmt.training.distributed import joined, require_one
-    from nmt.training.dry_run import dry_run as look_ahead
+    from nmt.training.dry_run import dry_run as measure
     from nmt.training.train import train
 
     start = _Start(from_, weights or "best", mix)
@@ -145,7 +145,7 @@ def train(
 
             typer.echo(assumed_run(settings, assume))
         else:
-            typer.echo(look_ahead(settings, choose_device(device)))
+            typer.echo(measure(settings, choose_device(device)))
         return
     if assume:
         raise UserError("--assume only estimates and does not train; add --dry-run")

@@ -70,7 +70,7 @@ class Inherited:
         names = [*vocabulary_files(config.tokenizer), "validation.jsonl", "test.jsonl"]
         return [self.folder / name for name in names]
 
-    def hand_on(self, config: Config, folder: Path) -> None:
+    def copy_to(self, config: Config, folder: Path) -> None:
         """Copy the run's vocabularies into a folder of prepared data, and merge its words."""
         paths = [self.folder / name for name in vocabulary_files(config.tokenizer)]
         require_undamaged(paths)

@@ -30,7 +30,7 @@ class Manifest:
     files: dict[str, int]
     checksums: dict[str, str] = field(default_factory=dict)
 
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Return whether all files of the folder are there, with their full size."""
         try:
             return all((self.folder / n).stat().st_size == size for n, size in self.files.items())

@@ -97,7 +97,7 @@ def prepare(
     fingerprint = _fingerprint(config, corpora, inherited)
     with _claim(folder) as partial:
         manifest = read_manifest(folder)
-        if manifest is None or manifest.fingerprint != fingerprint or not manifest.is_whole():
+        if manifest is None or manifest.fingerprint != fingerprint or not manifest.is_complete():
             _require_own(folder)
             with writing(folder):
                 partial.mkdir()
@@ -212,7 +212,7 @@ def _write(
     several = _share_of_several(texts[0], config.data.source_language)
     hidden = 0 if config.data.carry_over == "none" else _hide_names(config.data, texts, folder)
     if inherited:
-        inherited.hand_on(config, folder)
+        inherited.copy_to(config, folder)
     else:
         train_tokenizers(config.data, config.tokenizer, texts, folder)
     tokenizers = _encode_train(config, texts, folder)

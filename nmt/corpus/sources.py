@@ -77,7 +77,7 @@ def open_corpora(data: DataConfig, refresh: bool = False) -> list[Corpus]:
         return [replace(open_corpus(data, refresh), name=data.source)]
     return [
         replace(
-            open_corpus(_alone(data, part), refresh),
+            open_corpus(_select(data, part), refresh),
             name=part.label,
             tag=part.tag,
             held_out=part.held_out,
@@ -86,7 +86,7 @@ def open_corpora(data: DataConfig, refresh: bool = False) -> list[Corpus]:
     ]
 
 
-def _alone(data: DataConfig, part: CorpusPart) -> DataConfig:
+def _select(data: DataConfig, part: CorpusPart) -> DataConfig:
     """Return the section as if it selected this corpus alone."""
     fields = {name: getattr(part, name) for name in CorpusConfig.model_fields}
     return data.model_copy(update={**fields, "corpora": ()})

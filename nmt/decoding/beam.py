@@ -65,7 +65,9 @@ def beam_search(
             sentences[number].take(sums_of, rows_of, tokens_of, written)
         living_sums, living_rows, living_tokens = (part[:, count:] for part in fetched)
         kept = [
-            i for i, s in enumerate(active) if sentences[s].goes_on(state.length, living_sums[i, 0])
+            i
+            for i, s in enumerate(active)
+            if sentences[s].continues(state.length, living_sums[i, 0])
         ]
         if not kept:
             return [sentence.best(n_best) for sentence in sentences]
@@ -150,7 +152,7 @@ class _Sentence:
             self.ended.append(finish(ids, float(sums[place]), self.alpha, not token))
         self.best_has_ended |= bool(ends[0])
 
-    def goes_on(self, length: int, best_living: float) -> bool:
+    def continues(self, length: int, best_living: float) -> bool:
         """Return whether to continue from hypotheses of this length, given the best sum."""
         enough = self.best_has_ended and len(self.ended) >= self.beam_size
         return length < self.limit and best_living > _DEAD and not enough

@@ -9,18 +9,18 @@ _DEAD = float("-inf")
 _BLOCK = 128  # columns
 
 
-def best_pieces(logits: Tensor, count: int, goes_on: Tensor | None = None) -> tuple[Tensor, Tensor]:
+def best_pieces(logits: Tensor, count: int, no_end: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Return the `count` best pieces of each row and their log-probabilities, best first.
 
-    logits: (rows, target_size); goes_on: (rows,) boolean, rows that may not end with <eos>, or
+    logits: (rows, target_size); no_end: (rows,) boolean, rows that may not end with <eos>, or
     None. <pad> and <sos> are never returned. → (rows, count) log-probabilities, filled up with
     -inf, and (rows, count) pieces
     """
     log_probabilities = logits.float().log_softmax(-1)
     for token in NEVER_WRITTEN:
         log_probabilities[:, token] = _DEAD
-    if goes_on is not None:
-        log_probabilities[:, EOS] = log_probabilities[:, EOS].masked_fill(goes_on, _DEAD)
+    if no_end is not None:
+        log_probabilities[:, EOS] = log_probabilities[:, EOS].masked_fill(no_end, _DEAD)
     return _largest(log_probabilities, min(count, logits.shape[1]))
 
 

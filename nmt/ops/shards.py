@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from nmt.ops.dropout import drawing_from
-from nmt.ops.threads import side_by_side
+from nmt.ops.threads import parallel_map
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ def backward_by_threads(
             loss, reported = loss_of(shards[number])
             return torch.autograd.grad(loss / divisor, parameters), loss.detach(), reported
 
-    found = side_by_side(work, range(len(shards)))
+    found = parallel_map(work, range(len(shards)))
     for gradients, _, _ in found:  # in this order, because floating-point sums depend on it
         for parameter, gradient in zip(parameters, gradients, strict=True):
             if parameter.grad is None:

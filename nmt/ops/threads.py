@@ -18,7 +18,7 @@ R = TypeVar("R")
 ALONE = RLock()
 
 
-def side_by_side(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+def parallel_map(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
     """Return [work(item) for item in items], on as many threads as PyTorch may use.
 
     PyTorch splits each operation among its threads and synchronizes after it. The operations of a
@@ -44,7 +44,7 @@ def side_by_side(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
         torch.set_num_threads(threads)  # some of its libraries have a global setting
 
 
-def ahead(items: Iterable[T], count: int) -> Iterator[T]:
+def prefetch(items: Iterable[T], count: int) -> Iterator[T]:
     """Yield the items; a background thread prefetches up to `count` of them.
 
     An exception of the iterator is raised when its item is due.
@@ -54,7 +54,7 @@ def ahead(items: Iterable[T], count: int) -> Iterator[T]:
     def draw() -> list[T]:
         return list(islice(source, 1))
 
-    with ThreadPoolExecutor(1, "ahead") as thread:
+    with ThreadPoolExecutor(1, "prefetch") as thread:
         drawn = deque(thread.submit(draw) for _ in range(count))
         try:
             while item := drawn.popleft().result():
@@ -67,4 +67,4 @@ def ahead(items: Iterable[T], count: int) -> Iterator[T]:
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Return the same threads each time: glibc keeps freed memory per thread."""
-    return ThreadPoolExecutor(threads, "side by side")
+    return ThreadPoolExecutor(threads, "parallel_map")

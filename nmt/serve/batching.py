@@ -90,7 +90,7 @@ class Batcher(Generic[T]):
             for result in results:
                 result.cancel()
 
-    async def in_turn(self, work: Callable[[], R]) -> R:
+    async def run_in_worker(self, work: Callable[[], R]) -> R:
         """Call `work`, which needs a model, when a worker is free."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 

@@ -70,13 +70,13 @@ class Markup:
             stretch.leaves[0].replace_with("".join(text for text, _ in parts))
             return
         place = _outermost(stretch, 0)
-        for node in self._dress([(text, stretch.chains[number]) for text, number in parts]):
+        for node in self._wrap([(text, stretch.chains[number]) for text, number in parts]):
             place.insert_before(node)
         old = [_outermost(stretch, number) for number in range(len(stretch.leaves))]
         for node in {node.mem_id: node for node in old}.values():
             node.remove()
 
-    def _dress(self, parts: list[tuple[str, list[LexborNode]]]) -> Iterator[str | LexborNode]:
+    def _wrap(self, parts: list[tuple[str, list[LexborNode]]]) -> Iterator[str | LexborNode]:
         """Yield nodes for texts within their elements; adjacent texts share an element.
 
         An element is filled before it is inserted, because insertion copies it.
@@ -90,7 +90,7 @@ class Markup:
             copy = self._tree.create_node(element.tag or "span")
             for name, value in element.attributes.items():
                 copy.attrs[name] = value
-            for node in self._dress([(text, chain[1:]) for text, chain in alike]):
+            for node in self._wrap([(text, chain[1:]) for text, chain in alike]):
                 copy.insert_child(node)
             yield copy
 

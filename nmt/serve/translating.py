@@ -119,7 +119,7 @@ class TextTranslator:
         links = None
         if len(set(owners)) > 1:
             with suppress(UserError):  # no attention: too long, several models, or no PyTorch
-                links = await self._batcher.in_turn(partial(run.link_words, sentence))
+                links = await self._batcher.run_in_worker(partial(run.link_words, sentence))
         if not links:
             return [(translation, max(owners, key=owners.count))]
         parts: list[Part] = []

@@ -300,7 +300,7 @@ def assumed_run(config: Config, name: str) -> AssumedRun:
     dtype = card.precision if precision == "auto" else getattr(torch, precision)
     sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
     count = count_update(config, sizes, batch, card, dtype)
-    updates_an_epoch = math.ceil(len(plan.deal(1).order) / config.training.accumulate)
+    updates_an_epoch = math.ceil(len(plan.epoch(1).order) / config.training.accumulate)
     return AssumedRun(
         card=name,
         memory=card.memory,

@@ -58,7 +58,7 @@ class Batch:
             label_indices=_label_indices(target_out),
         )
 
-    def twice(self) -> "Batch":
+    def duplicated(self) -> "Batch":
         """Return the batch with each pair twice, and each label directly followed by its copy."""
         first = self.label_indices
         both = torch.stack([first, first + self.target_out.numel()], dim=1)
@@ -155,7 +155,7 @@ class BatchPlan:
             return int(lengths[self.usable].sum())
         return round(sum(float(lengths[c].mean()) * count for c, count in self._counts()))
 
-    def deal(self, epoch: int) -> Epoch:
+    def epoch(self, epoch: int) -> Epoch:
         """Return an epoch, counted from 1; it depends on `training.seed` and its number."""
         source, target = self._sentences(epoch)
         return Epoch(self._order(epoch, _lengths(source, target)), source, target)
@@ -175,7 +175,7 @@ class BatchPlan:
 
     def largest(self) -> Batch:
         """Return the batch of the first epoch with the most padded tokens on both sides."""
-        epoch = self.deal(1)
+        epoch = self.epoch(1)
         source, target = (side.lengths + 1 for side in (epoch.source, epoch.target))
         sizes = [len(pairs) * (source[pairs].max() + target[pairs].max()) for pairs in epoch.order]
         return next(epoch.batches(skip=int(np.argmax(sizes))))

@@ -17,7 +17,7 @@ from nmt.model.transformer import Transformer
 from nmt.run_folder import RunFolder, replacing
 from nmt.training.distributed import Worker
 from nmt.training.optimization import LossScale, WeightAverage
-from nmt.training.sharding import part_of, whole
+from nmt.training.sharding import shard_like, unshard
 
 FORMAT = 3
 
@@ -65,7 +65,7 @@ def save_checkpoint(
         "optimizer": optimizer.state_dict(),
         "average": average.average if average else None,
     }
-    tensors = whole(tensors, keep=worker.is_main)
+    tensors = unshard(tensors, keep=worker.is_main)
     if not worker.is_main:
         return
     state = {
@@ -142,7 +142,7 @@ def _load(
                 f"this run; resume it with torchrun --nproc-per-node={len(own)} -m nmt -- …"
             )
         parts = model.state_dict()
-        model.load_state_dict({n: part_of(x, parts.get(n)) for n, x in state["model"].items()})
+        model.load_state_dict({n: shard_like(x, parts.get(n)) for n, x in state["model"].items()})
         _restore_moments(optimizer, state["optimizer"]["state"])
         loss_scale.restore(state["loss scale"])
         if average is not None:
@@ -193,7 +193,7 @@ def _restore_moments(optimizer: torch.optim.Optimizer, saved: dict[int, dict[str
             if not (moment.is_floating_point() and moment.isfinite().all()):
                 raise ValueError(f"the optimizer's {name} is not a finite number")
             moment = moment.clone(memory_format=torch.contiguous_format)
-            moments[name] = part_of(moment, parameters[number] if moment.dim() else None)
+            moments[name] = shard_like(moment, parameters[number] if moment.dim() else None)
     optimizer.load_state_dict({**optimizer.state_dict(), "state": saved})
 
 

@@ -178,7 +178,7 @@ class DistributedWorker(Worker):
         return module.no_sync()
 
     @contextmanager
-    def one_voice(self) -> Iterator[None]:
+    def reporting_once(self) -> Iterator[None]:
         """Let only the main process print, or after a failure, the first process to fail."""
         try:
             with nullcontext() if self.is_main else _silence():
@@ -193,7 +193,7 @@ class DistributedWorker(Worker):
             raise
 
     @contextmanager
-    def letting_go(self) -> Iterator[None]:
+    def draining_messages(self) -> Iterator[None]:
         """Wait until gloo's threads have released all messages.
 
         They need Python's global lock to do so. Destroying the group waits for them, possibly while
@@ -251,7 +251,7 @@ def joined(device: str | None = None) -> Iterator[Worker]:
         yield Worker(choose_device(device))
         return
     worker = DistributedWorker(*_meet())
-    with worker.letting_go(), worker.one_voice():
+    with worker.draining_messages(), worker.reporting_once():
         if device != "cpu":
             _make_own_gpu_current()  # otherwise choosing would use memory of the first GPU
         worker.join(choose_device(device))

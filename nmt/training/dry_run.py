@@ -155,7 +155,7 @@ def _speeds(trainer: Trainer, epoch: int) -> list[float]:
 
     Batches have different shapes, as in training, so that peak memory is realistic, too.
     """
-    batches = trainer.plan.deal(epoch).batches()
+    batches = trainer.plan.epoch(epoch).batches()
     measured: list[tuple[int, float]] = []  # labels and seconds
     end = time.monotonic() + _SECONDS
     while len(measured) < _UPDATES and time.monotonic() < end:

@@ -28,7 +28,7 @@ def batch_loss(
     penalized: see `linear_cross_entropy`. Both results are then means over the two passes.
     """
     passes = 2 if r_drop else 1
-    hidden, labels = at_labels(model, batch.twice() if r_drop else batch)
+    hidden, labels = at_labels(model, batch.duplicated() if r_drop else batch)
     output = model.output
     loss, plain = linear_cross_entropy(
         hidden, output.rows, output.bias, labels, label_smoothing, r_drop

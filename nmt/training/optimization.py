@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.config import TrainingConfig
-from nmt.training.sharding import part_of
+from nmt.training.sharding import shard_like
 
 
 def make_optimizer(model: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
@@ -131,4 +131,4 @@ class WeightAverage:
         for own, saved in zip(self.average, average, strict=True):
             if own.shape != saved.shape:
                 raise ValueError("the average is not of the weights' shapes")
-            own.copy_(part_of(saved, own))
+            own.copy_(shard_like(saved, own))

@@ -38,7 +38,7 @@ def shard(loss: BatchLoss, mesh: DeviceMesh) -> None:
         fully_shard(module, mesh=mesh)
 
 
-def whole(tree: Any, keep: bool = True) -> Any:
+def unshard(tree: Any, keep: bool = True) -> Any:
     """Return the tree with sharded tensors gathered into CPU memory; all workers must call it.
 
     keep: whether this worker needs them
@@ -53,7 +53,7 @@ def whole(tree: Any, keep: bool = True) -> Any:
     return tree_map_only(Tensor, gathered, tree)
 
 
-def part_of(tensor: Tensor, like: Tensor | None) -> Tensor:
+def shard_like(tensor: Tensor, like: Tensor | None) -> Tensor:
     """Return this worker's shard of the tensor if `like` is sharded, otherwise the tensor.
 
     If `like` is sharded, all workers must call this function.
@@ -66,7 +66,7 @@ def part_of(tensor: Tensor, like: Tensor | None) -> Tensor:
 
 
 @contextmanager
-def whole_model(model: Transformer) -> Iterator[Transformer]:
+def unsharded_model(model: Transformer) -> Iterator[Transformer]:
     """Yield the model, or an unsharded copy on its device; all workers must call it."""
     weight = model.output.weight
     if not _is_sharded(weight):

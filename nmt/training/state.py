@@ -21,7 +21,7 @@ from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.distributed import Worker
 from nmt.training.loss import BatchLoss
 from nmt.training.optimization import LossScale, WeightAverage, learning_rate, make_optimizer
-from nmt.training.sharding import shard, whole
+from nmt.training.sharding import shard, unshard
 from nmt.training.starting import freeze, load_initial
 
 _RETURN_UPDATES = 10  # updates between returns of unused memory to the system
@@ -177,7 +177,7 @@ class TrainingState:
 
     def require_finite_weights(self) -> None:
         """Raise `UserError` if training has diverged."""
-        self.require_finite(whole(sum(p.detach().sum() for p in self.model.parameters())))
+        self.require_finite(unshard(sum(p.detach().sum() for p in self.model.parameters())))
 
     def require_finite(self, number: Tensor | float) -> float:
         """Return the number; raise `UserError` if it is not finite, as training has diverged."""

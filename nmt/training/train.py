@@ -59,8 +59,8 @@ def train(
     with _held(folder, resume, numbered, worker) as run:
         try:
             begin = not resume or run.has_only_begun
-            trainer = (_begin if worker.gather(begin)[0] else _go_on)(config, run, worker)
-            went_on = trainer.run()
+            trainer = (_begin if worker.gather(begin)[0] else _resume)(config, run, worker)
+            trained = trainer.run()
         except Exception:
             if worker.is_main and not resume:
                 discard_beginning(run)
@@ -70,9 +70,9 @@ def train(
                 again = resuming_command(run, worker)
                 tqdm.write(f"interrupted before the first checkpoint; start again with\n  {again}")
             raise
-        if went_on and worker.is_main:
+        if trained and worker.is_main:
             convert(run, "best")
-        wanted = config.decoding.neighbours and (went_on or not run.datastore.exists())
+        wanted = config.decoding.neighbours and (trained or not run.datastore.exists())
         if wanted and worker.is_main:
             fill_datastore(run, trainer.prepared, "best", worker.device)
     return run
@@ -101,7 +101,7 @@ def _begin(config: Config, run: RunFolder, worker: Worker) -> Trainer:
     return trainer
 
 
-def _go_on(config: Config, run: RunFolder, worker: Worker) -> Trainer:
+def _resume(config: Config, run: RunFolder, worker: Worker) -> Trainer:
     require_same_settings(run.config, config)
     prepared = _prepare(config, worker)
     require_same_data(run, prepared)

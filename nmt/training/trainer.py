@@ -20,7 +20,7 @@ from nmt.corpus.prepared import PreparedData
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import save_weights
-from nmt.ops.threads import ahead
+from nmt.ops.threads import prefetch
 from nmt.run_folder import RunFolder, Validation, quality, replacing
 from nmt.training.batches import Batch, BatchPlan
 from nmt.training.checkpoint import Progress
@@ -30,12 +30,12 @@ from nmt.training.interruption import Interruption, catching_signals
 from nmt.training.limits import checkpoint_is_due, last_update, reached_limit, validation_is_due
 from nmt.training.log import POINT_UPDATES, TrainingLog, opened_log
 from nmt.training.resuming import resuming_command
-from nmt.training.sharding import whole_model
+from nmt.training.sharding import unsharded_model
 from nmt.training.state import TrainingState
 from nmt.training.validation import Validator
 
 T = TypeVar("T")
-_BATCHES_AHEAD = 8
+_PREFETCHED_BATCHES = 8
 
 
 class Trainer:
@@ -54,7 +54,7 @@ class Trainer:
         self.plan = BatchPlan(prepared, self.settings, config.model.max_length)
         if not len(self.plan.usable):
             raise UserError("model.max_length: every training pair is longer; raise it")
-        self.updates_an_epoch = math.ceil(len(self.plan.deal(1).order) / self.settings.accumulate)
+        self.updates_an_epoch = math.ceil(len(self.plan.epoch(1).order) / self.settings.accumulate)
         self.last_update = last_update(self.settings, self.updates_an_epoch)
         self.validator = Validator(config, prepared, worker)
         sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
@@ -137,20 +137,20 @@ class Trainer:
     def _updates(self) -> Generator[list[Batch], None, None]:
         """Yield the batches of each update, epoch after epoch, starting from the progress."""
         epochs = range(self.progress.epoch, self.settings.epochs + 1)
-        for epoch in self._early(map(self.plan.deal, epochs), 1):
+        for epoch in self._prefetched(map(self.plan.epoch, epochs), 1):
             self._batches_in_epoch = len(epoch.order)
             worker = self.worker
             batches = epoch.batches(self.progress.batch, worker.rank, worker.size)
-            batches = self._early(batches, _BATCHES_AHEAD)
+            batches = self._prefetched(batches, _PREFETCHED_BATCHES)
             while group := list(islice(batches, self.settings.accumulate)):
                 self.progress.batch += len(group)
                 yield group
             self.progress.epoch += 1
             self.progress.batch = 0
 
-    def _early(self, items: Iterator[T], count: int) -> Iterator[T]:
+    def _prefetched(self, items: Iterator[T], count: int) -> Iterator[T]:
         """Prefetch items in a thread for a GPU; a CPU is busy with training."""
-        return items if self.worker.device.type == "cpu" else ahead(items, count)
+        return items if self.worker.device.type == "cpu" else prefetch(items, count)
 
     @property
     def _epoch(self) -> int:
@@ -187,7 +187,7 @@ class Trainer:
     def _validate(self) -> None:
         """Validate, and keep the weights if they are the best so far."""
         self.state.require_finite_weights()
-        with self.state.averaged_weights(), whole_model(self.state.model) as model:
+        with self.state.averaged_weights(), unsharded_model(self.state.model) as model:
             line = self._measure(model)
             self._note(line)
             if self.progress.best_update == self.progress.updates:
@@ -236,7 +236,7 @@ class Trainer:
 
     def _save(self) -> None:
         self.state.save(self.folder)
-        with whole_model(self.state.model) as model:
+        with unsharded_model(self.state.model) as model:
             self._save_weights(model, "last")
         self._saved = self.progress.updates, self.progress.minutes
 

@@ -13,7 +13,7 @@ from nmt.training.trainer import Trainer
 
 def beginning(trainer: Trainer, count: int) -> Epoch:
     """Return the first epoch with its first `count` batches only."""
-    epoch = trainer.plan.deal(1)
+    epoch = trainer.plan.epoch(1)
     return replace(epoch, order=epoch.order[:count])
 
 

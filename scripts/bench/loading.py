@@ -43,11 +43,11 @@ def main() -> None:
         epochs = range(1, math.ceil(trainer.last_update / trainer.updates_an_epoch) + 1)
 
         def load(epoch: int) -> float:
-            return seconds(lambda: list(plan.deal(epoch).batches()))
+            return seconds(lambda: list(plan.epoch(epoch).batches()))
 
         loading = [load(epoch) for epoch in tqdm(epochs, "loading epochs")]
         print("the first epochs, s:", *(f"{taken:.2f}" for taken in loading[:5]))
-        epoch = plan.deal(1)
+        epoch = plan.epoch(1)
         batches = list(islice(epoch.batches(), arguments.updates))
 
         def update() -> float:

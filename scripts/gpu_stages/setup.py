@@ -38,7 +38,7 @@ class Setup:
         return Trainer(config, self.prepared, RunFolder(self.folder / "none"), Worker(device))
 
     def batches(self, trainer: Trainer, count: int) -> list[Batch]:
-        return list(islice(trainer.plan.deal(1).batches(), count))
+        return list(islice(trainer.plan.epoch(1).batches(), count))
 
     @contextmanager
     def no_waits(self) -> Iterator[None]:

@@ -97,7 +97,7 @@ def test_corpora_that_have_moved_are_the_same(make: Make, tmp_path: Path) -> Non
 
 def epochs(prepared: PreparedData, count: int) -> list[list[int]]:
     plan = BatchPlan(prepared, TrainingConfig(batch_tokens=256), max_length=64)
-    return [np.concatenate(plan.deal(epoch).order).tolist() for epoch in range(1, count + 1)]
+    return [np.concatenate(plan.epoch(epoch).order).tolist() for epoch in range(1, count + 1)]
 
 
 def test_each_corpus_has_its_share_of_every_epoch(make: Make, tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def test_opening_gives_what_was_prepared(
     assert opened.report == prepared.report
     manifest = read_manifest(tmp_path / "prepared")
     assert manifest is not None
-    assert manifest.is_whole()
+    assert manifest.is_complete()
     assert opened.fingerprint == prepared.fingerprint == manifest.fingerprint
     assert opened.examples("test") == prepared.examples("test")
     source, target = opened.sequences("validation")

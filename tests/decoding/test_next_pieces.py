@@ -50,9 +50,9 @@ def test_the_best_pieces_are_exact(columns, count):
     given = logits(9, columns)
     given[3] -= 500  # nothing is lost where all are small
     given[4, 5] = 400  # or one is large
-    goes_on = torch.arange(9) < 3
+    no_end = torch.arange(9) < 3
 
-    found, pieces = best_pieces(given.clone(), count, goes_on)
+    found, pieces = best_pieces(given.clone(), count, no_end)
 
     exact = given.double().log_softmax(1)
     allowed = torch.ones_like(exact, dtype=torch.bool)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from nmt.ops.threads import ahead, side_by_side
+from nmt.ops.threads import parallel_map, prefetch
 
 
 @pytest.mark.usefixtures("two_threads")
@@ -18,7 +18,7 @@ def test_items_are_worked_on_at_the_same_time_and_come_back_in_order():
         both.wait(timeout=10)  # broken, were one item done after the other
         return item, torch.get_num_threads()
 
-    assert side_by_side(work, [5, 3, 4, 1]) == [(5, 1), (3, 1), (4, 1), (1, 1)]
+    assert parallel_map(work, [5, 3, 4, 1]) == [(5, 1), (3, 1), (4, 1), (1, 1)]
     assert torch.get_num_threads() == 2
 
 
@@ -28,7 +28,7 @@ def test_an_error_comes_through_and_the_threads_are_as_before():
         return 1 // item
 
     with pytest.raises(ZeroDivisionError):
-        side_by_side(work, [1, 0, 1])
+        parallel_map(work, [1, 0, 1])
 
     assert torch.get_num_threads() == 2
 
@@ -47,7 +47,7 @@ def test_nothing_is_at_work_any_longer_when_an_error_comes_through():
             raise ValueError(item)
 
     with pytest.raises(ValueError, match="wrong"):
-        side_by_side(work, ["wrong", "slow"])
+        parallel_map(work, ["wrong", "slow"])
     assert ended.is_set()
 
 
@@ -57,13 +57,13 @@ def test_the_threads_are_the_same_each_time():
         time.sleep(0.05)
         return threading.get_ident()
 
-    assert len({thread for _ in range(3) for thread in side_by_side(work, [1, 2])}) == 2
+    assert len({thread for _ in range(3) for thread in parallel_map(work, [1, 2])}) == 2
 
 
 @pytest.mark.usefixtures("two_threads")
 def test_one_item_keeps_all_threads():
-    assert side_by_side(lambda _: torch.get_num_threads(), [1]) == [2]
-    assert side_by_side(lambda _: torch.get_num_threads(), []) == []
+    assert parallel_map(lambda _: torch.get_num_threads(), [1]) == [2]
+    assert parallel_map(lambda _: torch.get_num_threads(), []) == []
 
 
 def test_items_are_prefetched_in_order_up_to_a_limit():
@@ -77,16 +77,16 @@ def test_items_are_prefetched_in_order_up_to_a_limit():
                 enough.set()
             yield item
 
-    items = ahead(source(), 2)
+    items = prefetch(source(), 2)
     assert next(items) == 0
     assert enough.wait(timeout=10)  # drawn while the first is in use
     assert drawn == [0, 1, 2]
     assert list(items) == [1, 2, 3, 4]
-    assert list(ahead([], 2)) == []
+    assert list(prefetch([], 2)) == []
 
 
 def test_an_error_in_drawing_is_raised_where_the_item_is_due():
-    items = ahead((6 // number for number in (3, 2, 0, 1)), 8)
+    items = prefetch((6 // number for number in (3, 2, 0, 1)), 8)
     assert [next(items), next(items)] == [2, 3]
     with pytest.raises(ZeroDivisionError):
         next(items)
@@ -94,7 +94,7 @@ def test_an_error_in_drawing_is_raised_where_the_item_is_due():
 
 def test_nothing_is_drawn_after_closing():
     threads = threading.active_count()
-    items = ahead(iter(int, 1), 3)  # zeros without end
+    items = prefetch(iter(int, 1), 3)  # zeros without end
     assert next(items) == 0
     items.close()
     assert threading.active_count() == threads

@@ -71,7 +71,7 @@ def updates(
     """Take updates; with `same_dropout`, dropout is equal on all devices."""
     trainer = Trainer(config, prepare(config), RunFolder(Path("none")), Worker(device))
     size = config.training.accumulate
-    batches = list(islice(trainer.plan.deal(1).batches(), count * size))
+    batches = list(islice(trainer.plan.epoch(1).batches(), count * size))
     with same_dropouts() if same_dropout else nullcontext():
         waits.clear()
         losses = [trainer.state.update(batches[i * size :][:size]) for i in range(count)]
@@ -116,7 +116,7 @@ def masks_of_attention(device: torch.device, config: Config, decoding: bool) -> 
         return attend(*arguments, **named)
 
     trainer = Trainer(config, prepare(config), RunFolder(Path("none")), Worker(device))
-    [batch] = islice(trainer.plan.deal(1).batches(), 1)
+    [batch] = islice(trainer.plan.epoch(1).batches(), 1)
     with patch.object(functional, "scaled_dot_product_attention", attending):
         if decoding:
             limits = torch.full((len(batch),), 2)

@@ -47,7 +47,7 @@ def test_only_cuda_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_twice_puts_each_label_beside_itself() -> None:
     batch = Batch.from_ids([[5, 6], [7]], [[8], [9, 10]])
-    twice = batch.twice()
+    twice = batch.duplicated()
     assert twice.source.tolist() == [*batch.source.tolist(), *batch.source.tolist()]
     assert twice.target_in.flatten()[twice.label_indices].tolist() == [
         2,
@@ -77,27 +77,27 @@ def test_twice_puts_each_label_beside_itself() -> None:
 
 
 def test_an_epoch_holds_every_pair_once(toy_config: MakeConfig, prepared: PreparedData) -> None:
-    pairs = [i for batch in plan(prepared, toy_config()).deal(1).order for i in batch.tolist()]
+    pairs = [i for batch in plan(prepared, toy_config()).epoch(1).order for i in batch.tolist()]
     assert sorted(pairs) == list(range(168))
 
 
 def test_batches_keep_to_their_token_budget(toy_config: MakeConfig, prepared: PreparedData) -> None:
     batches = plan(prepared, toy_config(training={"batch_tokens": 100}))
-    sizes = [max(b.source.numel(), b.target_in.numel()) for b in batches.deal(1).batches()]
+    sizes = [max(b.source.numel(), b.target_in.numel()) for b in batches.epoch(1).batches()]
     assert max(sizes) <= 100
     assert sum(sizes) / len(sizes) > 70
 
 
 def test_a_fixed_number_of_sentences(toy_config: MakeConfig, prepared: PreparedData) -> None:
     config = toy_config(training={"batch_tokens": None, "batch_sentences": 50})
-    assert [len(batch) for batch in plan(prepared, config).deal(1).order] == [50, 50, 50, 18]
+    assert [len(batch) for batch in plan(prepared, config).epoch(1).order] == [50, 50, 50, 18]
 
 
 def test_the_order_follows_from_seed_and_epoch(
     toy_config: MakeConfig, prepared: PreparedData
 ) -> None:
     def order(seed: int, epoch: int) -> list[list[int]]:
-        batches = plan(prepared, toy_config(training={"seed": seed})).deal(epoch).order
+        batches = plan(prepared, toy_config(training={"seed": seed})).epoch(epoch).order
         return [batch.tolist() for batch in batches]
 
     assert order(1, 1) == order(1, 1)
@@ -123,7 +123,7 @@ def test_pairs_longer_than_the_model_are_left_out_and_counted(
     batches = plan(prepared, toy_config(), max_length=int(longest) - 1)
     assert batches.too_long > 0
     assert batches.too_long + len(batches.usable) == 168
-    loaded = list(batches.deal(1).batches())
+    loaded = list(batches.epoch(1).batches())
     assert max(batch.target_in.shape[1] for batch in loaded) < longest
 
 
@@ -134,7 +134,7 @@ def test_the_largest_batch_is_one_of_the_epoch_and_none_is_larger(
     size: dict[str, object], toy_config: MakeConfig, prepared: PreparedData
 ) -> None:
     batches = plan(prepared, toy_config(training=size))
-    sizes = [b.source.numel() + b.target_in.numel() for b in batches.deal(1).batches()]
+    sizes = [b.source.numel() + b.target_in.numel() for b in batches.epoch(1).batches()]
     largest = batches.largest()
     assert len(set(sizes)) > 1
     assert largest.source.numel() + largest.target_in.numel() == max(sizes)
@@ -145,14 +145,14 @@ def test_an_epoch_has_as_many_labels_as_its_batches(
 ) -> None:
     batches = plan(prepared, toy_config(), max_length=12)
     assert batches.too_long > 0
-    assert batches.tokens == sum(b.tokens for b in batches.deal(2).batches())
+    assert batches.tokens == sum(b.tokens for b in batches.epoch(2).batches())
 
 
 def test_skipping_gives_the_rest_of_the_epoch(toy_config: MakeConfig, tmp_path: Path) -> None:
     config = toy_config(tokenizer={"sampling": 0.3})
     batches = plan(prepare(config, tmp_path / "sampled"), config)
-    whole = list(batches.deal(1).batches())
-    rest = list(batches.deal(1).batches(skip=3))
+    whole = list(batches.epoch(1).batches())
+    rest = list(batches.epoch(1).batches(skip=3))
     assert len(rest) == len(whole) - 3
     for one, other in zip(whole[3:], rest, strict=True):
         assert torch.equal(one.source, other.source)
@@ -163,7 +163,7 @@ def test_processes_share_each_batch_between_them(
     toy_config: MakeConfig, prepared: PreparedData
 ) -> None:
     config = toy_config(training={"batch_tokens": None, "batch_sentences": 83})  # 83, 83, 2
-    epoch = plan(prepared, config).deal(1)
+    epoch = plan(prepared, config).epoch(1)
     whole = epoch.batches()
     shares = [epoch.batches(rank=rank, size=3) for rank in range(3)]
     for batch, *parts in zip(whole, *shares, strict=True):
@@ -177,7 +177,7 @@ def test_sampling_resegments_each_epoch(toy_config: MakeConfig, tmp_path: Path) 
     config = toy_config(tokenizer={"sampling": 0.5})
     data = prepare(config, tmp_path / "sampled")
     batches = plan(data, config)
-    first, second = (batches.deal(epoch).source for epoch in (1, 2))
+    first, second = (batches.epoch(epoch).source for epoch in (1, 2))
     rows = [side.rows(np.arange(168)) for side in (first, second)]
     decode = data.tokenizers.source.decode
     assert rows[0] != rows[1]

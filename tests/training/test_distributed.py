@@ -261,7 +261,7 @@ def test_a_process_leaves_only_when_gloo_has_let_go_of_its_messages(
     held: list[torch.Tensor] = []  # as gloo's threads hold a message for a while after its arrival
     monkeypatch.setattr(distributed, "all_reduce", lambda message, _: held.append(message))
     worker = DistributedWorker(distributed.HashStore(), rank=0, size=2)
-    with worker.letting_go():
+    with worker.draining_messages():
         assert worker.sum(3) == (3,)
         threading.Timer(0.2, held.clear).start()
     assert held == []

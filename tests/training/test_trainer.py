@@ -228,7 +228,7 @@ def test_batches_drawn_ahead_of_a_gpu_are_those_of_a_cpu(toy_config: MakeConfig)
 
     whole = updates("cpu", 1, 0)
     assert updates("cuda", 1, 0) == whole
-    done = len(trainer.plan.deal(1).order) + 2
+    done = len(trainer.plan.epoch(1).order) + 2
     assert updates("cuda", 2, 2) == updates("cpu", 2, 2) == whole[done:]
 
 

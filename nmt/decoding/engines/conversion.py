@@ -75,7 +75,7 @@ def converted(run: RunFolder, weights: Weights) -> Iterator[Path]:
     lacks these weights or they are damaged.
     """
     folder = run.converted / _digest(run, weights)
-    if _is_whole(folder) or _keep(run, weights, folder):
+    if _is_complete(folder) or _keep(run, weights, folder):
         yield folder
         return
     with TemporaryDirectory() as scratch:
@@ -90,7 +90,7 @@ def convert(run: RunFolder, weights: Weights) -> None:
         _keep(run, weights, run.converted / _digest(run, weights))
 
 
-def _is_whole(folder: Path) -> bool:
+def _is_complete(folder: Path) -> bool:
     try:
         return checksum(folder / _MODEL) == (folder / _CHECKSUM).read_text(encoding="ascii")
     except (OSError, ValueError):
@@ -102,7 +102,7 @@ def _keep(run: RunFolder, weights: Weights, folder: Path) -> bool:
     try:
         run.converted.mkdir(exist_ok=True)
         with locked(run.converted / ".lock", f"{run.path}: waiting for another conversion"):
-            if _is_whole(folder):  # converted by the process that this one waited for
+            if _is_complete(folder):  # converted by the process that this one waited for
                 return True
             _delete_outdated(run)
             shutil.rmtree(folder, ignore_errors=True)

@@ -22,7 +22,7 @@ from nmt.errors import UserError
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
 from nmt.model.weights import load_weights
-from nmt.ops.threads import ALONE, side_by_side
+from nmt.ops.threads import ALONE, parallel_map
 from nmt.run_folder import RunFolder
 
 # It runs the model itself, so it supports every field of the model section.
@@ -118,7 +118,7 @@ class PyTorchSearch:
             )
 
         with ALONE:
-            results = side_by_side(search, batches) if on_cpu else list(map(search, batches))
+            results = parallel_map(search, batches) if on_cpu else list(map(search, batches))
         found: list[list[Hypothesis]] = [[] for _ in sources]
         for batch, hypotheses in zip(batches, results, strict=True):
             for i, each in zip(batch, hypotheses, strict=True):
