@@ -51,11 +51,12 @@ def test_no_sentences_are_no_hypotheses(random_model):
     assert PyTorchSearch([random_model(1)])([], [], DecodingConfig()) == []
 
 
-def test_what_is_required_is_written(random_model, random_sources):
+@pytest.mark.parametrize("beam_size", [1, 5])
+def test_what_is_required_is_written(beam_size, random_model, random_sources):
     search, sources = PyTorchSearch([random_model(1)]), random_sources(10, 5)
     required = [[4 + i % 5] for i in range(10)]
 
-    found = search(sources, [12] * 10, DecodingConfig(), 1, required)
+    found = search(sources, [12] * 10, DecodingConfig(beam_size=beam_size), 1, required)
 
     assert any(h.complete for [h] in found)
     for [h], pieces in zip(found, required, strict=True):
