@@ -757,11 +757,14 @@ class DecodingConfig(Section):
 class Origin:
     """Where a configuration came from: a file, and the fields that were overridden.
 
+    fine_tuning: the options of nmt train that selected a run to start from, such as --from
+
     All origins compare equal, so that configurations are equal if their values are.
     """
 
     file: str = field(default="", compare=False)
     overrides: tuple[str, ...] = field(default=(), compare=False)
+    fine_tuning: str = field(default="", compare=False)
 
 
 class Config(Section):

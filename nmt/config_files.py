@@ -12,6 +12,7 @@ import math
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -107,7 +108,7 @@ def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
 
 def override_config(config: Config, overrides: Sequence[str], label: str) -> Config:
     """Apply overrides to a configuration, as `load_config` does; `label` names it in messages."""
-    origin = Origin(config.origin.file, (*config.origin.overrides, *overrides))
+    origin = replace(config.origin, overrides=(*config.origin.overrides, *overrides))
     return _parse(config.model_dump(mode="json"), label, overrides).with_origin(origin)
 
 

@@ -109,7 +109,8 @@ def _assemble(run: RunFolder, folder: Path, name: str, weights: Weights) -> None
     overrides = tuple(
         "=".join(_without_folders(override.split("=", 1))) for override in origin.overrides
     )
-    copy.write_config(config.with_origin(Origin(_without_folders(origin.file), overrides)))
+    file, fine_tuning = _without_folders(origin.file), _without_folders(origin.fine_tuning)
+    copy.write_config(config.with_origin(Origin(file, overrides, fine_tuning)))
     for file in (
         copy.data / "report.json",
         copy.data / MANIFEST,

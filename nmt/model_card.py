@@ -33,7 +33,9 @@ def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) ->
     ]
     origin = run.origin
     changes = " ".join(f"--set {shlex.quote(change)}" for change in origin.overrides)
-    command = f"nmt train --config {shlex.quote(origin.file)} {changes}".strip()
+    parts = ("nmt train", origin.fine_tuning, f"--config {shlex.quote(origin.file)}", changes)
+    command = " ".join(filter(None, parts))
+    trained = "trained from scratch" if config.training.initial_weights is None else "fine-tuned"
     pairs = report["pairs"]
     return f"""---
 {yaml.safe_dump(front, allow_unicode=True, sort_keys=False).strip()}
@@ -41,7 +43,7 @@ def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) ->
 
 # Translation, {source} → {target}
 
-A Transformer, trained from scratch with nmt {__version__}.
+A Transformer, {trained} with nmt {__version__}.
 
 {usage}
 

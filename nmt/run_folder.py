@@ -33,6 +33,7 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -121,6 +122,7 @@ class _Header(BaseModel):
     nmt: str = __version__
     config: str = ""  # the file that the run was started with
     overrides: list[str] = []  # at the start, and when resuming
+    fine_tuning: str = ""  # --from and further options
 
 
 class RunFolder:
@@ -145,15 +147,17 @@ class RunFolder:
     def origin(self) -> Origin:
         """The configuration file and the overrides that the run was started and resumed with."""
         header = _read_header(self.path)
-        return Origin(header.config, tuple(header.overrides))
+        return Origin(header.config, tuple(header.overrides), header.fine_tuning)
 
     def write_config(self, config: Config) -> None:
         """Write the format version, the resolved configuration and its origin."""
-        file, overrides = config.origin.file, config.origin.overrides
-        if file == str(self.path / "config.yaml"):  # resumed
-            file, overrides = self.origin.file, self.origin.overrides + overrides
-        last = {override.partition("=")[0].strip(): override for override in overrides}
-        header = _Header(config=file, overrides=list(last.values()))
+        origin = config.origin
+        if origin.file == str(self.path / "config.yaml"):  # resumed
+            origin = replace(self.origin, overrides=self.origin.overrides + origin.overrides)
+        last = {override.partition("=")[0].strip(): override for override in origin.overrides}
+        header = _Header(
+            config=origin.file, overrides=list(last.values()), fine_tuning=origin.fine_tuning
+        )
         with replacing(self.path / _HEADER) as partial:
             partial.write_text(header.model_dump_json() + "\n", encoding="utf-8")
         with replacing(self.path / "config.yaml") as partial:

@@ -1,5 +1,6 @@
 """Fine-tuning: starts from a run's weights, vocabularies and model, with new data and schedule."""
 
+import shlex
 from dataclasses import replace
 
 from torch import nn
@@ -62,7 +63,10 @@ def config_from(
             "training": training,
         }
     )
-    origin = replace(base.origin, overrides=())
+    options = ["--from", str(run.path)]
+    options += ["--weights", weights] if weights != "best" else []
+    options += ["--mix", f"{mix:g}"] if mix is not None else []
+    origin = replace(base.origin, overrides=(), fine_tuning=shlex.join(options))
     return override_config(config.with_origin(origin), overrides, f"--from {run.path}")
 
 

@@ -8,9 +8,12 @@ import torch
 from safetensors.torch import load_file
 
 from nmt.config import Config
+from nmt.config_files import load_config
 from nmt.corpus.prepare import prepare
 from nmt.corpus.prepared import PreparedData
 from nmt.errors import UserError
+from nmt.model_card import model_card
+from nmt.reports.runs import run_facts
 from nmt.run_folder import RunFolder
 from nmt.training.starting import LOW_PEAK, config_from
 from nmt.training.state import TrainingState
@@ -62,6 +65,18 @@ def test_the_first_weights_are_the_runs(trained_run: RunFolder, given: Config) -
     trained = load_file(train(config, "new").weights("last"))
     for name, weight in load_file(trained_run.weights("last")).items():
         torch.testing.assert_close(trained[name], weight, atol=1e-6, rtol=0)
+
+
+def test_a_fine_tuned_run_has_the_command_that_made_it(
+    trained_run: RunFolder, given: Config
+) -> None:
+    run = train(config_from(trained_run, "last", given, [], mix=0.3), "new")
+    run.write_config(load_config(run.path / "config.yaml", ["training.epochs=9"]))  # as resuming
+    options = f"--from {trained_run.path} --weights last --mix 0.3"
+    assert ("", options) in run_facts(run)
+    card = model_card(run, "best", "")
+    assert "A Transformer, fine-tuned with nmt" in card
+    assert f"\nnmt train {options} --config" in card
 
 
 def test_without_a_configuration_it_continues_with_the_runs_corpus(trained_run: RunFolder) -> None:
