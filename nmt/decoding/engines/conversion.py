@@ -13,11 +13,12 @@ target_vocabulary.json    shared_vocabulary.json if both sides are equal
 import hashlib
 import math
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +32,6 @@ from nmt.locks import locked
 from nmt.model.sinusoids import sinusoid_table
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import EOS, SOS, UNK
-
-if TYPE_CHECKING:
-    from ctranslate2.specs import TransformerSpec
 
 _MODEL, _CHECKSUM = "model.bin", "model.bin.sha256"
 _FORMAT = 1  # of these files; changing it converts every model again
@@ -207,37 +205,42 @@ class Arrays:
 # -------------------------------------------------------------------------------- the specification
 
 
-def _specify(
-    config: ModelConfig, arrays: Arrays, source_size: int, target_size: int
-) -> "TransformerSpec":
+def _specify(config: ModelConfig, arrays: Arrays, source_size: int, target_size: int) -> Any:
     """Fill the library's model specification with sizes and weights."""
-    from ctranslate2.specs import (
-        Activation,
-        TransformerDecoderSpec,
-        TransformerEncoderSpec,
-        TransformerSpec,
-    )
-
+    specs = _import_specs()
     layout: dict[str, Any] = {
         "num_heads": config.heads,
         "head_dim": config.key_size,
         "no_final_norm": not config.final_norm,
-        "activation": Activation[ACTIVATIONS[config.activation]],
+        "activation": specs.Activation[ACTIVATIONS[config.activation]],
     }
     if config.positions == "rotary":
         layout["rotary_dim"] = config.key_size
-    encoder = TransformerEncoderSpec(config.encoder_layers, **layout)
-    decoder = TransformerDecoderSpec(config.decoder_layers, **layout)
+    encoder = specs.TransformerEncoderSpec(config.encoder_layers, **layout)
+    decoder = specs.TransformerDecoderSpec(config.decoder_layers, **layout)
     for side in (encoder, decoder):
         # Set afterwards: the constructor allows no final norm for post-norm models.
         side.pre_norm = config.norm == "pre"
     filler = _Filler(config, arrays)
     filler.encoder(encoder, source_size)
     filler.decoder(decoder, source_size, target_size)
-    specification = TransformerSpec(encoder, decoder)
+    specification = specs.TransformerSpec(encoder, decoder)
     specification.config.add_source_eos = True
     specification.config.layer_norm_epsilon = config.norm_epsilon
     return specification
+
+
+def _import_specs() -> Any:
+    """Import `ctranslate2.specs` without PyTorch, which it imports but does not need here."""
+    hidden = "torch" not in sys.modules
+    if hidden:
+        sys.modules["torch"] = None  # type: ignore[assignment]  # importing it fails
+    try:
+        from ctranslate2 import specs
+    finally:
+        if hidden:
+            del sys.modules["torch"]
+    return specs
 
 
 class _Filler:

@@ -147,10 +147,20 @@ def test_a_model_that_the_library_cannot_hold_is_not_converted(
     assert not run.converted.exists()
 
 
-@pytest.mark.parametrize("command", [["translate", "Anna sings today."], ["evaluate"]])
+@pytest.mark.parametrize(
+    ("command", "converted"),
+    [
+        (["translate", "Anna sings today."], True),
+        (["translate", "Anna sings today."], False),
+        (["evaluate"], True),
+    ],
+)
 def test_translating_imports_neither_pytorch_nor_spacy(
-    trained_run: RunFolder, command: list[str]
+    trained_run: RunFolder, command: list[str], converted: bool, tmp_path: Path
 ) -> None:
+    run = shutil.copytree(trained_run.path, tmp_path / "run")
+    if not converted:
+        shutil.rmtree(run / "ctranslate2")
     program = (
         "import sys\n"
         "from nmt.cli import main\n"
@@ -160,7 +170,7 @@ def test_translating_imports_neither_pytorch_nor_spacy(
         "    print('imported', *sorted({'torch', 'spacy', 'ctranslate2'} & sys.modules.keys()))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, *command, "--run", trained_run.path],
+        [sys.executable, "-c", program, *command, "--run", run],
         capture_output=True,
         text=True,
         check=True,
