@@ -105,14 +105,17 @@ def test_the_order_follows_from_seed_and_epoch(
     assert order(1, 1) != order(2, 1)
 
 
-def test_batches_are_not_in_order_of_length(
+def test_a_small_corpus_is_sorted_by_length_and_its_batches_are_shuffled(
     toy_config: MakeConfig, prepared: PreparedData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmt.training.batches._POOL_BATCHES", 1000)  # all are sorted together
-    batches = plan(prepared, toy_config(training={"batch_tokens": 100})).deal(1).batches()
-    lengths = [max(batch.source.shape[1], batch.target_in.shape[1]) for batch in batches]
-    assert len(set(lengths)) > 1
-    assert lengths != sorted(lengths)
+    monkeypatch.setattr("nmt.training.batches._POOL_BATCHES", 1000)
+    source, target = prepared.sequences("train")
+    lengths = np.maximum(source.lengths, target.lengths)
+    order = plan(prepared, toy_config(training={"batch_tokens": 100})).epoch(1).order
+    ranges = [(int(lengths[pairs].min()), int(lengths[pairs].max())) for pairs in order]
+    assert ranges != sorted(ranges)
+    ends = [end for pair in sorted(ranges) for end in pair]
+    assert ends == sorted(ends)
 
 
 def test_pairs_longer_than_the_model_are_left_out_and_counted(
