@@ -50,7 +50,7 @@ def prepare(
     from nmt.corpus.report import format_report
 
     prepared = prepare(load(config, set_), refresh=refresh)
-    typer.echo(shown_lines(format_report(prepared.report)))
+    typer.echo(shown_lines(format_report(prepared.report, prepared.shares)))
     typer.echo(f"prepared data    {prepared.folder}")
 
 
@@ -325,7 +325,7 @@ def evaluate(
         HeldOut, typer.Option("--split", help="Which held-out split of the run to use.")
     ] = "test",
     test_set: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--test-set",
             metavar="NAME,NAME,…",
@@ -383,7 +383,7 @@ def evaluate(
             raise UserError(
                 "--test-set cannot be combined with --source, --against, --analyse or --output"
             )
-        names = [name.strip() for name in test_set.split(",") if name.strip()]
+        names = [name.strip() for name in ",".join(test_set).split(",") if name.strip()]
         _score_test_sets(names, runs, options, lowercase, tokenize, json_)
         return
     report = evaluate_translator(

@@ -245,8 +245,8 @@ def _request(url: str, start: int) -> requests.Response:
     if status >= 500 or status in (408, 429):
         raise _CutOffError(f"the server responded with status {status}")
     raise UserError(
-        f"{url}: the server responded with status {status}; get the file elsewhere and point "
-        "data.path at it"
+        f"{url}: the server responded with status {status}; check the name of the corpus, or get "
+        "the file elsewhere and point data.path at it"
     )
 
 

@@ -1,5 +1,7 @@
 """The report of `nmt prepare`: what was read, dropped, split and covered."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import FiniteFloat
@@ -92,8 +94,10 @@ def length_summary(lengths: NDArray[np.int64]) -> Lengths:
     }
 
 
-def format_report(report: PreparationReport) -> str:
-    """Return the report as readable text."""
+def format_report(
+    report: PreparationReport, epoch: Sequence[tuple[int, float]] | None = None
+) -> str:
+    """Return the report as readable text; epoch: `PreparedData.shares`."""
     dropped = ", ".join(f"{why} {count:,}" for why, count in report["dropped"].items()) or "none"
     pairs = ", ".join(f"{split} {count:,}" for split, count in report["pairs"].items())
     lines = [f"pairs read       {report['read']:,}", f"dropped          {dropped}"]
@@ -118,10 +122,11 @@ def format_report(report: PreparationReport) -> str:
     if "inherited" in report:
         lines += format_inherited(report["inherited"])
     corpora = report.get("corpora", [])
-    for corpus in corpora:
+    for number, corpus in enumerate(corpora):
         if len(corpora) > 1:
             counts = f"read {corpus['read']:,}, train {corpus['train']:,}"
-            lines.append(f"corpus           {corpus['name']}: {counts}")
+            share = f", {epoch[number][1]:.1%} of each epoch" if epoch else ""
+            lines.append(f"corpus           {corpus['name']}: {counts}{share}")
         if corpus["licence"]:
             lines.append(f"licence          {corpus['licence']}")
     return "\n".join(lines)

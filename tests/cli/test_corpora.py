@@ -60,6 +60,7 @@ def test_several_test_sets_are_one_table(trained_run: RunFolder) -> None:
     assert [line.split()[:2] for line in lines[1:3]] == [["first", "1"], ["second", "2"]]
     assert "|test:first|lang:en-de|" in result.stdout
     assert "|test:second|lang:en-de|" in result.stdout
+    command[-1:] = ["first", "--test-set", "second"]
     found = json.loads(runner.invoke(app, [*command, "--json"]).stdout)
     assert found["second"]["sentences"] == 2
     assert found["first"]["chrf"] > 50

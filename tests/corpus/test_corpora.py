@@ -103,6 +103,8 @@ def epochs(prepared: PreparedData, count: int) -> list[list[int]]:
 def test_each_corpus_has_its_share_of_every_epoch(make: Make, tmp_path: Path) -> None:
     prepared = prepare(make({"weight": 1}, {"weight": 3, "held_out": False}), tmp_path / "out")
     assert prepared.shares == [(160, 0.25), (100, 0.75)]
+    printed = format_report(prepared.report, prepared.shares)
+    assert "corpus           b: read 100, train 100, 75.0% of each epoch" in printed
     first, second, third, fourth, *_ = drawn = epochs(prepared, 40)
     for epoch in drawn:
         counts = Counter(epoch)
