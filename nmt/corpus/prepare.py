@@ -478,8 +478,8 @@ def _write_splits(
         write_examples(folder / f"{split}.jsonl", examples)
         counts[split] = len(examples)
         counts[f"{split} in train"] = sum(example.source_in_train for example in examples)
-        if not examples:
-            raise UserError(f"the {split} split is empty; check data.{split}_path")
+        if not any(e.source.strip() and e.reference.strip() for e in examples):
+            raise UserError(f"the {split} split is empty, or a side of it; check data.{split}_path")
     return counts
 
 

@@ -712,6 +712,13 @@ def test_an_empty_test_file_is_refused(make_config: Make, tmp_path: Path) -> Non
     assert "test.tsv: no sentence pairs in it" in refusal(config, tmp_path / "out")
 
 
+def test_a_test_file_without_translations_is_refused(make_config: Make, tmp_path: Path) -> None:
+    config = given(tmp_path, make_config)
+    write_tsv(tmp_path / "test.tsv", [("we see the tree.", " "), ("we know.", "")])
+    expected = "the test split is empty, or a side of it; check data.test_path"
+    assert refusal(config, tmp_path / "out") == expected
+
+
 def test_a_corpus_too_small_to_split_is_refused(make_config: Make, tmp_path: Path) -> None:
     config = make_config(data={"validation_size": 250, "test_size": 100})
     expected = "the corpus keeps 300 pairs, too few to hold out 100 test and 250 validation pairs"
