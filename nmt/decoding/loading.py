@@ -46,7 +46,8 @@ def load_translator(
 
     >>> load_translator("runs/sample").translate(["oscar likes to code"])
     """
-    runs = [_opened(each) for each in (run, *others)]
+    given = (run, *others)
+    runs = [each if isinstance(each, RunFolder) else open_run(each) for each in given]
     first = runs[0]
     for override in overrides:
         if not override.startswith("decoding."):
@@ -82,10 +83,6 @@ def load_translator(
         search = ctranslate2.open_run(first, weights, config.decoding, place, compute_type)
         return Translator(search, tokenizers, config.data, config.decoding, seen, open_pytorch)
     return Translator(open_pytorch(), tokenizers, config.data, config.decoding, seen)
-
-
-def _opened(run: RunFolder | Path | str) -> RunFolder:
-    return run if isinstance(run, RunFolder) else open_run(Path(run))
 
 
 def _require_same_reading(first: RunFolder, other: RunFolder) -> None:

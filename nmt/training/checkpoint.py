@@ -99,12 +99,13 @@ def load_checkpoint(
     process has its own random state.
     """
     current, previous = run.checkpoint, run.previous_checkpoint
-    if not previous.exists():
-        return _load(current, model, optimizer, loss_scale, average, worker)
+    restored = model, optimizer, loss_scale, average, worker
     try:
-        return _load(current, model, optimizer, loss_scale, average, worker)
+        return _load(current, *restored)
     except _DamagedError as error:
-        progress = _load(previous, model, optimizer, loss_scale, average, worker)
+        if not previous.exists():
+            raise
+        progress = _load(previous, *restored)
         worker.gather(None)  # now all processes have read it
         if worker.is_main:
             previous.replace(current)  # so that the next save does not keep the damaged one
