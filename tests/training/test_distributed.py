@@ -23,7 +23,13 @@ from nmt.config import Config
 from nmt.config_files import dump_config
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
-from nmt.training.distributed import DistributedWorker, _is_lost_connection, joined
+from nmt.training.distributed import (
+    DistributedWorker,
+    _is_lost_connection,
+    _make_own_gpu_current,
+    _own,
+    joined,
+)
 from nmt.training.train import train
 
 MakeConfig = Callable[..., Config]
@@ -220,8 +226,26 @@ def test_a_signal_to_one_stops_all_after_the_same_update(two: Path) -> None:
         assert "signalled ended by KeyboardInterrupt()" in (two / f"{rank}.out").read_text()
 
 
+def test_each_process_has_the_gpu_of_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    current: list[object] = []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", current.append)
+    monkeypatch.delenv("LOCAL_RANK", raising=False)
+    _make_own_gpu_current()
+    assert _own(torch.device("cuda")) == torch.device("cuda", 0)
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    _make_own_gpu_current()
+    assert _own(torch.device("cuda")) == torch.device("cuda", 1)
+    monkeypatch.setenv("LOCAL_RANK", "2")
+    _make_own_gpu_current()
+    with pytest.raises(UserError, match="there are 2 GPUs here"):
+        _own(torch.device("cuda"))
+    assert current == [0, torch.device("cuda", 0), 1, torch.device("cuda", 1)]
+
+
 def test_only_the_main_process_prints(two: Path) -> None:
     assert "torchrun --nproc-per-node=2 -m nmt -- train --resume" in (two / "0.out").read_text()
+    assert "updates on cpu by 2 processes\n" in (two / "0.out").read_text()
     lines = (two / "1.out").read_text().splitlines()
     assert all("ended by" in line for line in lines), "the test's own, and no other"
     assert (two / "1.err").read_text() == ""

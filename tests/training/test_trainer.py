@@ -570,6 +570,23 @@ def test_diverged_weights_are_never_saved(toy_config: MakeConfig) -> None:
     assert sorted(trainer.folder.path.iterdir()) == before
 
 
+def test_what_is_skipped_is_counted_on_the_console(
+    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trainer = make_trainer(toy_config(model={"max_length": 12}))
+    trainer._announce()
+    trainer.state.update([trainer.plan.largest()])
+    trainer._validate()
+    printed = capsys.readouterr().out
+    pairs = f"skipped: {trainer.plan.too_long} training pairs longer than model.max_length 12\n"
+    assert pairs in printed
+    assert "updates skipped" not in printed
+    trainer.state.update([trainer.plan.largest()])
+    trainer.state.loss_scale._skipped += 3
+    trainer._validate()
+    assert "3 updates skipped" in capsys.readouterr().out
+
+
 def test_stops_when_validation_reaches_the_target(toy_config: MakeConfig) -> None:
     settings = {"validate_updates": 1, "max_updates": 4, "target_bleu": 40}
     trainer = make_trainer(toy_config(training=settings))
