@@ -6,8 +6,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
 
+import typer
 from docs_pages import command_line, configuration
 
+from nmt.cli.app import app
 from nmt.config_files import describe_fields
 
 ROOT = Path(__file__).parent.parent
@@ -35,3 +37,10 @@ def test_every_command_is_in_the_command_line_page() -> None:
     for command in ("prepare", "train", "translate", "evaluate", "plot attention", "config show"):
         assert f"`nmt {command}`" in page
     assert "* `train`: Train a model, preparing the data first if necessary.\n" in page
+
+
+def test_every_command_is_in_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    for command in vars(typer.main.get_command(app))["commands"]:
+        assert f"`nmt {command}`" in readme or f"`{command}`" in readme, command
