@@ -629,6 +629,8 @@ def test_points_of_the_curve_are_recorded_once_over_a_resumption(
         patch.setattr(TrainingState, "update", killed)
         with pytest.raises(InterruptedError):
             train(config, Path("killed"))
+    checkpoint = torch.load("killed/checkpoint.pt", weights_only=True)
+    assert checkpoint["progress"]["updates"] == 3
     with Path("killed/updates.jsonl").open("a") as file:
         file.write('{"update": 6, "lo')  # as where the machine was switched off
     train(config, Path("killed"), resume=True)
