@@ -15,8 +15,8 @@ from nmt.corpus.json_files import read_json, unreadable, write_json
 from nmt.corpus.placeholders import WORD
 
 CASING = "casing.json"
-# What may precede the first word of a sentence, also in the middle of a line.
-_SENTENCE_START = re.compile(r"(?:^|[.!?:]\s)[^\w\s]*$")
+# What precedes a sentence, also in the middle of a line; group 1 ends where its first word starts.
+_SENTENCE_START = re.compile(r"(?:^|[.!?:]\s)(?=([^\w\s]*))")
 _SHORTEST_ENDING = 3
 
 
@@ -68,6 +68,7 @@ class Casing:
 
     def restore(self, text: str) -> str:
         """Return lower-cased text with its capitals restored."""
+        starts = _sentence_starts(text) if self._sentence_capital else set()
         before = ""
 
         def replacement(match: re.Match[str]) -> str:
@@ -76,7 +77,7 @@ class Casing:
             form = self._after.get(f"{before} {word}") or self._words.get(word)
             form = form or self._by_ending(word)
             before = word
-            if self._sentence_capital and _SENTENCE_START.search(text[: match.start()]):
+            if match.start() in starts:
                 return form[0].upper() + form[1:]
             return form
 
@@ -110,11 +111,16 @@ class Casing:
 def _words_of_all(lines: Iterable[str]) -> Iterator[tuple[str, str, bool]]:
     """Yield the preceding word in lower case, the word, and whether it starts a sentence."""
     for line in lines:
-        before = ""
+        before, starts = "", _sentence_starts(line)
         for match in WORD.finditer(line):
             word = match.group()
-            yield before, word, bool(_SENTENCE_START.search(line[: match.start()]))
+            yield before, word, match.start() in starts
             before = word.lower()
+
+
+def _sentence_starts(text: str) -> set[int]:
+    """Return the positions at which first words of sentences can start."""
+    return {match.end(1) for match in _SENTENCE_START.finditer(text)}
 
 
 def _most_common(counts: Counter[str]) -> str:

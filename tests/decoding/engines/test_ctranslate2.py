@@ -320,7 +320,7 @@ def test_it_takes_as_many_threads_as_the_environment_says(monkeypatch):
         assert ctranslate2.threads() == threads
 
 
-@pytest.mark.parametrize(("device", "batches"), [("cuda", 1), ("cpu", 2)])
+@pytest.mark.parametrize(("device", "batches"), [("cuda", 1), ("cpu", 4)])
 def test_a_gpu_has_one_worker_and_batches_as_large_as_configured(
     device, batches, monkeypatch, tmp_path
 ):
