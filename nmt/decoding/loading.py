@@ -1,17 +1,17 @@
-"""Loads the translator of a run folder, or of several as an ensemble."""
+"""Loads the translator of a run, or of several as an ensemble, with the engine that fits."""
 
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.choices import ComputeType, EngineChoice, Weights
+from nmt.choices import ComputeType, Engine, EngineChoice, Weights
+from nmt.config import Config
 from nmt.config_files import override_config
 from nmt.corpus.inherited import READING
 from nmt.corpus.tokenizers import KNOWN_WORDS, load_tokenizers, vocabulary_files
 from nmt.decoding.engines import ctranslate2
-from nmt.decoding.engines.choosing import choose_engine
 from nmt.decoding.engines.search import Search
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
@@ -83,6 +83,37 @@ def load_translator(
         search = ctranslate2.open_run(first, weights, config.decoding, place, compute_type)
         return Translator(search, tokenizers, config.data, config.decoding, seen, open_pytorch)
     return Translator(open_pytorch(), tokenizers, config.data, config.decoding, seen)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An engine and the reason for choosing it."""
+
+    engine: Engine
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.engine} ({self.why})"
+
+
+def choose_engine(config: Config, runs: int = 1, device: str | None = None) -> Choice:
+    """Follow `decoding.engine`; `auto` is CTranslate2 if it supports this, otherwise PyTorch.
+
+    runs: size of the ensemble; device: the requested one. Raises `UserError` if CTranslate2 is
+    requested but does not support this.
+    """
+    asked = config.decoding.engine
+    if asked == "pytorch":
+        return Choice("pytorch", "decoding.engine")
+    reasons = ctranslate2.supports(config, runs, device)
+    if not reasons:
+        return Choice("ctranslate2", "the fastest" if asked == "auto" else "decoding.engine")
+    if asked == "ctranslate2":
+        raise UserError(
+            f"decoding.engine: CTranslate2 does not support this: {'; '.join(reasons)}; omit "
+            "--engine"
+        )
+    return Choice("pytorch", f"CTranslate2 does not support this: {'; '.join(reasons)}")
 
 
 def _require_same_reading(first: RunFolder, other: RunFolder) -> None:

@@ -164,7 +164,7 @@ def run_facts(run: RunFolder) -> list[tuple[str, str]]:
 
 def describe_engine(run: RunFolder) -> str:
     """Return which engine translates with a run by default, and why."""
-    from nmt.decoding.engines.choosing import choose_engine
+    from nmt.decoding.loading import choose_engine
 
     try:
         return str(choose_engine(run.config))
