@@ -329,6 +329,16 @@ def test_a_line_longer_than_any_in_training_is_cut_between_sentences(translator,
     assert several.text == " ".join(ENGLISH)
 
 
+def test_two_sentences_too_long_for_the_model_are_cut_between_them(translator, subwords):
+    lengths = [len(subwords.source.encode(sentence)) for sentence in ENGLISH[:2]]
+    search = echo(sum(lengths) - 1)
+
+    [found] = translator(subwords, search=search).translate([" ".join(ENGLISH[:2])])
+
+    assert found.text == " ".join(ENGLISH[:2])
+    assert [subwords.source.decode(ids[:-1]) for ids in search.sources] == ENGLISH[:2]
+
+
 def test_a_line_as_long_as_the_longest_in_training_stays_whole(translator, words):
     ready = translator(words, longest_source=6, search=echo())
 
