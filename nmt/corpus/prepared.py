@@ -72,6 +72,14 @@ class Sequences:
         starts, ends = self.offsets[numbers].tolist(), self.offsets[numbers + 1].tolist()
         return [ids[start:end].tolist() for start, end in zip(starts, ends, strict=True)]
 
+    def joined(self, order: NDArray[np.int64], starts: NDArray[np.int64]) -> "Sequences":
+        """Return the sentences in `order`; those from one index in `starts` to the next are one."""
+        lengths = self.lengths[order]
+        offsets = np.concatenate([[0], lengths.cumsum()])
+        shift = np.repeat(self.offsets[order] - offsets[:-1], lengths)
+        ids = self.ids.view(np.ndarray)[shift + np.arange(offsets[-1])]
+        return Sequences(ids, offsets[np.append(starts, len(order))])
+
     @property
     def lengths(self) -> NDArray[np.int64]:
         """Number of ids of each sentence."""

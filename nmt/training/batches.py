@@ -149,25 +149,50 @@ class BatchPlan:
 
     @property
     def tokens(self) -> int:
-        """Number of labels in an epoch: target pieces and <eos> of all usable pairs."""
-        lengths = self._given[1].lengths + 1
+        """Number of labels in an epoch: target pieces and <eos> of all usable pairs.
+
+        With `training.join_pairs`, which leaves out an <eos> for each pair joined, the expectation.
+        """
+        lengths = self._given[1].lengths + (1 - self._config.join_pairs)
         if self._shares is None:
-            return int(lengths[self.usable].sum())
+            return round(float(lengths[self.usable].sum()))
         return round(sum(float(lengths[c].mean()) * count for c, count in self._counts()))
 
     def epoch(self, epoch: int) -> Epoch:
         """Return an epoch, counted from 1; it depends on `training.seed` and its number."""
-        source, target = self._sentences(epoch)
-        return Epoch(self._order(epoch, _lengths(source, target)), source, target)
-
-    def _order(self, epoch: int, all_lengths: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         generator = np.random.default_rng([self._config.seed, epoch])
-        shuffled = generator.permutation(self._draw(generator))
+        source, target = self._sentences(epoch)
+        pairs = generator.permutation(self._draw(generator))
+        if self._config.join_pairs:
+            starts = self._starts(generator, _lengths(source, target)[pairs])
+            source, target = source.joined(pairs, starts), target.joined(pairs, starts)
+            pairs = np.arange(len(starts))
+        return Epoch(self._order(generator, pairs, _lengths(source, target)), source, target)
+
+    def _starts(
+        self, generator: np.random.Generator, lengths: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return where each example starts among the shuffled pairs, some of which are joined.
+
+        Pairs that would be longer than the model's positions together remain separate.
+        """
+        starts = generator.random(len(lengths)) >= self._config.join_pairs
+        starts[0] = True
+        example = starts.cumsum() - 1
+        starts |= (np.bincount(example, lengths) > self._max_length)[example]
+        return np.flatnonzero(starts)
+
+    def _order(
+        self,
+        generator: np.random.Generator,
+        shuffled: NDArray[np.int64],
+        all_lengths: NDArray[np.int64],
+    ) -> list[NDArray[np.int64]]:
         if self._config.batch_sentences:
             size = self._config.batch_sentences
             return [shuffled[i : i + size] for i in range(0, len(shuffled), size)]
         batches: list[NDArray[np.int64]] = []
-        for pool in np.array_split(shuffled, self._pools()):
+        for pool in np.array_split(shuffled, min(self._pools(), len(shuffled))):
             by_length = pool[np.argsort(all_lengths[pool], kind="stable")]
             batches.extend(self._cut(by_length, all_lengths[by_length].tolist()))
         generator.shuffle(batches)
@@ -208,8 +233,7 @@ class BatchPlan:
     def _pools(self) -> int:
         assert self._config.batch_tokens
         tokens = int(self._lengths[self.usable].sum())
-        pools = tokens // (self._config.batch_tokens * _POOL_BATCHES)
-        return max(1, min(pools, len(self.usable)))
+        return max(1, tokens // (self._config.batch_tokens * _POOL_BATCHES))
 
     def _cut(self, pairs: NDArray[np.int64], lengths: list[int]) -> Iterator[NDArray[np.int64]]:
         """Split pairs sorted by length into batches of limited padded tokens."""

@@ -151,6 +151,46 @@ def test_an_epoch_has_as_many_labels_as_its_batches(
     assert batches.tokens == sum(b.tokens for b in batches.epoch(2).batches())
 
 
+def test_joined_pairs_stay_parallel_and_complete(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
+    """Each example is one pair or several, in the same order on both sides; none is lost."""
+    source, target = prepared.sequences("train")
+    pairs = {(tuple(source[i]), tuple(target[i])) for i in range(168)}
+    config = toy_config(training={"join_pairs": 0.5})
+    epoch = plan(prepared, config, max_length=40).epoch(1)
+    assert len(epoch.source) == len(epoch.target) < 110  # 84 expected
+    assert max(epoch.source.lengths.max(), epoch.target.lengths.max()) < 40
+    assert np.sort(epoch.source.ids).tolist() == np.sort(source.ids).tolist()
+    assert np.sort(epoch.target.ids).tolist() == np.sort(target.ids).tolist()
+    for i in range(len(epoch.source)):
+        left, right = tuple(epoch.source[i]), tuple(epoch.target[i])
+        while left:
+            one, other = next(
+                (one, other)
+                for one, other in pairs
+                if left[: len(one)] == one and right[: len(other)] == other
+            )
+            left, right = left[len(one) :], right[len(other) :]
+        assert not right
+
+
+def test_other_pairs_are_joined_in_each_epoch(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
+    batches = plan(prepared, toy_config(training={"join_pairs": 0.5}))
+    first, again, second = (batches.epoch(number).source.ids.tolist() for number in (1, 1, 2))
+    assert first == again != second
+
+
+def test_the_number_of_labels_expects_one_end_of_sentence_for_joined_pairs(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
+    batches = plan(prepared, toy_config(training={"join_pairs": 0.5}))
+    counted = [sum(b.tokens for b in batches.epoch(n).batches()) for n in range(1, 21)]
+    assert batches.tokens == pytest.approx(sum(counted) / 20, rel=0.01)
+
+
 def test_skipping_gives_the_rest_of_the_epoch(toy_config: MakeConfig, tmp_path: Path) -> None:
     config = toy_config(tokenizer={"sampling": 0.3})
     batches = plan(prepare(config, tmp_path / "sampled"), config)
