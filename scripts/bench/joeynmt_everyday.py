@@ -157,7 +157,7 @@ def main() -> None:
     settings = folder / "joeynmt.yaml"
     settings.write_text(yaml.safe_dump(recipe(folder, arguments.updates, validate)), "utf-8")
     environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads)}
-    run = [python(), "-c", JOEYNMT]
+    run: list[str | Path] = [python(), "-c", JOEYNMT]
     subprocess.run([*run, "train", settings, "--skip-test"], env=environment, check=True)
     subprocess.run([*run, "test", settings, "-o", folder / "output"], env=environment, check=True)
     for split, name in (("validation", "dev"), ("test", "test")):
