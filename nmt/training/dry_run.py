@@ -31,7 +31,7 @@ from nmt.training.limits import ends_early
 from nmt.training.trainer import Trainer
 
 _UPDATES, _SECONDS = 100, 15.0  # measured in each of two epochs, at most
-_VALIDATED = 100  # pairs, at most
+_VALIDATED = 1000  # pairs, at most
 _BLOCKS = 2  # of measured updates in each epoch; their speeds give the range
 _BUSY = 0.3  # processors used by other programs; above this, the estimate is unreliable
 
@@ -108,7 +108,7 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     device = device or choose_device()
     prepared = prepare(config)
     run = RunFolder(Path("dry-run"))  # nothing is written
-    trainer = Trainer(_validating_few(config), prepared, run, Worker(device))
+    trainer = Trainer(_with_short_validation(config), prepared, run, Worker(device))
     state = trainer.state
     batch, accumulate = trainer.plan.largest(), config.training.accumulate
     _, seconds = (_update_seconds(trainer, [batch] * accumulate) for _ in range(2))
@@ -143,11 +143,16 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     )
 
 
-def _validating_few(config: Config) -> Config:
-    """Validate on few pairs: an untrained model translates each to its length limit."""
+def _with_short_validation(config: Config) -> Config:
+    """Limit the validation's pairs, and its translations to the length of their sources.
+
+    A trained model's are about that long, while an untrained one would go on to the usual limit.
+    """
     pairs = min(_VALIDATED, config.training.validate_pairs or _VALIDATED)
     training = config.training.model_copy(update={"validate_pairs": pairs})
-    return config.model_copy(update={"training": training})
+    limits = {"max_length_factor": 1.0, "max_length_extra": 1}
+    decoding = config.decoding.model_copy(update=limits)
+    return config.model_copy(update={"training": training, "decoding": decoding})
 
 
 def _speeds(trainer: Trainer, epoch: int) -> list[float]:
