@@ -15,6 +15,7 @@ _FIXED = (  # of the training section
     "freeze",
     "batch_tokens",
     "batch_sentences",
+    "join_pairs",
     "optimizer",
     "betas",
     "epsilon",

@@ -514,6 +514,7 @@ def test_a_run_interrupted_at_its_limit_does_not_continue(
         ("training", {"seed": 2}),
         ("training", {"best": "loss"}),
         ("training", {"accumulate": 2}),
+        ("training", {"join_pairs": 0.5}),
         ("training", {"average_decay": 0.9}),
     ],
 )
