@@ -14,6 +14,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 from peers import python
 
@@ -44,9 +45,8 @@ def write_text(prepared: PreparedData, folder: Path) -> None:
     pair = (("en", prepared.tokenizers.source), ("de", prepared.tokenizers.target))
     for split, name in (("train", "train"), ("validation", "dev")):
         for (language, tokenizer), rows in zip(pair, prepared.sequences(split), strict=True):
-            write_lines(
-                folder / f"{name}.{language}", tokenizer, (rows[i] for i in range(len(rows)))
-            )
+            ids = rows.rows(np.arange(len(rows)))
+            write_lines(folder / f"{name}.{language}", tokenizer, ids)
     used = {
         piece for name, _ in pair for piece in (folder / f"train.{name}").read_text("utf-8").split()
     }
@@ -58,7 +58,7 @@ def write_text(prepared: PreparedData, folder: Path) -> None:
         write_lines(folder / f"test.{language}", tokenizer, tokenizer.encode_lines(lines))
 
 
-def write_lines(path: Path, tokenizer: Tokenizer, rows: Any) -> None:
+def write_lines(path: Path, tokenizer: Tokenizer, rows: list[list[int]]) -> None:
     path.write_text("".join(" ".join(tokenizer.pieces(row)) + "\n" for row in rows), "utf-8")
 
 

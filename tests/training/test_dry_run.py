@@ -7,12 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
 
 from nmt.config import Config, TrainingConfig
 from nmt.corpus.prepare import prepare
+from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.training.dry_run import DryRun, _estimate, _watching_others, dry_run
@@ -64,6 +66,26 @@ def test_takes_two_updates_on_the_largest_batch_and_some_on_others(
     assert 50 * 2**20 < found.peak_memory < 2**36  # PyTorch alone takes more than the first
     assert 0 < found.update_seconds < 60
     assert 0 < found.decode_seconds < 60
+
+
+def test_validates_translations_as_long_as_their_sources(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An untrained model would go on to the usual limit, which a trained one does not reach."""
+    lengths = []
+    search = PyTorchSearch.__call__
+
+    def watched(self: PyTorchSearch, sources: Any, limits: Any, *rest: Any, **named: Any) -> Any:
+        lengths.append([(len(ids), limit) for ids, limit in zip(sources, limits, strict=True)])
+        return search(self, sources, limits, *rest, **named)
+
+    monkeypatch.setattr(PyTorchSearch, "__call__", watched)
+    dry_run(toy_config(decoding={"max_length_factor": 50, "max_length_extra": 50}))
+    *validations, alone = filter(None, lengths)  # without searches of no sentence
+    pairs = [pair for sentences in validations for pair in sentences]
+    assert len(pairs) == 2 * 16  # all validation pairs, twice
+    assert all(limit <= length for length, limit in pairs)  # the length includes <eos>
+    assert alone[0][1] > alone[0][0]
 
 
 @pytest.mark.parametrize(
