@@ -77,11 +77,24 @@ def test_help_imports_neither_torch_nor_spacy() -> None:
     assert text(done.stdout).splitlines()[-1] == "[]"
 
 
-def test_quiet_turns_progress_bars_off(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "command", [["-q", "doctor"], ["doctor", "--quiet"], ["--", "doctor", "-q"]]
+)
+def test_quiet_turns_progress_bars_off(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """By a variable that tqdm reads on import, which happens later, as the test above shows."""
     monkeypatch.setenv("TQDM_DISABLE", "")
-    assert nmt("-q", "config", "fields", "model.norm").returncode == 0
+    assert nmt(*command).returncode == 0
     assert os.environ["TQDM_DISABLE"] == "1"
+
+
+def test_text_after_two_dashes_is_translated_even_if_it_is_an_option(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TQDM_DISABLE", "")
+    done = nmt("translate", "--run", trained_run.path, "--", "-q")
+    assert done.returncode == 0
+    assert text(done.stdout).strip()
+    assert os.environ["TQDM_DISABLE"] == ""
 
 
 def test_verbose_reports_what_is_used(
@@ -950,7 +963,7 @@ def test_a_reader_that_stops_early_is_not_an_error() -> None:
 
 
 def test_an_option_unlike_any_other_gets_no_suggestion() -> None:
-    assert_refused("train", "--quiet", message="No such option: --quiet; see nmt train --help")
+    assert_refused("train", "--progress", message="No such option: --progress; see nmt train --help")
     done = nmt("train", "--dry-rum")
     assert "--dry-run" in text(done.stderr)
 

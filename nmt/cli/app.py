@@ -48,6 +48,8 @@ for command in (
 app.add_typer(plots.app, name="plot")
 app.add_typer(configs.app, name="config")
 
+OWN_OPTIONS = {"--debug", "--quiet", "-q", "--verbose", "-v"}  # accepted after a command, too
+
 
 def _print_version(wanted: bool) -> None:
     if wanted:
@@ -64,16 +66,11 @@ def _options(
         ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the stack trace of an error; accepted anywhere.")
+        bool, typer.Option("--debug", help="Show the stack trace of an error.")
     ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Show no progress bars: nmt -q train.")
-    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bars.")] = False,
     verbose: Annotated[
-        bool,
-        typer.Option(
-            "--verbose", "-v", help="Report the files, engine and device in use: nmt -v translate."
-        ),
+        bool, typer.Option("--verbose", "-v", help="Report the files, engine and device in use.")
     ] = False,
 ) -> None:
     if quiet:
@@ -86,9 +83,8 @@ def _options(
 def main() -> None:
     """Run the command line. An error that the user can fix becomes one line and exit code 2."""
     signal.signal(signal.SIGTERM, _terminate)
+    sys.argv[1:] = _own_options_first(sys.argv[1:])
     debug = "--debug" in sys.argv
-    if debug:
-        sys.argv.remove("--debug")
     nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 open to the end
     sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere  # closed by the shell
     for stream in (sys.stdout, sys.stderr):
@@ -129,6 +125,17 @@ def main() -> None:
             "report it",
             1,
         )
+
+
+def _own_options_first(arguments: list[str]) -> list[str]:
+    """Move the options that every command accepts to the front, where Typer expects them.
+
+    What follows `--` is text, unless `--` comes first, as torchrun passes it.
+    """
+    end = arguments.index("--", 1) if "--" in arguments[1:] else len(arguments)
+    own = [argument for argument in arguments[:end] if argument in OWN_OPTIONS]
+    others = [argument for argument in arguments[:end] if argument not in OWN_OPTIONS]
+    return [*own, *others, *arguments[end:]]
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:

@@ -13,9 +13,10 @@ from nmt import __version__
 from nmt.cli.tables import print_facts
 from nmt.errors import install_extra
 
-PACKAGES = ("torch", "numpy", "sentencepiece", "sacrebleu", "safetensors", "typer", "pydantic")
-EXTRAS = {"ctranslate2": "ctranslate2", "matplotlib": "plot", "tensorboard": "tensorboard",
-          "starlette": "serve", "datasets": "hub", "ftfy": "filters"}  # fmt: skip
+PACKAGES = ("torch", "ctranslate2", "numpy", "sentencepiece", "sacrebleu", "safetensors", "typer",
+            "pydantic")  # fmt: skip
+EXTRAS = {"matplotlib": "plot", "tensorboard": "tensorboard", "starlette": "serve",
+          "datasets": "hub", "ftfy": "filters"}  # fmt: skip
 
 
 def doctor() -> None:

@@ -1,5 +1,7 @@
 """`nmt doctor` reports what is installed and what is missing."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from typer.testing import CliRunner
@@ -23,3 +25,8 @@ def test_one_page_of_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "cpu" in facts["devices"]
     assert "trains in" in facts["instructions"]
     assert len(facts) < 30
+
+
+def test_the_extras_it_names_exist() -> None:
+    declared = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    assert all(f"\n{extra} = [" in declared for extra in doctor.EXTRAS.values())
