@@ -963,7 +963,7 @@ def test_a_reader_that_stops_early_is_not_an_error() -> None:
 
 
 def test_an_option_unlike_any_other_gets_no_suggestion() -> None:
-    assert_refused("train", "--progress", message="No such option: --progress; see nmt train --help")
+    assert_refused("train", "--bars", message="No such option: --bars; see nmt train --help")
     done = nmt("train", "--dry-rum")
     assert "--dry-run" in text(done.stderr)
 
