@@ -1,6 +1,7 @@
 """The command line: its output and its exit codes.
 
-Most commands run within this process, to save imports; signals and terminals need a real one.
+Most commands run in this process, to avoid repeated imports; tests of signals and terminals start a
+separate process.
 """
 
 import errno
@@ -80,8 +81,8 @@ def test_help_imports_neither_torch_nor_spacy() -> None:
 @pytest.mark.parametrize(
     "command", [["-q", "doctor"], ["doctor", "--quiet"], ["--", "doctor", "-q"]]
 )
-def test_quiet_turns_progress_bars_off(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a variable that tqdm reads on import, which happens later, as the test above shows."""
+def test_quiet_turns_off_progress_bars(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """`-q` sets a variable that tqdm reads on import; nmt imports it later, as shown above."""
     monkeypatch.setenv("TQDM_DISABLE", "")
     assert nmt(*command).returncode == 0
     assert os.environ["TQDM_DISABLE"] == "1"
@@ -108,7 +109,9 @@ def test_verbose_reports_what_is_used(
     assert used["run"] == str(trained_run.path)
     assert used["engine"] == "pytorch (decoding.engine)"
     assert used["device"]
-    assert "configuration" not in used  # the run's own, which is read several times
+    assert (
+        "configuration" not in used
+    )  # not reported for the run's own, which is read several times
     caplog.clear()
     nmt("-v", "config", "show", "--config", "sample.yaml")
     assert [message.split()[0] for message in caplog.messages] == ["configuration"]
@@ -161,7 +164,7 @@ def test_config_fields_documents_every_field() -> None:
     assert "decoding.beam_size: int = 4\n" in fields
 
 
-def test_mistakes_in_a_config_come_together() -> None:
+def test_all_mistakes_in_a_config_are_reported_at_once() -> None:
     Path("mine.yaml").write_text("training:\n  lable_smoothing: 0.1\nmodel:\n  heads: many\n")
     done = nmt("train", "--config", "mine.yaml")
     lines = text(done.stderr).splitlines()
@@ -174,7 +177,7 @@ def test_mistakes_in_a_config_come_together() -> None:
     assert not Path("runs").exists()
 
 
-def test_a_missing_config() -> None:
+def test_a_missing_config_is_refused() -> None:
     assert_refused("prepare", "--config", "nothing.yaml", message="config nothing.yaml not found")
 
 
@@ -226,7 +229,7 @@ def test_ctrl_c_saves_and_says_how_to_continue(toy_corpus: Path) -> None:
     assert done.returncode == 0
 
 
-def test_a_training_starts_from_another_run(trained_run: RunFolder) -> None:
+def test_training_can_start_from_another_run(trained_run: RunFolder) -> None:
     Path("mine.yaml").write_text(dump_config(trained_run.config))
     command = ("train", "--from", trained_run.path, "--weights", "last", "--config", "mine.yaml")
     done = nmt(*command, "--mix", "0.3", "--set", "training.max_updates=1")
@@ -267,7 +270,7 @@ def test_a_dry_run_reports_memory_and_speed_and_leaves_no_run(trained_run: RunFo
     done = nmt("train", "--config", "mine.yaml", "--dry-run")
     assert done.returncode == 0
     lines = dict(line.split("  ", 1) for line in text(done.stdout).splitlines())
-    lines.pop("busy", None)  # only if other processes are at work
+    lines.pop("busy", None)  # printed only if other processes are busy
     assert lines.keys() == {
         *("parameters", "device", "largest batch", "one update", "speed", "peak memory"),
         *("one sentence", "whole training"),
@@ -278,7 +281,9 @@ def test_a_dry_run_reports_memory_and_speed_and_leaves_no_run(trained_run: RunFo
     assert_refused("train", "--dry-run", "--run", "mine", message="omit --run")
 
 
-def test_out_of_memory_is_one_line(trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_out_of_memory_is_reported_in_one_line(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import torch
 
     from nmt.training.state import TrainingState
@@ -302,11 +307,11 @@ def test_system_errors_are_reported_with_the_path_and_what_to_check(
     assert_refused("export", trained_run.path, message=message)
 
 
-def test_resume_without_a_run() -> None:
+def test_resuming_without_a_run_is_refused() -> None:
     assert_refused("train", "--resume", message="no run")
 
 
-def test_an_existing_run_folder_is_kept(trained_run: RunFolder) -> None:
+def test_an_existing_run_folder_is_not_overwritten(trained_run: RunFolder) -> None:
     before = sorted(file.name for file in trained_run.path.iterdir())
     Path("mine.yaml").write_text(dump_config(trained_run.config))
     assert_refused(
@@ -315,14 +320,14 @@ def test_an_existing_run_folder_is_kept(trained_run: RunFolder) -> None:
     assert sorted(file.name for file in trained_run.path.iterdir()) == before
 
 
-def test_an_unavailable_device() -> None:
+def test_an_unavailable_device_is_refused() -> None:
     assert_refused("train", "--device", "warp", message="--device warp: not available here")
 
 
 # -------------------------------------------------------------------------------------- translate
 
 
-def test_translates_its_arguments(trained_run: RunFolder) -> None:
+def test_arguments_are_translated(trained_run: RunFolder) -> None:
     done = nmt("translate", "--run", trained_run.path, PAIR[0], "Ben swims often.")
     assert text(done.stdout) == "Anna singt heute.\nBen schwimmt oft.\n"
 
@@ -337,21 +342,21 @@ def test_the_sentences_of_a_line_are_translated_one_by_one(trained_run: RunFolde
     assert "  " not in text(done.stdout)
 
 
-def test_lines_in_equal_lines_out_in_order(trained_run: RunFolder) -> None:
+def test_there_is_one_output_line_per_input_line_in_order(trained_run: RunFolder) -> None:
     lines = ["", "Ben swims often.", "  ", "Anna\u2028sings\x0btoday.", "Ben swims often.\r", ""]
     done = nmt("translate", "--run", trained_run.path, stdin="\n".join(lines).encode() + b"\n")
     output = text(done.stdout).split("\n")
     assert output == ["", "Ben schwimmt oft.", "", "Anna singt heute.", "Ben schwimmt oft.", "", ""]
 
 
-def test_file_to_file(trained_run: RunFolder) -> None:
+def test_a_file_is_translated_into_a_file(trained_run: RunFolder) -> None:
     Path("in.txt").write_text("Ben swims often.\n\nAnna sings today.")
     done = nmt("translate", "--run", trained_run.path, "--input", "in.txt", "--output", "out.txt")
     assert done.returncode == 0
     assert Path("out.txt").read_text() == "Ben schwimmt oft.\n\nAnna singt heute.\n"
 
 
-def test_a_device_is_written_to_and_not_replaced(trained_run: RunFolder) -> None:
+def test_output_to_a_named_pipe_does_not_replace_it(trained_run: RunFolder) -> None:
     os.mkfifo("pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
     nmt("translate", "--run", trained_run.path, PAIR[0], "--output", "pipe")
@@ -359,7 +364,7 @@ def test_a_device_is_written_to_and_not_replaced(trained_run: RunFolder) -> None
     assert Path("pipe").is_fifo()
 
 
-def test_a_translation_that_is_terminated_leaves_no_half_file(trained_run: RunFolder) -> None:
+def test_a_terminated_translation_leaves_no_partial_file(trained_run: RunFolder) -> None:
     command = [sys.executable, "-m", "nmt", "translate", "--run", trained_run.path, "-o", "out.txt"]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         deadline = time.monotonic() + 60
@@ -370,7 +375,7 @@ def test_a_translation_that_is_terminated_leaves_no_half_file(trained_run: RunFo
     assert list(Path().iterdir()) == []
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_standard_output_on_a_full_disk_is_reported() -> None:
     command = [sys.executable, "-m", "nmt", "config", "fields"]
     with Path("/dev/full").open("wb") as full:
@@ -394,7 +399,7 @@ def test_a_line_too_long_for_the_model_is_never_dropped(trained_run: RunFolder) 
     assert "line 1" not in text(done.stderr)
 
 
-def test_n_best_prints_line_score_and_text_best_first(trained_run: RunFolder) -> None:
+def test_n_best_prints_line_number_score_and_text_best_first(trained_run: RunFolder) -> None:
     done = nmt("translate", "--run", trained_run.path, "--n-best", 3, PAIR[0], "Ben swims often.")
     rows = [line.split("\t") for line in text(done.stdout).splitlines()]
     assert [row[0] for row in rows] == ["1"] * 3 + ["2"] * 3
@@ -437,7 +442,7 @@ def test_a_run_works_from_another_folder_without_its_corpus(
     assert text(nmt("translate", "--run", copy, PAIR[0]).stdout) == PAIR[1] + "\n"
 
 
-def test_input_that_is_not_utf8_names_its_line(trained_run: RunFolder) -> None:
+def test_input_that_is_not_utf8_is_reported_with_its_line(trained_run: RunFolder) -> None:
     assert_refused(
         "translate", "--run", trained_run.path, message="line 1 is not UTF-8", stdin=b"\xff\xfe\n"
     )
@@ -456,7 +461,9 @@ def test_input_that_is_not_utf8_names_its_line(trained_run: RunFolder) -> None:
         (["x"], "no run"),
     ],
 )
-def test_wrong_use_of_translate(trained_run: RunFolder, arguments: list[str], message: str) -> None:
+def test_invalid_arguments_of_translate(
+    trained_run: RunFolder, arguments: list[str], message: str
+) -> None:
     filled = [argument.format(run=trained_run.path) for argument in arguments]
     assert_refused("translate", *filled, message=message)
 
@@ -494,7 +501,7 @@ def test_export_writes_into_the_run_or_the_given_folder(trained_run: RunFolder) 
     assert_refused("export", "runs/copy", "--output", "no/where", message=message)
 
 
-def test_wrong_use_of_engines(trained_run: RunFolder) -> None:
+def test_invalid_options_of_engines(trained_run: RunFolder) -> None:
     run = ["--run", trained_run.path]
     message = "--compute-type is for CTranslate2, but the engine is pytorch"
     pytorch = ["--engine", "pytorch", "--compute-type", "int8"]
@@ -503,7 +510,7 @@ def test_wrong_use_of_engines(trained_run: RunFolder) -> None:
     assert_refused("translate", *run, *run, "--engine", "ctranslate2", "x", message=message)
 
 
-def test_a_datastore_is_filled_and_looked_up(a_copy: Path) -> None:
+def test_a_datastore_is_built_and_used(a_copy: Path) -> None:
     looked_up = ["translate", *PAIR[:1], "--set", "decoding.neighbours=4"]
     assert_refused(*looked_up, message="needs a datastore; build it with `nmt datastore runs/toy")
     assert text(nmt("datastore").stdout).endswith("positions in runs/toy/datastore.safetensors\n")
@@ -512,7 +519,7 @@ def test_a_datastore_is_filled_and_looked_up(a_copy: Path) -> None:
     assert_refused(*looked_up, "--engine", "ctranslate2", message=message)
 
 
-def test_a_datastore_is_filled_from_a_corpus_that_has_moved(a_copy: Path, toy_corpus: Path) -> None:
+def test_a_datastore_is_built_from_a_corpus_that_has_moved(a_copy: Path, toy_corpus: Path) -> None:
     import shutil
 
     shutil.copy(toy_corpus, "moved.tsv")
@@ -522,7 +529,9 @@ def test_a_datastore_is_filled_from_a_corpus_that_has_moved(a_copy: Path, toy_co
     assert_refused("datastore", a_copy, "--set", "data.seed=3", message=message)
 
 
-def test_without_a_run_the_newest_with_the_weights_is_taken(trained_run: RunFolder) -> None:
+def test_by_default_the_newest_run_with_the_requested_weights_is_used(
+    trained_run: RunFolder,
+) -> None:
     import shutil
 
     shutil.copytree(trained_run.path, "runs/older")
@@ -535,7 +544,7 @@ def test_without_a_run_the_newest_with_the_weights_is_taken(trained_run: RunFold
     assert_refused("translate", "x", "--weights", "averaged", message=message)
 
 
-def test_resuming_takes_the_newest_run_with_a_checkpoint(trained_run: RunFolder) -> None:
+def test_resume_selects_the_newest_run_with_a_checkpoint(trained_run: RunFolder) -> None:
     import shutil
 
     shutil.copytree(trained_run.path, "runs/older")
@@ -549,14 +558,14 @@ def test_resuming_takes_the_newest_run_with_a_checkpoint(trained_run: RunFolder)
     assert "runs/older is trained already" in text(done.stdout + done.stderr)
 
 
-def test_debug_shows_the_trace() -> None:
+def test_debug_shows_the_traceback() -> None:
     command = [sys.executable, "-m", "nmt", "translate", "--run", "nowhere", "x", "--debug"]
     done = subprocess.run(command, capture_output=True, check=False)
     assert "Traceback" in text(done.stderr)
 
 
 def test_the_prompt_translates_line_by_line(trained_run: RunFolder) -> None:
-    """With a terminal for standard input."""
+    """Standard input is a terminal."""
     import pty
 
     controller, terminal = pty.openpty()
@@ -583,7 +592,7 @@ def untrained(trained_run: RunFolder) -> Path:
     return copy.path
 
 
-def test_several_runs_translate_together(trained_run: RunFolder, untrained: Path) -> None:
+def test_an_ensemble_translates(trained_run: RunFolder, untrained: Path) -> None:
     options = ["--engine", "pytorch", "--run", trained_run.path, "--n-best", 1, PAIR[0]]
     rows = [
         text(nmt("translate", *more, *options).stdout).strip().split("\t")
@@ -592,11 +601,11 @@ def test_several_runs_translate_together(trained_run: RunFolder, untrained: Path
     assert [row[2] for row in rows] == [PAIR[1]] * 3
     alone, twice, diluted = (float(row[1]) for row in rows)
     assert twice == pytest.approx(alone, abs=1e-3)
-    assert diluted < alone - 0.1  # equal probabilities for all pieces take half of the certainty
+    assert diluted < alone - 0.1  # the uniform model halves the probabilities
 
 
 @pytest.mark.parametrize("command", [["translate", "x"], ["evaluate"]])
-def test_runs_that_read_differently_do_not_translate_together(
+def test_runs_with_different_preprocessing_cannot_form_an_ensemble(
     command: list[str], trained_run: RunFolder, a_copy: Path
 ) -> None:
     runs = ["--run", trained_run.path, "--run", a_copy]
@@ -611,7 +620,9 @@ def test_runs_that_read_differently_do_not_translate_together(
     assert_refused(*command, *runs, message="differ in joint.model;")
 
 
-def test_every_run_of_an_ensemble_needs_the_weights(trained_run: RunFolder, a_copy: Path) -> None:
+def test_every_run_of_an_ensemble_needs_the_requested_weights(
+    trained_run: RunFolder, a_copy: Path
+) -> None:
     (a_copy / "last.safetensors").unlink()
     runs = ["--run", trained_run.path, "--run", a_copy, "--weights", "last"]
     message = f"{a_copy}/last.safetensors: no such weights"
@@ -623,7 +634,7 @@ def test_every_run_of_an_ensemble_needs_the_weights(trained_run: RunFolder, a_co
 # --------------------------------------------------------------------------------------- evaluate
 
 
-def test_several_runs_are_scored_as_one(trained_run: RunFolder, untrained: Path) -> None:
+def test_an_ensemble_is_scored(trained_run: RunFolder, untrained: Path) -> None:
     runs = ["--run", trained_run.path, "--run", untrained]
     done = nmt("evaluate", *runs, "--against", trained_run.path, "--json")
     scores = json.loads(done.stdout)
@@ -639,7 +650,7 @@ def test_evaluate_scores_the_test_set(trained_run: RunFolder) -> None:
     assert "tok:13a" in text(done.stdout)
 
 
-def test_evaluate_json_has_numbers_beside_signatures(trained_run: RunFolder) -> None:
+def test_evaluate_json_has_scores_and_signatures(trained_run: RunFolder) -> None:
     done = nmt("evaluate", "--run", trained_run.path, "--json", "--output", "hypotheses.txt")
     scores = json.loads(done.stdout)
     assert scores["bleu"] > 60
@@ -650,7 +661,9 @@ def test_evaluate_json_has_numbers_beside_signatures(trained_run: RunFolder) -> 
     assert Path("hypotheses.txt").read_text().count("\n") == 16
 
 
-def test_evaluate_files_lowercased_and_moses_tokenized(trained_run: RunFolder) -> None:
+def test_evaluate_scores_files_lowercased_and_with_moses_tokenization(
+    trained_run: RunFolder,
+) -> None:
     Path("source.txt").write_text("Ben swims often.\nAnna sings today.\n")
     Path("reference.txt").write_text("BEN SCHWIMMT OFT.\nANNA SINGT HEUTE.\n")
     files = ["--source", "source.txt", "--reference", "reference.txt"]
@@ -692,14 +705,14 @@ def test_an_analysis_follows_the_scores(trained_run: RunFolder) -> None:
     assert "analysis" not in json.loads(nmt("evaluate", *options[:2], "--json").stdout)
 
 
-def test_files_of_different_lengths(trained_run: RunFolder) -> None:
+def test_files_of_different_lengths_are_refused(trained_run: RunFolder) -> None:
     Path("source.txt").write_text("a\nb\n")
     Path("reference.txt").write_text("a\n")
     files = ["--source", "source.txt", "--reference", "reference.txt"]
     assert_refused("evaluate", "--run", trained_run.path, *files, message="2 lines")
 
 
-def test_source_without_reference(trained_run: RunFolder) -> None:
+def test_a_source_without_a_reference_is_refused(trained_run: RunFolder) -> None:
     Path("source.txt").write_text("a\n")
     assert_refused(
         "evaluate",
@@ -727,7 +740,7 @@ def test_attention_is_drawn_into_the_run_folder(a_copy: Path) -> None:
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_picture_in_the_current_folder_is_said_to_be_there() -> None:
+def test_a_picture_in_the_current_folder_is_reported() -> None:
     done = nmt("plot", "positions", "--columns", "4-7", "--length", "20")
     assert text(done.stdout) == "picture          positions.png in the current folder\n"
 
@@ -738,14 +751,14 @@ def test_columns_that_cannot_be_drawn_are_refused(columns: str) -> None:
     assert not Path("positions.png").exists()
 
 
-def test_attention_of_a_translation_that_was_cut_is_reported(trained_run: RunFolder) -> None:
+def test_attention_of_a_truncated_translation_gives_a_warning(trained_run: RunFolder) -> None:
     cut = ["--set", "decoding.max_length_factor=0", "--set", "decoding.max_length_extra=2"]
     done = nmt("plot", "attention", PAIR[0], "--run", trained_run.path, "--json", *cut)
     assert text(done.stderr) == "translation truncated; see decoding.max_length_factor\n"
     assert json.loads(done.stdout)["decoder"]["queries"][-1] == "(cut)"
 
 
-def test_attention_as_svg_by_its_ending(trained_run: RunFolder) -> None:
+def test_the_file_extension_selects_svg(trained_run: RunFolder) -> None:
     options = ["--run", trained_run.path, "--kind", "cross", "--output", "a.svg"]
     assert "a.svg in the current folder" in text(nmt("plot", "attention", PAIR[0], *options).stdout)
     svg = Path("a.svg").read_text()
@@ -754,7 +767,7 @@ def test_attention_as_svg_by_its_ending(trained_run: RunFolder) -> None:
     assert not (trained_run.path / "pictures").exists()
 
 
-def test_attention_as_numbers(trained_run: RunFolder) -> None:
+def test_attention_is_printed_as_json(trained_run: RunFolder) -> None:
     done = nmt("plot", "attention", "--run", trained_run.path, PAIR[0], "--json")
     found = json.loads(done.stdout)
     assert found["translation"] == PAIR[1]
@@ -785,7 +798,9 @@ def test_attention_as_numbers(trained_run: RunFolder) -> None:
         (["lengths", "--config", "nothing.yaml"], "nothing.yaml not found"),
     ],
 )
-def test_wrong_use_of_plot(trained_run: RunFolder, arguments: list[str], message: str) -> None:
+def test_invalid_arguments_of_plot(
+    trained_run: RunFolder, arguments: list[str], message: str
+) -> None:
     filled = [argument.format(run=trained_run.path) for argument in arguments]
     assert_refused("plot", *filled, message=message)
     assert list(Path().iterdir()) == []
@@ -798,7 +813,9 @@ def test_a_missing_matplotlib_names_its_extra(
     assert_refused("plot", "training", trained_run.path, message="pip install 'nmt-trainer[plot]'")
 
 
-def test_training_of_one_run_goes_into_it_and_of_two_beside_them(a_copy: Path) -> None:
+def test_curves_of_one_run_are_saved_in_it_and_of_several_in_the_current_folder(
+    a_copy: Path,
+) -> None:
     before = RunFolder(a_copy).read_metrics()
     assert text(nmt("plot", "training").stdout).split()[-1] == "runs/toy/pictures/training.png"
     shutil.copytree(a_copy, "runs/other")
@@ -808,7 +825,7 @@ def test_training_of_one_run_goes_into_it_and_of_two_beside_them(a_copy: Path) -
     assert RunFolder(a_copy).read_metrics() == before
 
 
-def test_drawing_into_a_run_does_not_make_it_the_one_trained_last(a_copy: Path) -> None:
+def test_drawing_into_a_run_does_not_make_it_the_newest_run(a_copy: Path) -> None:
     shutil.copytree(a_copy, "runs/newer")
     future = time.time() + 100
     os.utime("runs/newer/config.yaml", (future, future))
@@ -817,7 +834,7 @@ def test_drawing_into_a_run_does_not_make_it_the_one_trained_last(a_copy: Path) 
     assert text(nmt("show").stdout).split()[1] == "runs/newer"
 
 
-def test_positions_of_a_config_and_of_a_run(a_copy: Path) -> None:
+def test_positions_of_a_config_and_of_a_run_are_drawn(a_copy: Path) -> None:
     assert "positions.png in the current folder" in text(nmt("plot", "positions").stdout)
     done = nmt("plot", "positions", "--run", a_copy, "-o", "mine.svg")
     assert done.returncode == 0
@@ -838,7 +855,7 @@ def test_rotary_positions_have_the_width_of_a_head() -> None:
     assert "rotary positions, d_key 16" in Path("a.svg").read_text()
 
 
-def test_learned_positions_say_whose_they_are(a_copy: Path) -> None:
+def test_the_picture_of_learned_positions_names_their_side(a_copy: Path) -> None:
     changed = RunFolder(a_copy).config.model_dump(mode="json")
     changed["model"]["positions"] = "learned"
     changed["training"]["max_updates"] = 1
@@ -857,14 +874,14 @@ def test_learned_positions_say_whose_they_are(a_copy: Path) -> None:
         ("lengths", "default: ./lengths.png."),
     ],
 )
-def test_help_says_where_each_picture_goes(
+def test_help_says_where_each_picture_is_saved(
     command: str, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     assert place in text(nmt("plot", command, "--help").stdout)
 
 
-def test_lengths_prepare_first_where_needed(trained_run: RunFolder) -> None:
+def test_plot_lengths_prepares_data_if_necessary(trained_run: RunFolder) -> None:
     Path("mine.yaml").write_text(dump_config(trained_run.config))
     done = nmt("plot", "lengths", "--config", "mine.yaml")
     assert text(done.stdout) == "picture          lengths.png in the current folder\n"
@@ -906,7 +923,7 @@ def test_runs_are_listed_without_torch(a_copy: Path) -> None:
         (["show", "nowhere"], "nowhere: not a run"),
     ],
 )
-def test_missing_runs(arguments: list[str], message: str) -> None:
+def test_missing_runs_are_reported(arguments: list[str], message: str) -> None:
     assert_refused(*arguments, message=message)
 
 
@@ -917,7 +934,7 @@ def test_a_missing_tensorboard_names_its_extra(monkeypatch: pytest.MonkeyPatch) 
     assert list(Path().iterdir()) == []
 
 
-# ---------------------------------------------------------------------------------------- wrong use
+# ------------------------------------------------------------------------------ invalid arguments
 
 
 @pytest.mark.parametrize(
@@ -929,7 +946,7 @@ def test_a_missing_tensorboard_names_its_extra(monkeypatch: pytest.MonkeyPatch) 
         (["train", "--no-such-option"], " train --help"),
     ],
 )
-def test_wrong_use_is_one_line(arguments: list[str], message: str) -> None:
+def test_invalid_arguments_are_reported_in_one_line(arguments: list[str], message: str) -> None:
     assert_refused(*arguments, message=message)
 
 
@@ -947,13 +964,13 @@ def test_resuming_with_another_configuration_is_refused(
     assert_refused("train", "--resume", "--config", "mine.yaml", message="omit --config")
 
 
-def test_a_mistyped_output_is_found_before_the_work(trained_run: RunFolder) -> None:
+def test_an_invalid_output_path_is_refused(trained_run: RunFolder) -> None:
     evaluate = "evaluate", "--run", trained_run.path, "-o"
     assert_refused(*evaluate, "no/where.txt", message="no folder no")
     assert_refused(*evaluate, ".", message=".: is a folder; name a file to write")
 
 
-def test_a_reader_that_stops_early_is_not_an_error() -> None:
+def test_a_closed_output_pipe_is_not_reported_as_an_error() -> None:
     command = [sys.executable, "-m", "nmt", "config", "fields"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout
@@ -962,20 +979,22 @@ def test_a_reader_that_stops_early_is_not_an_error() -> None:
     assert process.returncode == 1
 
 
-def test_an_option_unlike_any_other_gets_no_suggestion() -> None:
+def test_only_similar_options_are_suggested() -> None:
     assert_refused("train", "--bars", message="No such option: --bars; see nmt train --help")
     done = nmt("train", "--dry-rum")
     assert "--dry-run" in text(done.stderr)
 
 
-def test_more_translations_than_the_beam_widen_it_and_none_is_empty(trained_run: RunFolder) -> None:
+def test_n_best_raises_the_beam_size_and_gives_no_empty_translation(trained_run: RunFolder) -> None:
     options = ["--run", trained_run.path, "--n-best", "9", "--beam-size", "3"]
     done = nmt("translate", *options, PAIR[0])
     assert "--n-best 9 raises the beam size to 9" in text(done.stderr)
     assert all(line.split("\t")[2] for line in text(done.stdout).splitlines())
 
 
-def test_training_recommends_a_sentence_that_its_corpus_holds(trained_run: RunFolder) -> None:
+def test_training_suggests_a_sentence_that_the_model_translates_correctly(
+    trained_run: RunFolder,
+) -> None:
     from nmt.cli.stages import _print_next_steps
 
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,5 @@
-"""Configurations: each mistake gives one line with what was expected; valid ones load."""
+"""Configurations: every mistake gives a one-line message that says what
+was expected; valid configurations load."""
 
 import math
 from pathlib import Path
@@ -33,7 +34,7 @@ def load(path: Path, text: str | bytes, *overrides: str) -> Config:
 
 
 def refusal(path: Path, text: str | bytes, *overrides: str) -> str:
-    """Return the lines of the error, the path of the file shortened to PATH."""
+    """Return the error message, with the path of the file replaced by PATH."""
     with pytest.raises(UserError) as caught:
         load(path, text, *overrides)
     return str(caught.value).replace(str(path), "PATH")
@@ -55,7 +56,7 @@ def test_an_unknown_section_gets_a_suggestion(path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["training: {rate: 0.5}", "training: {rate: 0.5, old: 3}"])
-def test_fields_of_an_earlier_version_get_their_present_names(
+def test_renamed_fields_of_earlier_versions_are_read(
     path: Path, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     former = {"training.rate": "training.learning_rate", "training.old": None}
@@ -63,7 +64,7 @@ def test_fields_of_an_earlier_version_get_their_present_names(
     assert load(path, text) == load(path, "training: {learning_rate: 0.5}")
 
 
-def test_former_fields_are_gone_and_their_present_names_known() -> None:
+def test_renamed_fields_map_to_existing_fields() -> None:
     known = {field for field, *_ in describe_fields()}
     assert known.isdisjoint(FORMER_FIELDS)
     assert known.issuperset(filter(None, FORMER_FIELDS.values()))
@@ -100,7 +101,7 @@ def test_every_number_of_the_configuration_has_an_upper_bound() -> None:
                 assert bounded or name == "betas", f"{section}.{name}"
 
 
-def test_a_name_like_no_other_gets_the_known_ones(path: Path) -> None:
+def test_an_unrecognizable_name_lists_the_known_names(path: Path) -> None:
     assert refusal(path, "zzz: 3") == (
         "PATH: zzz: unknown section; expected one of data, tokenizer, model, training, decoding"
     )
@@ -197,7 +198,7 @@ def test_all_mistakes_are_reported_at_once(path: Path) -> None:
         ("decoding.max_length_extra", "0", "0", "greater than or equal to 1"),
     ],
 )
-def test_a_wrong_value_is_one_line_with_what_would_be_right(
+def test_an_invalid_value_is_reported_in_one_line_with_what_is_expected(
     path: Path, field: str, value: str, shown: str, wanted: str
 ) -> None:
     section, name = field.split(".")
@@ -221,7 +222,9 @@ def test_a_wrong_value_is_one_line_with_what_would_be_right(
     ],
 )
 @pytest.mark.parametrize("name", ["path", "train_path", "validation_path", "test_path"])
-def test_an_invalid_path_is_one_line(path: Path, name: str, value: str, shown: str) -> None:
+def test_an_invalid_path_is_reported_in_one_line(
+    path: Path, name: str, value: str, shown: str
+) -> None:
     message = refusal(path, f"data: {{{name}: {value}}}")
     start = f"PATH: data.{name}: {shown} is invalid, it should be a path, or [source, target] paths"
     assert message.startswith(start)
@@ -236,7 +239,7 @@ def test_very_long_values_are_shortened(path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ["3", "[1]", "text", "true"])
-def test_a_section_must_hold_fields(path: Path, value: str) -> None:
+def test_a_section_must_contain_fields(path: Path, value: str) -> None:
     message = refusal(path, f"model: {value}", "model.heads=2")
     assert message.endswith("is invalid, it should be a section: one indented line per field")
     assert message.startswith("PATH: model: ")
@@ -340,7 +343,7 @@ def test_a_section_must_hold_fields(path: Path, value: str) -> None:
         ),
     ],
 )
-def test_fields_that_do_not_fit_together(path: Path, text: str, message: str) -> None:
+def test_incompatible_fields_are_refused(path: Path, text: str, message: str) -> None:
     assert refusal(path, text) == f"PATH: {message}"
 
 
@@ -386,7 +389,9 @@ def test_mistakes_of_every_kind_are_reported_at_once(path: Path) -> None:
         ("data: {carry_over: all}\ntokenizer: {kind: spacy}", "carry_over tokenizer.kind"),
     ],
 )
-def test_a_rule_is_not_judged_by_a_field_that_is_wrong(path: Path, text: str, fields: str) -> None:
+def test_rules_are_skipped_if_one_of_their_fields_is_invalid(
+    path: Path, text: str, fields: str
+) -> None:
     [rule] = refusal(path, text).split("\n")
     for field in fields.split():
         name = field if "." in field else f"{text.partition(':')[0]}.{field}"
@@ -403,11 +408,11 @@ def test_a_rule_is_not_judged_by_a_field_that_is_wrong(path: Path, text: str, fi
         "data: {source: tsv, path: 3}\ntokenizer: [joint]\nmodel: {tie: all}",
     ],
 )
-def test_a_field_under_a_mistyped_name_breaks_no_rule(path: Path, text: str) -> None:
+def test_rules_are_skipped_if_a_field_name_is_mistyped(path: Path, text: str) -> None:
     assert "needs" not in refusal(path, text)
 
 
-def test_a_rule_broken_by_an_override_says_so(path: Path) -> None:
+def test_a_rule_broken_by_an_override_names_the_override(path: Path) -> None:
     assert refusal(path, "model: {d_model: 10, heads: 2}", "model.heads=3") == (
         "PATH with --set: model: `heads` 3 must divide d_model 10, or set d_key and d_value"
     )
@@ -421,7 +426,7 @@ def test_python_callers_see_all_broken_rules_of_a_section() -> None:
         Config(data=DataConfig(carry_over="all"), tokenizer=tokenizer, model=model)
 
 
-def test_two_wrong_numbers_of_a_pair_are_one_mistake(path: Path) -> None:
+def test_two_invalid_numbers_in_a_pair_are_reported_once(path: Path) -> None:
     assert "\n" not in refusal(path, "training: {betas: [.nan, .nan]}")
 
 
@@ -437,11 +442,11 @@ def test_two_wrong_numbers_of_a_pair_are_one_mistake(path: Path) -> None:
         "data: {carry_over: none}\ntokenizer: {kind: spacy}",
     ],
 )
-def test_fields_that_do_fit_together(path: Path, text: str) -> None:
+def test_compatible_fields_are_accepted(path: Path, text: str) -> None:
     assert isinstance(load(path, text), Config)
 
 
-def test_widths_of_heads_follow_from_d_model_unless_set(path: Path) -> None:
+def test_head_sizes_follow_from_d_model_unless_set(path: Path) -> None:
     model = load(path, "model: {d_model: 12, heads: 3, d_value: 7}").model
     assert (model.key_size, model.value_size) == (4, 7)
 
@@ -453,18 +458,18 @@ def test_widths_of_heads_follow_from_d_model_unless_set(path: Path) -> None:
     ("text", "number"),
     [("5e-4", 5e-4), ("1e3", 1000), ("5E-4", 5e-4), ("1.e3", 1000), ("0.5", 0.5), ("2", 2)],
 )
-def test_numbers_as_people_write_them(path: Path, text: str, number: float) -> None:
+def test_numbers_may_be_written_in_common_notations(path: Path, text: str, number: float) -> None:
     assert load(path, f"training: {{learning_rate: {text}}}").training.learning_rate == number
     assert load(path, "", f"training.learning_rate={text}").training.learning_rate == number
 
 
 @pytest.mark.parametrize("text", ["training:\n", "training: null\n"])
-def test_a_section_that_is_empty_keeps_the_defaults(path: Path, text: str) -> None:
+def test_an_empty_section_keeps_the_defaults(path: Path, text: str) -> None:
     assert load(path, text) == Config()
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "{}"])
-def test_a_file_that_is_empty_is_refused(path: Path, text: str) -> None:
+def test_an_empty_file_is_refused(path: Path, text: str) -> None:
     with pytest.raises(UserError, match=r"is empty; write a section .* use base\.yaml"):
         load(path, text)
 
@@ -489,7 +494,7 @@ def test_a_file_that_is_empty_is_refused(path: Path, text: str) -> None:
         ("training: {epochs: " + "9" * 5000 + "}", "Exceeds the limit"),
     ],
 )
-def test_broken_yaml_is_one_line(path: Path, text: str, problem: str) -> None:
+def test_invalid_yaml_is_reported_in_one_line(path: Path, text: str, problem: str) -> None:
     message = refusal(path, text)
     assert "\n" not in message
     assert message.startswith(f"PATH: not valid YAML: {problem}")
@@ -498,12 +503,12 @@ def test_broken_yaml_is_one_line(path: Path, text: str, problem: str) -> None:
 @pytest.mark.parametrize(
     ("text", "shown"), [("- training", "['training']"), ("training", "'training'"), ("3", "3")]
 )
-def test_the_top_level_must_be_sections(path: Path, text: str, shown: str) -> None:
+def test_the_top_level_must_consist_of_sections(path: Path, text: str, shown: str) -> None:
     assert refusal(path, text) == f"PATH: expected sections such as `training:`, got {shown}"
 
 
 @pytest.mark.parametrize("text", [b"data: {path: M\xfcller}", b"\xff\xfed\0a\0"])
-def test_text_that_is_not_utf8(path: Path, text: bytes) -> None:
+def test_files_that_are_not_utf8_are_refused(path: Path, text: bytes) -> None:
     position = text.index(b"\xfc" if b"\xfc" in text else b"\xff") + 1
     assert refusal(path, text) == f"PATH: not UTF-8 (byte {position}); save it as UTF-8"
 
@@ -523,7 +528,7 @@ def test_python_tags_are_refused(path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["[{}]", "{{<<: [{}]}}"])
-def test_a_yaml_bomb_is_one_line(path: Path, text: str) -> None:
+def test_a_yaml_bomb_is_refused(path: Path, text: str) -> None:
     bomb = ["a0: &a0 " + ("[x]" if text[0] == "[" else "{x: 1}")]
     bomb += [f"a{n}: &a{n} " + text.format(", ".join([f"*a{n - 1}"] * 9)) for n in range(1, 12)]
     message = refusal(path, "\n".join([*bomb, "data: {path: *a11}"]))
@@ -531,7 +536,7 @@ def test_a_yaml_bomb_is_one_line(path: Path, text: str) -> None:
     assert message == f"PATH: not valid YAML: {problem}"
 
 
-def test_a_section_that_holds_itself_is_one_line(path: Path) -> None:
+def test_a_self_referencing_section_is_refused(path: Path) -> None:
     assert "`*a` must refer to a single value" in refusal(path, "model: &a {heads: *a}")
 
 
@@ -575,12 +580,12 @@ def test_overrides_need_a_section_a_field_and_a_value(path: Path, override: str)
 
 
 @pytest.mark.parametrize("value", ["[", "{a: 1, a: 2}", "*x", "a: b: c", "!!bool 3", "\0"])
-def test_a_value_that_is_not_yaml(path: Path, value: str) -> None:
+def test_an_override_with_invalid_yaml_is_refused(path: Path, value: str) -> None:
     override = f"training.epochs={value}"
     assert refusal(path, "", override) == f"--set {override}: the value is not valid YAML"
 
 
-def test_an_override_of_an_unknown_field_or_section(path: Path) -> None:
+def test_an_override_of_an_unknown_field_or_section_gets_a_suggestion(path: Path) -> None:
     assert refusal(path, "", "training.epoch=3") == (
         "--set: training.epoch: unknown field; did you mean epochs?"
     )
@@ -592,7 +597,7 @@ def test_an_override_of_an_unknown_field_or_section(path: Path) -> None:
 # ----------------------------------------------------------------------------------- where to look
 
 
-def test_a_path_comes_first_then_configs_then_the_shipped(
+def test_a_name_is_looked_up_as_a_path_then_in_configs_then_among_shipped_configs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shipped = tmp_path / "shipped"
@@ -618,7 +623,7 @@ def test_unset_dropout_follows_dropout(path: Path) -> None:
     assert (model.embedding_dropout_rate, model.attention_output_dropout_rate) == (0.0, 0.3)
 
 
-def test_the_ending_may_be_left_out_after_a_dot_too(
+def test_the_extension_may_be_omitted_from_names_with_dots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -626,7 +631,9 @@ def test_the_ending_may_be_left_out_after_a_dot_too(
     assert find_config("v1.2") == Path("v1.2.yaml")
 
 
-def test_a_folder_is_no_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_is_not_taken_for_a_config(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("base.yaml").mkdir()
     assert find_config("base") == next(p for p in shipped_configs() if p.name == "base.yaml")
@@ -655,7 +662,7 @@ def test_a_missing_config_names_the_shipped_ones() -> None:
         {"data": {"source_language": "no", "target_language": "on"}},
     ],
 )
-def test_a_dumped_config_loads_as_it_was(path: Path, tree: dict[str, Any]) -> None:
+def test_dumping_and_loading_a_config_is_lossless(path: Path, tree: dict[str, Any]) -> None:
     config = parse_config(tree, "test")
     assert load(path, dump_config(config)) == config
 
@@ -674,7 +681,7 @@ def test_every_field_has_a_type_a_default_and_a_description() -> None:
     assert rows["model.norm"][:2] == ("pre | post", "pre")
 
 
-def test_the_described_defaults_load_as_the_defaults(path: Path) -> None:
+def test_the_documented_defaults_equal_the_defaults(path: Path) -> None:
     tree: dict[str, list[str]] = {}
     for name, _, default, _ in describe_fields():
         section, field = name.split(".")
@@ -691,6 +698,6 @@ def test_configs_are_frozen() -> None:
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf])
-def test_python_callers_cannot_pass_nan_or_infinity_either(number: float) -> None:
+def test_python_callers_cannot_pass_nan_or_infinity(number: float) -> None:
     with pytest.raises(ValidationError, match="finite"):
         TokenizerConfig(sampling=number)

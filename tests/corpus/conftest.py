@@ -1,4 +1,4 @@
-"""Fixtures of the tests of corpora: two languages of made-up text, and configs that read it."""
+"""Fixtures for the corpus tests: made-up text in two languages, and configs that read it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +39,7 @@ def sentence_pairs() -> list[tuple[str, str]]:
 
 
 def write_tsv(path: Path, pairs: list[tuple[str, str]]) -> Path:
-    """Write one pair a line."""
+    """Write one pair per line."""
     path.write_text("".join(f"{s}\t{t}\n" for s, t in pairs), encoding="utf-8", newline="\n")
     return path
 
@@ -52,7 +52,7 @@ def tsv(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def make_config(tsv: Path) -> Callable[..., Config]:
-    """Return a function that makes a config which reads `tsv`; sections are added as keywords."""
+    """Return a function that creates a config that reads `tsv`; keywords add sections."""
 
     def make(**sections: dict[str, Any]) -> Config:
         tree: dict[str, dict[str, Any]] = {
@@ -69,7 +69,7 @@ def make_config(tsv: Path) -> Callable[..., Config]:
 
 @pytest.fixture(scope="session")
 def training_texts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The sentences of both sides, one a line, with umlauts and punctuation."""
+    """The sentences of both sides, one per line, with umlauts and punctuation."""
     folder = tmp_path_factory.mktemp("texts")
     paths = (folder / "train.source.txt", folder / "train.target.txt")
     extra = [

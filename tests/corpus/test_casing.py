@@ -1,4 +1,4 @@
-"""Capitals: lower-case text is capitalised as in the training text."""
+"""Capitals: lower-case text is capitalized as in the training text."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def casing() -> Casing:
 
 
 @pytest.mark.parametrize("text", GERMAN)
-def test_training_text_comes_back(casing: Casing, text: str) -> None:
+def test_casing_of_the_training_text_is_restored(casing: Casing, text: str) -> None:
     # "ein paar" is more frequent than "ein Paar", and the context does not decide.
     assert casing.restore(text.lower()) == text.replace(" Paar", " paar")
 
@@ -35,7 +35,7 @@ def test_training_text_comes_back(casing: Casing, text: str) -> None:
         ("der mann liest", "Der Mann liest"),
         ("liest der mann? die frau liest!", "Liest der Mann? Die Frau liest!"),
         ("„die frau“ (liest)", "„Die Frau“ (liest)"),
-        ("die geschäftsfrau", "Die Geschäftsfrau"),  # as the word that it ends in
+        ("die geschäftsfrau", "Die Geschäftsfrau"),  # cased like its last component
         ("da vorliest er", "Da vorliest er"),
         ("da ist xyz", "Da ist xyz"),
         ("der junge liest die junge frau", "Der Junge liest die junge Frau"),
@@ -44,18 +44,16 @@ def test_training_text_comes_back(casing: Casing, text: str) -> None:
         ("...", "..."),
     ],
 )
-def test_words_are_written_as_training_writes_them(
-    casing: Casing, text: str, expected: str
-) -> None:
+def test_words_are_cased_as_in_the_training_text(casing: Casing, text: str, expected: str) -> None:
     assert casing.restore(text) == expected
 
 
-def test_a_corpus_in_lower_case_stays_so() -> None:
+def test_text_stays_lower_case_if_the_training_text_was() -> None:
     casing = Casing.learn(lambda: [line.lower() for line in GERMAN])
     assert casing.restore("der mann liest. die frau auch.") == "der mann liest. die frau auch."
 
 
-def test_nothing_learned_changes_nothing() -> None:
+def test_an_empty_model_changes_nothing() -> None:
     assert Casing.learn(lambda: []).restore("der mann") == "der mann"
 
 

@@ -32,7 +32,7 @@ def test_unicode_is_normalised_as_configured(form: str, text: str, expected: str
     assert clean.target(text) == expected
 
 
-def test_what_looks_like_a_placeholder_is_removed() -> None:
+def test_text_that_looks_like_a_placeholder_is_removed() -> None:
     assert cleaner().source(f"a{PLACEHOLDERS}b") == "ab"
 
 
@@ -40,7 +40,7 @@ def test_what_looks_like_a_placeholder_is_removed() -> None:
     ("lowercase", "source", "target"),
     [("none", "Ärger Ab", "Öl Ab"), ("source", "ärger ab", "Öl Ab"), ("both", "ärger ab", "öl ab")],
 )
-def test_case_is_lowered_on_the_configured_sides(lowercase: str, source: str, target: str) -> None:
+def test_the_configured_sides_are_lower_cased(lowercase: str, source: str, target: str) -> None:
     clean = cleaner(lowercase=lowercase)
     assert (clean.source("Ärger Ab"), clean.target("Öl Ab")) == (source, target)
 
@@ -61,7 +61,7 @@ def test_case_is_lowered_on_the_configured_sides(lowercase: str, source: str, ta
         ("„Ja“, sagte sie – 'nein'.", "„Ja“, sagte sie – 'nein'."),
     ],
 )
-def test_spaces_are_single_and_invisible_characters_go(text: str, expected: str) -> None:
+def test_spaces_are_collapsed_and_invisible_characters_removed(text: str, expected: str) -> None:
     assert cleaner().source(text) == expected
     assert cleaner().target(text) == expected
 
@@ -78,7 +78,7 @@ def test_cleaning_clean_text_changes_nothing(form: str, text: str) -> None:
     assert clean.source(clean.source(text)) == clean.source(text)
 
 
-def test_pairs_are_dropped_for_a_reason() -> None:
+def test_every_dropped_pair_has_a_reason() -> None:
     reasons = {
         ("a", "b"): "",
         ("", "b"): "empty side",
@@ -100,7 +100,7 @@ def test_pairs_are_dropped_for_a_reason() -> None:
 
 @pytest.mark.parametrize("form", ["NFC", "NFKC", "none"])
 @pytest.mark.parametrize("lowercase", ["none", "source", "both"])
-def test_many_texts_are_cleaned_as_each_alone(form: str, lowercase: str) -> None:
+def test_cleaning_in_batches_changes_nothing(form: str, lowercase: str) -> None:
     texts = [
         DECOMPOSED,
         "\u0308 a",

@@ -1,4 +1,4 @@
-"""Several corpora in one training: their splits, shares, tags and reports."""
+"""Training on several corpora: their splits, shares, tags and reports."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -28,7 +28,7 @@ PAIRS = sentence_pairs()
 
 @pytest.fixture
 def make(tmp_path: Path) -> Make:
-    """Return a function that makes a config of two corpora: 200 pairs `a`, 100 pairs `b`."""
+    """Return a function that creates a config of two corpora: 200 pairs `a`, 100 pairs `b`."""
     write_tsv(tmp_path / "a.tsv", PAIRS[:200])
     write_tsv(tmp_path / "b.tsv", PAIRS[200:])
 
@@ -67,10 +67,10 @@ def test_all_pairs_are_used_and_reported_by_corpus(make: Make, tmp_path: Path) -
     assert prepared.shares is None
 
 
-def test_held_out_pairs_come_from_the_named_ones_and_leave_the_others(
+def test_held_out_pairs_come_from_the_chosen_corpora_and_are_removed_from_the_others(
     make: Make, tmp_path: Path
 ) -> None:
-    write_tsv(tmp_path / "a.tsv", PAIRS)  # holds all of b
+    write_tsv(tmp_path / "a.tsv", PAIRS)  # contains all of b
     prepared = prepare(make({"held_out": False}, {}, drop_duplicates=False), tmp_path / "out")
     assert set(held_out(prepared)) <= set(PAIRS[200:])
     assert [c["train"] for c in prepared.report["corpora"]] == [260, 60]
@@ -78,7 +78,7 @@ def test_held_out_pairs_come_from_the_named_ones_and_leave_the_others(
     assert prepared.report["source_in_train"] == {"validation": 0, "test": 0}
 
 
-def test_given_splits_of_a_named_one_are_used(make: Make, tmp_path: Path) -> None:
+def test_splits_given_for_one_corpus_are_used(make: Make, tmp_path: Path) -> None:
     paths = {
         f"{split}_path": str(write_tsv(tmp_path / f"{split}.tsv", [(f"{split} tree", "Baum")]))
         for split in ("validation", "test")
@@ -88,7 +88,7 @@ def test_given_splits_of_a_named_one_are_used(make: Make, tmp_path: Path) -> Non
     assert prepared.report["pairs"]["train"] == 300
 
 
-def test_corpora_that_have_moved_are_the_same(make: Make, tmp_path: Path) -> None:
+def test_moving_a_corpus_does_not_change_the_fingerprint(make: Make, tmp_path: Path) -> None:
     first = prepare(make({}, {}), tmp_path / "out")
     moved = (tmp_path / "b.tsv").rename(tmp_path / "moved.tsv")
     second = prepare(make({}, {"path": str(moved)}), tmp_path / "other")
@@ -113,7 +113,7 @@ def test_each_corpus_has_its_share_of_every_epoch(make: Make, tmp_path: Path) ->
         assert {counts[pair] for pair in range(160, 260)} == {1, 2}
         assert {counts[pair] for pair in range(160)} == {0, 1}
     assert set(first) != set(second)
-    assert set().union(*drawn) == set(range(260))  # nothing is left out for good
+    assert set().union(*drawn) == set(range(260))  # every pair is drawn sooner or later
     assert epochs(prepared, 2)[1] == second
     assert third != fourth
 
@@ -129,7 +129,7 @@ def test_a_temperature_repeats_the_smaller_corpus(make: Make, tmp_path: Path) ->
     assert sum(pair >= 160 for pair in epoch) == round(260 * small / (small + large))
 
 
-def test_the_labels_of_an_epoch_are_counted_by_share(make: Make, tmp_path: Path) -> None:
+def test_the_label_count_of_an_epoch_respects_the_weights(make: Make, tmp_path: Path) -> None:
     prepared = prepare(make({"weight": 1}, {"weight": 3, "held_out": False}), tmp_path / "out")
     plan = BatchPlan(prepared, TrainingConfig(batch_tokens=256), max_length=64)
     labels = prepared.sequences("train")[1].lengths + 1
@@ -137,7 +137,7 @@ def test_the_labels_of_an_epoch_are_counted_by_share(make: Make, tmp_path: Path)
     assert plan.tokens == pytest.approx(found, rel=0.02)
 
 
-def test_a_corpus_with_swapped_sides_is_named_once(
+def test_swapped_sides_give_one_warning_that_names_the_corpus(
     make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_tsv(tmp_path / "b.tsv", [(german, english) for english, german in PAIRS[200:]])
@@ -146,7 +146,7 @@ def test_a_corpus_with_swapped_sides_is_named_once(
     assert message.startswith("b: its sources seem to be in de and its targets in en; ")
 
 
-def test_a_tag_is_a_piece_before_the_source(make: Make, tmp_path: Path) -> None:
+def test_a_tag_is_a_piece_in_front_of_the_source(make: Make, tmp_path: Path) -> None:
     for word_mark in ("start", "end"):
         config = make({"tag": "news"}, {}, carry_over="all")
         tree = config.model_dump(mode="json") | {"tokenizer": {"word_mark": word_mark}}
@@ -198,7 +198,7 @@ def test_an_unknown_tag_is_refused(make: Make) -> None:
         tag_prefix(make({}, {}).data, "law")
 
 
-def test_a_config_of_corpora_is_written_and_read(make: Make, tmp_path: Path) -> None:
+def test_saving_and_loading_a_config_of_corpora_is_lossless(make: Make, tmp_path: Path) -> None:
     config = make({"tag": "news", "weight": 2}, {"weight": 1})
     (tmp_path / "config.yaml").write_text(dump_config(config), "utf-8")
     assert load_config(tmp_path / "config.yaml") == config
@@ -231,7 +231,7 @@ def test_a_config_of_corpora_is_written_and_read(make: Make, tmp_path: Path) -> 
         ({}, {}, {"corpora": "a.tsv"}, "'a.tsv' is invalid, it should be a list in square"),
     ],
 )
-def test_corpora_that_do_not_fit_are_one_line(
+def test_invalid_combinations_of_corpora_are_refused(
     make: Make, a: dict[str, Any], b: dict[str, Any], data: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UserError, match=message.replace("(", r"\(")) as caught:
@@ -245,7 +245,7 @@ def test_tags_need_subwords(make: Make) -> None:
         parse_config(tree | {"tokenizer": {"kind": "whitespace"}}, "test")
 
 
-def test_the_name_of_a_tag_is_found(make: Make) -> None:
+def test_tags_are_converted_to_names_and_back(make: Make) -> None:
     data = make({"tag": "news"}, {"tag": "chat"}).data
     assert tag_and_text(data, tag_prefix(data, "news") + "I see.") == ("news", "I see.")
     assert tag_and_text(data, "I see.") == (None, "I see.")

@@ -1,4 +1,4 @@
-"""Downloads are complete and verified, or leave nothing; a local server causes the faults."""
+"""Downloads are complete and verified, or leave nothing; a local server simulates the faults."""
 
 import gzip
 import hashlib
@@ -57,7 +57,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def well(handler: Handler) -> None:
+def normal_server(handler: Handler) -> None:
     """Answer as servers normally do, including range requests."""
     serve(handler, CONTENT)
 
@@ -72,7 +72,7 @@ def serve(handler: Handler, content: bytes) -> None:
     handler.reply(206 if found else 200, content[start:], Content_Length=total - start, **where)
 
 
-def whole(handler: Handler) -> None:
+def full_response(handler: Handler) -> None:
     handler.reply(200, CONTENT, Content_Length=len(CONTENT))
 
 
@@ -80,15 +80,15 @@ def cut_off(handler: Handler) -> None:
     handler.reply(200, CONTENT[:HALF], Content_Length=len(CONTENT))
 
 
-def wrong(handler: Handler) -> None:
+def wrong_content(handler: Handler) -> None:
     handler.reply(200, CONTENT[::-1], Content_Length=len(CONTENT))
 
 
-def understated(handler: Handler) -> None:
+def understated_length(handler: Handler) -> None:
     handler.reply(200, CONTENT, Content_Length=HALF)
 
 
-def elsewhere(handler: Handler) -> None:
+def wrong_range(handler: Handler) -> None:
     """Send a different range than requested."""
     where = f"bytes 7-{len(CONTENT) - 1}/{len(CONTENT)}"
     handler.reply(206, CONTENT[7:], Content_Length=len(CONTENT) - 7, Content_Range=where)
@@ -134,8 +134,8 @@ def refusal(url: str, target: Path, **options: str | int | None) -> str:
     return message
 
 
-def test_a_download_is_put_in_place_and_not_repeated(server: Server, target: Path) -> None:
-    server.answers = [well]
+def test_a_file_is_downloaded_once(server: Server, target: Path) -> None:
+    server.answers = [normal_server]
     assert download(server.url, target, git_blob=BLOB) == target
     assert target.read_bytes() == CONTENT
     assert left(target) == ["corpus.pkl"]
@@ -144,8 +144,8 @@ def test_a_download_is_put_in_place_and_not_repeated(server: Server, target: Pat
     assert len(server.ranges) == 1
 
 
-def test_a_damaged_file_in_place_is_replaced(server: Server, target: Path) -> None:
-    server.answers = [well]
+def test_a_damaged_file_is_replaced(server: Server, target: Path) -> None:
+    server.answers = [normal_server]
     target.parent.mkdir()
     target.write_bytes(CONTENT[:-1])
     download(server.url, target, git_blob=BLOB)
@@ -161,15 +161,15 @@ def assert_resumed(server: Server) -> None:
 
 
 def test_a_cut_off_transfer_is_resumed(server: Server, target: Path, pauses: list[float]) -> None:
-    server.answers = [cut_off, well]
+    server.answers = [cut_off, normal_server]
     download(server.url, target, git_blob=BLOB)
     assert_resumed(server)
     assert target.read_bytes() == CONTENT
     assert len(pauses) == 1
 
 
-def test_it_is_resumed_without_a_blob_id(server: Server, target: Path) -> None:
-    server.answers = [cut_off, well]
+def test_a_cut_off_transfer_is_resumed_without_a_blob_id(server: Server, target: Path) -> None:
+    server.answers = [cut_off, normal_server]
     download(server.url, target)
     assert_resumed(server)
     assert target.read_bytes() == CONTENT
@@ -180,16 +180,16 @@ def write_partial(target: Path, content: bytes) -> None:
     target.with_name("corpus.pkl.partial").write_bytes(content)
 
 
-def test_what_an_earlier_run_left_is_resumed(server: Server, target: Path) -> None:
-    server.answers = [well]
+def test_partial_files_of_earlier_runs_are_resumed(server: Server, target: Path) -> None:
+    server.answers = [normal_server]
     write_partial(target, CONTENT[:100])
     download(server.url, target, git_blob=BLOB)
     assert server.ranges == ["bytes=100-"]
     assert target.read_bytes() == CONTENT
 
 
-def test_what_cannot_be_verified_is_not_resumed(server: Server, target: Path) -> None:
-    server.answers = [well]
+def test_downloads_that_cannot_be_verified_are_not_resumed(server: Server, target: Path) -> None:
+    server.answers = [normal_server]
     write_partial(target, b"stale")
     download(server.url, target)
     assert server.ranges == [None]
@@ -200,25 +200,25 @@ def test_what_cannot_be_verified_is_not_resumed(server: Server, target: Path) ->
 def test_stale_or_overlong_partial_files_are_discarded(
     server: Server, target: Path, partial: bytes
 ) -> None:
-    server.answers = [well]
+    server.answers = [normal_server]
     write_partial(target, partial)
     download(server.url, target, git_blob=BLOB)
     assert server.ranges == [f"bytes={len(partial)}-", None]
     assert target.read_bytes() == CONTENT
 
 
-@pytest.mark.parametrize("answer", [whole, elsewhere])
-def test_a_server_that_ignores_the_range(
+@pytest.mark.parametrize("answer", [full_response, wrong_range])
+def test_a_server_that_ignores_the_range_is_asked_again(
     server: Server, target: Path, answer: Callable[[Handler], None]
 ) -> None:
-    server.answers = [cut_off, answer, whole]
+    server.answers = [cut_off, answer, full_response]
     download(server.url, target, git_blob=BLOB)
     assert_resumed(server)
     assert target.read_bytes() == CONTENT
 
 
-def test_failing_servers_are_asked_again(server: Server, target: Path, pauses: list[float]) -> None:
-    server.answers = [failing(500), failing(503), well]
+def test_server_errors_are_retried(server: Server, target: Path, pauses: list[float]) -> None:
+    server.answers = [failing(500), failing(503), normal_server]
     download(server.url, target, git_blob=BLOB)
     assert target.read_bytes() == CONTENT
     assert len(pauses) == 2
@@ -226,7 +226,9 @@ def test_failing_servers_are_asked_again(server: Server, target: Path, pauses: l
 
 
 @pytest.mark.parametrize("blob", [None, BLOB])
-def test_a_server_that_never_recovers(server: Server, target: Path, blob: str | None) -> None:
+def test_a_server_that_never_recovers_is_reported(
+    server: Server, target: Path, blob: str | None
+) -> None:
     server.answers = [failing(500)]
     assert "failed 3 times (the server responded with status 500)" in refusal(
         server.url, target, git_blob=blob
@@ -234,7 +236,7 @@ def test_a_server_that_never_recovers(server: Server, target: Path, blob: str | 
     assert left(target) == []
 
 
-def test_a_missing_file_is_not_asked_for_again(server: Server, target: Path) -> None:
+def test_a_missing_file_is_not_retried(server: Server, target: Path) -> None:
     server.answers = [failing(404)]
     message = refusal(server.url, target)
     assert "404" in message
@@ -243,20 +245,20 @@ def test_a_missing_file_is_not_asked_for_again(server: Server, target: Path) -> 
     assert left(target) == []
 
 
-def test_an_overstated_length_is_a_failure(server: Server, target: Path) -> None:
+def test_an_overstated_length_is_an_error(server: Server, target: Path) -> None:
     server.answers = [lambda handler: handler.reply(200, CONTENT, Content_Length=10**7)]
     assert "failed 3 times" in refusal(server.url, target)
     assert "corpus.pkl" not in left(target)
 
 
 def test_an_understated_length_is_detected(server: Server, target: Path) -> None:
-    server.answers = [understated]
+    server.answers = [understated_length]
     assert "wrong content" in refusal(server.url, target, git_blob=BLOB)
     assert left(target) == []
 
 
 def test_wrong_content_leaves_nothing(server: Server, target: Path) -> None:
-    server.answers = [wrong]
+    server.answers = [wrong_content]
     message = refusal(server.url, target, git_blob=BLOB)
     found = hashlib.sha1(b"blob %d\0" % len(CONTENT) + CONTENT[::-1]).hexdigest()
     assert BLOB in message
@@ -265,7 +267,7 @@ def test_wrong_content_leaves_nothing(server: Server, target: Path) -> None:
 
 
 def test_wrong_content_keeps_the_existing_file(server: Server, target: Path) -> None:
-    server.answers = [wrong]
+    server.answers = [wrong_content]
     target.parent.mkdir()
     target.write_bytes(b"edited")
     refusal(server.url, target, git_blob=BLOB)
@@ -273,7 +275,7 @@ def test_wrong_content_keeps_the_existing_file(server: Server, target: Path) -> 
 
 
 def test_a_log_in_page_is_not_kept_as_a_gzip_file(server: Server, target: Path) -> None:
-    server.answers = [whole]
+    server.answers = [full_response]
     address = f"{server.url}/train.en.gz"
     with pytest.raises(UserError, match="not a gzip file"):
         download(address, target)
@@ -290,7 +292,7 @@ def packed(kind: str) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["gz", "zip"])
-def test_a_packed_file_cut_off_without_a_length_is_fetched_again(
+def test_a_truncated_archive_without_content_length_is_downloaded_again(
     server: Server, target: Path, kind: str
 ) -> None:
     content = packed(kind)
@@ -317,7 +319,7 @@ def test_partial_downloads_of_a_compressed_file_are_resumed_if_they_match(
 
 
 @pytest.mark.parametrize("kind", ["gz", "zip"])
-def test_a_damaged_packed_file_is_not_kept(server: Server, target: Path, kind: str) -> None:
+def test_a_damaged_compressed_file_is_not_kept(server: Server, target: Path, kind: str) -> None:
     content = bytearray(packed(kind))
     content[len(content) // 2] ^= 1
     server.answers = [lambda handler: handler.reply(200, bytes(content))]
@@ -335,18 +337,18 @@ def test_a_file_that_unpacks_to_too_much_is_not_kept(
     assert left(target) == []
 
 
-def trickle(handler: Handler) -> None:
+def slow_server(handler: Handler) -> None:
     handler.reply(200, Content_Length=len(CONTENT))
     for byte in range(100):
         handler.wfile.write(bytes([byte]))
         time.sleep(0.02)
 
 
-def test_a_server_that_is_too_slow_is_given_up(
+def test_a_download_from_a_slow_server_is_aborted(
     server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmt.corpus.download.SPEED_SECONDS", 0.1)
-    server.answers = [trickle]
+    server.answers = [slow_server]
     assert "slower than 1000 bytes per second" in refusal(server.url, target, git_blob=BLOB)
     assert "corpus.pkl" not in left(target)
 
@@ -355,13 +357,13 @@ def test_a_download_has_a_time_limit(
     server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmt.corpus.download.MAX_SECONDS", 0.1)
-    server.answers = [trickle]
+    server.answers = [slow_server]
     assert "incomplete after" in refusal(server.url, target, git_blob=BLOB)
     assert len(server.ranges) == 1
 
 
-def test_refreshing_fetches_again_what_has_no_known_hash(server: Server, target: Path) -> None:
-    server.answers = [well]
+def test_refresh_downloads_files_without_a_known_hash_again(server: Server, target: Path) -> None:
+    server.answers = [normal_server]
     target.parent.mkdir()
     target.write_bytes(b"old")
     download(server.url, target)
@@ -372,12 +374,12 @@ def test_refreshing_fetches_again_what_has_no_known_hash(server: Server, target:
     assert len(server.ranges) == 1
 
 
-def test_a_user_agent_of_its_own_is_sent(server: Server, target: Path) -> None:
+def test_nmt_sends_its_own_user_agent(server: Server, target: Path) -> None:
     agents: list[str] = []
 
     def note(handler: Handler) -> None:
         agents.append(handler.headers["User-Agent"])
-        well(handler)
+        normal_server(handler)
 
     server.answers = [note]
     download(server.url, target)
@@ -392,13 +394,13 @@ def test_endless_bodies_are_aborted(server: Server, target: Path, length: dict[s
     assert left(target) == []
 
 
-def test_a_missing_length_is_not_a_failure(server: Server, target: Path) -> None:
+def test_a_missing_length_is_accepted(server: Server, target: Path) -> None:
     server.answers = [lambda handler: handler.reply(200, CONTENT)]
     download(server.url, target, git_blob=BLOB)
     assert target.read_bytes() == CONTENT
 
 
-def test_an_unreachable_server(target: Path, pauses: list[float]) -> None:
+def test_an_unreachable_server_is_reported(target: Path, pauses: list[float]) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/corpus.pkl"
@@ -410,26 +412,28 @@ def test_an_unreachable_server(target: Path, pauses: list[float]) -> None:
     assert pauses == [0.5, 1.0]
 
 
-def test_an_invalid_address(target: Path) -> None:
+def test_an_invalid_address_is_reported(target: Path) -> None:
     assert "check the address" in refusal("nonsense://x", target)
 
 
 @pytest.mark.parametrize("location", ["http://[::1", "http://a@[zz]/"])
-def test_a_redirect_to_no_address(server: Server, target: Path, location: str) -> None:
+def test_a_redirect_to_an_invalid_address_is_reported(
+    server: Server, target: Path, location: str
+) -> None:
     server.answers = [lambda handler: handler.reply(302, Location=location, Content_Length=0)]
     message = refusal(server.url, target)
     assert message.startswith(f"{server.url}: redirects to an invalid address; download")
 
 
-def test_a_folder_that_cannot_be_made(server: Server, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(server: Server, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     message = refusal(server.url, tmp_path / "file" / "corpus.pkl")
     assert "cannot be written" in message
     assert server.ranges == []
 
 
-def test_processes_do_not_disturb_each_other(server: Server, target: Path) -> None:
-    server.answers = [cut_off, well]
+def test_concurrent_downloads_do_not_interfere(server: Server, target: Path) -> None:
+    server.answers = [cut_off, normal_server]
     context = multiprocessing.get_context("spawn")
     both = [
         context.Process(target=download, args=(server.url, target), kwargs={"git_blob": BLOB})
@@ -450,18 +454,18 @@ def test_without_locks_each_download_has_its_own_file(
     no_locks = Mock(side_effect=OSError(37, "No locks available"))
     monkeypatch.setattr("filelock.FileLock.acquire", no_locks)
     write_partial(target, b"another's")
-    server.answers = [cut_off, well]
+    server.answers = [cut_off, normal_server]
     download(server.url, target, git_blob=BLOB)
     assert target.read_bytes() == CONTENT
     assert left(target) == ["corpus.pkl", "corpus.pkl.partial"]
     assert target.with_name("corpus.pkl.partial").read_bytes() == b"another's"
 
 
-def test_the_cache_folder_is_the_users_own() -> None:
+def test_the_cache_folder_is_named_after_nmt() -> None:
     assert "nmt" in cache_folder().parts
 
 
-def test_the_git_blob_id_of_the_tutorials_file() -> None:
+def test_git_blob_id_of_the_tutorials_file() -> None:
     corpora = os.environ.get("NMT_CORPORA")
     if not corpora:
         pytest.skip("NMT_CORPORA is not set")

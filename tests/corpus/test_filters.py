@@ -1,4 +1,4 @@
-"""Each filter drops only the pairs that it is meant for; all are off by default."""
+"""Each filter drops only the intended pairs; all are off by default."""
 
 import os
 import sys
@@ -41,7 +41,7 @@ def reasons(pairs: list[tuple[str, str]], **fields: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("reason", BAD)
-def test_each_filter_drops_only_its_pairs(reason: str) -> None:
+def test_each_filter_drops_only_the_intended_pairs(reason: str) -> None:
     fields, pair = BAD[reason]
     if reason in ("mojibake", "other language"):
         pytest.importorskip("ftfy")
@@ -68,7 +68,7 @@ def test_the_right_language_on_the_wrong_side_is_dropped() -> None:
 @pytest.mark.parametrize(
     ("field", "package"), [("drop_mojibake", "ftfy"), ("check_languages", "py3langid")]
 )
-def test_without_the_package_it_says_how_to_get_it(
+def test_a_missing_package_is_reported_with_the_install_command(
     field: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in (package, f"{package}.badness", f"{package}.langid"):

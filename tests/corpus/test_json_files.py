@@ -15,7 +15,7 @@ class Pair:
     target: dict[str, str]
 
 
-def test_values_are_read_as_written(tmp_path: Path) -> None:
+def test_values_are_written_and_read_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "pair.json"
     pair = Pair(["für", "\u2028"], {"ä": "Ä"})
     write_json(path, asdict(pair))
@@ -37,7 +37,7 @@ def test_values_are_read_as_written(tmp_path: Path) -> None:
         b"[" * 100_000,
     ],
 )
-def test_another_shape_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
+def test_unexpected_structure_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "pair.json"
     path.write_bytes(content)
     with pytest.raises(UserError, match=r"pair\.json: cannot be read: damaged; copy") as caught:

@@ -1,4 +1,4 @@
-"""Language codes, and sides that are the wrong way round."""
+"""Language codes, and swapped sides."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.conftest import toy_pairs
 ENGLISH, GERMAN = ["Is this the dog?", "He is old."], ["Ist das der Hund?", "Er ist nicht jung."]
 
 
-def test_three_letters() -> None:
+def test_codes_are_converted_to_three_letters() -> None:
     assert three_letters("de") == "deu"
     assert three_letters("gsw") == "gsw"
 
@@ -20,9 +20,9 @@ def test_swapped_sides_are_recognized() -> None:
 
 
 @pytest.mark.parametrize("sides", [(GERMAN, GERMAN), (ENGLISH, ENGLISH), (["xy"], ["z"])])
-def test_sides_that_are_not_swapped(sides: tuple[list[str], list[str]]) -> None:
+def test_other_sides_are_not_taken_for_swapped(sides: tuple[list[str], list[str]]) -> None:
     assert not seem_swapped(*sides, ("en", "de"))
-    assert not seem_swapped(GERMAN, ENGLISH, ("en", "cs"))  # unknown: no opinion
+    assert not seem_swapped(GERMAN, ENGLISH, ("en", "cs"))  # unknown language, so no verdict
 
 
 def test_no_frequent_word_is_in_two_languages() -> None:

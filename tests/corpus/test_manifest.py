@@ -14,7 +14,7 @@ from nmt.errors import UserError
 Make = Callable[..., Config]
 
 
-def test_a_run_needs_all_files_but_the_ids(make_config: Make, tmp_path: Path) -> None:
+def test_a_run_copies_all_files_except_the_ids(make_config: Make, tmp_path: Path) -> None:
     folder = prepare(make_config(), tmp_path / "prepared").folder
     names = ["frequent_words.json", "joint.model", "prepared.json", "report.json", "target.model"]
     names += ["test.jsonl", "train.target.keys", "validation.jsonl"]
@@ -31,7 +31,7 @@ def test_a_run_needs_all_files_but_the_ids(make_config: Make, tmp_path: Path) ->
         ({"data": {"lowercase": "both", "restore_case": True}}, "casing.json"),
     ],
 )
-def test_a_letter_changed_in_a_tokenizer_is_reported(
+def test_a_changed_letter_in_a_tokenizer_is_reported(
     make_config: Make, tmp_path: Path, fields: dict[str, dict[str, object]], name: str
 ) -> None:
     config = make_config(**fields)
@@ -46,7 +46,7 @@ def test_a_letter_changed_in_a_tokenizer_is_reported(
     assert "\n" not in str(caught.value)
 
 
-def test_a_folder_from_before_checksums_opens(make_config: Make, tmp_path: Path) -> None:
+def test_a_folder_without_checksums_can_be_opened(make_config: Make, tmp_path: Path) -> None:
     config = make_config()
     folder = prepare(config, tmp_path / "prepared").folder
     path = folder / "prepared.json"

@@ -1,4 +1,4 @@
-"""Corpora of OPUS and of mtdata: downloaded from a local server, or written by a program."""
+"""Corpora of OPUS and mtdata: downloaded from a local server, or printed by a program."""
 
 import http.server
 import io
@@ -71,7 +71,7 @@ def pairs(config: DataConfig) -> list[tuple[str, str]]:
 
 
 @pytest.mark.usefixtures("server")
-def test_a_corpus_by_name_in_either_direction(cache: Path) -> None:
+def test_a_named_corpus_is_read_in_either_direction(cache: Path) -> None:
     forward = list(zip(ENGLISH, GERMAN, strict=True))
     assert pairs(opus("News-Commentary/v16")) == forward
     assert pairs(opus("News-Commentary/v16", "de", "en")) == [(b, a) for a, b in forward]
@@ -92,7 +92,7 @@ def test_other_names_are_refused(name: str) -> None:
         pairs(opus(name))
 
 
-def test_a_zip_on_disk(tmp_path: Path) -> None:
+def test_a_zip_file_on_disk_is_read(tmp_path: Path) -> None:
     path = tmp_path / "de-en.txt.zip"
     path.write_bytes(moses_zip())
     assert pairs(opus(str(path)))[1] == (ENGLISH[1], GERMAN[1])
@@ -117,7 +117,7 @@ print("Guten Tag.\\tGood day.")
 
 @pytest.fixture
 def program(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program that answers as `mtdata echo` does."""
+    """A program that prints what `mtdata echo` would."""
     path = tmp_path / "bin" / "mtdata"
     path.parent.mkdir()
     path.write_text(PROGRAM.format(python=sys.executable))
@@ -133,7 +133,7 @@ def mtdata(name: str, source: str = "en", target: str = "de") -> DataConfig:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no #!")
-def test_mtdata_writes_a_corpus_once(program: Path, cache: Path) -> None:
+def test_mtdata_is_called_once_per_corpus(program: Path, cache: Path) -> None:
     assert pairs(mtdata("Statmt-europarl-10-deu-eng")) == [("Good day.", "Guten Tag.")]
     program.unlink()
     assert pairs(mtdata("Statmt-europarl-10-deu-eng", "de", "en")) == [("Guten Tag.", "Good day.")]

@@ -1,4 +1,4 @@
-"""Words that training never saw: hidden behind placeholders, and put back."""
+"""Unseen words: hidden behind placeholders, and restored."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def known(*words: str, only_names: bool = False) -> KnownWords:
 
 
 def hide(source: str, target: str) -> tuple[str, str]:
-    """Hide names according to the random draw."""
+    """Return the first random draw in which a name is hidden."""
     hider = NameHider(PAIRS, False, 1)
     drawn = (hider.hide(source, target) for _ in range(100))
     return next(pair for pair in drawn if pair != (source, target))
@@ -39,7 +39,7 @@ def in_order(text: str) -> str:
     return text.translate({ord(c): PLACEHOLDERS[i] for i, c in enumerate(found)})
 
 
-# ------------------------------------------------------------------------- hiding and putting back
+# ----------------------------------------------------------------------------- hiding and restoring
 
 
 @pytest.mark.parametrize(
@@ -71,14 +71,14 @@ def test_contractions_are_not_split(text: str) -> None:
     )
 
 
-def test_words_beyond_the_last_placeholder_stay() -> None:
+def test_words_are_kept_if_all_placeholders_are_in_use() -> None:
     words = [f"w{'x' * i}" for i in range(len(PLACEHOLDERS) + 2)]
     shown, hidden = known().hide(" ".join([*words, words[0]]))
     assert hidden == words[:-2]
     assert shown.split() == [*PLACEHOLDERS, *words[-2:], PLACEHOLDERS[0]]
 
 
-def test_a_pair_hides_the_same_words_on_both_sides() -> None:
+def test_words_that_both_sides_share_are_hidden_on_both() -> None:
     pair = ("zora sees zora's oscar", "Zora sieht Zoras Hund")
     assert known("sees", "s").hide_pair(*pair) == (f"{A} sees {A}'s {B}", f"{A} sieht {A}s Hund")
 
@@ -87,7 +87,7 @@ def test_words_are_restored_at_every_placeholder() -> None:
     assert reveal(f"{B}, {A} und {B}s Hut", ["Zora", "Oscar"]) == "Oscar, Zora und Oscars Hut"
 
 
-def test_a_placeholder_for_no_word_is_left_out() -> None:
+def test_a_placeholder_without_a_word_is_removed() -> None:
     assert reveal(f"{A} mag {C} Hunde", ["Zora"]) == "Zora mag Hunde"
 
 
@@ -95,7 +95,7 @@ def test_words_that_look_like_patterns_are_restored_literally() -> None:
     assert reveal(f"{A} {B}", [r"\1", r"\g<0>"]) == r"\1 \g<0>"
 
 
-# ------------------------------------------------------------------------------------ what is known
+# -------------------------------------------------------------------------------------- known words
 
 
 def test_known_words_are_saved_and_loaded(tmp_path: Path) -> None:
@@ -115,19 +115,19 @@ def test_a_damaged_list_is_refused_in_one_line(tmp_path: Path, text: str | None)
     assert "\n" not in str(caught.value)
 
 
-def test_words_are_letters_in_lower_case() -> None:
+def test_words_are_lower_case_runs_of_letters() -> None:
     assert words_of(f"Tom's ÄRGER, {A}42") == {"tom", "s", "ärger"}
 
 
 # ---------------------------------------------------------------------- learning from training text
 
 
-def test_names_are_the_words_that_are_mostly_alike_on_both_sides() -> None:
+def test_names_are_words_that_are_mostly_the_same_on_both_sides() -> None:
     # "war" is on both sides by chance, "in" too short, "mary" twice in English, once in German.
     assert NameHider(PAIRS, False, 1).names == {"tom", "boston", "hand"}
 
 
-def test_only_words_with_a_capital_are_names_where_names_alone_are_carried_over() -> None:
+def test_with_only_names_only_capitalized_words_are_names() -> None:
     pairs = [("Tom wears jeans", "Tom trägt Jeans"), ("Jeans are blue", "Jeans sind blau")]
     assert NameHider(pairs * 3, False, 1).names == {"tom", "jeans"}
     assert NameHider(pairs * 3, True, 1).names == {"tom"}
@@ -142,11 +142,11 @@ def test_only_words_with_a_capital_are_names_where_names_alone_are_carried_over(
         (("Tom saw Mary", "Tom sah Mary"), f"{A} saw Mary | {A} sah Mary"),
     ],
 )
-def test_names_are_hidden_on_both_sides_alike(pair: tuple[str, str], shown: str) -> None:
+def test_a_name_gets_the_same_placeholder_on_both_sides(pair: tuple[str, str], shown: str) -> None:
     assert in_order(" | ".join(hide(*pair))) == shown
 
 
-def test_names_are_hidden_half_the_time_behind_any_placeholder() -> None:
+def test_names_are_hidden_half_the_time_behind_a_random_placeholder() -> None:
     hider = NameHider(PAIRS, False, 1)
     drawn = [hider.hide("Tom", "Tom") for _ in range(400)]
     assert set(drawn) == {(c, c) for c in ["Tom", *PLACEHOLDERS]}
@@ -161,7 +161,7 @@ def test_the_seed_determines_the_draws() -> None:
     assert draw(1) == draw(1) != draw(2)
 
 
-def test_more_names_than_placeholders() -> None:
+def test_all_placeholders_are_used_if_there_are_more_names() -> None:
     names = [f"n{'x' * (i + 2)}" for i in range(len(PLACEHOLDERS) + 3)]
     text = " ".join(names)
     hider = NameHider([(text, text)], False, 1)
@@ -179,7 +179,7 @@ def test_a_pair_without_a_name_is_unchanged(pair: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("pairs", [[], [("", "")], [("one two", "eins zwei")], [("3 %", "3 %")]])
-def test_a_corpus_without_names(pairs: Pairs) -> None:
+def test_a_corpus_without_names_is_unchanged(pairs: Pairs) -> None:
     hider = NameHider(pairs, False, 1)
     assert hider.names == set()
     assert [hider.hide(*pair) for pair in pairs] == pairs

@@ -77,7 +77,7 @@ def refusal(config: Config, folder: Path) -> str:
 # ---------------------------------------------------------------------------------------- contents
 
 
-def test_all_files_and_nothing_else_are_in_the_folder(make_config: Make, tmp_path: Path) -> None:
+def test_the_folder_contains_all_files_and_nothing_else(make_config: Make, tmp_path: Path) -> None:
     prepared = prepare(make_config(), tmp_path / "new" / "folder")
     assert prepared.folder == tmp_path / "new" / "folder"
     arrays = [
@@ -107,10 +107,12 @@ def test_every_pair_is_in_exactly_one_split(
 
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])
-def test_the_target_needs_fewer_numbers_of_a_joint_vocabulary(
+def test_the_target_uses_only_the_first_ids_of_a_joint_vocabulary(
     make_config: Make, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmt.corpus.prepare._RENUMBERED", 100)  # ids: the corpus in many parts
+    monkeypatch.setattr(
+        "nmt.corpus.prepare._RENUMBERED", 100
+    )  # ids per chunk, so that the corpus has many chunks
     prepared = prepare(make_config(tokenizer={"kind": kind}), tmp_path / "out")
     sizes = prepared.report["vocabulary_size"]
     assert sizes["target"] < sizes["source"]
@@ -139,18 +141,18 @@ def test_no_source_is_in_two_splits(make_config: Make, tmp_path: Path) -> None:
     assert prepared.report["source_in_train"] == {"validation": 0, "test": 0}
 
 
-def relatives() -> list[tuple[str, str]]:
-    """Return 600 pairs: each source with two targets, every other target of two sources."""
+def linked_pairs() -> list[tuple[str, str]]:
+    """Return 750 pairs, in which 300 sources have two targets each and 150 targets two sources."""
     pairs = [(s, f"{t[:-1]} {end}") for s, t in sentence_pairs() for end in ("!", "und mehr.")]
     return [*pairs, *((f"So {s.upper()}", t.lower()) for s, t in pairs[::4])]
 
 
 def test_disjoint_splits_share_no_sentence(make_config: Make, tmp_path: Path) -> None:
-    path = write_tsv(tmp_path / "relatives.tsv", relatives())
+    path = write_tsv(tmp_path / "linked_pairs.tsv", linked_pairs())
     data = {"path": str(path), "disjoint_splits": True}
     prepared = prepare(make_config(data=data), tmp_path / "out")
     splits = [train_pairs(prepared), *(held_out(prepared, s) for s in ("validation", "test"))]
-    assert sum(map(len, splits)) == len(relatives())
+    assert sum(map(len, splits)) == len(linked_pairs())
     assert 20 <= len(splits[1]) < 30
     assert 30 <= len(splits[2]) < 40
     for one, other in combinations(splits, 2):
@@ -172,9 +174,7 @@ def test_disjoint_training_pairs_share_no_sentence_with_a_given_split(
     )
 
 
-def test_a_group_that_would_fill_a_split_stays_in_training(
-    make_config: Make, tmp_path: Path
-) -> None:
+def test_a_group_too_large_for_a_split_stays_in_training(make_config: Make, tmp_path: Path) -> None:
     many = [("the same source", f"{t} {s}") for s, t in sentence_pairs()[:100]]
     path = write_tsv(tmp_path / "many.tsv", [*sentence_pairs(), *many])
     for seed in range(5):
@@ -201,7 +201,7 @@ def test_another_seed_gives_another_test_set(make_config: Make, tmp_path: Path) 
     assert len(set(held_out(first, "test")) & set(held_out(second, "test"))) < 15
 
 
-def test_capitals_are_learned_from_the_training_pairs_alone(
+def test_capitals_are_learned_only_from_the_training_pairs(
     make_config: Make, tmp_path: Path
 ) -> None:
     nouns = ["Tisch" + "".join(letters) for letters in product("aeiou", "bdfgk", "aeiou")]
@@ -232,14 +232,16 @@ def test_held_out_text_is_raw_and_its_ids_are_clean(make_config: Make, tmp_path:
     assert all(re.fullmatch(r"[a-z .]+ x", text) for text, _ in train_pairs(prepared))
 
 
-def test_parallel_files_are_prepared_as_a_table_is(make_config: Make, tmp_path: Path) -> None:
+def test_parallel_files_and_a_tsv_file_give_the_same_prepared_data(
+    make_config: Make, tmp_path: Path
+) -> None:
     for side, language in enumerate(("en", "de")):
         text = "".join(pair[side] + "\r\n" for pair in sentence_pairs())
         (tmp_path / f"corpus.{language}").write_bytes(text.encode())
     config = make_config(data={"source": "parallel", "path": str(tmp_path / "corpus")})
     parallel = prepare(config, tmp_path / "a")
     table = prepare(make_config(), tmp_path / "b")
-    corpora = {"corpora": parallel.report["corpora"]}  # which have their own names
+    corpora = {"corpora": parallel.report["corpora"]}  # whose names differ
     assert parallel.report == table.report | corpora
     same = set(contents(table.folder)) - {"prepared.json", "report.json"}
     assert {n: contents(parallel.folder)[n] for n in same} == {
@@ -300,7 +302,7 @@ def test_duplicates_may_be_kept(make_config: Make, tmp_path: Path) -> None:
     assert sum(report["pairs"].values()) == 600
 
 
-def test_names_are_hidden_in_half_the_pairs_of_training_alone(
+def test_names_are_hidden_in_half_of_the_training_pairs_and_nowhere_else(
     make_config: Make, tmp_path: Path
 ) -> None:
     prepared = prepare(make_config(data={"carry_over": "all"}), tmp_path / "out")
@@ -317,7 +319,7 @@ def test_names_are_hidden_in_half_the_pairs_of_training_alone(
     assert held_out(prepared, "test") == held_out(without, "test")
 
 
-def test_unknown_words_of_held_out_pairs_are_hidden_as_in_translating(
+def test_unknown_words_in_held_out_pairs_are_hidden_as_in_translation(
     make_config: Make, tmp_path: Path
 ) -> None:
     path = write_tsv(tmp_path / "new.tsv", [("Zora sees Wutz.", "Zora sieht den Utz.")] * 20)
@@ -361,7 +363,7 @@ def test_overlap_of_given_splits_is_counted_and_marked(make_config: Make, tmp_pa
     ]
 
 
-def test_what_is_not_given_is_taken_from_training(make_config: Make, tmp_path: Path) -> None:
+def test_missing_splits_are_taken_from_the_training_file(make_config: Make, tmp_path: Path) -> None:
     config = given(tmp_path, make_config, validation_path=None)
     prepared = prepare(config, tmp_path / "out")
     assert prepared.report["pairs"] == {"train": 230, "validation": 20, "test": 36}
@@ -370,7 +372,7 @@ def test_what_is_not_given_is_taken_from_training(make_config: Make, tmp_path: P
     assert prepared.report["source_in_train"] == {"validation": 0, "test": 5}
 
 
-def test_what_is_taken_shares_no_source_with_a_given_split(
+def test_generated_splits_share_no_source_with_given_ones(
     make_config: Make, tmp_path: Path
 ) -> None:
     config = given(tmp_path, make_config, validation_path=None)
@@ -380,7 +382,7 @@ def test_what_is_taken_shares_no_source_with_a_given_split(
     assert prepared.report["source_in_train"] == {"validation": 0, "test": 200}
 
 
-def test_vocabularies_come_from_training_alone(make_config: Make, tmp_path: Path) -> None:
+def test_vocabularies_come_only_from_the_training_pairs(make_config: Make, tmp_path: Path) -> None:
     config = given(tmp_path, make_config, min_coverage=0)
     new = [("I see the zeppelin", "ich sehe das Luftschiff")]
     write_tsv(tmp_path / "test.tsv", new)
@@ -397,7 +399,7 @@ def test_vocabularies_come_from_training_alone(make_config: Make, tmp_path: Path
 
 
 @pytest.mark.parametrize("all_given", [True, False])
-def test_each_split_is_read_once_and_training_again_for_what_is_taken_out_of_it(
+def test_each_file_is_read_once_and_the_training_file_twice_if_it_is_split(
     make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, all_given: bool
 ) -> None:
     read: list[str] = []
@@ -432,7 +434,7 @@ def test_tokenizers_are_loaded_once_and_again_when_renumbered(
     assert len(loaded) == loads
 
 
-# ------------------------------------------------------------------------------------- done or not
+# --------------------------------------------------------------------- when preparation is skipped
 
 
 def test_a_second_call_does_nothing(make_config: Make, tmp_path: Path) -> None:
@@ -443,20 +445,26 @@ def test_a_second_call_does_nothing(make_config: Make, tmp_path: Path) -> None:
     assert again.report["read"] == 300
 
 
-def test_a_corpus_that_has_moved_is_the_same(make_config: Make, tmp_path: Path, tsv: Path) -> None:
+def test_moving_a_corpus_does_not_change_the_fingerprint(
+    make_config: Make, tmp_path: Path, tsv: Path
+) -> None:
     first = prepare(make_config(), tmp_path / "out")
     moved = tsv.rename(tmp_path / "moved.tsv")
     second = prepare(make_config(data={"path": str(moved)}), tmp_path / "other")
     assert second.fingerprint == first.fingerprint
 
 
-def test_sections_of_later_stages_do_not_count(make_config: Make, tmp_path: Path) -> None:
+def test_changes_to_later_sections_do_not_trigger_preparation(
+    make_config: Make, tmp_path: Path
+) -> None:
     before = state(prepare(make_config(), tmp_path / "out").folder)
     prepare(make_config(model={"heads": 8}), tmp_path / "out")
     assert state(tmp_path / "out") == before
 
 
-def test_a_changed_corpus_is_prepared_again(make_config: Make, tmp_path: Path, tsv: Path) -> None:
+def test_a_changed_corpus_triggers_preparation(
+    make_config: Make, tmp_path: Path, tsv: Path
+) -> None:
     first = prepare(make_config(), tmp_path / "out")
     stat = tsv.stat()
     write_tsv(tsv, [(s.replace("bird", "crow"), t) for s, t in sentence_pairs()])
@@ -470,7 +478,7 @@ def test_a_changed_corpus_is_prepared_again(make_config: Make, tmp_path: Path, t
     "change",
     [{"data": {"seed": 2}}, {"data": {"lowercase": "both"}}, {"tokenizer": {"kind": "unigram"}}],
 )
-def test_a_changed_configuration_is_prepared_again(
+def test_a_changed_configuration_triggers_preparation(
     make_config: Make, tmp_path: Path, change: dict[str, Any]
 ) -> None:
     before = contents(prepare(make_config(), tmp_path / "out").folder)
@@ -528,7 +536,7 @@ def test_an_interruption_leaves_the_old_result_or_nothing(
     assert names(tmp_path) == ["corpus.tsv", "old"]
 
 
-def test_a_failed_move_brings_the_old_result_back(
+def test_a_failed_move_restores_the_old_result(
     make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = prepare(make_config(), tmp_path / "old").folder
@@ -567,7 +575,7 @@ module.prepare(load_config("config.yaml"), Path("out"))
 
 @pytest.fixture
 def held_up(make_config: Make, tmp_path: Path) -> Callable[[], subprocess.Popen[str]]:
-    """Return a function that starts a process which prepares `out`, and ends when `go` exists."""
+    """Return a function that starts a process that prepares `out` and waits at the end for `go`."""
     (tmp_path / "config.yaml").write_text(dump_config(make_config()), encoding="utf-8")
 
     def start() -> subprocess.Popen[str]:
@@ -583,7 +591,7 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.01)
 
 
-def test_a_second_process_reports_that_it_waits(
+def test_a_second_process_says_that_it_is_waiting(
     held_up: Callable[[], subprocess.Popen[str]], tmp_path: Path
 ) -> None:
     first = held_up()
@@ -630,13 +638,13 @@ def test_without_locks_the_leftovers_of_others_are_kept(
 ) -> None:
     no_locks = Mock(side_effect=OSError(37, "No locks available"))
     monkeypatch.setattr("filelock.FileLock.acquire", no_locks)
-    (tmp_path / ".out.partial-1").mkdir()  # it may be at work
+    (tmp_path / ".out.partial-1").mkdir()  # it may belong to a running process
     (tmp_path / f".out.partial-{os.getpid()}").mkdir()
     prepare(make_config(), tmp_path / "out")
     assert names(tmp_path) == [".out.partial-1", "corpus.tsv", "out"]
 
 
-def test_an_empty_folder_and_the_current_one_may_be_used(
+def test_the_output_may_be_an_empty_folder_or_the_current_one(
     make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "empty").mkdir()
@@ -664,7 +672,7 @@ def test_a_full_disk_leaves_nothing_and_is_reported(
 
 @pytest.mark.parametrize("also_prepared", [True, False])
 @pytest.mark.parametrize("name", ["notes.txt", "best.safetensors", "checkpoint.pt", "config.yaml"])
-def test_a_folder_that_holds_something_else_is_kept(
+def test_a_folder_with_other_files_is_not_overwritten(
     make_config: Make, tmp_path: Path, name: str, also_prepared: bool
 ) -> None:
     folder = tmp_path / "out"
@@ -676,7 +684,7 @@ def test_a_folder_that_holds_something_else_is_kept(
     assert message == f"{folder}: not empty and not prepared data; delete it, or move your files"
 
 
-def test_a_file_in_the_folders_place_is_kept(make_config: Make, tmp_path: Path) -> None:
+def test_a_file_at_the_output_path_is_not_overwritten(make_config: Make, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("mine")
     assert "delete it, or move your files" in refusal(make_config(), tmp_path / "out")
     assert (tmp_path / "out").read_text() == "mine"
@@ -741,7 +749,7 @@ def test_a_missing_corpus_is_refused(make_config: Make, tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------ real corpora
 
 
-def test_the_real_tutorial_with_its_own_split(corpora: Path, tmp_path: Path) -> None:
+def test_the_real_tutorial_is_prepared_with_its_own_split(corpora: Path, tmp_path: Path) -> None:
     data = {
         "train_path": str(corpora / "english-german-train.pkl"),
         "test_path": str(corpora / "english-german-test.pkl"),
@@ -758,7 +766,7 @@ def test_the_real_tutorial_with_its_own_split(corpora: Path, tmp_path: Path) -> 
     assert sum(report["pairs"].values()) - 1000 == 9000 - sum(report["dropped"].values())
 
 
-def test_the_real_multi30k(corpora: Path, tmp_path: Path) -> None:
+def test_the_real_multi30k_is_prepared(corpora: Path, tmp_path: Path) -> None:
     tree = {"data": {"source": "multi30k", "path": str(corpora / "multi30k")}}
     report = prepare(parse_config(tree, "test"), tmp_path / "out").report
     assert report["read"] == 29_000
@@ -768,7 +776,7 @@ def test_the_real_multi30k(corpora: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_no_sentence_of_everyday_is_in_two_splits(corpora: Path, tmp_path: Path) -> None:
+def test_everyday_has_no_sentence_in_two_splits(corpora: Path, tmp_path: Path) -> None:
     config = load_config("everyday.yaml", [f"data.path={corpora / 'tatoeba-deu.txt'}"])
     prepared = prepare(config, tmp_path / "data")
     # Read again, since half of the names in prepared training text are hidden.

@@ -1,4 +1,4 @@
-"""Prepared data on disk: memory-mapped, read as written; damage is reported."""
+"""Prepared data on disk: memory-mapped and read unchanged; damage is reported."""
 
 import json
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def write(stem: Path, *chunks: list[list[int]]) -> Sequences:
         [[]],
     ],
 )
-def test_sentences_are_read_as_they_were_written(
+def test_sentences_are_written_and_read_unchanged(
     tmp_path: Path, chunks: list[list[list[int]]]
 ) -> None:
     expected = [sentence for chunk in chunks for sentence in chunk]
@@ -52,13 +52,13 @@ def test_sentences_are_read_as_they_were_written(
     assert sequences.lengths.tolist() == [len(sentence) for sentence in expected]
 
 
-def test_several_sentences_are_read_in_the_order_asked_for(tmp_path: Path) -> None:
+def test_several_sentences_are_read_in_the_requested_order(tmp_path: Path) -> None:
     sequences = write(tmp_path / "train.source", SENTENCES)
     assert sequences.rows(np.array([4, 1, 0, 4])) == [[2**31 - 1, 0], [], [5, 6, 7], [2**31 - 1, 0]]
     assert sequences.rows(np.array([], np.int64)) == []
 
 
-def test_sentences_are_mapped_and_read_only(tmp_path: Path) -> None:
+def test_sentences_are_memory_mapped_and_read_only(tmp_path: Path) -> None:
     sequences = write(tmp_path / "train.source", SENTENCES)
     for array in (sequences.ids, sequences.offsets, sequences[0]):
         assert isinstance(array, np.memmap)
@@ -66,7 +66,7 @@ def test_sentences_are_mapped_and_read_only(tmp_path: Path) -> None:
     assert np.shares_memory(sequences[0], sequences.ids)
 
 
-def test_files_are_little_endian_whatever_the_machine(tmp_path: Path) -> None:
+def test_files_are_little_endian_on_every_machine(tmp_path: Path) -> None:
     write(tmp_path / "a", [[1, 2], [3]])
     assert (tmp_path / "a.ids").read_bytes().hex() == "010000000200000003000000"
     assert (tmp_path / "a.offsets").read_bytes() == bytes([0] * 8 + [2] + [0] * 7 + [3] + [0] * 7)
@@ -95,14 +95,14 @@ EXAMPLES = [
 ]
 
 
-def test_examples_are_read_as_they_were_written(tmp_path: Path) -> None:
+def test_examples_are_written_and_read_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "test.jsonl"
     write_examples(path, EXAMPLES)
     assert read_examples(path) == EXAMPLES
     assert path.read_bytes().count(b"\n") == len(EXAMPLES)
 
 
-def test_examples_are_json_that_people_can_read(tmp_path: Path) -> None:
+def test_examples_are_human_readable_json(tmp_path: Path) -> None:
     write_examples(tmp_path / "test.jsonl", EXAMPLES[1:2])
     line = (tmp_path / "test.jsonl").read_text(encoding="utf-8")
     assert "„Anführung“ – ß" in line
@@ -135,7 +135,7 @@ def test_damaged_examples_are_refused_in_one_line(tmp_path: Path, line: bytes) -
     with pytest.raises(UserError, match=r"test\.jsonl: cannot be read: .*; delete the") as caught:
         read_examples(path)
     assert "\n" not in str(caught.value)
-    # Python's own message
+    # The message must not be Python's own.
     assert not any(word in str(caught.value) for word in ("__init__", "argument", "codec"))
 
 
@@ -144,7 +144,7 @@ def test_missing_examples_are_refused(tmp_path: Path) -> None:
         read_examples(tmp_path / "test.jsonl")
 
 
-def test_a_folder_without_prepared_data(tmp_path: Path) -> None:
+def test_a_folder_without_prepared_data_is_refused(tmp_path: Path) -> None:
     for content in (None, "", "[]", "{}", "[" * 10):
         if content is not None:
             (tmp_path / "prepared.json").write_text(content)
@@ -176,7 +176,7 @@ def test_a_damaged_report_is_refused(
         open_prepared(folder, config.data, config.tokenizer)
 
 
-def test_opening_gives_what_was_prepared(
+def test_opening_restores_the_prepared_data(
     make_config: Callable[..., Config], tmp_path: Path
 ) -> None:
     config = make_config()

@@ -57,9 +57,19 @@ def refusal(pairs: Iterator[object]) -> str:
         lambda text: text.removesuffix("\n"),
         lambda text: "\n" + text.replace("\n", "\n \n\r\n"),
     ],
-    ids=["plain", "CRLF", "BOM", "header", "header of three", "no last end", "blank lines"],
+    ids=[
+        "plain",
+        "CRLF",
+        "BOM",
+        "header",
+        "header with three fields",
+        "no final newline",
+        "blank lines",
+    ],
 )
-def test_tsv(tmp_path: Path, name: str, change: Callable[[str], str]) -> None:
+def test_all_variants_of_tsv_are_read(
+    tmp_path: Path, name: str, change: Callable[[str], str]
+) -> None:
     assert list(read_tsv(write(tmp_path / name, change(TSV)))) == PAIRS
 
 
@@ -77,7 +87,7 @@ def test_tsv(tmp_path: Path, name: str, change: Callable[[str], str]) -> None:
         ("\n", [""]),
     ],
 )
-def test_line_numbers(content: str, lines: list[str], tmp_path: Path) -> None:
+def test_a_file_is_split_into_lines(content: str, lines: list[str], tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_bytes(content.encode())
     assert list(read_lines(path)) == lines
@@ -89,14 +99,14 @@ def test_only_line_feeds_end_lines(tmp_path: Path) -> None:
     assert list(read_tsv(path)) == [(odd, f" {odd}"), (" x ", "y")]
 
 
-def test_a_pair_of_numbers_is_a_header_only_at_the_top(tmp_path: Path) -> None:
+def test_a_pair_of_numbers_is_a_header_only_in_the_first_line(tmp_path: Path) -> None:
     assert list(read_tsv(write(tmp_path / "a.txt", "1999\t1999\n1\t2\n"))) == [
         ("1999", "1999"),
         ("1", "2"),
     ]
 
 
-def test_tatoeba_numbers_are_left_out(tmp_path: Path) -> None:
+def test_tatoeba_ids_are_skipped(tmp_path: Path) -> None:
     lines = [f"{i}\t{s}\t{i + 9}\t{t}\n" for i, (s, t) in enumerate(PAIRS, 1276)]
     assert list(read_tsv(write(tmp_path / "a.tsv", "\ufeff" + "".join(lines)))) == PAIRS
     path = write(tmp_path / "b.tsv", lines[0] + "Go.\tGeh.\n")
@@ -117,7 +127,7 @@ def test_other_encodings_are_reported(tmp_path: Path, content: bytes) -> None:
     assert "iconv" in message
 
 
-def test_parallel(tmp_path: Path) -> None:
+def test_parallel_files_are_read_in_pairs(tmp_path: Path) -> None:
     source = write(tmp_path / "a.en", "\ufeffGo.\r\n\r\nI\u2028won!")
     target = write(tmp_path / "a.de.gz", "Geh.\nleer\nIch hab gewonnen!\n")
     expected = [("Go.", "Geh."), ("", "leer"), ("I\u2028won!", "Ich hab gewonnen!")]
@@ -125,14 +135,14 @@ def test_parallel(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [(3, 5), (5, 3), (0, 2)])
-def test_unequal_lengths_are_counted(tmp_path: Path, first: int, second: int) -> None:
+def test_unequal_lengths_are_reported(tmp_path: Path, first: int, second: int) -> None:
     source = write(tmp_path / "a.en", "x\n" * first)
     target = write(tmp_path / "a.de", "y\n" * second)
     message = refusal(read_parallel(source, target))
     assert f"{source} has {first} lines but {target} has {second}" in message
 
 
-def test_pickle(tmp_path: Path) -> None:
+def test_a_pickle_is_read_as_plain_strings(tmp_path: Path) -> None:
     np.array(PAIRS).dump(tmp_path / "a.pkl")
     assert list(read_pickle(tmp_path / "a.pkl")) == PAIRS
     assert {type(text) for pair in read_pickle(tmp_path / "a.pkl") for text in pair} == {str}
@@ -158,7 +168,9 @@ def empty(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.gz", "a.zip"])
 @pytest.mark.parametrize("damage", [truncated, garbled, plain])
-def test_damaged_archives(tmp_path: Path, name: str, damage: Callable[[Path], None]) -> None:
+def test_damaged_archives_are_refused(
+    tmp_path: Path, name: str, damage: Callable[[Path], None]
+) -> None:
     numbers = np.random.default_rng(1).integers(10**9, size=500)
     path = write(tmp_path / name, "".join(f"{number}\tx\n" for number in numbers))
     damage(path)
@@ -166,7 +178,7 @@ def test_damaged_archives(tmp_path: Path, name: str, damage: Callable[[Path], No
     assert message.startswith(f"{path}: ")
 
 
-def test_an_empty_zip_file_and_an_empty_zip(tmp_path: Path) -> None:
+def test_an_empty_file_and_an_empty_zip_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.zip"
     empty(path)
     assert "cannot be read" in refusal(read_tsv(path))
@@ -174,7 +186,7 @@ def test_an_empty_zip_file_and_an_empty_zip(tmp_path: Path) -> None:
     assert "no .txt or .tsv" in refusal(read_tsv(path))
 
 
-def test_unusual_and_encrypted_zips(tmp_path: Path) -> None:
+def test_unusual_and_encrypted_zips_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
         archive.writestr("deu.txt", TSV)
@@ -198,12 +210,12 @@ def test_zip_bombs_are_refused(tmp_path: Path, name: str, monkeypatch: pytest.Mo
     assert "unpacks to more than 10000 bytes" in refusal(read_tsv(path))
 
 
-def test_endless_lines_are_refused(tmp_path: Path) -> None:
+def test_overlong_lines_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.gz", "x\n" + "\0" * 2**21)
     assert "line 2 is longer than" in refusal(read_lines(path))
 
 
-def test_the_longest_allowed_line(tmp_path: Path) -> None:
+def test_lines_may_be_as_long_as_the_limit(tmp_path: Path) -> None:
     lines = ["x", "y" * MAX_LINE_BYTES, "", "z" * MAX_LINE_BYTES]
     assert list(read_lines(write(tmp_path / "a.txt", "\n".join(lines)))) == lines
     path = write(tmp_path / "b.txt", "\n".join([*lines[:3], lines[3] + "z", "x"]))
@@ -211,7 +223,7 @@ def test_the_longest_allowed_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_place_is_counted_from_the_top_of_a_long_file(tmp_path: Path, end: str) -> None:
+def test_error_positions_count_from_the_start_of_a_long_file(tmp_path: Path, end: str) -> None:
     lines = ["\ufeff", *(f"{number} ü" * 20 for number in range(30_000))]
     path = write(tmp_path / "a.txt", end.join([*lines, "ab"]))
     assert list(read_lines(path)) == ["", *lines[1:], "ab"]
@@ -227,13 +239,13 @@ def test_the_suggested_command_converts_the_file(tmp_path: Path, encoding: str) 
     assert refusal(read_lines(path)).endswith(f"with iconv -f {encoding} -t UTF-8")
 
 
-def test_bytes_are_counted_after_the_byte_order_mark(tmp_path: Path) -> None:
+def test_byte_positions_ignore_the_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"\xef\xbb\xbfa\xff\nb\n")
     assert "line 1 is not UTF-8 (byte 2)" in refusal(read_lines(path))
 
 
-def test_lines_that_have_arrived_are_yielded_before_others_come() -> None:
+def test_lines_are_yielded_as_soon_as_they_arrive() -> None:
     reading, writing = os.pipe()
     with open(reading, "rb") as stream, open(writing, "wb", buffering=0) as file:  # noqa: PTH123
         lines = decode_lines(stream, "a pipe")
@@ -246,11 +258,11 @@ def test_lines_that_have_arrived_are_yielded_before_others_come() -> None:
 
 
 @pytest.mark.parametrize("name", ["none.txt", "none.gz", "none.zip", "", "nul\0"])
-def test_missing_files(tmp_path: Path, name: str) -> None:
+def test_missing_files_are_refused(tmp_path: Path, name: str) -> None:
     assert "cannot be read" in refusal(read_tsv(tmp_path / name))
 
 
-def test_a_first_line_that_names_the_columns_is_skipped_and_reported(
+def test_a_first_line_with_column_names_is_skipped_and_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "pairs.tsv"

@@ -1,4 +1,4 @@
-"""The report of a preparation, as numbers and as text."""
+"""The report of `nmt prepare`, as numbers and as text."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def test_lengths_are_summarised() -> None:
     }
 
 
-def test_no_sentences_have_no_lengths() -> None:
+def test_all_lengths_are_zero_without_sentences() -> None:
     nothing = length_summary(np.empty(0, np.int64))
     assert nothing == {"mean": 0.0, "median": 0, "p95": 0, "longest": 0}
 
@@ -41,7 +41,7 @@ def report(**changes: Any) -> dict[str, Any]:
     }
 
 
-def test_the_report_as_text() -> None:
+def test_the_report_is_formatted_as_text() -> None:
     assert format_report(report()).split("\n") == [
         "pairs read       12,000",
         "dropped          duplicate 1,500, too long 3",
@@ -56,10 +56,10 @@ def test_the_report_as_text() -> None:
     ]
 
 
-def test_hidden_names_are_reported_where_there_are_any() -> None:
+def test_hidden_names_are_reported_if_there_are_any() -> None:
     lines = format_report(report(hidden_names=2345)).split("\n")
     assert lines[3] == "hidden names     in 2,345 pairs of train"
 
 
-def test_no_dropped_pairs_are_reported_too() -> None:
+def test_the_report_says_if_no_pairs_were_dropped() -> None:
     assert format_report(report(dropped={})).split("\n")[1] == "dropped          none"

@@ -37,7 +37,7 @@ def refusal(folder: Path, content: bytes) -> str:
 
 
 def rename_core(content: bytes, new: bytes) -> bytes:
-    """Name numpy's core as another major version does, length prefixes included."""
+    """Rename numpy's core as in another major version, including length prefixes."""
     old = NEW_CORE if NEW_CORE in content else OLD_CORE
     for module in (b"multiarray", b"numeric"):
         was, becomes = old + module, new + module
@@ -87,7 +87,7 @@ def attack(function: Callable[..., object], *arguments: object, protocol: int = 
 
 
 def marking(path: Path) -> dict[str, tuple[bytes, str]]:
-    """Return pickles that would create the file `path`, with what each should be refused for."""
+    """Return pickles that would create the file `path`, each with a part of the expected error."""
     touch, shell = f"open({str(path)!r}, 'w').close()", f"touch {path}".encode()
     code, text = touch.encode(), str(path).encode()
     return {
@@ -154,7 +154,7 @@ def test_attacks_are_refused_by_name_and_nothing_runs(tmp_path: Path, name: str)
     assert not (tmp_path / "executed").exists()
 
 
-def test_the_attacks_are_real(tmp_path: Path) -> None:
+def test_the_attacks_work_against_the_standard_unpickler(tmp_path: Path) -> None:
     # Otherwise the test above would prove nothing.
     pickle.loads(marking(tmp_path / "executed")["exec"][0])
     assert (tmp_path / "executed").exists()
@@ -175,7 +175,7 @@ def assembled(
     return b"\x80\x03" + start + b"(I1\n" + shape + dtype + b"I00\n" + content + b"tb."
 
 
-def test_the_assembled_pickle_is_good(tmp_path: Path) -> None:
+def test_the_assembled_pickle_is_valid(tmp_path: Path) -> None:
     assert load(tmp_path, assembled()) == [["a", "b"]]
 
 
@@ -227,7 +227,7 @@ def test_the_assembled_pickle_is_good(tmp_path: Path) -> None:
         (pickle.dumps(np.array([["a", "b", "c"]])), "shape (1, 3)"),
         (pickle.dumps(np.array(["a", "b"])), "shape (2,)"),
         (pickle.dumps(np.str_("a")), "scalar"),
-        # Resources: a high memo number, absurd lengths, deep nesting, an object that holds itself.
+        # Resources: a high memo number, absurd lengths, deep nesting, a self-containing object.
         (b"\x80\x02Nr\xff\xff\xff\xff.", "holds NoneType"),
         (b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x0fx.", "not a readable pickle"),
         (b"\x80\x05\x96\xff\xff\xff\xff\xff\xff\x00\x00x.", "not a readable pickle"),
@@ -237,7 +237,7 @@ def test_the_assembled_pickle_is_good(tmp_path: Path) -> None:
         (assembled(shape=b"]q\x00h\x00a"), "an array with an invalid shape"),
         (b"\x80\x02" + b"K\x01" * 3 + b"\x86" * 9 + b".", "not a readable pickle"),
         (b"\x80\x04\x8c\x01\n\x8c\x05\x1b[31m\x93.", "refused: ?.?[31m"),
-        # A tuple that holds the same tuple twice, and so on: exponentially large when expanded.
+        # A tuple that contains the same tuple twice, and so on: exponentially large when expanded.
         (
             b"\x80\x04)q\x00"
             + b"".join(b"h%ch%c\x86q%c" % (i, i, i + 1) for i in range(60))
@@ -282,7 +282,7 @@ ONE_LONG = np.array([["a" * 20_000, "b"], *[[f"word {i}", "Wort"] for i in range
 MANY_SHORT = np.array([[f"i {i}", f"ich {i}"] for i in range(100_000)], object)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="measures as Linux does")
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss has other units elsewhere")
 @pytest.mark.parametrize(
     ("content", "outcome"),
     [
@@ -306,8 +306,8 @@ def test_memory_is_bounded_by_the_size_of_the_file(
     assert int(peak) < 20 * len(content) + 300_000_000
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # pickletools, of odd escapes
-def test_random_damage_is_a_user_error_at_most(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # pickletools warns of odd escapes
+def test_random_damage_never_raises_anything_but_a_user_error(tmp_path: Path) -> None:
     good = [pickle.dumps(np.array(ROWS), protocol) for protocol in range(6)]
     random = np.random.default_rng(1)
     for number in range(1200):
@@ -318,7 +318,7 @@ def test_random_damage_is_a_user_error_at_most(tmp_path: Path) -> None:
             load(tmp_path, bytes(content))
 
 
-def test_large_and_missing_files(tmp_path: Path) -> None:
+def test_large_and_missing_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "corpus.pkl"
     with pytest.raises(UserError, match=r"corpus\.pkl: cannot be read"):
         load_string_array(path)
@@ -329,7 +329,7 @@ def test_large_and_missing_files(tmp_path: Path) -> None:
         load_string_array(path, max_bytes=10)
 
 
-def test_numpys_unpickler_agrees(tmp_path: Path) -> None:
+def test_numpys_unpickler_loads_the_same_array(tmp_path: Path) -> None:
     content = pickle.dumps(np.array(ROWS), 4)
     expected = pickle.load(io.BytesIO(content))
     (tmp_path / "a.pkl").write_bytes(content)

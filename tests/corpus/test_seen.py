@@ -37,12 +37,12 @@ def seen(tmp_path: Path) -> Seen:
     return read_seen(tmp_path, SEED)
 
 
-def test_words_are_frequent_from_the_fifth_time_in_any_case(seen: Seen) -> None:
+def test_words_are_frequent_from_five_occurrences_ignoring_case(seen: Seen) -> None:
     assert seen.source_words == {"a", "cat"}
     assert seen.target_words == {"eine", "katze"}
 
 
-def test_any_number_of_words_is_counted(
+def test_counting_in_parts_does_not_change_the_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seen: Seen
 ) -> None:
     monkeypatch.setattr(module, "_MOST_DIFFERENT", 2)
@@ -55,21 +55,21 @@ def test_any_number_of_words_is_counted(
 @pytest.mark.parametrize(
     ("source", "target", "rare"),
     [
-        ("A cat!", "Eine Katze 2.", False),  # numbers and punctuation are no words
+        ("A cat!", "Eine Katze 2.", False),  # numbers and punctuation are not words
         ("A cat sleeps.", "Eine Katze.", True),
         ("A cat.", "Eine Katze schläft.", True),
         ("A dog.", "Eine Katze.", True),
-        ("Katze.", "Cat.", True),  # each side has words of its own
+        ("Katze.", "Cat.", True),  # each side has its own list
         ("", "", False),
     ],
 )
-def test_either_side_may_hold_the_rare_word(
+def test_a_rare_word_on_either_side_counts(
     seen: Seen, source: str, target: str, rare: bool
 ) -> None:
     assert seen.has_rare_word(source, target) is rare
 
 
-def test_a_target_is_recognised_by_its_text(seen: Seen) -> None:
+def test_training_targets_are_recognized_by_their_text(seen: Seen) -> None:
     assert len(seen.target_keys) == 2
     assert seen.is_target("Eine Katze schläft.")
     assert seen.is_target("Die KATZE frisst, eine Katze rennt.")
@@ -85,7 +85,7 @@ def test_prepare_uses_only_training_pairs(
     prepared = prepare(config, tmp_path / "out")
     seen = read_seen(prepared.folder, config.data.seed)
     assert len(seen.target_keys) == 250
-    assert {"tom", "green"} <= seen.source_words  # also where a placeholder has taken its place
+    assert {"tom", "green"} <= seen.source_words  # even if a placeholder replaced it
     assert not any(seen.is_target(e.reference) for e in prepared.examples("test"))
     lines = Path(str(config.data.path)).read_text(encoding="utf-8").splitlines()
     assert sum(seen.is_target(line.split("\t")[1]) for line in lines) == 250

@@ -1,4 +1,4 @@
-"""Random segmentation: it preserves the text, and the seed determines it on every machine."""
+"""Random segmentation: it preserves the text, and is reproducible on every machine."""
 
 import json
 import subprocess
@@ -75,12 +75,12 @@ def random_words(number: int) -> list[str]:
 TEXT = "wir sehe das grüne alte Haus. the old green house, Tom!"
 
 
-def test_rate_0_is_sentencepieces_own_bpe(models: dict[str, SubwordTokenizer]) -> None:
+def test_rate_0_equals_sentencepieces_bpe(models: dict[str, SubwordTokenizer]) -> None:
     corpus = [models["bpe"].encode(word) for word in random_words(600)]
     assert draw(sampler(models["bpe"], "bpe", 0, corpus)) == corpus
 
 
-def test_rate_1_spells_bpe_by_letters(models: dict[str, SubwordTokenizer]) -> None:
+def test_rate_1_splits_bpe_into_letters(models: dict[str, SubwordTokenizer]) -> None:
     [drawn] = draw(sampler(models["bpe"], "bpe", 1, [models["bpe"].encode("the house")]))
     assert models["bpe"].pieces(drawn) == list("▁the▁house")
 
@@ -97,7 +97,9 @@ def test_sampled_pieces_spell_the_same_text(
     assert all([model.decode(ids) for ids in corpus] == texts for corpus in drawn)
     if rate < 1:
         assert len({tuple(corpus[0]) for corpus in drawn}) > 10
-        assert any(corpus[2] != corpus[3] for corpus in drawn)  # each for itself
+        assert any(
+            corpus[2] != corpus[3] for corpus in drawn
+        )  # each sentence is drawn independently
 
 
 def test_a_sentence_that_would_get_too_long_keeps_its_segmentation(
@@ -110,7 +112,7 @@ def test_a_sentence_that_would_get_too_long_keeps_its_segmentation(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_words_that_carry_their_mark_at_the_end_are_drawn_one_by_one(
+def test_with_end_marks_words_are_segmented_independently(
     training_texts: Texts, tmp_path: Path, kind: str
 ) -> None:
     model = tokenizer_of(kind, training_texts, tmp_path, word_mark="end")
@@ -123,7 +125,7 @@ def test_words_that_carry_their_mark_at_the_end_are_drawn_one_by_one(
     assert all(found == ["the"] * 4 + [""] for found in words)
 
 
-def test_rate_1_spells_bpe_with_marks_at_the_end_by_letters(
+def test_rate_1_splits_bpe_with_end_marks_into_letters(
     training_texts: Texts, tmp_path: Path
 ) -> None:
     model = tokenizer_of("bpe", training_texts, tmp_path, word_mark="end")
@@ -132,7 +134,7 @@ def test_rate_1_spells_bpe_with_marks_at_the_end_by_letters(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_higher_rate_changes_more(models: dict[str, SubwordTokenizer], kind: str) -> None:
+def test_a_higher_rate_changes_more_words(models: dict[str, SubwordTokenizer], kind: str) -> None:
     corpus = [models[kind].encode(word) for word in random_words(200)]
 
     def changed(rate: float) -> int:
@@ -156,9 +158,7 @@ def test_the_rate_of_unigram_is_the_share_of_words_that_change(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_generator_draws_the_same_whatever_was_drawn_before(
-    models: dict[str, SubwordTokenizer], kind: str
-) -> None:
+def test_draws_depend_only_on_the_generator(models: dict[str, SubwordTokenizer], kind: str) -> None:
     corpus = [models[kind].encode(TEXT)]
     first, second = (sampler(models[kind], kind, 0.5, corpus) for _ in range(2))
     for seed in range(20, 30):
@@ -187,7 +187,7 @@ print(json.dumps(drawn))
 """
 
 
-def test_another_process_draws_the_same(training_texts: Texts, tmp_path: Path) -> None:
+def test_another_process_draws_the_same_segmentation(training_texts: Texts, tmp_path: Path) -> None:
     models = {kind: tokenizer_of(kind, training_texts, tmp_path / kind) for kind in KINDS}
     paths = [str(tmp_path / kind / "joint.model") for kind in KINDS]
     here = [
@@ -203,7 +203,7 @@ def test_another_process_draws_the_same(training_texts: Texts, tmp_path: Path) -
 @pytest.mark.parametrize(
     "text", ["a😀b", "😀", "你好 Ω", "<0xF0><0x41> <pad> <unk> 1<2>3", "x\u200dy"]
 )
-def test_bytes_and_spelled_out_special_tokens_survive(
+def test_bytes_and_text_like_special_tokens_are_preserved(
     models: dict[str, SubwordTokenizer], kind: str, text: str
 ) -> None:
     model = models[kind]

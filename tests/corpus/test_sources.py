@@ -96,7 +96,7 @@ def test_the_tutorials_file_is_downloaded(
 
 
 @pytest.mark.parametrize("source", ["pickle", "tsv"])
-def test_given_splits(tmp_path: Path, source: str) -> None:
+def test_given_splits_are_read(tmp_path: Path, source: str) -> None:
     paths = {}
     for split in SPLITS:
         path = tmp_path / f"{split}.txt"
@@ -111,7 +111,7 @@ def test_given_splits(tmp_path: Path, source: str) -> None:
     }
 
 
-def test_a_test_split_beside_a_corpus_to_split(tmp_path: Path) -> None:
+def test_a_test_split_can_be_given_with_a_corpus_to_split(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "a.tsv", "go\tgeh")
     assert set(opened("tsv", path=path, test_path=path).files) == {"train", "test"}
 
@@ -125,7 +125,7 @@ def test_tsv_has_english_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
-def test_parallel_by_stem_or_by_names(tmp_path: Path, ending: str) -> None:
+def test_parallel_files_are_given_by_stem_or_by_name(tmp_path: Path, ending: str) -> None:
     english = write_lines(tmp_path / f"a.b.en{ending}", "go")
     german = write_lines(tmp_path / f"a.b.de{ending}", "geh")
     for path in (tmp_path / "a.b", (english, german)):
@@ -150,7 +150,9 @@ def test_multi30k_is_downloaded(tmp_path: Path, downloads: list[tuple[str, Path,
     assert "en → nl" in refusal("multi30k", target_language="nl")
 
 
-def test_multi30k_from_a_folder(tmp_path: Path, downloads: list[tuple[str, Path, object]]) -> None:
+def test_multi30k_is_read_from_a_folder(
+    tmp_path: Path, downloads: list[tuple[str, Path, object]]
+) -> None:
     for name in ("train", "val", "test_2016_flickr"):
         write_lines(tmp_path / f"{name}.en.gz", name)
         write_lines(tmp_path / f"{name}.de", f"{name} auf Deutsch")
@@ -177,7 +179,7 @@ def test_tatoeba_is_downloaded_for_either_direction(
 ATTRIBUTION = "CC-BY 2.0 (France) Attribution: tatoeba.org #2877272 (CM) & #8597805 (Roujin)"
 
 
-def test_tatoeba_from_a_copy(tmp_path: Path) -> None:
+def test_tatoeba_is_read_from_a_copy(tmp_path: Path) -> None:
     path = tmp_path / "deu-eng.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("_about.txt", "about")
@@ -190,7 +192,9 @@ def test_tatoeba_from_a_copy(tmp_path: Path) -> None:
         assert next(opened("tatoeba", path=copy, **TO_ENGLISH).pairs("train")) == ("Geh.", "Go.")
 
 
-def test_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sample_is_read_in_either_direction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for split in SPLITS:
         for language in ("en", "de"):
             write_lines(tmp_path / f"{split}.{language}", f"{split} {language}")
@@ -214,29 +218,29 @@ def test_home_folders_are_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("path", ["none.tsv", "x" * 5000, "nul\0"])
 @pytest.mark.parametrize("source", ["pickle", "tsv", "parallel", "multi30k"])
-def test_missing_files(tmp_path: Path, source: str, path: str) -> None:
+def test_missing_files_are_refused(tmp_path: Path, source: str, path: str) -> None:
     assert "no such file" in refusal(source, path=tmp_path / path)
 
 
 @pytest.mark.parametrize("path", ["", "/"])
 @pytest.mark.parametrize("source", ["pickle", "tsv"])
-def test_a_folder_in_place_of_a_file(tmp_path: Path, source: str, path: str) -> None:
+def test_a_folder_in_place_of_a_file_is_refused(tmp_path: Path, source: str, path: str) -> None:
     assert "is a folder, not a file" in refusal(source, path=tmp_path / path)
 
 
-def test_a_missing_half(tmp_path: Path) -> None:
+def test_a_missing_file_of_a_parallel_pair_is_refused(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "a.en", "go")
     assert f"{tmp_path / 'a.de'}: no such file" in refusal("parallel", path=tmp_path / "a")
     assert "no such file" in refusal("parallel", path=[path, tmp_path / "a.de"])
 
 
 @pytest.mark.parametrize("source", ["pickle", "tsv", "multi30k"])
-def test_a_pair_of_paths_is_for_parallel(tmp_path: Path, source: str) -> None:
+def test_only_parallel_accepts_two_paths(tmp_path: Path, source: str) -> None:
     assert "takes one path" in refusal(source, path=[tmp_path / "a", tmp_path / "b"])
 
 
 @pytest.mark.parametrize("source", ["pickle", "tsv", "parallel"])
-def test_empty_files(tmp_path: Path, source: str) -> None:
+def test_empty_files_are_refused(tmp_path: Path, source: str) -> None:
     path = write_lines(tmp_path / "a.en")
     write_lines(tmp_path / "a.de")
     name = tmp_path / "a" if source == "parallel" else path
@@ -250,18 +254,18 @@ def corpora() -> Path:
     return Path(folder)
 
 
-def test_the_real_tatoeba() -> None:
+def test_the_real_tatoeba_is_read_as_tsv() -> None:
     pairs = list(opened("tsv", path=corpora() / "tatoeba-deu.txt").pairs("train"))
     assert len(pairs) == 50_001
     assert pairs[0] == ("Go.", "Geh.")
 
 
-def test_the_real_tatoeba_by_name() -> None:
+def test_the_real_tatoeba_is_read_by_name() -> None:
     corpus = opened("tatoeba", path=corpora() / "tatoeba-deu.txt", **TO_ENGLISH)
     assert next(corpus.pairs("train")) == ("Geh.", "Go.")
 
 
-def test_the_real_tutorial() -> None:
+def test_the_real_tutorial_is_read() -> None:
     paths = {
         "train_path": corpora() / "english-german-train.pkl",
         "test_path": corpora() / "english-german-test.pkl",
@@ -271,12 +275,12 @@ def test_the_real_tutorial() -> None:
     assert next(corpus.pairs("test")) == ("im a purist", "ich bin ein purist")
 
 
-def test_the_real_multi30k() -> None:
+def test_the_real_multi30k_is_read() -> None:
     corpus = opened("multi30k", path=corpora() / "multi30k")
     counts = [sum(1 for _ in corpus.pairs(split)) for split in SPLITS]
     assert counts == [29_000, 1_014, 1_000]
 
 
 @pytest.mark.parametrize("name", MULTI30K_BLOBS)
-def test_the_hashes_of_the_real_multi30k(name: str) -> None:
+def test_the_hashes_of_the_real_multi30k_match(name: str) -> None:
     assert git_blob_id(corpora() / "multi30k" / f"{name}.gz") == MULTI30K_BLOBS[name]

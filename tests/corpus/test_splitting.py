@@ -46,7 +46,7 @@ def test_all_pairs_of_a_source_go_to_one_part() -> None:
         assert len(set(parts[keys() == key])) == 1
 
 
-def test_parts_reach_their_sizes_by_whole_groups() -> None:
+def test_parts_reach_their_sizes_with_whole_groups() -> None:
     counts = np.bincount(assign(keys()), minlength=4)
     assert counts[Part.DROPPED] == 0
     assert 30 <= counts[Part.TEST] < 34
@@ -70,7 +70,7 @@ def test_reserved_sources_stay_in_training() -> None:
     assert (parts == Part.TEST).sum() >= 30
 
 
-def test_dropped_pairs_stay_dropped_and_count_for_nothing() -> None:
+def test_dropped_pairs_stay_dropped_and_do_not_count_towards_sizes() -> None:
     kept = np.arange(400) % 2 == 0
     parts = assign(keys(), kept=kept)
     assert ((parts == Part.DROPPED) == ~kept).all()
@@ -101,7 +101,7 @@ def test_too_few_pairs_are_refused(pairs: int, sizes: dict[Part, int]) -> None:
     )
 
 
-def test_reserved_pairs_do_not_make_up_for_too_few_others() -> None:
+def test_reserved_pairs_cannot_be_held_out() -> None:
     with pytest.raises(UserError, match="too few to hold out 4 test pairs"):
         assign(np.arange(10), {Part.TEST: 4}, reserved=np.arange(7))
 
@@ -111,20 +111,20 @@ def test_the_minimum_number_of_pairs_is_accepted() -> None:
     assert parts.tolist() == [3, 3, 3, 2, 2, 1]
 
 
-def test_a_duplicate_has_both_sides_of_a_kept_pair_before_it() -> None:
+def test_a_duplicate_equals_an_earlier_kept_pair_on_both_sides() -> None:
     source, target = sentence_keys("aabaab", 1), sentence_keys("baabab", 1)
     kept = np.array([False, True, True, True, True, True])
     first = first_occurrences(source, target, kept)
     assert first.tolist() == [False, True, True, True, False, True]
 
 
-def test_plain_text_consists_of_words_only() -> None:
+def test_plain_text_consists_only_of_words_in_one_case() -> None:
     assert plain("„Wirklich?“, fragte TOM – ja.") == plain("wirklich fragte Tom ja")
     assert plain("Straße") == plain("STRASSE")
     assert plain("Ich gehe.") != plain("Ich stehe.")
 
 
-def test_linked_pairs_are_one_group() -> None:
+def test_linked_pairs_form_one_group() -> None:
     def groups(pairs: list[tuple[int, int]]) -> dict[int, set[int]]:
         sources, targets = np.array(pairs, np.int64).T
         found: dict[int, set[int]] = {}

@@ -50,7 +50,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "tsv", "jsonl", "json", "folder"])
-def test_every_format_in_either_direction(tmp_path: Path, ending: str) -> None:
+def test_every_format_is_read_in_either_direction(tmp_path: Path, ending: str) -> None:
     path = write(tmp_path / f"table.{ending}", FLAT)
     assert list(opened("table", path).pairs("train")) == PAIRS
     german = opened("table", path, source_language="de", target_language="en")
@@ -58,14 +58,14 @@ def test_every_format_in_either_direction(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("ending", ["parquet", "jsonl", "folder"])
-def test_a_field_with_both_languages(tmp_path: Path, ending: str) -> None:
+def test_a_field_may_contain_both_languages(tmp_path: Path, ending: str) -> None:
     path = write(tmp_path / f"table.{ending}", NESTED)
     assert list(opened("table", path).pairs("train")) == PAIRS
     named = opened("table", path, columns=["translation.de", "translation.en"])
     assert next(named.pairs("train")) == PAIRS[0][::-1]
 
 
-def test_columns_found_and_named(tmp_path: Path) -> None:
+def test_columns_are_found_or_named(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", [{"src": "go", "tgt": "geh"}])
     assert list(opened("table", path).pairs("train")) == [("go", "geh")]
     path = write(tmp_path / "b.parquet", [{"premise": "go", "other": "geh"}])
@@ -80,13 +80,13 @@ def test_columns_found_and_named(tmp_path: Path) -> None:
         list(opened("table", path, columns=["text", "other"]).pairs("train"))
 
 
-def test_rows_without_text_are_left_out(tmp_path: Path) -> None:
+def test_rows_without_text_are_skipped(tmp_path: Path) -> None:
     rows = [{"en": "go", "de": None}, {"en": "hi", "de": "hallo"}]
     path = write(tmp_path / "a.parquet", rows)
     assert list(opened("table", path).pairs("train")) == [("hi", "hallo")]
 
 
-def test_a_folder_of_splits(tmp_path: Path) -> None:
+def test_a_folder_may_contain_splits(tmp_path: Path) -> None:
     for name, number in (("train-0", 0), ("train-1", 1), ("dev", 2), ("test", 3)):
         write(tmp_path / "corpus" / f"{name}.parquet", FLAT[number : number + 1])
     (tmp_path / "corpus" / "README.md").write_text("about")
@@ -98,7 +98,7 @@ def test_a_folder_of_splits(tmp_path: Path) -> None:
     }
 
 
-def test_given_splits(tmp_path: Path) -> None:
+def test_given_splits_are_read(tmp_path: Path) -> None:
     train = write(tmp_path / "test-of-mine.parquet", FLAT[:5])
     test = write(tmp_path / "more.jsonl", FLAT[5:7])
     corpus = open_corpus(DataConfig(source="table", train_path=train, test_path=test))
@@ -107,7 +107,7 @@ def test_given_splits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.jsonl", "a.csv", "a.arrow", "none.csv", "a.txt"])
-def test_what_cannot_be_read_is_one_line(tmp_path: Path, name: str) -> None:
+def test_unreadable_files_are_reported_in_one_line(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"\x00\xff{no table")
     if name.startswith("none"):
         (tmp_path / name).unlink()
@@ -133,7 +133,7 @@ configs:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A folder as the hub has it."""
+    """A folder with the layout of a Hub dataset."""
     folder = tmp_path / "wmt99"
     write(folder / "de-en" / "train.parquet", NESTED)
     write(folder / "de-en" / "validation.parquet", NESTED[:3])
@@ -142,7 +142,7 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_dataset_of_the_hub(repository: Path, tmp_path: Path) -> None:
+def test_a_dataset_of_the_hub_is_read(repository: Path, tmp_path: Path) -> None:
     corpus = opened("hub", repository, subset="de-en")
     assert list(corpus.pairs("train")) == PAIRS
     assert list(corpus.pairs("validation")) == PAIRS[:3]
@@ -151,7 +151,7 @@ def test_a_dataset_of_the_hub(repository: Path, tmp_path: Path) -> None:
     assert all(path.is_relative_to(tmp_path / "cache") for path in cached)
 
 
-def test_a_dataset_is_downloaded_and_then_read_without_a_network(
+def test_a_downloaded_dataset_can_be_read_offline(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -168,7 +168,7 @@ def test_a_dataset_is_downloaded_and_then_read_without_a_network(
     assert again.stdout.splitlines()[:-1] == done.stdout.splitlines()[:-1], again.stderr
 
 
-def test_a_dataset_that_is_not_there_is_one_line(repository: Path) -> None:
+def test_a_missing_dataset_is_reported_in_one_line(repository: Path) -> None:
     with pytest.raises(UserError, match=r"data\.subset") as caught:
         opened("hub", repository, subset="fr-en")
     assert "\n" not in str(caught.value)
@@ -177,7 +177,7 @@ def test_a_dataset_that_is_not_there_is_one_line(repository: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_without_the_library_it_says_how_to_get_it(
+def test_a_missing_library_is_reported_with_the_install_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path / "a.parquet", FLAT[:1])

@@ -1,4 +1,4 @@
-"""The target's pieces of a joint vocabulary come first; segmentation does not change."""
+"""In a joint vocabulary, the target's pieces get the first ids; segmentation does not change."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def lines_of(text: Path) -> list[str]:
 def put_first(
     texts: Texts, folder: Path, kind: str, carry_over: str = "none"
 ) -> tuple[Tokenizers, Tokenizers, list[int]]:
-    """Return the tokenizers before and after, and the new number of each old one."""
+    """Return the tokenizers before and after, and the new id of each old id."""
     data = DataConfig.model_validate({"carry_over": carry_over})
     config = TokenizerConfig.model_validate({"kind": kind, "vocabulary_size": SIZE})
     train_tokenizers(data, config, texts, folder)
@@ -52,7 +52,7 @@ def tokenizers(
     return put_first(training_texts, tmp_path_factory.mktemp(request.param), request.param)
 
 
-def test_all_pieces_are_there_under_their_new_numbers(
+def test_all_pieces_are_kept_under_new_ids(
     tokenizers: tuple[Tokenizers, Tokenizers, list[int]],
 ) -> None:
     before, after, numbers = tokenizers
@@ -62,7 +62,7 @@ def test_all_pieces_are_there_under_their_new_numbers(
     assert tuple(after.target.pieces(range(len(SPECIALS)))) == SPECIALS
 
 
-def test_the_target_has_fewer_under_the_same_numbers(
+def test_the_target_has_fewer_pieces_with_the_same_ids(
     tokenizers: tuple[Tokenizers, Tokenizers, list[int]],
 ) -> None:
     _, after, _ = tokenizers
@@ -89,7 +89,7 @@ def test_another_vocabulary_for_the_target_is_refused(
         load_tokenizers(DataConfig(), TokenizerConfig(), tmp_path / "mine")
 
 
-def test_training_text_is_segmented_as_before(
+def test_the_segmentation_of_training_text_does_not_change(
     tokenizers: tuple[Tokenizers, Tokenizers, list[int]], training_texts: Texts
 ) -> None:
     before, after, numbers = tokenizers
@@ -100,7 +100,7 @@ def test_training_text_is_segmented_as_before(
         assert after.target.encode(line) == expected == after.source.encode(line)
 
 
-def test_pieces_that_the_target_lacks_are_spelled_with_others(
+def test_pieces_that_the_target_lacks_are_replaced_by_smaller_ones(
     tokenizers: tuple[Tokenizers, Tokenizers, list[int]], training_texts: Texts
 ) -> None:
     _, after, _ = tokenizers
@@ -113,13 +113,13 @@ def test_pieces_that_the_target_lacks_are_spelled_with_others(
     assert otherwise > 10
 
 
-def test_placeholders_stay_with_the_target(training_texts: Texts, tmp_path: Path) -> None:
+def test_the_target_keeps_all_placeholders(training_texts: Texts, tmp_path: Path) -> None:
     _, after, _ = put_first(training_texts, tmp_path, "bpe", carry_over="all")
     placed = after.target.pieces(range(after.target.size))
     assert set(PLACEHOLDERS) <= set(placed)
 
 
-def test_random_segmentation_of_the_target_stays_within_it_and_finds_all_words_whole(
+def test_random_segmentation_uses_only_target_pieces_and_preserves_the_text(
     training_texts: Texts, tmp_path: Path
 ) -> None:
     _, after, _ = put_first(training_texts, tmp_path, "bpe")

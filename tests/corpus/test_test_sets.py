@@ -17,7 +17,7 @@ EN_DE = ("en", "de")
 
 @pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlainTextDataset:
-    """A test set of two lines in a tar file, added to those that sacrebleu knows."""
+    """A test set of two lines in a tar file, added to sacrebleu's."""
     archive = tmp_path / "server" / "toy.tgz"
     archive.parent.mkdir()
     with tarfile.open(archive, "w:gz") as tar:
@@ -54,7 +54,7 @@ def test_a_test_set_is_downloaded_once(toy: PlainTextDataset, tmp_path: Path) ->
     assert ("toy/2018", "a toy", True) in list_test_sets(EN_DE)
 
 
-def test_without_a_network_it_is_one_line(toy: PlainTextDataset, tmp_path: Path) -> None:
+def test_a_missing_network_is_reported_in_one_line(toy: PlainTextDataset, tmp_path: Path) -> None:
     (tmp_path / "server" / "toy.tgz").unlink()
     assert "check your network" in refusal("toy/2018")
     assert not (tmp_path / "cache" / "toy").exists()

@@ -93,7 +93,7 @@ def spacy_tokenizer(text: str, language: str = "en") -> WordTokenizer:
 
 
 @pytest.mark.parametrize("text", SEEN)
-def test_text_comes_back_as_it_was(tokenizers: Tokenizers, text: str) -> None:
+def test_encoding_and_decoding_preserve_text(tokenizers: Tokenizers, text: str) -> None:
     for tokenizer in (tokenizers.source, tokenizers.target):
         assert tokenizer.join(tokenizer.split(text)) == text
         if isinstance(tokenizer, SubwordTokenizer):
@@ -107,13 +107,15 @@ def test_unknown_characters_are_spelled_as_bytes(subwords: SubwordTokenizer, tex
     assert subwords.decode(ids) == text
 
 
-def test_without_bytes_unseen_characters_are_unknown(training_texts: Texts, tmp_path: Path) -> None:
+def test_without_byte_fallback_unseen_characters_are_unknown(
+    training_texts: Texts, tmp_path: Path
+) -> None:
     tokenizer = trained(training_texts, tmp_path, byte_fallback=False, vocabulary_size=200).source
     assert UNK in tokenizer.encode("old 你 house")
     assert tokenizer.decode(tokenizer.encode("old 你 house")) == "old <unk> house"
 
 
-def test_many_lines_are_encoded_as_each_alone(tokenizers: Tokenizers) -> None:
+def test_encoding_in_batches_changes_nothing(tokenizers: Tokenizers) -> None:
     lines = [*SEEN, *UNSEEN]
     together = tokenizers.target.encode_lines(lines)
     assert together == [tokenizers.target.encode(line) for line in lines]
@@ -123,7 +125,7 @@ def test_many_lines_are_encoded_as_each_alone(tokenizers: Tokenizers) -> None:
 @pytest.mark.parametrize("word_mark", MARKS)
 @pytest.mark.parametrize("byte_fallback", [True, False])
 @pytest.mark.parametrize("kind", SUBWORDS)
-def test_flat_ids_are_those_of_each_line(
+def test_flat_ids_equal_the_ids_of_the_single_lines(
     kind: str, byte_fallback: bool, word_mark: str, training_texts: Texts, tmp_path: Path
 ) -> None:
     fields = {"kind": kind, "byte_fallback": byte_fallback, "word_mark": word_mark}
@@ -137,7 +139,7 @@ def test_flat_ids_are_those_of_each_line(
 
 
 @pytest.mark.parametrize("kind", SUBWORDS)
-def test_with_the_mark_at_the_end_a_word_is_the_same_wherever_it_stands(
+def test_with_end_marks_a_word_has_the_same_pieces_everywhere(
     kind: str, training_texts: Texts, tmp_path: Path
 ) -> None:
     tokenizer = trained(training_texts, tmp_path, kind=kind, word_mark="end").source
@@ -161,7 +163,7 @@ def test_ids_below_four_are_the_special_tokens(tokenizers: Tokenizers) -> None:
     assert tokenizers.source.pieces(range(4)) == ["<pad>", "<unk>", "<sos>", "<eos>"]
 
 
-def test_decoding_leaves_special_tokens_out_but_for_unk(tokenizers: Tokenizers) -> None:
+def test_decoding_drops_special_tokens_except_unk(tokenizers: Tokenizers) -> None:
     ids = tokenizers.source.encode("the old house")
     noisy = [PAD, SOS, *ids, EOS, PAD]
     assert tokenizers.source.decode(noisy) == "the old house"
@@ -169,7 +171,7 @@ def test_decoding_leaves_special_tokens_out_but_for_unk(tokenizers: Tokenizers) 
     assert tokenizers.source.decode([PAD, SOS, EOS]) == ""
 
 
-def test_whatever_bytes_are_decoded_it_is_one_line_of_unicode(subwords: SubwordTokenizer) -> None:
+def test_decoding_any_bytes_gives_one_line_of_valid_unicode(subwords: SubwordTokenizer) -> None:
     byte = {i: subwords.processor.piece_to_id(f"<0x{i:02X}>") for i in range(256)}
     assert subwords.decode([byte[b] for b in b"a\nb\r\nc\x0bd\x1ce"]) == "a b c d e"
     assert subwords.decode([byte[b] for b in "f\u2028g\x85h".encode()]) == "f g h"
@@ -178,10 +180,10 @@ def test_whatever_bytes_are_decoded_it_is_one_line_of_unicode(subwords: SubwordT
     assert subwords.decode([byte[0x0A]]) == ""
 
 
-# --------------------------------------------------------------------------------------- by words
+# --------------------------------------------------------------------------------- word tokenizers
 
 
-def test_spacys_tokens_carry_a_joiner_where_they_touch() -> None:
+def test_adjacent_spacy_tokens_are_marked_with_a_joiner() -> None:
     tokenizer = spacy_tokenizer("")
     assert tokenizer.split("Don't (really) go.") == [
         "Do",
@@ -209,7 +211,7 @@ def test_a_translation_may_begin_with_a_joined_word() -> None:
     assert tokenizer.decode(ids) == ". Now!"
 
 
-def test_whitespace_words_are_what_stands_between_spaces() -> None:
+def test_the_whitespace_tokenizer_splits_at_spaces() -> None:
     tokenizer = WordTokenizer("whitespace", "en", Vocabulary([*SPECIALS, "go", "on."]))
     assert tokenizer.encode("go on. go on") == [4, 5, 4, 1]
     assert tokenizer.split("go on. stop!") == ["go", "on.", "stop!"]
@@ -224,7 +226,9 @@ def test_rare_words_are_left_out_of_a_trained_vocabulary(
     assert often.encode("Tom")[0] > EOS
 
 
-def test_a_language_that_spacy_does_not_know(training_texts: Texts, tmp_path: Path) -> None:
+def test_a_language_that_spacy_does_not_support_is_refused(
+    training_texts: Texts, tmp_path: Path
+) -> None:
     config = TokenizerConfig(kind="spacy")
     with pytest.raises(UserError) as caught:
         train_tokenizers(DataConfig(target_language="qq"), config, training_texts, tmp_path)
@@ -236,7 +240,7 @@ def test_a_language_that_spacy_does_not_know(training_texts: Texts, tmp_path: Pa
 
 
 @pytest.mark.parametrize("kind", [*SUBWORDS, *WORDS])
-def test_joint_ids_agree_and_separate_ones_do_not(
+def test_both_sides_have_the_same_ids_only_with_a_joint_vocabulary(
     training_texts: Texts, tmp_path: Path, kind: str
 ) -> None:
     joint = trained(training_texts, tmp_path, kind=kind)
@@ -253,7 +257,7 @@ def test_joint_ids_agree_and_separate_ones_do_not(
 
 @pytest.mark.parametrize("joint", [True, False])
 @pytest.mark.parametrize("kind", ["bpe", "whitespace"])
-def test_loading_gives_what_was_trained(
+def test_loading_restores_the_trained_tokenizers(
     training_texts: Texts, tmp_path: Path, kind: str, joint: bool
 ) -> None:
     config = TokenizerConfig(kind=kind, joint=joint, vocabulary_size=330)
@@ -265,7 +269,7 @@ def test_loading_gives_what_was_trained(
 
 
 @pytest.mark.parametrize("kind", SUBWORDS)
-def test_training_twice_gives_the_same_bytes_whatever_the_cores(
+def test_training_is_reproducible_with_any_number_of_cores(
     training_texts: Texts, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def digest(folder: str) -> str:
@@ -289,7 +293,7 @@ def test_fewer_pieces_than_characters_are_refused(
     assert capfd.readouterr().err == ""
 
 
-def test_long_lines_are_learned_from_as_well(tmp_path: Path) -> None:
+def test_subwords_are_also_learned_from_long_lines(tmp_path: Path) -> None:
     text = tmp_path / "long.txt"
     text.write_text("".join("Anna sings and Ben reads. " * 200 + f"{i}\n" for i in range(10)))
     ids = trained((text, text), tmp_path, vocabulary_size=300).source.encode("Anna sings.")
@@ -297,14 +301,14 @@ def test_long_lines_are_learned_from_as_well(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])
-def test_a_small_text_gives_as_many_pieces_as_it_has(
+def test_a_small_text_gives_fewer_pieces_than_requested(
     training_texts: Texts, tmp_path: Path, kind: str
 ) -> None:
     size = trained(training_texts, tmp_path, kind=kind, vocabulary_size=50_000).source.size
     assert 270 < size < 50_000
 
 
-def test_a_joint_vocabulary_learns_from_both_sides_of_a_thinned_corpus(
+def test_a_joint_vocabulary_learns_from_both_sides_of_a_subsampled_corpus(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmt.corpus.tokenizers.MOST_LINES", 40)
@@ -386,7 +390,7 @@ def test_only_line_feeds_end_lines(tmp_path: Path) -> None:
     assert list(read_chunks(path, 2)) == [["a\u2028b\rc\x85", "d"], ["", "e"]]
 
 
-def test_importing_loads_nothing_heavy() -> None:
+def test_importing_loads_no_heavy_packages() -> None:
     code = """
 import sys
 from nmt.corpus import casing, cleaning, placeholders, prepared, readers, seen, tokenizers

@@ -36,19 +36,19 @@ def test_rare_words_are_unknown() -> None:
     assert vocabulary.id("nie") == UNK
 
 
-def test_the_size_counts_special_tokens() -> None:
+def test_the_size_includes_special_tokens() -> None:
     assert Vocabulary.build(COUNTS, 6, 1).words == [*SPECIALS, "aber", "und"]
     assert len(Vocabulary.build(COUNTS, 4, 1)) == 4
 
 
 @pytest.mark.parametrize("word", SPECIALS)
-def test_text_that_spells_a_special_token_is_not_one(word: str) -> None:
+def test_text_like_a_special_token_is_not_encoded_as_one(word: str) -> None:
     assert Vocabulary.build(COUNTS, 100, 1).id(word) == UNK
     seen = Vocabulary.build(Counter({word: 5, "und": 9}), 100, 1)
     assert seen.id(word) == 5
 
 
-def test_odd_words_are_saved_and_loaded(tmp_path: Path) -> None:
+def test_unusual_words_are_saved_and_loaded(tmp_path: Path) -> None:
     odd = ["\r", "a\u2028b", "\x85", "\\", '"', "😀", "\u00a0", "ü", ""]
     Vocabulary([*SPECIALS, *odd]).save(tmp_path / "v.json")
     loaded = Vocabulary.load(tmp_path / "v.json")
