@@ -51,7 +51,7 @@ def require_undamaged(weights: Path) -> None:
             return
         found = _of_rest(file, header.replace(recorded.encode(), NO_CHECKSUM.encode(), 1))
     if found != recorded:
-        raise unreadable_weights(weights, ValueError("damaged, its checksum is wrong"))
+        raise unreadable_weights(weights, ValueError("damaged (checksum mismatch)"))
 
 
 def _read_header(file: BinaryIO) -> bytes:

@@ -94,7 +94,8 @@ class CorpusConfig(Section):
     source: Source = Field(
         "pickle",
         description="type of the corpus files (pickle, tsv, parallel, table), or a named corpus; "
-        "`sample` is built in; `pickle` without a path is the tutorial's file",
+        "`sample` is built in; `pickle` without a path is the corpus of "
+        "O'Rahilly's tutorial, 10,000 short English–German pairs",
     )
     path: PathOrPair = Field(
         None,

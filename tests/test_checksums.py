@@ -48,7 +48,7 @@ def test_a_changed_byte_is_damage(weights: Path) -> None:
     content = bytearray(weights.read_bytes())
     content[-1000] ^= 1
     weights.write_bytes(content)
-    with pytest.raises(UserError, match="damaged, its checksum is wrong; copy"):
+    with pytest.raises(UserError, match=r"damaged \(checksum mismatch\); copy"):
         require_undamaged(weights)
 
 

@@ -1,7 +1,7 @@
-"""Restores capitals in translations that the model writes in lower case.
+"""Restores capitalization in translations if the model outputs lower case.
 
-A model that writes lower case has fewer and less rare words to learn. Capitals are restored by
-rules learned from the training targets (truecasing, Lita et al. 2003,
+Lower-casing the targets makes the vocabulary smaller and leaves fewer rare words. Capitalization is
+restored by rules learned from the training targets (truecasing, Lita et al. 2003,
 https://aclanthology.org/P03-1020).
 """
 
@@ -15,7 +15,8 @@ from nmt.corpus.json_files import read_json, unreadable, write_json
 from nmt.corpus.placeholders import WORD
 
 CASING = "casing.json"
-# What precedes a sentence, also in the middle of a line; group 1 ends where its first word starts.
+# A sentence boundary: the start of the line, or punctuation and a space. Group 1 is any opening
+# punctuation that follows; the first word starts where it ends.
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s)(?=([^\w\s]*))")
 _SHORTEST_ENDING = 3
 
@@ -39,7 +40,7 @@ class Casing:
 
     @classmethod
     def learn(cls, read: Callable[[], Iterable[str]]) -> "Casing":
-        """Count the forms of all words; `read` opens the text, and is called twice."""
+        """Count the forms of all words; `read` returns the lines; it is called twice."""
         forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
         starts: Counter[bool] = Counter()
         for _, word, at_start in _words_of_all(read()):
@@ -48,7 +49,8 @@ class Casing:
             else:
                 forms[word.lower()][word] += 1
         words = {word: _most_common(counts) for word, counts in forms.items()}
-        # The preceding word can decide ("ein Paar", "ein paar"): count it only for ambiguous words.
+        # The preceding word can disambiguate ("das Essen", "wir essen"): count it for words with
+        # several forms.
         open_to_choice = {word for word, counts in forms.items() if len(counts) > 1}
         contexts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for before, word, at_start in _words_of_all(read()):
@@ -62,7 +64,7 @@ class Casing:
         return cls(words, after, starts[True] > starts[False])
 
     def extended_by(self, other: "Casing") -> "Casing":
-        """Return a copy that also has the other's words that are unknown here."""
+        """Return a copy with the words of both; those of `self` take precedence."""
         words = {**other._words, **self._words}
         return Casing(words, {**other._after, **self._after}, self._sentence_capital)
 
@@ -124,5 +126,5 @@ def _sentence_starts(text: str) -> set[int]:
 
 
 def _most_common(counts: Counter[str]) -> str:
-    """Return the most frequent form; ties are resolved alphabetically."""
+    """Return the most frequent form; ties are broken alphabetically."""
     return min(counts, key=lambda form: (-counts[form], form))

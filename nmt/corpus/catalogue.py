@@ -13,7 +13,11 @@ _OPUS = ("News-Commentary/v16", "TED2020/v1", "Europarl/v8", "Tatoeba/v2023-04-1
 
 @dataclass(frozen=True)
 class Entry:
-    """A corpus: the fields that select it, its number of pairs if known, licence, address."""
+    """A corpus that is available by name.
+
+    fields: the config fields that select it; pairs: their number, or "?"; address: a URL, or where
+    to look; here: whether it is already downloaded
+    """
 
     fields: str
     pairs: str
@@ -43,9 +47,9 @@ def list_corpora(languages: tuple[str, str]) -> Iterator[Entry]:
         name, version = corpus.split("/")
         url = f"{OPUS_URL}OPUS-{corpus}/moses/{pair}.txt.zip"
         here = (cache / "opus" / f"{name}-{version}-{pair}.zip").exists()
-        yield Entry(f"source: opus, path: {corpus}", "?", "in its LICENSE", url, here)
+        yield Entry(f"source: opus, path: {corpus}", "?", "see its LICENSE", url, here)
     if pair == "de-en":
         address = "https://huggingface.co/datasets/wmt/wmt14"
         fields = "source: hub, path: wmt/wmt14, subset: de-en"
-        yield Entry(fields, "4,508,785", "see its card", address, False)
-    yield Entry("source: mtdata, path: IDENTIFIER", "?", "of each", "`mtdata list`", False)
+        yield Entry(fields, "4,508,785", "see its dataset card", address, False)
+    yield Entry("source: mtdata, path: IDENTIFIER", "?", "varies", "`mtdata list`", False)

@@ -13,8 +13,8 @@ from nmt.config import DataConfig
 from nmt.corpus.filters import Filter, apply_filters, make_filters
 from nmt.special_tokens import PLACEHOLDERS, TAGS
 
-# Control and invisible formatting characters carry no meaning, but would enter vocabularies.
 _MOST_CHARACTERS_A_WORD = 50  # on average
+# Control and invisible formatting characters carry no meaning but would end up in vocabularies.
 _INVISIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff"
     f"{PLACEHOLDERS}{TAGS}]"
@@ -23,7 +23,7 @@ _INVISIBLE = re.compile(
 
 @dataclass(frozen=True)
 class Cleaner:
-    """Normalizes text according to `data.unicode` and `data.lowercase`, equally in all stages."""
+    """Normalizes text as `data.unicode` and `data.lowercase` say, identically in all stages."""
 
     data: DataConfig
 
@@ -40,11 +40,11 @@ class Cleaner:
         return self.target_case(self.tidy(text))
 
     def sources(self, texts: Sequence[str]) -> list[str]:
-        """Apply `source` to each text, but faster."""
+        """Apply `source` to many texts at once, which is faster."""
         return self.source_case(self.tidy_lines(texts)).split("\n")
 
     def targets(self, texts: Sequence[str]) -> list[str]:
-        """Apply `target` to each text, but faster."""
+        """Apply `target` to many texts at once, which is faster."""
         return self.target_case(self.tidy_lines(texts)).split("\n")
 
     def tidy(self, text: str) -> str:
@@ -52,9 +52,9 @@ class Cleaner:
         return " ".join(self._normalise(text).split())
 
     def tidy_lines(self, texts: Sequence[str]) -> str:
-        """Apply `tidy` to each text, but faster.
+        """Apply `tidy` to many texts at once, which is faster; return them as lines.
 
-        Line feeds are invariant under it, so all texts are joined and processed at once.
+        Normalization leaves line feeds alone, so the texts are joined and processed in one go.
         """
         block = "\n".join(texts)
         if block.count("\n") >= len(texts):  # some texts contain line feeds
@@ -72,11 +72,11 @@ class Cleaner:
         return text
 
     def source_case(self, tidied: str) -> str:
-        """Return tidied source text, lower-cased if the model reads lower case."""
+        """Return tidied source text, lower-cased if `data.lowercase` includes the source."""
         return tidied.lower() if self.data.lowercase in ("source", "both") else tidied
 
     def target_case(self, tidied: str) -> str:
-        """Return tidied target text, lower-cased if the model writes lower case."""
+        """Return tidied target text, lower-cased if `data.lowercase` includes the target."""
         return tidied.lower() if self.data.lowercase == "both" else tidied
 
     def reasons_to_drop(self, sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.str_]:

@@ -51,7 +51,7 @@ def download(
     max_bytes: int = MAX_BYTES,
     max_unpacked: int = MAX_UNPACKED_BYTES,
 ) -> Path:
-    """Download `url` to `destination` and return it; a valid file that is there is kept.
+    """Download `url` to `destination` and return that path; keep an existing valid file.
 
     `git_blob` is the git blob id of the expected content. Without it, any existing file counts as
     valid unless `refresh` is set, and a new .gz or .zip file is unpacked as a check. Raises
@@ -90,13 +90,13 @@ def _is_right(path: Path, git_blob: str | None) -> bool:
 
 @contextmanager
 def _claim(destination: Path) -> Iterator[Path]:
-    """Yield a file to download into, to which no other process writes."""
+    """Yield a path to download to that no other process writes to."""
     message = f"waiting for another download into {destination.parent}"
     with locked(destination.parent / ".lock", message) as alone:
         if alone:
             yield destination.with_name(f"{destination.name}.partial")
             return
-        # Without locks, each download has its own file, which a later one cannot resume.
+        # If locking is unavailable, each download uses its own file, which cannot be resumed later.
         partial = destination.with_name(f"{destination.name}.{uuid.uuid4().hex}.partial")
         try:
             yield partial
@@ -113,7 +113,7 @@ def _fetch(
 ) -> None:
     """Fill `partial` with the verified content of `url`."""
     if git_blob is None and _packing(url) not in _SIGNATURES:
-        # A partial file may belong to an older version, which could not be detected.
+        # A partial file may be from an older version of the remote file; there is no way to tell.
         partial.unlink(missing_ok=True)
     cause = ""
     deadline = time.monotonic() + MAX_SECONDS
@@ -127,12 +127,12 @@ def _fetch(
         except _CutOffError as error:
             cause = str(error)
     raise UserError(
-        f"{url}: download failed {ATTEMPTS} times ({cause}); if there is no network, download it "
-        "elsewhere and name the file: --set data.path=FILE"
+        f"{url}: download failed {ATTEMPTS} times ({cause}); if this machine is offline, download "
+        "the file elsewhere and pass it: --set data.path=FILE"
     )
 
 
-_MISFIT = "the partial file of an earlier download does not match"
+_MISFIT = "the partial file from an earlier download does not match the file on the server"
 
 
 def _verify(
@@ -161,7 +161,7 @@ def _verify(
     )
 
 
-# Magic numbers of archives; anything else may be the log-in page of a network.
+# Magic numbers of archives; anything else may be the login page of a captive portal.
 _SIGNATURES = {".gz": ("gzip", b"\x1f\x8b"), ".zip": ("zip", b"PK")}
 
 
@@ -170,7 +170,7 @@ def _packing(url: str) -> str:
 
 
 def _unpack(url: str, partial: Path, max_unpacked: int) -> None:
-    """Unpack a .gz or .zip file and discard the result, to detect damage and truncation."""
+    """Unpack a .gz or .zip file and discard the result, to detect corruption and truncation."""
     kind = _packing(url)
     if kind not in _SIGNATURES:
         return
@@ -191,7 +191,7 @@ def _unpack(url: str, partial: Path, max_unpacked: int) -> None:
 
 
 def _unpacked_size(partial: Path, kind: str, most: int) -> int:
-    """Return the size in bytes; stop reading above `most`."""
+    """Return the unpacked size in bytes; stop reading once it exceeds `most`."""
     size = 0
     if kind == ".gz":
         with gzip.open(partial) as unpacked:
@@ -206,7 +206,7 @@ def _unpacked_size(partial: Path, kind: str, most: int) -> int:
 
 
 def _transfer(url: str, partial: Path, max_bytes: int, deadline: float) -> bool:
-    """Try once to complete `partial`; return whether it contains bytes of earlier attempts."""
+    """Try once to complete `partial`; return whether it contains bytes from earlier attempts."""
     start = partial.stat().st_size if partial.exists() else 0
     try:
         with _request(url, start) as response:
@@ -223,7 +223,7 @@ def _transfer(url: str, partial: Path, max_bytes: int, deadline: float) -> bool:
     except requests.RequestException as error:
         reason = type(error).__name__
         raise UserError(f"{url}: cannot be downloaded ({reason}); check the address") from None
-    except ValueError:  # urllib.parse's, of something like http://[::1
+    except ValueError:  # from urllib.parse, for example for http://[::1
         raise UserError(
             f"{url}: redirects to an invalid address; download the file elsewhere and point "
             "data.path at it"
@@ -315,7 +315,8 @@ def _total(response: requests.Response, start: int) -> int | None:
 
 
 def _bar(name: str, start: int, total: int | None) -> "tqdm[NoReturn]":
-    no_bar = True if "TQDM_DISABLE" in os.environ else None  # None: unless stderr is a terminal
+    # None disables it unless standard error is a terminal.
+    no_bar = True if "TQDM_DISABLE" in os.environ else None
     return tqdm(
         desc=name,
         initial=start,

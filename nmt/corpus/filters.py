@@ -15,11 +15,11 @@ from nmt.errors import UserError, install_extra
 
 Filter = Callable[[str, str], bool]  # whether to drop a cleaned pair
 _SHORT = 20  # characters; too short to identify a language
-_UNLIKELY = 0.01  # a lower probability of the expected language means another one
+_UNLIKELY = 0.01  # drop the pair if the expected language is less probable than this
 
 
 def make_filters(data: DataConfig) -> dict[str, Filter]:
-    """Return the enabled filters, by the reason that the report gives for dropping a pair."""
+    """Return the enabled filters, keyed by the reason for dropping a pair that the report shows."""
     filters: dict[str, Filter] = {}
     if data.drop_copies:
         filters["copy"] = lambda source, target: plain(source) == plain(target)
@@ -50,17 +50,20 @@ def apply_filters(
 
 
 def _letters(text: str) -> float:
-    """Return the share of letters and combining marks among the characters, without spaces."""
+    """Return the fraction of letters among the characters other than spaces."""
     characters = text.replace(" ", "")
     return sum(map(str.isalpha, characters)) / max(1, len(characters))
 
 
 def _language_check(language: str) -> Callable[[str], bool]:
-    """Return a function that checks whether text may be in a language; short text always may."""
+    """Return a check for whether text may be in a language; short text always passes."""
     library = _import("py3langid.langid")
     model = library.LanguageIdentifier.from_model_file(library.MODEL_FILE, norm_probs=True)
     if language not in model.labels:
-        raise UserError(f"data.check_languages: {language} is not supported; set it to false")
+        raise UserError(
+            f"data.check_languages: the language {language} is not supported; set this field to "
+            "false"
+        )
     return lambda text: len(text) < _SHORT or dict(model.rank(text))[language] >= _UNLIKELY
 
 

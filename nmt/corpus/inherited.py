@@ -1,8 +1,8 @@
 """What prepared data inherits from a run, if `tokenizer.run` is set.
 
-The vocabularies of the run are used unchanged, so that its weights fit. Its facts about words are
-merged with those of the new corpus. Its held-out pairs stay out of training, so that its test set
-remains valid.
+The vocabularies of the run are used unchanged, so that its weights fit. Its known words and
+capitalization rules are merged with those of the new corpus. Its held-out pairs stay out of
+training, so that its test set remains valid.
 """
 
 import shutil
@@ -21,7 +21,7 @@ from nmt.corpus.tags import split_prefix
 from nmt.corpus.tokenizers import KNOWN_WORDS, vocabulary_files
 from nmt.errors import UserError
 
-# The fields that determine the ids of a text, besides the vocabulary files.
+# The fields that, together with the vocabulary files, determine how text is converted to ids.
 READING: dict[str, tuple[str, ...]] = {
     "data": ("source_language", "target_language", "unicode", "lowercase", "carry_over"),
     "tokenizer": ("kind", "joint", "word_mark"),
@@ -33,7 +33,7 @@ _REMEDY = "copy the run folder again"
 class Inherited:
     """The prepared data in a run folder, as a basis for fine-tuning.
 
-    folder: RUN/data; data: the section that it was prepared with
+    folder: RUN/data; data: the run's `data` section
     """
 
     folder: Path
@@ -43,7 +43,7 @@ class Inherited:
     def open(cls, config: Config) -> "Inherited | None":
         """Open the data of `tokenizer.run`; None if it is unset.
 
-        Raises `UserError` if there is no such run, or if it processes text differently.
+        Raises `UserError` if there is no such run, or if its settings for processing text differ.
         """
         if config.tokenizer.run is None:
             return None
@@ -60,18 +60,18 @@ class Inherited:
                 require_equal(f"{section}.{name}", new, old, run)
         if missing := [tag for tag in config.data.tags if tag not in former.data.tags]:
             raise UserError(
-                f"tags of data.corpora: the vocabulary of {run} has no piece for "
+                f"data.corpora: the vocabulary of {run} has no pieces for the tags "
                 f"{', '.join(missing)}; remove these tags"
             )
         return cls(run / "data", former.data)
 
     def files(self, config: Config) -> list[Path]:
-        """Return the files that prepared data depends on."""
+        """Return the run's files that the new prepared data depends on."""
         names = [*vocabulary_files(config.tokenizer), "validation.jsonl", "test.jsonl"]
         return [self.folder / name for name in names]
 
     def copy_to(self, config: Config, folder: Path) -> None:
-        """Copy the run's vocabularies into a folder of prepared data, and merge its words."""
+        """Copy the run's vocabularies into a folder of prepared data, and merge its word lists."""
         paths = [self.folder / name for name in vocabulary_files(config.tokenizer)]
         require_undamaged(paths)
         for path in paths:

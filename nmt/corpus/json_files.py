@@ -38,6 +38,5 @@ def first_problem(error: ValidationError) -> str:
 def unreadable(path: Path, reason: str) -> UserError:
     """Return the error for a file that cannot be read."""
     return UserError(
-        f"{path}: cannot be read: {reason}; copy its folder again, or delete the folder and "
-        "create it again"
+        f"{path}: cannot be read: {reason}; copy its folder again, or delete and recreate it"
     )

@@ -1,4 +1,4 @@
-"""Languages: three-letter codes (ISO 639-3), which some corpora use, and frequent words."""
+"""Languages: three-letter codes (ISO 639-3; some corpora use them), and lists of common words."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ tr:tur uk:ukr ur:urd vi:vie zh:zho
 """
 _THREE_LETTERS = {code[:2]: code[3:] for code in _CODES.split()}
 
-_FREQUENT = {  # no word is in two of the languages
+_FREQUENT = {  # no word is listed for two languages
     "de": frozenset({"der", "das", "und", "ist", "nicht", "ich", "sie", "ein", "zu", "mit", "wir"}),
     "en": frozenset({"the", "of", "and", "to", "is", "you", "that", "it", "he", "this", "have"}),
     "es": frozenset({"el", "los", "las", "una", "y", "por", "con", "lo", "su"}),
@@ -26,9 +26,9 @@ def three_letters(code: str) -> str:
 def seem_swapped(
     sources: Sequence[str], targets: Sequence[str], languages: tuple[str, str]
 ) -> bool:
-    """Return whether both sides have more frequent words of the other side's language.
+    """Return whether each side has more common words of the other's language than of its own.
 
-    languages: of the sources and the targets; False if one is not known here
+    languages: of the sources and the targets; False if either has no word list
     """
     if not set(languages) <= _FREQUENT.keys():
         return False

@@ -1,7 +1,7 @@
 """The manifest of prepared data, `prepared.json`: what the folder was made from, and its files.
 
-It is written last and so marks the folder as complete. Run folders get a copy of it with the small
-files; the checksums detect damage that a parser would not notice.
+It is written last and so marks the folder as complete. It is copied into run folders along
+with the small files; its checksums detect damage that a parser would miss.
 """
 
 import json
@@ -31,7 +31,7 @@ class Manifest:
     checksums: dict[str, str] = field(default_factory=dict)
 
     def is_complete(self) -> bool:
-        """Return whether all files of the folder are there, with their full size."""
+        """Return whether all listed files exist and have their recorded size."""
         try:
             return all((self.folder / n).stat().st_size == size for n, size in self.files.items())
         except OSError:
@@ -74,4 +74,4 @@ def require_undamaged(paths: list[Path]) -> None:
     for path in paths if manifest else []:
         promised = manifest.checksums.get(path.name) if manifest else None
         if promised and path.is_file() and checksum(path) != promised:
-            raise unreadable(path, "damaged (its checksum is wrong)")
+            raise unreadable(path, "damaged (checksum mismatch)")

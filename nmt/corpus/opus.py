@@ -1,4 +1,4 @@
-"""Corpora of OPUS (Tiedemann 2012, https://opus.nlpl.eu) and of the program `mtdata`."""
+"""Corpora from OPUS (Tiedemann 2012, https://opus.nlpl.eu) and from the `mtdata` command."""
 
 import re
 import shutil
@@ -66,9 +66,9 @@ def opus_licence(path: Path) -> str:
 
 
 def fetch_mtdata(name: str, refresh: bool) -> Path:
-    """Let the program `mtdata` write a corpus such as Statmt-europarl-10-deu-eng; return the tsv.
+    """Fetch a corpus such as Statmt-europarl-10-deu-eng with `mtdata`; return the path of the TSV.
 
-    It runs as a separate program because its requirements conflict with ours.
+    It runs as a subprocess because its dependencies conflict with ours.
     """
     destination = cache_folder() / "mtdata" / f"{name}.tsv"
     if destination.is_file() and not refresh:
@@ -78,8 +78,8 @@ def fetch_mtdata(name: str, refresh: bool) -> Path:
     program = shutil.which("mtdata")
     if program is None:
         raise UserError(
-            "source `mtdata` needs the program mtdata; install it beside nmt with "
-            "`pipx install mtdata`"
+            "source `mtdata` needs the command mtdata; install it in its own environment: "
+            "pipx install mtdata"
         )
     destination.parent.mkdir(parents=True, exist_ok=True)
     partial = destination.with_suffix(".partial")
@@ -100,13 +100,13 @@ def fetch_mtdata(name: str, refresh: bool) -> Path:
 
 
 def read_mtdata(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
-    """Yield the pairs of a tsv from mtdata; its name ends in the languages of the columns."""
+    """Yield the pairs of a TSV from mtdata; its name ends in the languages of the columns."""
     columns = [three_letters(code) for code in path.stem.replace("_", "-").split("-")[-2:]]
     wanted = [three_letters(code) for code in languages]
     if sorted(columns) != sorted(wanted):
         raise UserError(
-            f"{path}: is {' → '.join(columns)}, not {' → '.join(wanted)}; set source_language and "
-            "target_language, or use another corpus"
+            f"{path}: contains {' → '.join(columns)}, not {' → '.join(wanted)}; set "
+            "source_language and target_language, or use another corpus"
         )
     for first, second in read_tsv(path):
         yield (first, second) if columns == wanted else (second, first)

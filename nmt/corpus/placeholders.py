@@ -1,12 +1,12 @@
 """Copies words that did not occur in training into the translation, using placeholders.
 
-A small corpus contains a dozen names, and a model trained on it turns every other name into one of
-them. Therefore a source word that did not occur in training is replaced by a placeholder. The model
-has learned where to put placeholders in the translation, and the word is filled in afterwards (the
-copyable model of Luong et al. 2015, https://arxiv.org/abs/1410.8206).
+A small corpus contains only a few names, and a model trained on it turns any new name into one of
+those. Therefore a source word that did not occur in training is replaced with a placeholder. The
+model has learned where to put placeholders in the translation, and the word is filled in afterwards
+(the copyable model of Luong et al. 2015, https://arxiv.org/abs/1410.8206).
 
-To learn this, training finds names as words that are identical on both sides ("Tom", "Boston"), and
-replaces them by placeholders in half of the pairs that contain some.
+In training, words that are identical on both sides ("Tom", "Boston") are taken to be names, and are
+replaced with placeholders in half of the pairs that contain any.
 """
 
 import re
@@ -20,7 +20,7 @@ from nmt.corpus.json_files import read_json, write_json
 from nmt.special_tokens import PLACEHOLDERS
 
 WORD = re.compile(r"[^\W\d_]+")
-# "mightn't" is not a name, and half of it is not a word.
+# Skips contractions: "mightn't" is not a name, and "mightn" alone is not a word.
 _HIDEABLE = re.compile(r"[^\W\d_]+(?![^\W\d_])(?!['’](?:t|re|ve|ll|d|m)\b)")
 _PLACEHOLDER = re.compile(f"[{PLACEHOLDERS}]")
 _MOSTLY = 0.8
@@ -37,9 +37,9 @@ class KnownWords:
         self._only_names = only_names
 
     def hide(self, text: str) -> tuple[str, list[str]]:
-        """Replace unknown words by placeholders; return the text and the replaced words.
+        """Replace unknown words with placeholders; return the text and the replaced words.
 
-        `PLACEHOLDERS[i]` stands for word i; when placeholders run out, words stay.
+        `PLACEHOLDERS[i]` stands for word i; once all placeholders are used, words are kept.
         """
         hidden: list[str] = []
 
@@ -91,9 +91,9 @@ def words_of(text: str) -> set[str]:
 
 
 class NameHider:
-    """Finds the names of a training corpus and hides half of them, to train placeholders.
+    """Finds the names in a training corpus and hides them in half of the pairs.
 
-    only_names: ignore words without a capital that are identical on both sides
+    only_names: of the words that occur on both sides, ignore those that are not mostly capitalized
     """
 
     def __init__(self, pairs: Iterable[tuple[str, str]], only_names: bool, seed: int):
@@ -118,9 +118,9 @@ class NameHider:
         }
 
     def hide(self, source: str, target: str) -> tuple[str, str]:
-        """Return the pair; if it contains names, half of the time with placeholders for them.
+        """Return the pair, with its names replaced with placeholders half of the time.
 
-        Placeholders are drawn at random, so that all are trained equally.
+        Placeholders are drawn at random, so that the model learns all of them equally well.
         """
         in_target = words_of(target)
         in_target |= {word.removesuffix("s") for word in in_target}
@@ -133,7 +133,7 @@ class NameHider:
 
 
 def _replace(text: str, placeholders: dict[str, str]) -> str:
-    """Replace words regardless of case, and also the German genitive ("Toms") of a name."""
+    """Replace words, ignoring case, also in the German genitive ("Toms")."""
     placeholders = {word.lower(): placeholder for word, placeholder in placeholders.items()}
 
     def replacement(match: re.Match[str]) -> str:

@@ -76,8 +76,8 @@ _LOG = logging.getLogger(__name__)
 Given: TypeAlias = Mapping[Split, list[Pair]]
 _PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
 _NO_KEYS = np.empty(0, np.int64)
-_RENUMBERED = 2**22  # ids at once
-_ENCODED = 50_000  # lines at once: recurring words are encoded only once
+_RENUMBERED = 2**22  # ids per block
+_ENCODED = 50_000  # lines per block; each distinct word in a block is encoded once
 _ENDINGS = {".ids", ".offsets", ".keys", ".jsonl", ".json", ".model"}
 
 
@@ -86,10 +86,10 @@ def prepare(
 ) -> PreparedData:
     """Read, clean, split and tokenize the corpus; write the result to `folder`.
 
-    Does nothing if the folder already holds the result for this corpus and configuration. It is
-    either complete or absent: it is written next to its final location, then moved. If several
-    processes prepare the same folder, one does the work and the others wait. `refresh` downloads
-    the corpus again.
+    Does nothing if the folder already holds the result for this corpus and configuration. The
+    folder is either complete or absent: it is built next to its final location, then moved into
+    place. If several processes prepare the same folder, one does the work and the others wait.
+    `refresh` downloads the corpus again.
     """
     corpora = open_corpora(config.data, refresh)
     inherited = Inherited.open(config)
@@ -104,20 +104,20 @@ def prepare(
                 tokenizers = _write(config, corpora, inherited, partial, fingerprint)
                 _replace_folder(folder.resolve(), partial)
             return open_prepared(folder, config.data, config.tokenizer, tokenizers)
-        _LOG.info("prepared before  %s", folder)
+        _LOG.info("already prepared %s", folder)
         return open_prepared(folder, config.data, config.tokenizer)
 
 
 @contextmanager
 def _claim(folder: Path) -> Iterator[Path]:
-    """Yield a path to write a new `folder` at; keep other processes from writing it."""
+    """Yield a path at which to build `folder`, and lock out other processes."""
     place = folder.resolve()
     with writing(folder):
         place.parent.mkdir(parents=True, exist_ok=True)
-    # Without locks, each process has its own path.
+    # Each process uses its own path, in case locking is unavailable.
     partial = place.with_name(f".{place.name}.partial-{os.getpid()}")
     lock = place.with_name(f".{place.name}.lock")
-    with locked(lock, f"waiting for another process that prepares {folder}") as alone:
+    with locked(lock, f"waiting for another process to prepare {folder}") as alone:
         others = place.parent.glob(f".{glob.escape(place.name)}.partial-*") if alone else []
         for remains in {partial, *others}:  # left by killed processes
             shutil.rmtree(remains, ignore_errors=True)
@@ -134,11 +134,13 @@ def _require_own(folder: Path) -> None:
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
     endings = {Path(name).suffix for name in names}
     if names and not ("prepared.json" in names and endings <= _ENDINGS):
-        raise UserError(f"{folder}: not empty and not prepared data; delete it, or move your files")
+        raise UserError(
+            f"{folder}: is not empty, but holds no prepared data; delete it, or move your files"
+        )
 
 
 def _replace_folder(folder: Path, new: Path) -> None:
-    """Move `new` to `folder`; delete the old folder only after that succeeded."""
+    """Move `new` to `folder`; delete the old folder only after that succeeds."""
     old = new.with_name(f"{new.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     if folder.exists():
@@ -160,7 +162,7 @@ def default_folder(config: Config) -> Path:
 
 
 def _sections(config: Config, paths: bool = True) -> str:
-    """Return the non-default fields of both sections, so that adding a field changes nothing."""
+    """Return the non-default fields of both sections, so that new fields do not change the hash."""
     without = {} if paths else dict.fromkeys(CORPUS_PATHS, True)
     exclude: Any = {**without, "corpora": {"__all__": without}}
     data = config.data.model_dump_json(exclude=exclude, exclude_defaults=True)
@@ -271,7 +273,7 @@ def _read_given(data: DataConfig, corpora: list[Corpus]) -> Given:
 class _Plan:
     """Which split each pair of the training corpora goes to; a few bytes per pair, no text.
 
-    sizes: number of pairs of each corpus, which follow one another
+    sizes: number of pairs per corpus; the arrays concatenate the corpora in this order
     """
 
     sizes: list[int]
@@ -294,9 +296,10 @@ def _plan_splits(
     texts: tuple[Path, Path],
     cased: Path | None,
 ) -> _Plan:
-    """Read the training corpora: write all pairs, cleaned, and assign each to a split.
+    """Read and clean the training corpora, write all pairs, and assign each to a split.
 
-    held_out_before: pairs that may be held out but not used for training
+    held_out_before: the held-out pairs of `tokenizer.run`, which may be held out again but not used
+    for training
     """
     cleaned = _clean(data, corpora, texts, cased)
     kept, dropped = cleaned.kept, cleaned.dropped
@@ -351,7 +354,7 @@ def _assign(
 ) -> NDArray[np.uint8]:
     """Hold out validation and test pairs; drop pairs of other corpora with the same keys.
 
-    may_be_taken: which pairs are from a corpus to hold out from, shape (pairs,)
+    may_be_taken: which pairs may be held out, shape (pairs,)
     """
     parts = assign_parts(keys, kept & may_be_taken, wanted, reserved)
     others = kept & ~may_be_taken
@@ -364,10 +367,9 @@ def _assign(
 class _Cleaned:
     """Facts about each training pair, after cleaning.
 
-    sizes: number of pairs of each corpus, which follow one another;
-
-    plain_source_keys, plain_target_keys: hashes without case and punctuation; empty unless asked
-    for
+    sizes: number of pairs per corpus; the arrays concatenate the corpora in this order
+    plain_source_keys, plain_target_keys: hashes that ignore case and punctuation; empty unless
+    `data.disjoint_splits` is set
     """
 
     sizes: list[int]
@@ -430,7 +432,7 @@ def _warn_if_swapped(name: str, pairs: list[Pair], data: DataConfig) -> None:
     if seem_swapped(sources, targets, (source, target)):
         _LOG.warning(
             f"{name}: its sources seem to be in {target} and its targets in {source}; if so, "
-            "exchange its columns or files"
+            "swap its columns or files"
         )
 
 
@@ -479,12 +481,14 @@ def _write_splits(
         counts[split] = len(examples)
         counts[f"{split} in train"] = sum(example.source_in_train for example in examples)
         if not any(e.source.strip() and e.reference.strip() for e in examples):
-            raise UserError(f"the {split} split is empty, or a side of it; check data.{split}_path")
+            raise UserError(
+                f"the {split} split, or one side of it, is empty; check data.{split}_path"
+            )
     return counts
 
 
 def _keep_lines(text: Path, kept: NDArray[np.bool_]) -> None:
-    """Remove the other lines from a text file."""
+    """Keep only the lines of a text file that `kept` selects."""
     rest = text.with_suffix(".kept")
     with text.open("rb") as lines, rest.open("wb") as file:
         file.writelines(compress(lines, kept.tolist()))
@@ -532,7 +536,7 @@ def _learn_casing(cased: Path, folder: Path) -> None:
 
 
 def _hide_names(data: DataConfig, texts: tuple[Path, Path], folder: Path) -> int:
-    """Replace names in the training text by placeholders; write the list of known words.
+    """Replace names in the training text with placeholders; write the list of known words.
 
     Returns the number of pairs with placeholders.
     """
@@ -670,7 +674,7 @@ def _check_coverage(config: Config, coverage: dict[Split, dict[str, float]]) -> 
     if low:
         run = config.tokenizer.run
         remedy = (
-            f"{run} cannot learn this text with its vocabulary: train a new model, without --from"
+            f"the vocabulary of {run} does not fit this text: train a new model without --from"
             if run
             else "check that the splits contain the same kind of text, raise "
             "tokenizer.vocabulary_size or use subwords"

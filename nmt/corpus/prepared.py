@@ -1,7 +1,7 @@
 """Prepared data on disk: flat arrays of ids with offsets, memory-mapped, in one folder.
 
 train.source.ids      int32, the ids of all sentences one after another
-train.source.offsets  int64, where each sentence starts, and the end
+train.source.offsets  int64, start of each sentence, and the total length
 train.target.*, validation.*
 validation.jsonl, test.jsonl   raw text: {"source", "reference", "source_in_train"}
 joint.model and target.model, or source.vocabulary.json, …   the tokenizers
@@ -38,9 +38,9 @@ _OFFSET = np.dtype("<i8")
 
 
 class Sequences:
-    """Sentences as ids in one flat array; the cost of reading one depends on its length only.
+    """Sentences as ids in one flat array.
 
-    ids: of all sentences; offsets: where each sentence starts, and the end
+    ids: of all sentences; offsets: start of each sentence, and the total length
     """
 
     def __init__(self, ids: NDArray[np.int32], offsets: NDArray[np.int64]):
@@ -73,7 +73,7 @@ class Sequences:
         return [ids[start:end].tolist() for start, end in zip(starts, ends, strict=True)]
 
     def joined(self, order: NDArray[np.int64], starts: NDArray[np.int64]) -> "Sequences":
-        """Return the sentences in `order`; those from one index in `starts` to the next are one."""
+        """Concatenate the sentences, taken in `order`; each index in `starts` begins a new one."""
         lengths = self.lengths[order]
         offsets = np.concatenate([[0], lengths.cumsum()])
         shift = np.repeat(self.offsets[order] - offsets[:-1], lengths)
@@ -97,7 +97,7 @@ class SequenceWriter:
 
     def extend(self, ids: NDArray[np.int32], lengths: NDArray[np.int64]) -> None:
         """Append sentences, given their concatenated ids and the length of each."""
-        # `tofile` misses some errors of a full disk.
+        # `tofile` does not report all disk-full errors.
         self._offsets.write((self._end + np.cumsum(lengths)).astype(_OFFSET).data)
         self._end += len(ids)
         self._ids.write(ids.astype(_ID).data)

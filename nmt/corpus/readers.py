@@ -1,8 +1,8 @@
 """Reads sentence pairs from files: tab-separated, parallel, or pickled.
 
-Every reader yields `(first, second)` as raw text without line ends, and raises `UserError` at the
-first error. All text is UTF-8; only `\\n` or `\\r\\n` ends a line. Files are read and decoded in
-blocks of lines, which is much faster than line by line.
+Every reader yields `(first, second)` as raw text without line endings, and raises `UserError` at
+the first error. All text is UTF-8; only `\\n` or `\\r\\n` ends a line. Files are read and decoded
+in blocks of lines, which is much faster than line by line.
 """
 
 import codecs
@@ -109,14 +109,14 @@ def align(sources: Iterator[str], targets: Iterator[str], names: tuple[str, str]
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a text file, plain, .gz or .zip, without line ends."""
+    """Yield the lines of a text file, plain, .gz or .zip, without line endings."""
     packed = path.suffix.lower() in (".gz", ".zip")
     with damage_explained(path), _open(path) as stream:
         yield from decode_lines(stream, str(path), MAX_UNPACKED_BYTES if packed else None)
 
 
 def decode_lines(stream: Stream, name: str, max_bytes: int | None = None) -> Iterator[str]:
-    """Yield the lines of an open stream, without line ends; `name` is for messages."""
+    """Yield the lines of an open stream, without line endings; `name` is for messages."""
     return chain.from_iterable(_decode_blocks(stream, name, max_bytes))
 
 
@@ -135,10 +135,9 @@ def _decode_blocks(stream: Stream, name: str, max_bytes: int | None) -> Iterator
 def _read_blocks(stream: Stream) -> Iterator[bytes]:
     """Yield blocks of whole lines, each line with its line feed.
 
-    Truncates a last line that is too long, so that a file without line ends does not fill the
-    memory.
+    Truncates an overlong last line, so that a file without newlines does not exhaust memory.
     """
-    buffered = cast(BufferedIOBase, stream)  # true of all, despite the annotations
+    buffered = cast(BufferedIOBase, stream)  # all are buffered, whatever their type annotations say
     rest = b""
     while len(rest) <= MAX_LINE_BYTES and (block := buffered.read1(MAX_LINE_BYTES)):
         lines, end, rest = (rest + block).rpartition(_LINE_FEED)
@@ -190,14 +189,14 @@ def _text_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
         about = name.startswith(("_", ".", "readme", "license"))
         if name.endswith((".txt", ".tsv")) and not about:
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise zipfile.BadZipFile("unusual compression")
+                raise zipfile.BadZipFile("unsupported compression method")
             return member
     raise zipfile.BadZipFile("no .txt or .tsv file in it")
 
 
 @contextmanager
 def damage_explained(path: Path) -> Iterator[None]:
-    """Turn the exceptions of a missing, damaged or locked file into a `UserError`."""
+    """Turn exceptions due to a missing, damaged or encrypted file into a `UserError`."""
     try:
         yield
     except (OSError, EOFError, RuntimeError, ValueError, zlib.error, zipfile.BadZipFile) as error:

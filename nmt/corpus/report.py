@@ -51,8 +51,8 @@ class CorpusReport(TypedDict):
 class InheritedReport(TypedDict):
     """How the vocabularies of a run fit the new text.
 
-    pieces_per_word: by side, on the new validation text, and before, on the run's own;
-    target_seen_before: held-out pairs by split whose target the run's training has seen
+    pieces_per_word: by side, on the new validation text; pieces_per_word_before: on the run's own;
+    target_seen_before: by split, number of held-out pairs whose target occurs in its training text
     """
 
     run: str
@@ -64,9 +64,10 @@ class InheritedReport(TypedDict):
 class PreparationReport(TypedDict):
     """What `prepare` did.
 
-    dropped: pairs by reason; hidden_names: training pairs with placeholders; coverage: shares by
-    split and side; source_in_train: pairs, by split; several_sentences: the share of training
-    sources that consist of several; corpora: in the order of their pairs
+    dropped: pairs by reason; hidden_names: training pairs with placeholders; coverage: share of
+    known tokens, by split and side; source_in_train: number of pairs, by split; several_sentences:
+    share of training sources with more than one sentence; corpora: in the same order as their pairs
+    in the training data
     """
 
     read: int
@@ -103,7 +104,7 @@ def format_report(
     lines = [f"pairs read       {report['read']:,}", f"dropped          {dropped}"]
     lines.append(f"pairs kept       {pairs}")
     if report["hidden_names"]:
-        lines.append(f"hidden names     in {report['hidden_names']:,} pairs of train")
+        lines.append(f"hidden names     in {report['hidden_names']:,} training pairs")
     for side, lengths in (
         ("source", report["lengths"]["source"]),
         ("target", report["lengths"]["target"]),
@@ -135,7 +136,9 @@ def format_report(
 def format_inherited(report: InheritedReport) -> list[str]:
     """Return how well the vocabularies of a run fit the new text, as readable lines."""
     new, own = report["pieces_per_word"], report["pieces_per_word_before"]
-    pieces = ", ".join(f"{side} {new[side]:.2f} (its own text {own[side]:.2f})" for side in new)
+    pieces = ", ".join(
+        f"{side} {new[side]:.2f} (the run's own text {own[side]:.2f})" for side in new
+    )
     seen = ", ".join(f"{split} {n:,}" for split, n in report["target_seen_before"].items())
     return [
         f"vocabulary of    {report['run']}",

@@ -23,12 +23,13 @@ from numpy.typing import NDArray
 from nmt.errors import UserError
 
 MAX_FILE_BYTES = 2**30
-# One byte of pickle can create an object of 100 bytes; a genuine operation has 10 on average.
+# One byte of pickle can create an object of 100 bytes; in genuine files, an operation takes
+# 10 bytes on average.
 MAX_OPERATIONS = 10_000_000
 FREE_OPERATIONS, BYTES_PER_OPERATION = 500_000, 6
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NO_UNICODE = "holds text that is not Unicode"
+_NO_UNICODE = "holds text that is not valid Unicode"
 _REMEDY = "use a numpy array of strings, shape (pairs, 2), or a tsv file"
 _NAMES = {
     ("numpy", "ndarray"): "ndarray",
@@ -45,9 +46,9 @@ _NAMES = {
 def load_string_array(
     path: Path, *, max_bytes: int = MAX_FILE_BYTES
 ) -> NDArray[np.str_] | NDArray[np.object_]:
-    """Return the pickled array of strings in `path`, of shape (n, 2) with n ≥ 1; it is read-only.
+    """Return the pickled array of strings in `path`, read-only, of shape (n, 2) with n ≥ 1.
 
-    Uses at most 20 times the size of the file plus 300 MB, even if the file is refused. Raises
+    Uses at most 300 MB of memory plus 20 times the file size, even if the file is refused. Raises
     `UserError` if the file cannot be read, is larger than `max_bytes`, or contains anything else.
     """
     data = _read(path, max_bytes)
@@ -75,7 +76,7 @@ def _read(path: Path, max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise UserError(f"{path}: larger than {max_bytes} bytes; split it, or use a tsv file")
     if not data:
-        raise UserError(f"{path}: the file is empty; get it again")
+        raise UserError(f"{path}: the file is empty; download or copy it again")
     return data
 
 
@@ -96,7 +97,7 @@ class _Name:
 
 @dataclass(slots=True)
 class _Call:
-    """A call requested by the pickle, not made; `state` is what would update the result."""
+    """A call that the pickle requests, recorded but not made; its result would receive `state`."""
 
     name: str
     arguments: object
@@ -124,7 +125,8 @@ class _Machine:
 
     def push_name(self, module: object, name: object) -> None:
         if not (isinstance(module, str) and isinstance(name, str)):
-            _refuse(f"a name made of {type(module).__name__} and {type(name).__name__}")
+            types = f"{type(module).__name__} and {type(name).__name__}"
+            _refuse(f"a name of types {types} instead of two strings")
         if (module, name) not in _NAMES:
             _refuse(f"{module}.{name}")
         self.stack.append(_Name(_NAMES[module, name]))
@@ -208,7 +210,7 @@ def _run(data: bytes) -> object:
 
 
 def _operations(data: bytes) -> Iterator[tuple[str, Any]]:
-    # The stream ends with the data, so that a false length cannot reserve memory.
+    # Reading stops at the end of the data, so a forged length cannot make it allocate memory.
     for opcode, argument, _ in pickletools.genops(io.BytesIO(data)):
         yield opcode.name, argument
 
@@ -228,7 +230,7 @@ def _make_array(result: object) -> NDArray[np.str_] | NDArray[np.object_]:
         case ((content, dtype, shape, "C" | "F" as order), None):
             pass
         case _:
-            raise _RefusedError("contains an array that is constructed in an unknown way")
+            raise _RefusedError("contains an array in an unknown pickle layout")
     pairs = _count_pairs(shape)
     kind = _string_type(dtype)
     if kind is None:
@@ -259,7 +261,7 @@ def _string_type(dtype: object) -> "np.dtype[np.str_] | None":
         case _Call("dtype", (str(code), *_), _):
             pass
         case _:
-            code = "of an unknown kind"
+            code = "unknown"
     raise _RefusedError(f"holds an array of type {_printable(code)}, not of strings")
 
 
@@ -281,7 +283,7 @@ def _from_bytes(content: object, kind: "np.dtype[np.str_]", pairs: int) -> NDArr
 def _from_objects(content: object, pairs: int) -> NDArray[np.object_]:
     """Keep strings as objects: with a fixed width, one long string would widen all others."""
     if not isinstance(content, list) or len(content) != 2 * pairs:
-        raise _RefusedError(f"does not hold the {_printable(2 * pairs)} strings of its shape")
+        raise _RefusedError(f"does not hold {_printable(2 * pairs)} strings, as its shape says")
     for item in content:
         if not isinstance(item, str):
             kind = type(item).__name__

@@ -1,7 +1,7 @@
 """Facts about the training text that a run folder keeps: frequent words, and hashes of targets.
 
-The training text itself is not part of a run folder. A list of frequent words identifies the rare
-and new ones, and a hash of 8 bytes per sentence identifies training targets.
+The training text itself is not part of a run folder. Words missing from the
+list of frequent words are rare or new; an 8-byte hash per sentence identifies training targets.
 """
 
 from collections import Counter
@@ -64,7 +64,7 @@ class Seen:
     """Facts about the training text.
 
     source_words, target_words: words with at least `FREQUENT` occurrences, in lower case
-    target_keys: the sorted hashes of the targets, with `seed`
+    target_keys: the sorted hashes of the targets, computed with `seed`
     """
 
     source_words: frozenset[str]

@@ -2,7 +2,7 @@
 
 BPE-dropout (Provilkov et al. 2020) skips merges at random; for a unigram model, segmentations are
 sampled from the n best (Kudo 2018). SentencePiece implements both, but its random generator cannot
-be seeded across processes. Here every draw depends on the caller's generator alone.
+be seeded reproducibly across processes. Here every draw depends only on the caller's generator.
 """
 
 import random
@@ -22,15 +22,15 @@ from nmt.special_tokens import UNK
 _ALTERNATIVES = 32  # sampled segmentations per word; number 0 is the original
 _UNDRAWN = -1
 _SENTENCES_AT_A_TIME = 10_000
-_SMOOTHING = 0.2  # Kudo's α; without smoothing, nearly all draws would be the second best
+_SMOOTHING = 0.2  # Kudo's α; without it, nearly every draw would be the second-best segmentation
 _Ids = tuple[int, ...]
 
 
 class SegmentationSampler:
     """Samples segmentations of a corpus, word by word.
 
-    Words recur, so each has a few alternatives, computed when first drawn. Segmenting the whole
-    corpus is then a look-up.
+    Each distinct word has a few alternative segmentations, computed when first drawn; after that,
+    segmenting the corpus is a table lookup.
     """
 
     def __init__(self, tokenizer: SubwordTokenizer, config: TokenizerConfig, corpus: Sequences):
@@ -45,7 +45,7 @@ class SegmentationSampler:
         ]
         self._fixed = {i for i, fixed in enumerate(special) if fixed}
         self._ids = {p: i for i, p in enumerate(self._pieces) if i not in self._fixed}
-        # Order of the merges; ids follow it only within the pieces of each side.
+        # Merge order. Ids may not give it: `put_target_first` moves source-only pieces to the end.
         self._ranks = {p: -self._processor.get_score(i) for p, i in self._ids.items()}
         # A word ends after a piece with the mark, or before one.
         self._mark_after = int(tokenizer.marks_end)
@@ -62,14 +62,15 @@ class SegmentationSampler:
                 ends.append(len(numbers))
         self._words_known = list(known)
         self._words_of_corpus = np.array(numbers)
-        self._sentences = np.array(ends)  # where each starts among the words, and the end
-        # For each alternative: the start of its ids among the drawn ones, and their number.
+        # The start of each sentence in `_words_of_corpus`, and the total length.
+        self._sentences = np.array(ends)
+        # For each alternative: the offset of its ids in `_drawn`, and their number.
         self._starts = np.full(len(known) * (1 + _ALTERNATIVES), _UNDRAWN)
         self._lengths = np.zeros_like(self._starts)
         self._drawn = array("i")
 
     def draw(self, generator: np.random.Generator, longest: int) -> Sequences:
-        """Return a new segmentation; sentences over `longest` ids keep the original."""
+        """Return a new segmentation; a sentence that would exceed `longest` ids is not changed."""
         words = self._words_of_corpus
         given = words * np.int64(1 + _ALTERNATIVES)  # the original of each
         drawn = given + generator.integers(1, 1 + _ALTERNATIVES, size=len(words))
@@ -77,13 +78,13 @@ class SegmentationSampler:
         too_long = np.repeat(lengths > longest, np.diff(self._sentences))
         drawn = np.where(too_long, given, drawn)
         ends = self._ends(drawn)
-        # For each id of the new corpus: its index among the drawn ones.
+        # For each id of the new corpus: its index in `_drawn`, minus its index here.
         moved = np.repeat(self._starts[drawn] - ends[:-1], self._lengths[drawn])
         ids = np.array(self._drawn, np.int32)[moved + np.arange(len(moved))]
         return Sequences(ids, ends[self._sentences])
 
     def _ends(self, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the offsets of concatenated alternatives, and the end; compute missing ones.
+        """Compute missing alternatives; return the offsets of all when concatenated, and the end.
 
         drawn: (words,), word · (1 + _ALTERNATIVES) + choice → (words + 1,)
         """
@@ -106,7 +107,7 @@ class SegmentationSampler:
 
     def _alternative(self, word: _Ids, choice: int) -> _Ids:
         """Return an alternative of a word, always the same for the same choice."""
-        if not choice or not self._fixed.isdisjoint(word):  # its spelling is unknown
+        if not choice or not self._fixed.isdisjoint(word):  # these have no text to segment
             return word
         # Seeded by the word, so that a resumed run draws the same as an uninterrupted one.
         generator = random.Random(f"{choice} {word}")

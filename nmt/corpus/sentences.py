@@ -1,6 +1,6 @@
-"""Splits text into sentences and joins their translations, preserving white space.
+"""Splits text into sentences and joins their translations, preserving whitespace.
 
-The library sentencex finds the sentence ends; it knows each language's abbreviations and quotes.
+The library sentencex finds sentence boundaries; it knows each language's abbreviations and quotes.
 """
 
 import re
@@ -16,7 +16,7 @@ _LINE_END = re.compile(r"(?<=\n)")
 
 @dataclass(frozen=True)
 class CutText:
-    """Sentences, and the white space around them: `gaps[0]` before the first, and so on."""
+    """Sentences, and the whitespace around them: `gaps[0]` before the first, and so on."""
 
     sentences: list[str]
     gaps: list[str]
@@ -52,7 +52,8 @@ def cut(text: str, language: str, between_sentences: bool = True) -> CutText:
 
 
 def _lengths(line: str, language: str) -> list[int]:
-    """Return how many characters each sentence of a line has, with the white space after it."""
-    # Replace one for one: sentencex fails on unusual white space and lone surrogates.
+    """Return the length of each sentence of a line in characters, including trailing whitespace."""
+    # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one
+    # preserves lengths.
     plain = _SURROGATE.sub("\ufffd", _SPACE.sub(" ", line))
     return [len(sentence) for sentence in segment(language, plain)]

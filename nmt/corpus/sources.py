@@ -30,9 +30,7 @@ MULTI30K_BLOBS = {  # git blob ids of the files; those of the Czech files are un
     "val.en": "8eb30ab9e5edd301e4c94330713c88513dd43dbc",
     "val.fr": "ab398432791947b7001173f065764887fb63c346",
 }
-_MULTI30K_LICENCE = (
-    "for research and education, not commercial; https://github.com/multi30k/dataset"
-)
+_MULTI30K_LICENCE = "for non-commercial research and education; https://github.com/multi30k/dataset"
 MULTI30K_LANGUAGES = ("en", "de", "fr", "cs")
 MULTI30K_SPLITS: Mapping[Split, str] = {
     "train": "train",
@@ -58,9 +56,9 @@ class Corpus:
     held_out: bool = True
 
     def pairs(self, split: Split) -> Iterator[Pair]:
-        """Yield the raw (source, target) text of each pair, without line ends.
+        """Yield the raw (source, target) text of each pair, without line endings.
 
-        Raises `UserError` if the files are invalid, possibly only at their end.
+        Raises `UserError` if the files are invalid, possibly only after yielding other pairs.
         """
         empty = True
         for first, second in self.read(*self.files[split]):
@@ -68,7 +66,9 @@ class Corpus:
             yield (second, first) if self.swapped else (first, second)
         if empty:
             names = " and ".join(map(str, self.files[split]))
-            raise UserError(f"{names}: no sentence pairs in it; download or write the file again")
+            raise UserError(
+                f"{names}: contains no sentence pairs; download or create the file again"
+            )
 
 
 def open_corpora(data: DataConfig, refresh: bool = False) -> list[Corpus]:
@@ -95,11 +95,12 @@ def _select(data: DataConfig, part: CorpusPart) -> DataConfig:
 def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
     """Find or download the corpus that `data` selects, without reading it.
 
-    With `refresh`, earlier downloads are repeated, unless the hash of the file is known.
+    `refresh` downloads files again, except those with a known hash.
 
-    Pickle and tsv files have two columns, source and target, except that English always comes
-    first, as in the files of the tutorial, Anki and Tatoeba. The columns are therefore swapped if
-    English is the target. Raises `UserError` if a file is missing or the corpus lacks a language.
+    Pickle and TSV files have two columns, source and target, except that English always comes
+    first, as in the files of O'Rahilly's tutorial, Anki and Tatoeba. The columns are therefore
+    swapped if English is the target. Raises `UserError` if a file is missing or the corpus lacks a
+    language.
     """
     languages = (data.source_language, data.target_language)
     english_last = data.target_language == "en"
@@ -189,7 +190,7 @@ def _download_tatoeba(data: DataConfig, refresh: bool) -> Path:
 def _download_tutorial(data: DataConfig, refresh: bool) -> Path:
     from nmt.corpus.download import cache_folder, download
 
-    _require_languages(data, ("en", "de"), "the tutorial's file")
+    _require_languages(data, ("en", "de"), "the corpus of O'Rahilly's tutorial")
     destination = cache_folder() / "english-german-both.pkl"
     return download(TUTORIAL_URL, destination, git_blob=TUTORIAL_BLOB, refresh=refresh)
 
@@ -210,7 +211,7 @@ def _single_files(data: DataConfig) -> dict[Split, tuple[Path, ...]]:
 
 def _single(path: Path | tuple[Path, Path], data: DataConfig) -> Path:
     if isinstance(path, tuple):
-        raise UserError(f"data: source `{data.source}` takes one path, not a pair of them")
+        raise UserError(f"data: source `{data.source}` takes a single path, not a pair")
     return path
 
 
@@ -257,7 +258,7 @@ def _require_languages(data: DataConfig, known: tuple[str, ...], corpus: str) ->
     languages = (data.source_language, data.target_language)
     if not set(languages) <= set(known) or languages[0] == languages[1]:
         raise UserError(
-            f"data: {corpus} has {', '.join(known)} but no {' → '.join(languages)}; set "
+            f"data: {corpus} covers only {', '.join(known)}, not {' → '.join(languages)}; set "
             "source_language and target_language, or use another corpus"
         )
 
@@ -272,7 +273,7 @@ def _side(stem: Path, language: str) -> Path:
     packed = Path(f"{plain}.gz")
     if _true(packed.is_file) and not _true(plain.is_file):
         return packed
-    return _file(plain, " (nor as .gz)")
+    return _file(plain, ", with or without .gz")
 
 
 def _file(path: Path, note: str = "") -> Path:
@@ -294,4 +295,4 @@ def _expanded(path: Path) -> Path:
     try:
         return path.expanduser()
     except RuntimeError:
-        raise UserError(f"{path}: no such home folder; write the path in full") from None
+        raise UserError(f"{path}: unknown home directory; give the full path") from None

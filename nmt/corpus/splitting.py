@@ -69,7 +69,7 @@ def linked_groups(
         np.minimum.at(linked, of_source, lowest[of_target])
         linked = linked[linked]
         if np.array_equal(linked, group):
-            # Hash it again: otherwise large groups would sort first.
+            # Hash again: the minimum over a large group is low, so large groups would sort first.
             mixed: NDArray[np.int64] = sources[group] * _MIX
             return mixed[of_source]
         group = linked
@@ -84,7 +84,7 @@ def has_key(keys: NDArray[np.int64], key: int) -> bool:
 def first_occurrences(
     source_keys: NDArray[np.int64], target_keys: NDArray[np.int64], kept: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return which kept pairs are the first with their source and target, shape (pairs,)."""
+    """Return which kept pairs occur for the first time, shape (pairs,)."""
     pair_keys = source_keys[kept] * _MIX + target_keys[kept]  # a hash of two hashes; overflows
     first = np.zeros_like(kept)
     first[np.flatnonzero(kept)[np.unique(pair_keys, return_index=True)[1]]] = True
@@ -97,7 +97,7 @@ def assign_parts(
     sizes: Mapping[Part, int],
     reserved: NDArray[np.int64],
 ) -> NDArray[np.uint8]:
-    """Assign kept pairs to splits, all pairs of a source sentence to the same split.
+    """Assign kept pairs to splits; pairs with the same source go to the same split.
 
     Sources, sorted by key, fill each split up to its size; the rest is for training. Sources with
     keys in `reserved` stay in training, because a provided split contains them. Returns a `Part`
@@ -121,7 +121,7 @@ def assign_parts(
     if sizes and not (enough and (parts == Part.TRAIN).any()):
         wanted = " and ".join(f"{size} {part.name.lower()}" for part, size in sizes.items())
         raise UserError(
-            f"the corpus keeps {int(kept.sum())} pairs, too few to hold out {wanted} pairs; "
-            "lower data.validation_size and data.test_size"
+            f"the corpus has only {int(kept.sum())} pairs after cleaning, too few to hold out "
+            f"{wanted} pairs; lower data.validation_size and data.test_size"
         )
     return parts

@@ -23,7 +23,7 @@ _BUILDERS = {  # of `datasets`, by file extension
     ".arrow": "arrow",
 }
 _ROWS = 1000
-# Names of files, and of splits on the hub.
+# Words in file names, and in split names on the hub, that identify a split.
 _SPLIT_NAMES: Mapping[Split, tuple[str, ...]] = {
     "validation": ("validation", "valid", "dev", "val"),
     "test": ("test", "eval"),
@@ -32,9 +32,9 @@ _COLUMN_NAMES = (("source", "src"), ("target", "tgt"))
 
 
 def table_files(path: Path) -> dict[Split, tuple[Path, ...]]:
-    """Return the files of a table by split, recognized by their names, otherwise as train.
+    """Return the files of a table by split, judged by their names; by default, `train`.
 
-    path: a file, or a folder, possibly with subfolders, such as `Dataset.save_to_disk` writes
+    path: a file, or a folder, possibly nested, for example one written by `Dataset.save_to_disk`
     """
     if path.is_file():
         found = [path]
@@ -134,11 +134,11 @@ def _column(block: Mapping[str, Sequence[object]], name: str, path: Path) -> Seq
         return block[name]
     if inner and outer in block:
         return [row.get(inner) if isinstance(row, Mapping) else None for row in block[outer]]
-    raise UserError(f"{path}: no column {name}, but {_names(block)}; check data.columns")
+    raise UserError(f"{path}: no column {name} among {_names(block)}; check data.columns")
 
 
 def _names(block: Mapping[str, Sequence[object]]) -> str:
-    """Return the names of all columns, as for data.columns."""
+    """Return the names of all columns, in the notation of data.columns."""
     firsts = [(name, values[0] if values else None) for name, values in block.items()]
     return ", ".join(
         ", ".join(f"{name}.{inner}" for inner in first) if isinstance(first, Mapping) else name
@@ -185,7 +185,7 @@ def hub_files(
 
 
 def _licence_on_card(path: str, revision: str | None) -> str:
-    """Return the licence in a dataset's card, which loading has put into the cache, and a comma."""
+    """Return "LICENCE, " from the cached card of a loaded dataset; empty if there is none."""
     import huggingface_hub as hub
 
     with suppress(ValueError):  # a folder instead of a name, or a card that is not valid YAML

@@ -17,7 +17,7 @@ def tag_prefix(data: DataConfig, tag: str | None) -> str:
         known = (
             f"expected one of {', '.join(data.tags)}"
             if data.tags
-            else "this model has no tags, leave it out"
+            else "this model has no tags, so omit it"
         )
         raise UserError(f"tag {tag}: unknown; {known}")
     return TAGS[data.tags.index(tag)] + " "

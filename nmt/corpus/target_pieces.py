@@ -16,7 +16,7 @@ _NORMAL, _UNUSED = ModelProto.SentencePiece.NORMAL, ModelProto.SentencePiece.UNU
 
 
 def put_target_first(joint: Path, target: Path, used: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Renumber a SentencePiece model, target pieces first; return the new number of each old one.
+    """Renumber a SentencePiece model, target pieces first; return the new id for each old id.
 
     used: which pieces occur in the target training text. `joint` has all pieces; in `target`, the
     source-only ones are marked as unused, so that SentencePiece splits them into smaller ones.
@@ -36,7 +36,7 @@ def put_target_first(joint: Path, target: Path, used: NDArray[np.bool_]) -> NDAr
 
 
 def _with_parts(model: ModelProto, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which pieces the target needs: those it uses, and those that others consist of.
+    """Return which pieces the target needs: those it uses, and those that others are made of.
 
     The latter are all pieces that are not merges, such as characters and bytes, and the
     intermediate merges of longer pieces, at which BPE-dropout may stop.

@@ -28,10 +28,10 @@ def read_test_set(name: str, languages: tuple[str, str]) -> list[Example]:
     except (Exception, SystemExit) as error:  # sacrebleu exits if a checksum is wrong
         # Otherwise it would consider the partial files complete next time.
         shutil.rmtree(found._outdir, ignore_errors=True)
-        what = "its checksum is wrong" if isinstance(error, SystemExit) else one_line(error)[:200]
+        what = "checksum mismatch" if isinstance(error, SystemExit) else one_line(error)[:200]
         raise UserError(
             f"test set {name}: cannot be downloaded from {found.data[0]} ({what}); check your "
-            "network, or give a copy with --source and --reference"
+            "network, or pass a local copy with --source and --reference"
         ) from None
     if len(references) != len(sources) or any(len(texts) != 1 for texts in references):
         raise UserError(
@@ -49,13 +49,14 @@ def _find(name: str, pair: str) -> Any:  # the library is untyped
         )
     if pair not in DATASETS[name].langpairs:
         raise UserError(
-            f"test set {name}: not for {pair}; `nmt corpora --test-sets` lists the test sets for it"
+            f"test set {name}: not available for {pair}; `nmt corpora --test-sets` lists those "
+            "that are"
         )
     return DATASETS[name]
 
 
 def list_test_sets(languages: tuple[str, str]) -> Iterator[tuple[str, str, bool]]:
-    """Yield each test set for this direction: name, description, and whether it is here."""
+    """Yield each test set for this direction: name, description, whether it is downloaded."""
     pair = "-".join(languages)
     known: dict[str, Any] = DATASETS
     for name, found in known.items():

@@ -53,7 +53,7 @@ class Tokenizer(ABC):
 
     @property
     def unknown_ids(self) -> list[int]:
-        """The ids that stand for what the vocabulary does not know."""
+        """The ids that represent out-of-vocabulary text."""
         return [UNK]
 
     @abstractmethod
@@ -107,7 +107,7 @@ class SubwordTokenizer(Tokenizer):
             reason = getattr(error, "strerror", None) or "damaged"
             raise UserError(
                 f"{model}: cannot be read: {reason}; copy its folder again, or "
-                "prepare or train again"
+                "rerun `nmt prepare` or `nmt train`"
             ) from None
         self._size: int = self.processor.get_piece_size()
         while self._size and self.processor.is_unused(self._size - 1):
@@ -146,7 +146,7 @@ class SubwordTokenizer(Tokenizer):
     def encode_flat(self, lines: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """See `Tokenizer.encode_flat`."""
         text = " ".join(lines)
-        # SentencePiece treats its own sign for a space specially if it occurs in text.
+        # SentencePiece handles its space symbol specially if it occurs in the text.
         if self._kind != "bpe" or not lines or SPACE in text:
             return super().encode_flat(lines)
         lines = self._parted(lines)
@@ -172,7 +172,7 @@ class SubwordTokenizer(Tokenizer):
 
     def join(self, pieces: Sequence[str]) -> str:
         """See `Tokenizer.join`."""
-        # Byte pieces can spell invalid UTF-8, even a line end; keep the output a clean single line.
+        # Byte pieces can spell invalid UTF-8, even a newline; keep the output a clean single line.
         text: str = self.processor.decode(list(pieces))
         text = " ".join(text.replace("\ufffd", "").split())
         return _join_words(text) if self.marks_end else text
@@ -189,7 +189,7 @@ def _part_words(text: str) -> str:
 
 
 def _join_words(text: str) -> str:
-    """Undo `_part_words`; a joiner mark without neighbour is removed."""
+    """Undo `_part_words`; a joiner mark without a neighbour is removed."""
     return text.replace(f" {JOINER}", "").replace(f"{JOINER} ", "").replace(JOINER, "")
 
 
@@ -250,7 +250,7 @@ def word_splitter(kind: WordKind, language: str) -> Callable[[Iterable[str]], It
 class Tokenizers:
     """The tokenizers of both sides.
 
-    With a joint vocabulary their ids agree; for subwords, the target has only the first ones.
+    A joint vocabulary gives both the same ids; for subwords, the target uses only the lower ones.
 
     known: the source words that need no placeholder; None if `data.carry_over` is none
     casing: how target words are capitalized; None unless `data.restore_case` is set
@@ -297,7 +297,7 @@ def vocabulary_files(config: TokenizerConfig) -> list[str]:
 
 
 def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> Tokenizers:
-    """Read the tokenizers and their data that `prepare` wrote."""
+    """Load the tokenizers that `prepare` wrote, with their casing rules and known words."""
     paths = [folder / name for name in vocabulary_files(config)]
     require_undamaged([*paths, folder / CASING, folder / KNOWN_WORDS])
     casing = Casing.load(folder / CASING) if data.restore_case else None
@@ -308,7 +308,7 @@ def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> 
         if config.joint and target.size > source.size:
             raise UserError(
                 f"{paths[1]}: does not match {paths[0].name}; copy its folder again, or "
-                "delete the folder and create it again"
+                "delete and recreate it"
             )
         known = None
         if data.carry_over != "none":
@@ -323,7 +323,7 @@ def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> 
 
 
 def read_chunks(path: Path, size: int = CHUNK) -> Iterator[list[str]]:
-    """Yield lists of at most `size` lines of a text file, without line ends."""
+    """Yield lists of at most `size` lines of a text file, without line endings."""
     with path.open(encoding="utf-8", newline="\n") as file:
         while lines := "".join(islice(file, size)):
             yield lines.removesuffix("\n").split("\n")
@@ -379,8 +379,9 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, mo
             )
     except RuntimeError:
         raise UserError(
-            f"tokenizer.vocabulary_size: {config.vocabulary_size} is too small to spell this text; "
-            "raise it (byte_fallback alone takes 256), or set tokenizer.byte_fallback to false"
+            f"tokenizer.vocabulary_size: {config.vocabulary_size} is too small for the characters "
+            "of this text; raise it (byte_fallback alone takes 256), or set "
+            "tokenizer.byte_fallback to false"
         ) from None
 
 

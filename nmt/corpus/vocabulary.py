@@ -24,7 +24,7 @@ class Vocabulary:
 
     @classmethod
     def build(cls, counts: Counter[str], max_size: int, min_count: int) -> "Vocabulary":
-        """Keep the most frequent words; ties are resolved alphabetically."""
+        """Keep the most frequent words; ties are broken alphabetically."""
         ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         words = [word for word, count in ranked if count >= min_count]
         return cls([*SPECIALS, *words[: max_size - len(SPECIALS)]])

@@ -2,7 +2,7 @@
 
 Models generalize badly to unfamiliar input. So lines are split into sentences if training had one
 sentence per line, and sentences longer than any in training are split further. Words that did not
-occur in training are replaced by placeholders, and filled in afterwards.
+occur in training are replaced with placeholders and filled in afterwards.
 """
 
 from collections.abc import Sequence

@@ -9,9 +9,9 @@ simpler rule.
 Or in a program: `from translate import Translator; Translator().translate(["Where is it?"])`.
 
 Each line is processed as follows (settings.json selects the steps for this model): remove invisible
-characters, replace words that did not occur in training by placeholders, lower-case the rest, split
-it into SentencePiece pieces, translate them with CTranslate2, restore capitals, and fill in the
-replaced words.
+characters, replace words that did not occur in training with placeholders, lower-case the rest,
+split it into SentencePiece pieces, translate them with CTranslate2, restore capitals, and fill in
+the replaced words.
 """
 
 import json
@@ -109,7 +109,7 @@ class Translator:
         return self.source.encode(text, out_type=str)[: self.settings["room"]], hidden
 
     def _hide(self, text: str) -> tuple[str, list[str]]:
-        """Replace words that did not occur in training by placeholders."""
+        """Replace words that did not occur in training with placeholders."""
         hidden: list[str] = []
         only_names = self.settings["carry_over"] == "names"
 

@@ -194,7 +194,7 @@ def test_no_text_can_forge_a_tag(make: Make) -> None:
 def test_an_unknown_tag_is_refused(make: Make) -> None:
     with pytest.raises(UserError, match="tag law: unknown; expected one of chat, news"):
         tag_prefix(make({"tag": "news"}, {"tag": "chat"}).data, "law")
-    with pytest.raises(UserError, match="this model has no tags, leave it out"):
+    with pytest.raises(UserError, match="this model has no tags, so omit it"):
         tag_prefix(make({}, {}).data, "law")
 
 

@@ -406,8 +406,8 @@ def test_an_unreachable_server_is_reported(target: Path, pauses: list[float]) ->
         url = f"http://127.0.0.1:{free.getsockname()[1]}/corpus.pkl"
     message = refusal(url, target)
     assert message.startswith(url)
-    assert "no network" in message
-    assert "download it elsewhere" in message
+    assert "offline" in message
+    assert "download the file elsewhere" in message
     assert "data.path" in message
     assert pauses == [0.5, 1.0]
 

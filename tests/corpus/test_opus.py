@@ -137,7 +137,7 @@ def test_mtdata_is_called_once_per_corpus(program: Path, cache: Path) -> None:
     assert pairs(mtdata("Statmt-europarl-10-deu-eng")) == [("Good day.", "Guten Tag.")]
     program.unlink()
     assert pairs(mtdata("Statmt-europarl-10-deu-eng", "de", "en")) == [("Guten Tag.", "Good day.")]
-    with pytest.raises(UserError, match="is deu → eng, not eng → fra"):
+    with pytest.raises(UserError, match="contains deu → eng, not eng → fra"):
         pairs(mtdata("Statmt-europarl-10-deu-eng", "en", "fr"))
     assert [path.name for path in (cache / "mtdata").iterdir()] == [
         "Statmt-europarl-10-deu-eng.tsv"

@@ -600,7 +600,7 @@ def test_a_second_process_says_that_it_is_waiting(
     second = held_up()
     assert second.stderr
     said = ""
-    while "waiting for another process that prepares out" not in said:
+    while "waiting for another process to prepare out" not in said:
         said += (character := second.stderr.read(1))
         assert character, said
     (tmp_path / "go").touch()
@@ -652,7 +652,7 @@ def test_the_output_may_be_an_empty_folder_or_the_current_one(
     monkeypatch.chdir(tmp_path / "empty")
     assert prepare(make_config(data={"seed": 9}), Path("../empty")).report["read"] == 300
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UserError, match="not empty and not prepared data"):
+    with pytest.raises(UserError, match="is not empty, but holds no prepared data"):
         prepare(make_config(), Path())
     assert names(tmp_path) == ["corpus.tsv", "empty"]
 
@@ -680,8 +680,8 @@ def test_a_folder_with_other_files_is_not_overwritten(
         prepare(make_config(), folder)
     folder.mkdir(exist_ok=True)
     (folder / name).write_text("mine")
-    message = refusal(make_config(data={"seed": 9}), folder)
-    assert message == f"{folder}: not empty and not prepared data; delete it, or move your files"
+    expected = "is not empty, but holds no prepared data; delete it, or move your files"
+    assert refusal(make_config(data={"seed": 9}), folder) == f"{folder}: {expected}"
 
 
 def test_a_file_at_the_output_path_is_not_overwritten(make_config: Make, tmp_path: Path) -> None:
@@ -717,19 +717,19 @@ def test_low_coverage_is_refused(make_config: Make, tmp_path: Path) -> None:
 def test_an_empty_test_file_is_refused(make_config: Make, tmp_path: Path) -> None:
     config = given(tmp_path, make_config)
     write_tsv(tmp_path / "test.tsv", [])
-    assert "test.tsv: no sentence pairs in it" in refusal(config, tmp_path / "out")
+    assert "test.tsv: contains no sentence pairs" in refusal(config, tmp_path / "out")
 
 
 def test_a_test_file_without_translations_is_refused(make_config: Make, tmp_path: Path) -> None:
     config = given(tmp_path, make_config)
     write_tsv(tmp_path / "test.tsv", [("we see the tree.", " "), ("we know.", "")])
-    expected = "the test split is empty, or a side of it; check data.test_path"
+    expected = "the test split, or one side of it, is empty; check data.test_path"
     assert refusal(config, tmp_path / "out") == expected
 
 
 def test_a_corpus_too_small_to_split_is_refused(make_config: Make, tmp_path: Path) -> None:
     config = make_config(data={"validation_size": 250, "test_size": 100})
-    expected = "the corpus keeps 300 pairs, too few to hold out 100 test and 250 validation pairs"
+    expected = "the corpus has only 300 pairs after cleaning, too few to hold out 100 test and 250"
     assert refusal(config, tmp_path / "out").startswith(expected)
 
 

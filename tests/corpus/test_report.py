@@ -58,7 +58,7 @@ def test_the_report_is_formatted_as_text() -> None:
 
 def test_hidden_names_are_reported_if_there_are_any() -> None:
     lines = format_report(report(hidden_names=2345)).split("\n")
-    assert lines[3] == "hidden names     in 2,345 pairs of train"
+    assert lines[3] == "hidden names     in 2,345 training pairs"
 
 
 def test_the_report_says_if_no_pairs_were_dropped() -> None:

@@ -96,7 +96,7 @@ def test_too_few_pairs_are_refused(pairs: int, sizes: dict[Part, int]) -> None:
         assign(np.arange(pairs), sizes)
     wanted = " and ".join(f"{size} {part.name.lower()}" for part, size in sizes.items())
     assert str(caught.value) == (
-        f"the corpus keeps {pairs} pairs, too few to hold out {wanted} pairs; "
+        f"the corpus has only {pairs} pairs after cleaning, too few to hold out {wanted} pairs; "
         "lower data.validation_size and data.test_size"
     )
 

@@ -76,7 +76,7 @@ def test_columns_are_found_or_named(tmp_path: Path) -> None:
     nested = write(tmp_path / "c.jsonl", NESTED[:1])
     with pytest.raises(UserError, match=r"has the columns translation\.de, translation\.en;"):
         list(opened("table", nested, source_language="fr").pairs("train"))
-    with pytest.raises(UserError, match="no column text, but premise, other"):
+    with pytest.raises(UserError, match="no column text among premise, other"):
         list(opened("table", path, columns=["text", "other"]).pairs("train"))
 
 

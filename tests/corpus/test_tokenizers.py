@@ -287,7 +287,7 @@ def test_training_is_reproducible_with_any_number_of_cores(
 def test_fewer_pieces_than_characters_are_refused(
     training_texts: Texts, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(UserError, match="20 is too small to spell this text") as caught:
+    with pytest.raises(UserError, match="20 is too small for the characters of this") as caught:
         trained(training_texts, tmp_path, vocabulary_size=20)
     assert "\n" not in str(caught.value)
     assert capfd.readouterr().err == ""
