@@ -26,7 +26,7 @@ def cleaner(**fields: Any) -> Cleaner:
         ("none", "ﬁ ½ ２", "ﬁ ½ ２"),
     ],
 )
-def test_unicode_is_normalised_as_configured(form: str, text: str, expected: str) -> None:
+def test_unicode_is_normalized_as_configured(form: str, text: str, expected: str) -> None:
     clean = cleaner(unicode=form)
     assert clean.source(text) == expected
     assert clean.target(text) == expected

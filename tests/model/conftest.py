@@ -38,13 +38,13 @@ def randomise(module: nn.Module, seed: int) -> None:
 
 @pytest.fixture
 def config() -> Callable[..., ModelConfig]:
-    """Return a function that makes a tiny model section, some fields changed."""
+    """Return a function that creates a tiny model section with some fields changed."""
     return make_config
 
 
 @pytest.fixture
 def random_model() -> Callable[..., Transformer]:
-    """Return a function that makes a tiny model with random weights, in evaluation mode."""
+    """Return a function that creates a tiny model with random weights, in evaluation mode."""
 
     def make(
         seed: int = 1, source_size: int = 11, target_size: int = 11, **changes: object
@@ -205,5 +205,5 @@ class Reference:
 
 @pytest.fixture
 def reference() -> type[Reference]:
-    """The slow equations."""
+    """The slow implementation of the equations."""
     return Reference

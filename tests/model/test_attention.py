@@ -47,7 +47,7 @@ def test_attention_weights_are_a_literal_softmax():
     torch.testing.assert_close(weights, torch.tensor([[[[0.7310586, 0.2689414, 0.0]]]]))
 
 
-def test_attention_weights_follow_another_scale():
+def test_attention_scores_can_be_scaled_by_d_model():
     query, key = torch.tensor([[[[2.0, 0.0, 0.0, 0.0]]]]), torch.eye(4)[None, None, :2]
 
     weights = attention_weights(query, key, None, scale=0.25)
@@ -58,8 +58,8 @@ def test_attention_weights_follow_another_scale():
 
 @pytest.mark.parametrize("kind", [SelfAttention, CrossAttention])
 @pytest.mark.parametrize("masked", [False, True])
-def test_without_dropout_training_and_decoding_compute_the_same(config, kind, masked):
-    """Training on a CPU uses the equation itself, everything else PyTorch's kernel."""
+def test_without_dropout_training_and_decoding_give_the_same_result(config, kind, masked):
+    """On a CPU, training uses an explicit implementation; everything else uses PyTorch's kernel."""
     torch.manual_seed(1)
     layer = kind(config(d_key=3, d_value=5, score_scale="d_model"))
     x, memory = torch.randn(2, 6, 8), torch.randn(2, 6, 8)
@@ -73,7 +73,7 @@ def test_without_dropout_training_and_decoding_compute_the_same(config, kind, ma
     torch.testing.assert_close(decoded, trained)
 
 
-def test_attention_dropout_drops_in_training_only(config):
+def test_attention_dropout_acts_only_in_training(config):
     torch.manual_seed(1)
     layer = SelfAttention(config(attention_dropout=0.5))
     x = torch.randn(1, 6, 8)
@@ -83,7 +83,7 @@ def test_attention_dropout_drops_in_training_only(config):
     assert torch.equal(layer(x, None), layer(x, None))
 
 
-def test_self_attention_through_a_cache_equals_attention_at_once(config):
+def test_self_attention_with_a_cache_equals_attention_at_once(config):
     torch.manual_seed(1)
     layer = SelfAttention(config(d_key=3, d_value=5)).eval()
     x = torch.randn(2, 5, 8)
@@ -95,7 +95,7 @@ def test_self_attention_through_a_cache_equals_attention_at_once(config):
     torch.testing.assert_close(torch.cat(steps, 1), layer(x, mask))
 
 
-def test_recording_collects_the_weights_of_each_pass_and_then_stops(config):
+def test_recording_collects_the_weights_of_each_pass_until_it_ends(config):
     torch.manual_seed(1)
     layer = CrossAttention(config()).eval()
     x, memory = torch.randn(2, 3, 8), torch.randn(2, 4, 8)
@@ -122,7 +122,7 @@ def test_recorded_weights_are_scaled_as_configured(config):
         for layer in (narrow, wide):
             layer(x, torch.ones(3, 3, dtype=torch.bool))
 
-    # Softmax forgets a constant: logarithms of weights are scores up to a shift of each row.
+    # Softmax is invariant to adding a constant, so log weights are scores up to a constant per row.
     scores = [
         torch.log(w[0]) - torch.log(w[0]).mean(-1, keepdim=True)
         for w in (narrow_records, wide_records)

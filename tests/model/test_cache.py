@@ -1,4 +1,4 @@
-"""A cache holds the keys and values of the past."""
+"""A cache contains the keys and values of earlier positions."""
 
 import torch
 
@@ -23,7 +23,7 @@ def test_a_cache_returns_all_that_was_appended():
     assert torch.equal(all_values, values)
 
 
-def test_a_cache_selects_rows_with_repetition_and_continues():
+def test_selected_rows_may_repeat_and_can_be_extended():
     cache = KeyValueCache()
     keys, values = random_heads(2, 2, 1), random_heads(2, 5, 2)
     cache.append(keys, values)
@@ -38,7 +38,7 @@ def test_a_cache_selects_rows_with_repetition_and_continues():
     assert all_values[:, :, 2].eq(8).all()
 
 
-def test_selecting_from_an_empty_cache_is_harmless():
+def test_selecting_from_an_empty_cache_does_nothing():
     cache = KeyValueCache()
     cache.select(torch.tensor([0]))
 

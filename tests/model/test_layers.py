@@ -1,4 +1,4 @@
-"""Layers equal the paper's equations, with the norm where the configuration puts it."""
+"""Layers equal the paper's equations, with the norm at the configured place."""
 
 import pytest
 import torch
@@ -49,7 +49,7 @@ def test_decoder_layer_equals_the_equations(changes, config, reference):
     torch.testing.assert_close(result[0], torch.from_numpy(expected))
 
 
-def test_post_norm_normalises_the_sum(config):
+def test_post_norm_normalizes_the_sum(config):
     residual = PostNorm(config(d_model=2, heads=1), dropout=0.0)
     x = torch.tensor([[1.0, 5.0]])
 
@@ -59,7 +59,7 @@ def test_post_norm_normalises_the_sum(config):
     torch.testing.assert_close(joined, torch.tensor([[-1.0, 1.0]]))
 
 
-def test_pre_norm_normalises_the_input_and_leaves_the_sum(config):
+def test_pre_norm_normalizes_the_input_but_not_the_sum(config):
     residual = PreNorm(config(d_model=2, heads=1), dropout=0.0)
     x = torch.tensor([[1.0, 5.0]])
 
@@ -68,7 +68,7 @@ def test_pre_norm_normalises_the_input_and_leaves_the_sum(config):
 
 
 @pytest.mark.parametrize(("activation", "expected"), [("relu", 0.0), ("gelu", -0.1586553)])
-def test_feed_forward_activation_of_minus_one(activation, expected, config):
+def test_feed_forward_uses_the_configured_activation(activation, expected, config):
     layer = FeedForward(config(d_model=2, heads=1, d_ff=1, activation=activation))
     with torch.no_grad():
         layer.inner.weight.copy_(torch.tensor([[-1.0, 0.0]]))
@@ -83,7 +83,7 @@ def test_feed_forward_activation_of_minus_one(activation, expected, config):
     "kind", ["dropout", "attention_output_dropout", "attention_dropout", "feed_forward_dropout"]
 )
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_each_dropout_acts_in_training_only(kind, norm, config):
+def test_each_dropout_acts_only_in_training(kind, norm, config):
     torch.manual_seed(1)
     layer = EncoderLayer(config(norm=norm, **{kind: 0.5}))
     x, mask = torch.randn(1, 4, 8), torch.ones(1, 1, 1, 4, dtype=torch.bool)

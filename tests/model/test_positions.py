@@ -25,7 +25,7 @@ def test_sinusoids_have_the_values_of_the_equation():
     torch.testing.assert_close(sinusoids(3, 4), torch.tensor(expected), rtol=0, atol=1e-7)
 
 
-def test_an_exponent_by_column_doubles_the_column_and_not_the_pair():
+def test_with_exponent_column_the_exponent_counts_columns_instead_of_pairs():
     expected = [math.sin(3), math.cos(3 / 100), math.sin(3 / 10000), math.cos(3 / 1e6)]
 
     row = sinusoids(4, 4, exponent="column")[3]
@@ -49,7 +49,7 @@ def test_an_odd_width_ends_with_a_sine():
     torch.testing.assert_close(sinusoids(3, 3)[2], torch.tensor(expected), rtol=0, atol=1e-7)
 
 
-def test_sinusoids_are_exact_at_far_positions():
+def test_sinusoids_are_exact_at_high_positions():
     row = sinusoids(5000, 64)[4999].double()
 
     for pair in range(32):
@@ -59,7 +59,7 @@ def test_sinusoids_are_exact_at_far_positions():
 
 
 @pytest.mark.parametrize("kind", [SinusoidalPositions, LearnedPositions])
-def test_positions_begin_at_the_given_number(kind, config):
+def test_positions_start_at_the_given_offset(kind, config):
     positions = kind(config())
     if kind is LearnedPositions:
         torch.nn.init.normal_(positions.table, generator=torch.Generator().manual_seed(1))
@@ -83,7 +83,7 @@ def test_learned_positions_are_trained(config):
     assert positions.table.grad[:, 0].tolist() == [0, 0, 1, 1, 1] + [0] * 11
 
 
-def test_scores_of_rotated_queries_and_keys_depend_on_distance(config):
+def test_scores_of_rotated_queries_and_keys_depend_only_on_distance(config):
     positions = RotaryPositions(config(d_key=6))
     query, key = torch.randn(2, 6, generator=torch.Generator().manual_seed(1))
 
@@ -109,7 +109,7 @@ def test_every_pair_is_rotated_by_its_own_angle(config):
 
 
 @pytest.mark.parametrize("shape", [(1, 2, 3, 5), (2, 3, 1, 5)])
-def test_tensors_with_odd_strides_are_rotated_correctly(config, shape):
+def test_non_contiguous_tensors_are_rotated_correctly(config, shape):
     wide = torch.randn(shape, generator=torch.Generator().manual_seed(1))
     rotations = RotaryPositions(config(d_key=4))(0, shape[2])
 
@@ -119,7 +119,7 @@ def test_tensors_with_odd_strides_are_rotated_correctly(config, shape):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
-def test_rotation_keeps_the_type(dtype, config):
+def test_rotation_keeps_the_dtype(dtype, config):
     x = torch.randn(2, 3, 5, 4, generator=torch.Generator().manual_seed(1))
     rotations = RotaryPositions(config())(2, 5)
 

@@ -57,7 +57,7 @@ def test_logits_of_a_padded_batch_equal_the_equations_for_each_sentence(
 
 
 @pytest.mark.parametrize("changes", VARIANTS)
-def test_a_future_target_token_changes_no_earlier_logit(changes, random_model):
+def test_a_target_token_does_not_change_earlier_logits(changes, random_model):
     model = random_model(**changes)
     source = torch.tensor([[5, 6, 3]])
 
@@ -69,7 +69,7 @@ def test_a_future_target_token_changes_no_earlier_logit(changes, random_model):
 
 
 @pytest.mark.parametrize("changes", VARIANTS)
-def test_more_padding_columns_change_nothing(changes, random_model):
+def test_additional_padding_has_no_effect(changes, random_model):
     model = random_model(**changes)
     source, target = pad(SOURCES), pad(TARGETS)
     wide_source = torch.nn.functional.pad(source, (0, 4), value=PAD)
@@ -81,7 +81,7 @@ def test_more_padding_columns_change_nothing(changes, random_model):
     torch.testing.assert_close(model(source, wide_target)[:, : target.shape[1]], logits)
 
 
-def test_what_stands_at_source_padding_changes_nothing(random_model):
+def test_the_embedding_of_source_padding_has_no_effect(random_model):
     model = random_model(tie="none")
     before = model(pad(SOURCES), pad(TARGETS))
 
@@ -92,7 +92,7 @@ def test_what_stands_at_source_padding_changes_nothing(random_model):
 
 
 @pytest.mark.parametrize("training", [False, True])
-def test_a_source_of_padding_alone_gives_finite_logits_and_gradients(training, random_model):
+def test_a_source_of_only_padding_gives_finite_logits_and_gradients(training, random_model):
     model = random_model(dropout=0.1, attention_dropout=0.1).train(training)
 
     logits = model(torch.tensor([[PAD, PAD], [5, 3]]), torch.tensor([[2, 5], [2, 6]]))
@@ -103,7 +103,7 @@ def test_a_source_of_padding_alone_gives_finite_logits_and_gradients(training, r
 
 
 @pytest.mark.parametrize("training", [False, True])
-def test_a_target_of_padding_alone_gives_finite_logits_and_gradients(training, random_model):
+def test_a_target_of_only_padding_gives_finite_logits_and_gradients(training, random_model):
     model = random_model(dropout=0.1, attention_dropout=0.1).train(training)
 
     logits = model(torch.tensor([[5, 3], [5, 3]]), torch.tensor([[PAD, PAD], [2, 6]]))
@@ -128,7 +128,7 @@ def test_cached_steps_give_the_logits_of_teacher_forcing(changes, random_model):
     torch.testing.assert_close(torch.stack(steps, 1), model(source, target), rtol=1e-4, atol=1e-5)
 
 
-def test_selected_rows_continue_as_if_they_had_been_alone(random_model):
+def test_selected_rows_continue_independently_of_the_others(random_model):
     model = random_model()
     target = torch.tensor([[2, 5, 6], [2, 7, 8], [2, 9, 4]])
     rows = torch.tensor([[0], [2]])  # the second source is dropped
@@ -144,11 +144,11 @@ def test_selected_rows_continue_as_if_they_had_been_alone(random_model):
 
 
 @pytest.mark.parametrize("changes", VARIANTS)
-def test_hypotheses_of_a_source_see_their_own_past(changes, random_model):
+def test_each_hypothesis_attends_to_its_own_prefix(changes, random_model):
     model, generator = random_model(**changes), torch.Generator().manual_seed(1)
     sources = pad(SOURCES)
     written = torch.empty(3, 0, dtype=torch.long)  # (rows, length)
-    # One row each; two, then swapped; three, of two sources; one again.
+    # One hypothesis per source; two; the same two, reordered; three for two of the sources; one.
     moves = [
         [[0], [1], [2]],
         [[0, 0], [1, 1], [2, 2]],
@@ -169,7 +169,7 @@ def test_hypotheses_of_a_source_see_their_own_past(changes, random_model):
         torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-5)
 
 
-def test_state_counts_the_positions_decoded(random_model):
+def test_the_state_counts_the_decoded_positions(random_model):
     model = random_model()
     state = model.start(torch.tensor([[5, 3]]))
     assert state.length == 0
@@ -243,7 +243,7 @@ def test_the_base_model_of_the_paper_has_63_million_parameters(config):
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary"])
-def test_the_model_builds_on_the_meta_device(positions, config):
+def test_the_model_can_be_created_on_the_meta_device(positions, config):
     with torch.device("meta"):
         model = Transformer(config(positions=positions), 20, 20)
 
@@ -266,7 +266,7 @@ def test_tied_weights_are_one_parameter(tie, shared, config):
     assert (source is target, model.output.weight is target) == shared
 
 
-def test_the_output_layer_is_as_wide_as_the_target_of_a_joint_vocabulary(random_model):
+def test_the_output_layer_contains_only_the_target_pieces_of_a_joint_vocabulary(random_model):
     model = random_model(source_size=11, target_size=7, tie="all")
     source, target_in = torch.tensor([[10, 8, 2]]), torch.tensor([[2, 6, 5]])
     logits = model(source, target_in)
@@ -282,7 +282,7 @@ def test_the_output_layer_is_as_wide_as_the_target_of_a_joint_vocabulary(random_
 
 
 @pytest.mark.parametrize("tie", ["none", "inputs", "target", "all"])
-def test_the_embedding_of_padding_begins_as_zeros(tie, config):
+def test_the_padding_embedding_is_initialized_to_zero(tie, config):
     model = Transformer(config(tie=tie), 20, 20)
 
     for embedding in (model.source_embedding, model.target_embedding):
@@ -290,7 +290,7 @@ def test_the_embedding_of_padding_begins_as_zeros(tie, config):
         assert embedding.tokens.weight[PAD + 1 :].ne(0).all()
 
 
-def test_weights_begin_with_the_spread_that_their_width_asks_for(config):
+def test_initial_weights_are_scaled_to_their_width(config):
     torch.manual_seed(1)
     wide = config(d_model=64, d_ff=256, positions="learned", encoder_layers=1)
     model = Transformer(wide, 500, 500).requires_grad_(False)
@@ -303,7 +303,7 @@ def test_weights_begin_with_the_spread_that_their_width_asks_for(config):
     assert model.encoder_norm.weight.eq(1).all()
 
 
-def test_embeddings_begin_with_the_spread_that_is_set(config):
+def test_embeddings_are_initialized_with_the_configured_standard_deviation(config):
     torch.manual_seed(1)
     settings = config(d_model=64, positions="learned", embedding_std=3.0)
     model = Transformer(settings, 500, 500).requires_grad_(False)
@@ -312,7 +312,7 @@ def test_embeddings_begin_with_the_spread_that_is_set(config):
     assert float(model.source_embedding.positions.table.std()) == pytest.approx(3, rel=0.1)
 
 
-def test_matrices_begin_uniform_or_normal_with_the_same_variance(config):
+def test_uniform_and_normal_initialisation_have_the_same_variance(config):
     torch.manual_seed(1)
     wide = {"d_model": 64, "d_ff": 256, "encoder_layers": 1}
     uniform, normal = (
@@ -327,7 +327,7 @@ def test_matrices_begin_uniform_or_normal_with_the_same_variance(config):
     assert float(normal.weight.detach().abs().max()) > 3 * deviation
 
 
-def test_embeddings_are_dropped_apart_from_the_layers(config):
+def test_embedding_dropout_is_independent_of_layer_dropout(config):
     model = Transformer(config(embedding_dropout=0.5, tie="none"), 20, 20)
     ids = torch.full((1, 16), 5)
 
@@ -345,7 +345,7 @@ def test_the_same_seed_gives_the_same_weights(config):
     assert not torch.equal(weights(3), weights(4))
 
 
-def test_every_parameter_takes_part(random_model):
+def test_every_parameter_gets_a_gradient(random_model):
     model = random_model(tie="none", positions="learned", output_bias=True)
 
     model(pad(SOURCES), pad(TARGETS)).square().sum().backward()

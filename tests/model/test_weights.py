@@ -35,7 +35,7 @@ def refusal(path: Path, config: ModelConfig, size: int = 11) -> str:
         {"positions": "rotary"},
     ],
 )
-def test_loaded_weights_are_the_saved_ones(changes, random_model, tmp_path):
+def test_loaded_weights_equal_the_saved_ones(changes, random_model, tmp_path):
     model = random_model(**changes)
     path = tmp_path / "best.safetensors"
 
@@ -58,14 +58,14 @@ def test_tied_weights_are_tied_after_loading(random_model, tmp_path):
     assert loaded.output.weight is loaded.target_embedding.tokens.weight
 
 
-def test_the_same_weights_are_the_same_bytes(random_model, tmp_path):
+def test_equal_weights_give_identical_files(random_model, tmp_path):
     for number in range(10):
         save_weights(random_model(tie="all"), tmp_path / str(number))
 
     assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
 
 
-def test_tied_weights_are_written_once(random_model, tmp_path):
+def test_tied_weights_are_saved_once(random_model, tmp_path):
     sizes = {}
     for tie in ("none", "all"):
         save_weights(random_model(tie=tie, source_size=500, target_size=500), tmp_path / tie)
@@ -85,7 +85,7 @@ def test_a_loaded_model_is_ready_to_translate(random_model, tmp_path):
     assert torch.equal(loaded(source, target), model.eval()(source, target))
 
 
-def test_a_changed_byte_is_reported_wherever_it_is(random_model, tmp_path):
+def test_any_changed_byte_is_reported(random_model, tmp_path):
     model = random_model()
     path = tmp_path / "best.safetensors"
     save_weights(model, path)
@@ -95,13 +95,13 @@ def test_a_changed_byte_is_reported_wherever_it_is(random_model, tmp_path):
         damaged = bytearray(content)
         damaged[place] ^= 1
         path.write_bytes(damaged)
-        if recorded_checksum(path) is None:  # its name, or the JSON around it, is what has changed
+        if recorded_checksum(path) is None:  # the change hit the checksum's key or its JSON
             continue
         message = refusal(path, model.config)
         assert "cannot be read" in message or "checksum mismatch" in message
 
 
-def test_weights_of_an_older_nmt_have_no_checksum_and_are_read(random_model, tmp_path):
+def test_weights_without_a_checksum_can_be_loaded(random_model, tmp_path):
     model = random_model()
     path, older = tmp_path / "new.safetensors", tmp_path / "old.safetensors"
     save_weights(model, path)
@@ -118,7 +118,7 @@ def test_missing_weights_are_refused(config, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"not safetensors at all", bytes(100)])
-def test_another_file_is_refused(content, config, tmp_path):
+def test_other_files_are_refused(content, config, tmp_path):
     path = tmp_path / "best.safetensors"
     path.write_bytes(content)
 
@@ -129,7 +129,7 @@ def test_a_folder_is_refused(config, tmp_path):
     assert "weights cannot be read" in refusal(tmp_path, config())
 
 
-def test_a_file_cut_short_is_refused(random_model, tmp_path):
+def test_a_truncated_file_is_refused(random_model, tmp_path):
     model, path = random_model(), tmp_path / "best.safetensors"
     save_weights(model, path)
     path.write_bytes(path.read_bytes()[:-100])
@@ -157,7 +157,7 @@ def test_weights_of_another_model_are_refused(changes, size, random_model, confi
     assert "weights cannot be read" in refusal(path, config(**changes), size)
 
 
-def test_the_mean_of_weights_is_one_of_each_number(random_model, tmp_path):
+def test_average_weights_takes_the_element_wise_mean(random_model, tmp_path):
     models = [random_model() for _ in range(3)]
     paths = [tmp_path / f"{number}.safetensors" for number in range(3)]
     for shift, (model, path) in enumerate(zip(models, paths, strict=True)):

@@ -1,4 +1,4 @@
-"""Compiled layers compute what the plain ones do."""
+"""Compiled layers give the same results as uncompiled ones."""
 
 import logging
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def batch_of(pairs: int, source: int, target: int) -> Batch:
 @pytest.mark.parametrize(
     "compiler", ["eager", pytest.param("inductor", marks=pytest.mark.slow)], indirect=True
 )
-def test_losses_and_gradients_are_those_of_plain_layers(
+def test_losses_and_gradients_equal_those_of_uncompiled_layers(
     toy_config: MakeConfig, compiler: CompileCounterWithBackend
 ) -> None:
     config = toy_config(model={"dropout": 0.0}).model
@@ -66,7 +66,7 @@ def test_losses_and_gradients_are_those_of_plain_layers(
     "compiler", ["eager", pytest.param("inductor", marks=pytest.mark.slow)], indirect=True
 )
 @pytest.mark.parametrize("r_drop", [0.0, 5.0])
-def test_the_gradient_of_the_loss_is_that_of_the_plain_function(
+def test_the_gradient_of_the_loss_equals_that_of_the_uncompiled_function(
     compiler: CompileCounterWithBackend, r_drop: float
 ) -> None:
     fast = compiled(_differentiate_block)
@@ -83,22 +83,24 @@ def test_the_gradient_of_the_loss_is_that_of_the_plain_function(
     assert 1 <= compiler.frame_count <= 2  # for any number of rows
 
 
-def test_layers_and_shapes_share_what_is_compiled(
+def test_compiled_code_is_shared_across_layers_and_shapes(
     toy_config: MakeConfig, compiler: CompileCounterWithBackend
 ) -> None:
     model = {"encoder_layers": 2, "decoder_layers": 2, "positions": "rotary", "dropout": 0.1}
     config = toy_config(model=model).model
-    made = Transformer(config, 20, 20).to("meta")  # where nothing is done as only on a CPU
+    made = Transformer(config, 20, 20).to("meta")  # a device without the CPU's own code paths
     compile_layers(made)
-    # No size of the first is one of the model's too: they would be taken for the same, and compiled
-    # again for other sizes.
+    # In the first batch, no size equals a size of the model: torch.compile would treat both as the
+    # same symbol, and recompile for other sizes.
     for pairs, source, target in ((6, 10, 12), (3, 6, 20), (1, 5, 5), (5, 20, 18)):
         batch = batch_of(pairs, source, target)
         made.hidden(batch.source.to("meta"), batch.target_in.to("meta"))
     assert compiler.frame_count == 2  # a layer of the encoder and one of the decoder
 
 
-def test_decoding_stays_plain(toy_config: MakeConfig, compiler: CompileCounterWithBackend) -> None:
+def test_decoding_is_not_compiled(
+    toy_config: MakeConfig, compiler: CompileCounterWithBackend
+) -> None:
     model = Transformer(toy_config().model, 20, 20)
     compile_layers(model)
     limits = torch.full((2,), 3)

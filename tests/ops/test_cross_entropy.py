@@ -1,4 +1,4 @@
-"""The output layer with its loss: blocks of rows give the result of the whole."""
+"""The output layer fused with the loss: processing in blocks of rows does not change the result."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ from nmt.ops.cross_entropy import (
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several products of several blocks each, the last of both smaller than the others."""
+    """Make several products of several blocks each; the last product and block are smaller."""
     monkeypatch.setattr(module, "_PRODUCT_SIZE", 64 * 50)
     monkeypatch.setattr(module, "_BLOCK_SIZE", 30 * 50)
 
@@ -32,7 +32,7 @@ def inputs(rows: int, vocabulary: int, bias: bool) -> tuple[Tensor, Tensor, Tens
     ("rows", "vocabulary", "r_drop"),
     [(1, 5, 0.0), (64, 50, 0.0), (200, 50, 0.0), (129, 3, 0.0), (2, 5, 1.0), (202, 50, 3.0)],
 )
-def test_rows_give_the_loss_and_gradients_of_the_whole(
+def test_blocks_of_rows_give_the_loss_and_gradients_of_the_whole(
     rows: int, vocabulary: int, r_drop: float, smoothing: float, bias: bool
 ) -> None:
     found = []
@@ -58,7 +58,7 @@ def test_large_logits_do_not_overflow(r_drop: float) -> None:
     assert hidden.grad.isfinite().all()
 
 
-def test_r_drop_adds_the_divergence_of_neighbouring_rows_in_both_directions() -> None:
+def test_r_drop_adds_the_divergence_of_adjacent_rows_in_both_directions() -> None:
     values = inputs(4, 5, True)
     hidden, weight, bias, _ = values
     p = torch.nn.functional.linear(hidden, weight, bias).softmax(-1)
@@ -78,7 +78,7 @@ def test_without_gradients_the_loss_is_the_same(r_drop: float) -> None:
 
 
 @pytest.mark.parametrize("bias", [False, True])
-def test_under_autocast_products_are_rounded_and_sums_are_not(bias: bool) -> None:
+def test_autocast_applies_to_products_but_not_to_sums(bias: bool) -> None:
     found = []
     for function, autocast in ((linear_cross_entropy, True), (plain_linear_cross_entropy, False)):
         hidden, weight, added, labels = inputs(200, 50, bias)

@@ -1,4 +1,4 @@
-"""`linear` equals PyTorch's, with either library."""
+"""`linear` gives the same results as PyTorch's, with either library."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ needs_onednn = pytest.mark.skipif(not has_onednn(), reason="this PyTorch comes w
 
 
 @pytest.fixture
-def onednn_pays(monkeypatch):
+def onednn_for_all_sizes(monkeypatch):
     """Use oneDNN for products of any size, as on processors where it is faster."""
     monkeypatch.setattr(module, "_onednn_is_faster", lambda: True)
     monkeypatch.setattr(module, "_LEAST_WORK", 1)
@@ -21,7 +21,7 @@ def onednn_pays(monkeypatch):
 @pytest.mark.parametrize("shape", [(1,), (31,), (32,), (33,), (1000,), (7, 45), (2, 3, 64), (0,)])
 @pytest.mark.parametrize("with_bias", [True, False])
 @torch.inference_mode()
-def test_onednn_gives_what_pytorch_gives(shape, with_bias):
+def test_onednn_gives_the_same_result_as_pytorch(shape, with_bias):
     x, weight = torch.randn(*shape, 48), torch.randn(90, 48)[:70]
     bias = torch.randn(70) if with_bias else None
 
@@ -32,7 +32,7 @@ def test_onednn_gives_what_pytorch_gives(shape, with_bias):
 
 @needs_onednn
 @torch.inference_mode()
-def test_a_part_of_a_tensor_is_multiplied_too():
+def test_strided_views_are_multiplied_correctly():
     x, weight = torch.randn(3, 50, 40)[:, ::2, 8:], torch.randn(20, 32)
 
     found = linear_by_onednn(x, weight, None)
@@ -42,7 +42,7 @@ def test_a_part_of_a_tensor_is_multiplied_too():
 
 @needs_onednn
 @torch.inference_mode()
-def test_a_layer_follows_its_weights(onednn_pays):
+def test_a_layer_uses_its_current_weights(onednn_for_all_sizes):
     layer, x = Linear(16, 24), torch.randn(40, 16)
     layer(x)
 
@@ -51,7 +51,7 @@ def test_a_layer_follows_its_weights(onednn_pays):
     torch.testing.assert_close(layer(x), functional.linear(x, layer.weight, layer.bias))
 
 
-def test_a_layer_learns(onednn_pays):
+def test_a_layer_computes_weight_gradients(onednn_for_all_sizes):
     layer, x = Linear(16, 24), torch.randn(40, 16)
 
     layer(x).square().sum().backward()
@@ -61,12 +61,12 @@ def test_a_layer_learns(onednn_pays):
 
 
 @torch.inference_mode()
-def test_autocast_takes_precedence(onednn_pays):
+def test_autocast_takes_precedence(onednn_for_all_sizes):
     with torch.autocast("cpu", torch.bfloat16):
         assert linear(torch.randn(40, 16), torch.randn(24, 16), None).dtype == torch.bfloat16
 
 
-def test_few_numbers_of_rows_are_multiplied():
+def test_row_counts_are_padded_to_few_distinct_sizes():
     filled = {rows + -rows % module._step(rows) for rows in range(1, 10_000)}
 
     assert len(filled) < 100

@@ -1,4 +1,4 @@
-"""Which memory is kept, and which is returned to the system."""
+"""When freed memory is kept, and when it is returned to the system."""
 
 import os
 import platform
@@ -36,15 +36,15 @@ def kept(*arguments: str) -> float:
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs glibc")
 @pytest.mark.parametrize("mebibytes", [4, 64])
-def test_what_is_freed_is_kept_until_it_is_returned(mebibytes):
+def test_freed_memory_stays_with_the_process_until_it_is_returned(mebibytes):
     assert kept(str(mebibytes)) < 0.1
     assert kept(str(mebibytes), "keep") > 0.9
     assert kept(str(mebibytes), "keep", "return") < 0.1
 
 
-def test_few_kernels_are_kept_unless_the_environment_says_otherwise(
+def test_kernel_caches_are_small_unless_the_environment_sets_their_size(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(os, "environ", {"LRU_CACHE_CAPACITY": "7"})
@@ -71,13 +71,13 @@ print(resident() - before)
 
 
 @pytest.mark.skipif(not cpu_capabilities().get("avx512_bf16"), reason="no bfloat16 products")
-def test_products_of_ever_new_shapes_take_no_more_memory() -> None:
+def test_products_with_new_shapes_do_not_increase_memory() -> None:
     command = [sys.executable, "-c", KERNELS]
     grown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert float(grown) < 10  # mebibytes; without the bound 65
+    assert float(grown) < 10  # mebibytes; 65 without the limit
 
 
-def test_other_systems_are_left_alone(monkeypatch):
+def test_nothing_happens_on_other_systems(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr("ctypes.CDLL", lambda *_: pytest.fail("no C library to call"))
 
@@ -85,7 +85,7 @@ def test_other_systems_are_left_alone(monkeypatch):
     return_memory()
 
 
-def test_another_c_library_is_left_alone(monkeypatch):
+def test_nothing_happens_with_another_c_library(monkeypatch):
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr("ctypes.CDLL", lambda *_: object())
 

@@ -1,4 +1,4 @@
-"""The softmax for few keys is PyTorch's."""
+"""The softmax for few keys equals PyTorch's."""
 
 import pytest
 import torch
@@ -8,10 +8,12 @@ from nmt.ops.softmax import softmax
 
 @pytest.mark.parametrize("keys", [1, 7, 15, 16, 17, 40])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
-def test_values_and_gradients_are_those_of_the_plain_softmax(keys: int, dtype: torch.dtype) -> None:
+def test_values_and_gradients_equal_those_of_pytorchs_softmax(
+    keys: int, dtype: torch.dtype
+) -> None:
     generator = torch.Generator().manual_seed(keys)
     scores = torch.randn(2, 3, 5, keys, generator=generator, dtype=torch.float64).to(dtype)
-    scores[..., 1:3] = float("-inf")  # as where a mask forbids; the first is never forbidden
+    scores[..., 1:3] = float("-inf")  # masked positions; the first is never masked
     plain = scores.detach().double().requires_grad_()
     scores.requires_grad_()
     wanted = torch.randn(2, 3, 5, keys, generator=generator, dtype=torch.float64)

@@ -11,11 +11,11 @@ from nmt.ops.threads import parallel_map, prefetch
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_items_are_worked_on_at_the_same_time_and_come_back_in_order():
+def test_items_are_processed_in_parallel_and_returned_in_order():
     both = threading.Barrier(2)
 
     def work(item: int) -> tuple[int, int]:
-        both.wait(timeout=10)  # broken, were one item done after the other
+        both.wait(timeout=10)  # times out if items are processed one after another
         return item, torch.get_num_threads()
 
     assert parallel_map(work, [5, 3, 4, 1]) == [(5, 1), (3, 1), (4, 1), (1, 1)]
@@ -23,7 +23,7 @@ def test_items_are_worked_on_at_the_same_time_and_come_back_in_order():
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_an_error_comes_through_and_the_threads_are_as_before():
+def test_an_error_propagates_and_the_thread_count_is_restored():
     def work(item: int) -> int:
         return 1 // item
 
@@ -34,7 +34,7 @@ def test_an_error_comes_through_and_the_threads_are_as_before():
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_nothing_is_at_work_any_longer_when_an_error_comes_through():
+def test_all_workers_have_finished_when_an_error_propagates():
     begun, ended = threading.Event(), threading.Event()
 
     def work(item: str) -> None:
@@ -52,7 +52,7 @@ def test_nothing_is_at_work_any_longer_when_an_error_comes_through():
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_the_threads_are_the_same_each_time():
+def test_threads_are_reused():
     def work(item: int) -> int:
         time.sleep(0.05)
         return threading.get_ident()
@@ -61,7 +61,7 @@ def test_the_threads_are_the_same_each_time():
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_one_item_keeps_all_threads():
+def test_a_single_item_may_use_all_threads():
     assert parallel_map(lambda _: torch.get_num_threads(), [1]) == [2]
     assert parallel_map(lambda _: torch.get_num_threads(), []) == []
 
@@ -79,20 +79,20 @@ def test_items_are_prefetched_in_order_up_to_a_limit():
 
     items = prefetch(source(), 2)
     assert next(items) == 0
-    assert enough.wait(timeout=10)  # drawn while the first is in use
+    assert enough.wait(timeout=10)  # prefetched while the first is in use
     assert drawn == [0, 1, 2]
     assert list(items) == [1, 2, 3, 4]
     assert list(prefetch([], 2)) == []
 
 
-def test_an_error_in_drawing_is_raised_where_the_item_is_due():
+def test_an_error_of_the_source_is_raised_at_its_item():
     items = prefetch((6 // number for number in (3, 2, 0, 1)), 8)
     assert [next(items), next(items)] == [2, 3]
     with pytest.raises(ZeroDivisionError):
         next(items)
 
 
-def test_nothing_is_drawn_after_closing():
+def test_closing_stops_prefetching():
     threads = threading.active_count()
     items = prefetch(iter(int, 1), 3)  # zeros without end
     assert next(items) == 0

@@ -23,7 +23,7 @@ def _pool(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ProcessPoolExecutor]:
     if not compiler():
-        pytest.skip("there is no C++ compiler")
+        pytest.skip("needs a C++ compiler")
     cache = getattr(request.config, "cache", None)  # missing with -p no:cacheprovider
     folder = cache.mkdir("pretend_cuda") if cache else None
     library = compile_guard(folder or tmp_path_factory.mktemp("pretend_cuda"))

@@ -1,6 +1,7 @@
 """Functions that the tests run on the CPU and on the simulated device, to compare results.
 
-The first argument of each is the device. They are in a module that the other process can import.
+The first argument of each is the device. They are in a separate module so that the
+other process can import them.
 """
 
 import os
@@ -58,7 +59,7 @@ def on_pretended_device(folder: Path, function: Callable[..., R], *arguments: ob
 
 @dataclass
 class Updates:
-    """Losses of some updates, the sum of the weights after them, and waits of the host."""
+    """Losses of some updates, the sum of the weights after them, and host synchronizations."""
 
     losses: list[float]
     weights: float
@@ -68,7 +69,7 @@ class Updates:
 def updates(
     device: torch.device, config: Config, count: int, same_dropout: bool = False
 ) -> Updates:
-    """Take updates; with `same_dropout`, dropout is equal on all devices."""
+    """Perform updates; with `same_dropout`, dropout is equal on all devices."""
     trainer = Trainer(config, prepare(config), RunFolder(Path("none")), Worker(device))
     size = config.training.accumulate
     batches = list(islice(trainer.plan.epoch(1).batches(), count * size))
@@ -81,7 +82,7 @@ def updates(
 
 
 def widths(device: torch.device, config: Config) -> set[int]:
-    """Take an update; return the widths of attention heads and of blocks of logits."""
+    """Perform an update; return the widths of attention heads and of blocks of logits."""
     found = set()
     attend, multiply = functional.scaled_dot_product_attention, torch.mm
 
@@ -103,7 +104,7 @@ def widths(device: torch.device, config: Config) -> set[int]:
 
 
 def masks_of_attention(device: torch.device, config: Config, decoding: bool) -> list[Any]:
-    """Return the type and row stride of each call's mask, and the number of different masks."""
+    """Return the types and row strides, modulo 8, of all masks, and the number of masks."""
     found: dict[int, Tensor] = {}
     kinds = set()
     attend = functional.scaled_dot_product_attention
@@ -154,7 +155,7 @@ def training(device: torch.device, config: Config, *limits: int) -> list[Validat
 
 @dataclass
 class Decoded:
-    """The best hypotheses of each sentence, the number of steps, and waits of the host."""
+    """The best hypotheses of each sentence, the number of steps, and host synchronizations."""
 
     ids: list[list[list[int]]]
     scores: list[float]
@@ -175,7 +176,7 @@ def decoding(device: torch.device, run: Path, beam_size: int, way: str = "") -> 
     model = load_weights(folder.weights("best"), folder.config.model, *sizes, device)
     lines = [example.source for example in prepared.examples("validation")]
     source = pad([[*tokenizers.source.encode(line), EOS] for line in lines]).to(device)
-    limits = torch.arange(len(source)) % 5 + 8  # some are cut
+    limits = torch.arange(len(source)) % 5 + 8  # some outputs are truncated
     model.eval()
     steps: Any = Steps(model)
     sampler = required = None
@@ -220,7 +221,7 @@ def looks_inside(device: torch.device, run: Path) -> list[Any]:
     folder = RunFolder(run)
     precision = torch.get_float32_matmul_precision()
     translator = load_translator(folder, engine="pytorch", device=device.type)
-    torch.set_float32_matmul_precision(precision)  # changed by choosing a device
+    torch.set_float32_matmul_precision(precision)  # `load_translator` changes it
     model = translator.pytorch.models[0]
     line = prepare(folder.config).examples("validation")[0].source
     inspection = inspect(translator, model, line)
@@ -245,7 +246,7 @@ def nearest(device: torch.device, keys: Tensor, tokens: Tensor, queries: Tensor)
 
 
 def waits_of_nearest(device: torch.device) -> Counter[str]:
-    """Look up queries in a small datastore; return waits of the host."""
+    """Look up queries in a small datastore; return the host synchronizations."""
     datastore = Datastore.of(torch.eye(500, 8, device=device), torch.arange(500, device=device))
     waits.clear()
     datastore.nearest(torch.ones(3, 8, device=device), 2)
@@ -256,7 +257,7 @@ def waits_of_nearest(device: torch.device) -> Counter[str]:
 
 
 def faulty_updates(device: torch.device, config: Config, fault: Callable[[], Any]) -> Updates:
-    """Take updates with an injected fault."""
+    """Perform updates with an injected fault."""
     with fault():
         return updates(device, config, 2)
 
@@ -266,8 +267,8 @@ def mask_on_the_cpu() -> Any:
     return patch.object(transformer, "padding_mask", lambda ids: padding_mask(ids).cpu())
 
 
-def loss_that_is_read() -> Any:
-    """Read each batch's loss."""
+def value_that_is_read() -> Any:
+    """Synchronize by reading a value."""
     forward = nn.LayerNorm.forward
 
     def reading(self: nn.LayerNorm, x: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ def _beside_the_run(trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> 
         *((1, "sampling"), (4, "required"), (4, "ensemble"), (4, "neighbours")),
     ],
 )
-def test_searches_find_what_they_find_on_the_cpu_and_wait_once_a_step(
+def test_searches_equal_those_on_the_cpu_and_synchronize_once_per_step(
     trained_run: RunFolder, pretending: Pretending, beam_size: int, way: str
 ) -> None:
     expected = scenarios.decoding(CPU, trained_run.path, beam_size, way)
@@ -36,7 +36,7 @@ def test_searches_find_what_they_find_on_the_cpu_and_wait_once_a_step(
     assert found.waits.total() <= found.steps, found.waits
 
 
-def test_alignment_and_inspection_find_what_they_find_on_the_cpu(
+def test_alignment_and_inspection_equal_those_on_the_cpu(
     trained_run: RunFolder, pretending: Pretending
 ) -> None:
     *expected, expected_numbers = scenarios.looks_inside(CPU, trained_run.path)
@@ -46,7 +46,9 @@ def test_alignment_and_inspection_find_what_they_find_on_the_cpu(
 
 
 @pytest.mark.parametrize("count", [2000, 5])
-def test_the_datastore_finds_the_same_neighbours(pretending: Pretending, count: int) -> None:
+def test_the_datastore_finds_the_same_neighbours_as_on_the_cpu(
+    pretending: Pretending, count: int
+) -> None:
     generator = torch.Generator().manual_seed(1)
     keys, queries = (torch.randn(n, 8, generator=generator) for n in (count, 20))
     tokens = torch.arange(len(keys))
@@ -57,5 +59,5 @@ def test_the_datastore_finds_the_same_neighbours(pretending: Pretending, count: 
     assert torch.equal(found[1][near], expected[1][near])
 
 
-def test_looking_up_neighbours_does_not_wait(pretending: Pretending) -> None:
+def test_looking_up_neighbours_does_not_synchronize(pretending: Pretending) -> None:
     assert pretending(scenarios.waits_of_nearest) == Counter()

@@ -1,4 +1,4 @@
-"""Training on the simulated device: equal to the CPU, without mixed devices or waiting."""
+"""Training on the simulated device: equal to the CPU, without mixed devices or synchronizations."""
 
 import re
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def configured(toy_config: MakeConfig, **fields: object) -> Config:
 @pytest.mark.parametrize("r_drop", [0.0, 5.0])
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary"])
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_updates_are_those_of_the_cpu(
+def test_updates_equal_those_on_the_cpu(
     toy_config: MakeConfig, pretending: Pretending, norm: str, positions: str, r_drop: float
 ) -> None:
     config = configured(toy_config, r_drop=r_drop).model_copy(
@@ -45,7 +45,7 @@ def test_updates_are_those_of_the_cpu(
     assert not found.waits
 
 
-def test_sizes_are_padded_to_multiples_of_8_and_the_updates_stay_the_same(
+def test_padding_sizes_to_multiples_of_8_does_not_change_the_updates(
     toy_config: MakeConfig, pretending: Pretending
 ) -> None:
     config = toy_config(
@@ -64,25 +64,26 @@ def test_sizes_are_padded_to_multiples_of_8_and_the_updates_stay_the_same(
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_masks_are_made_once_for_all_layers_as_the_kernels_read_them(
+def test_masks_are_created_once_for_all_layers_in_the_format_of_the_kernels(
     toy_config: MakeConfig, pretending: Pretending, precision: str
 ) -> None:
     model = {"encoder_layers": 2, "decoder_layers": 2}
     config = toy_config(model=model, training={"precision": precision})
     assert pretending(scenarios.masks_of_attention, config, False) == [
         {(f"torch.{precision}", 0)},
-        1,  # the decoder's own attention needs none
+        1,  # causal self-attention needs no mask
     ]
     kinds, masks = pretending(scenarios.masks_of_attention, config, True)
     assert kinds == {("torch.float32", 0)}
-    assert masks == 4  # of the encoder; of the source in two steps; of the past in the second
+    # one of the encoder, two of the source (one per step), one of the prefix in the second step
+    assert masks == 4
 
 
 @pytest.mark.parametrize(
     ("optimizer", "precision"),
     [("adam", "float32"), ("adamw", "float16"), ("adam", "bfloat16"), ("nadam", "bfloat16")],
 )
-def test_no_update_waits_for_the_device(
+def test_updates_do_not_synchronize(
     toy_config: MakeConfig, pretending: Pretending, optimizer: str, precision: str
 ) -> None:
     training = {"precision": precision, "optimizer": optimizer, "average_decay": 0.99}
@@ -92,7 +93,7 @@ def test_no_update_waits_for_the_device(
     assert not pretending(scenarios.updates, config, 3, False).waits
 
 
-def test_updates_from_a_runs_weights_with_frozen_parts_are_those_of_the_cpu(
+def test_updates_from_a_runs_weights_with_frozen_parts_equal_those_on_the_cpu(
     trained_run: RunFolder, pretending: Pretending
 ) -> None:
     fields = ["training.freeze=[encoder]", "training.precision=float32", "model.dropout=0"]
@@ -122,14 +123,14 @@ def test_training_validates_saves_and_resumes_as_on_the_cpu(
         values = [[line[name] for line in lines] for lines in (found, expected)]
         assert values[0] == pytest.approx(values[1], abs=1e-4)
     *_, resumed = pretending(scenarios.training, config, 3, 4)
-    assert resumed == {**found[-1], "train_loss": resumed["train_loss"]}  # since update 3
+    assert resumed == {**found[-1], "train_loss": resumed["train_loss"]}  # averaged since update 3
 
 
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
         (scenarios.mask_on_the_cpu, "same device, but found cuda:0 and cpu"),
-        (scenarios.loss_that_is_read, ""),
+        (scenarios.value_that_is_read, ""),
     ],
 )
 def test_faults_are_detected(
