@@ -1,4 +1,4 @@
-"""Runs on the Hugging Face hub: `nmt push` uploads one, `--run hf:user/name` reads one.
+"""Runs on the Hugging Face Hub: `nmt push` uploads one, `--run hf:user/name` reads one.
 
 Only weights as safetensors, YAML, JSON, SentencePiece models and hashes are downloaded: nothing
 that could run. A checkpoint, which PyTorch would unpickle, is neither uploaded nor downloaded.
@@ -34,7 +34,7 @@ def import_hub() -> Any:
         import huggingface_hub
     except ImportError:
         raise UserError(
-            "the Hugging Face hub needs the package huggingface_hub; install it: "
+            "the Hugging Face Hub needs the package huggingface_hub; install it: "
             + install_extra("hub")
         ) from None
     return huggingface_hub

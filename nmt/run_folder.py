@@ -356,7 +356,7 @@ def delete_run(run: RunFolder) -> None:
 
 
 def open_run(path: Path | str) -> RunFolder:
-    """Open the run at `path`, or hf:USER/NAME on the Hugging Face hub.
+    """Open the run at `path`, or hf:USER/NAME on the Hugging Face Hub.
 
     Raises `UserError` if there is none.
     """

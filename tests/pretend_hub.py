@@ -1,4 +1,4 @@
-"""A small Hugging Face hub on this machine, which the libraries reach through HF_ENDPOINT.
+"""A small Hugging Face Hub on this machine, which the libraries reach through HF_ENDPOINT.
 
 It answers the requests of `datasets` and `huggingface_hub` that read a dataset, and that create,
 fill and read a model, from a folder with `datasets/USER/NAME` and `models/USER/NAME`.

@@ -1,4 +1,4 @@
-"""Runs on the hub: the uploaded files, and translating with a downloaded run.
+"""Runs on the Hub: the uploaded files, and translating with a downloaded run.
 
 Calls of the library that need the network are replaced by a folder; its own filter selects the
 files.
@@ -26,7 +26,7 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in place of the hub."""
+    """A folder in place of the Hub."""
     place = tmp_path / "remote"
 
     def create_repo(name: str, *, private: bool, exist_ok: bool) -> str:

@@ -463,13 +463,13 @@ def average(
 
 def push(
     run: Annotated[Path, typer.Argument(help="Run folder.", autocompletion=completing.runs)],
-    name: Annotated[str, typer.Argument(help="Repository on the hub.", metavar="USER/NAME")],
+    name: Annotated[str, typer.Argument(help="Repository on the Hub.", metavar="USER/NAME")],
     weights: WeightsOption = "best",
     public: Annotated[
         bool, typer.Option("--public", help="Let everyone read a new repository.")
     ] = False,
 ) -> None:
-    """Upload a run to the Hugging Face hub, with a model card.
+    """Upload a run to the Hugging Face Hub, with a model card.
 
     Also uploads the held-out sentence pairs. Others read the run with --run hf:user/name.
 

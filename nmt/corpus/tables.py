@@ -1,4 +1,4 @@
-"""Tables of sentence pairs: Parquet, JSON, CSV, Arrow, and datasets of the Hugging Face hub.
+"""Tables of sentence pairs: Parquet, JSON, CSV, Arrow, and datasets of the Hugging Face Hub.
 
 The library `datasets` (extra `hub`) reads them in blocks of rows.
 """
@@ -23,7 +23,7 @@ _BUILDERS = {  # of `datasets`, by file extension
     ".arrow": "arrow",
 }
 _ROWS = 1000
-# Words in file names, and in split names on the hub, that identify a split.
+# Words in file names, and in split names on the Hub, that identify a split.
 _SPLIT_NAMES: Mapping[Split, tuple[str, ...]] = {
     "validation": ("validation", "valid", "dev", "val"),
     "test": ("test", "eval"),
@@ -152,7 +152,7 @@ def import_datasets() -> Any:
         import datasets
     except ImportError:
         raise UserError(
-            f"tables and the hub need the package datasets; install it: {install_extra('hub')}"
+            f"tables and the Hub need the package datasets; install it: {install_extra('hub')}"
         ) from None
     datasets.disable_progress_bars()
     return datasets
@@ -161,7 +161,7 @@ def import_datasets() -> Any:
 def hub_files(
     path: str, subset: str | None, revision: str | None, refresh: bool
 ) -> tuple[dict[Split, tuple[Path, ...]], str]:
-    """Return the Arrow files of a dataset on the hub, by split, and its licence.
+    """Return the Arrow files of a dataset on the Hub, by split, and its licence.
 
     The files are in the cache of `datasets`, which downloads what is missing; nothing is copied.
     """
@@ -172,7 +172,7 @@ def hub_files(
         found = library.load_dataset(path, subset, revision=revision, download_mode=mode)
     except Exception as error:  # the possible exceptions have no common base class
         raise UserError(
-            f"{path}: cannot be loaded from the hub: {one_line(error)[:300]}; check data.path and "
+            f"{path}: cannot be loaded from the Hub: {one_line(error)[:300]}; check data.path and "
             "data.subset, or your network"
         ) from None
     files: dict[Split, tuple[Path, ...]] = {}

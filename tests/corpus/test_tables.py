@@ -172,7 +172,7 @@ def test_a_missing_dataset_is_reported_in_one_line(repository: Path) -> None:
     with pytest.raises(UserError, match=r"data\.subset") as caught:
         opened("hub", repository, subset="fr-en")
     assert "\n" not in str(caught.value)
-    with pytest.raises(UserError, match="cannot be loaded from the hub") as caught:
+    with pytest.raises(UserError, match="cannot be loaded from the Hub") as caught:
         opened("hub", Path("no-one/has-this"))
     assert "\n" not in str(caught.value)
 
