@@ -211,7 +211,9 @@ def commented_config(name: str) -> str:
     """Return a configuration file with a comment above each field that describes it."""
     lines = []
     section = ""
-    for line in find_config(name).read_text(encoding="utf-8").splitlines():
+    text = find_config(name).read_text(encoding="utf-8")
+    text = re.sub(r"(?m)^(# nmt train --config) \S+", r"\1 mine.yaml", text, count=1)
+    for line in text.splitlines():
         if found := re.match(r"(\w+):", line):
             section = found[1]
         field = re.match(r"( +)(\w+):", line)

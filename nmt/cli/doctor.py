@@ -73,7 +73,7 @@ def _devices() -> str:
 
     found = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
     found += ["mps"] if torch.backends.mps.is_available() else []
-    return ", ".join([*found, f"cpu ({torch.get_num_threads()} threads)"])
+    return ", ".join([*found, f"cpu, threads: {torch.get_num_threads()}"])
 
 
 def _memory() -> str:

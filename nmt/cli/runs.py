@@ -26,13 +26,11 @@ def runs(
 
     Example: nmt runs --json
     """
-    from dataclasses import asdict
-
     from nmt.reports.runs import RUN_COLUMNS, summarize_runs
 
     found, damaged = summarize_runs(folder)
     if json_:
-        typer.echo(json.dumps([asdict(run) for run in found], indent=2, ensure_ascii=False))
+        typer.echo(json.dumps([run.as_json() for run in found], indent=2, ensure_ascii=False))
     elif found:
         print_table(RUN_COLUMNS, [run.row() for run in found], left=2)
     for line in damaged:

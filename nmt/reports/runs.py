@@ -6,7 +6,7 @@
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, get_args
@@ -35,7 +35,7 @@ class RunSummary:
 
     config: the file that the run was started with, None for runs of earlier versions; overrides:
     fields given with `--set`; pairs: training pairs; bleu: of the best weights, on validation;
-    seconds: since the last change
+    changed: when it was last trained, in Unix time
     """
 
     name: str
@@ -45,7 +45,7 @@ class RunSummary:
     parameters: int | None
     updates: int | None
     bleu: float | None
-    seconds: float
+    changed: float
 
     def row(self) -> list[str]:
         """Return the cells of `RUN_COLUMNS`."""
@@ -57,8 +57,12 @@ class RunSummary:
             NOTHING if self.parameters is None else format_count(self.parameters),
             NOTHING if self.updates is None else f"{self.updates:,}",
             NOTHING if self.bleu is None else f"{self.bleu:.2f}",
-            format_age(self.seconds),
+            format_age(time.time() - self.changed),
         ]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the values by name, with a readable time."""
+        return asdict(self) | {"changed": _iso_time(self.changed)}
 
 
 def summarize_runs(folder: Path) -> tuple[list[RunSummary], list[str]]:
@@ -79,7 +83,7 @@ def summarize_runs(folder: Path) -> tuple[list[RunSummary], list[str]]:
         except OSError as error:
             reason = error.strerror or error
             damaged.append(f"{path}: cannot be read ({reason}); check the folder's permissions")
-    return sorted(found, key=lambda run: run.seconds), damaged
+    return sorted(found, key=lambda run: run.changed, reverse=True), damaged
 
 
 def summarize(run: RunFolder) -> RunSummary:
@@ -93,7 +97,7 @@ def summarize(run: RunFolder) -> RunSummary:
         parameters=count_stored(run),
         updates=metrics[-1]["update"] if metrics else None,
         bleu=best["bleu"] if best else None,
-        seconds=time.time() - last_change(run.path),
+        changed=last_change(run.path),
     )
 
 
@@ -120,7 +124,7 @@ def run_as_json(run: RunFolder) -> dict[str, Any]:
     origin = run.origin
     return {
         "path": str(run.path),
-        "changed": datetime.fromtimestamp(last_change(run.path)).isoformat(timespec="seconds"),
+        "changed": _iso_time(last_change(run.path)),
         "config": origin.file or None,
         "overrides": list(origin.overrides),
         "fine_tuning": origin.fine_tuning or None,
@@ -210,6 +214,10 @@ def validation_rows(metrics: Sequence[Validation]) -> list[list[str]]:
     }
     lines: Sequence[Any] = metrics
     return [[format(line[name], form) for name, form in formats.items()] for line in lines]
+
+
+def _iso_time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
 
 
 def format_count(count: int) -> str:

@@ -74,7 +74,7 @@ def list_runs(service: "Service") -> list[RunRow]:
                 "parameters": found.parameters,
                 "updates": found.updates,
                 "bleu": found.bleu,
-                "seconds": found.seconds,
+                "seconds": time.time() - found.changed,
             }
         )
     return sorted(rows, key=lambda row: row["seconds"])

@@ -64,6 +64,7 @@ def test_a_new_configuration_is_the_same_with_comments(path: Path, tmp_path: Pat
     (tmp_path / "mine.yaml").write_text(printed, encoding="utf-8")
     assert load_config(tmp_path / "mine.yaml") == load_config(path)
     assert printed.count("#") > path.read_text(encoding="utf-8").count("#")
+    assert printed.splitlines()[1].startswith("# nmt train --config mine.yaml")
 
 
 def test_a_new_configuration_needs_one_of_two() -> None:

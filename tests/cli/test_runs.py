@@ -28,6 +28,8 @@ def test_runs_as_json_are_complete(run: Path) -> None:
     [found] = json.loads(runner.invoke(app, ["runs", "--json"]).stdout)
     assert found["name"] == "first"
     assert found["pairs"] == 168
+    shown = json.loads(runner.invoke(app, ["show", "--json"]).stdout)
+    assert found["changed"] == shown["changed"]
 
 
 def test_in_a_pipe_a_run_is_one_line(run: Path) -> None:
