@@ -107,7 +107,7 @@ def augment(
     record = output.with_name(f"{output.name}.progress.json")
     busy = f"{output}: another nmt augment is writing it; wait, or choose another --output"
     lock = output.with_name(f".{output.name}.lock")
-    with locked(lock, busy, wait=False), writing(output):
+    with locked(lock, busy, wait=False, delete=True), writing(output):
         progress = _read_progress(record, digest)
         counts = Counter(progress.counts)
         lines = (" ".join(line.split()) for line in read_lines(source))
@@ -133,7 +133,6 @@ def augment(
                 bar.update(len(chunk))
         partial.replace(output)
         record.unlink(missing_ok=True)
-        lock.unlink(missing_ok=True)
     return counts
 
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def locked(path: Path, message: str, wait: bool = True) -> Iterator[bool]:
+def locked(path: Path, message: str, wait: bool = True, delete: bool = False) -> Iterator[bool]:
     """Hold a lock on the file `path` within the context; yield False if locks do not work there.
 
     If another process holds the lock, show `message` and wait, or without `wait` raise it as a
-    `UserError`.
+    `UserError`. With `delete`, the file is deleted at the end.
     """
     from filelock import FileLock  # imported here: most translations need no lock
 
@@ -27,6 +27,10 @@ def locked(path: Path, message: str, wait: bool = True) -> Iterator[bool]:
     try:
         yield lock.is_locked
     finally:
+        if delete and lock.is_locked:
+            # While it is locked: filelock discards a lock on a file that was deleted meanwhile.
+            with suppress(OSError):  # Windows does not delete open files
+                path.unlink()
         lock.release()
 
 

@@ -1,7 +1,9 @@
 """Locks: one holder at a time; where locks do not work, they are ignored."""
 
+import fcntl
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,39 @@ def test_an_error_inside_frees_the_lock_and_is_reported(tmp_path: Path) -> None:
         raise OSError("disk full")
     with locked(tmp_path / ".lock", "in use", wait=False) as alone:
         assert alone
+
+
+def test_a_deleted_lock_file_lets_nobody_in_twice(tmp_path: Path) -> None:
+    """Another process has opened the file before it is deleted, and locks it afterwards."""
+    path = tmp_path / ".lock"
+    flock, late = fcntl.flock, []
+
+    def delayed(fd: int, operation: int) -> None:
+        if not late:
+            late.append(fd)
+            with locked(path, "in use", wait=False, delete=True) as alone:
+                assert alone
+            assert not path.exists()
+        flock(fd, operation)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fcntl, "flock", delayed)
+        with (
+            locked(path, "in use"),
+            pytest.raises(UserError, match="in use"),
+            locked(path, "in use", wait=False),
+        ):
+            pass
+
+
+@pytest.mark.parametrize("error", [None, KeyboardInterrupt])
+def test_the_file_is_deleted_however_the_work_ends(
+    tmp_path: Path, error: type[BaseException] | None
+) -> None:
+    with suppress(KeyboardInterrupt), locked(tmp_path / ".lock", "in use", delete=True):
+        if error:
+            raise error
+    assert not list(tmp_path.iterdir())
 
 
 def test_where_nothing_can_be_locked_the_work_continues(
