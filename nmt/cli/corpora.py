@@ -40,4 +40,5 @@ def corpora(
             for e in list_corpora((source, target))
         ],
         5,
+        below=True,
     )

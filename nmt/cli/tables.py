@@ -7,10 +7,13 @@ import typer
 from nmt.errors import shown
 
 
-def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> None:
+def print_table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], left: int, below: bool = False
+) -> None:
     """Print a table. The first `left` columns are left-aligned, the others right-aligned.
 
-    In a pipe, each row is one line, however long.
+    In a pipe, each row is one line, however long. On a terminal, `below` prints the last column,
+    such as an address to copy, on lines of its own, which are not broken.
     """
     from rich.console import Console
     from rich.table import Table
@@ -19,6 +22,12 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int) 
     rows = [list(map(shown, row)) for row in rows]
     if not console.is_terminal:
         typer.echo("\n".join(_plain([heads, *rows], left)))
+        return
+    if below:
+        head, *lines = _plain([row[:-1] for row in (heads, *rows)], left)
+        typer.secho(head, bold=True)
+        for line, row in zip(lines, rows, strict=True):
+            typer.echo(f"{line}\n  {row[-1]}")
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for number, head in enumerate(heads):

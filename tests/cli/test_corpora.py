@@ -1,12 +1,14 @@
 """Commands that take names: `nmt corpora`, `nmt evaluate --test-set`, `nmt translate --tag`."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from nmt.cli.app import app
+from nmt.corpus.catalogue import list_corpora
 from nmt.corpus.prepared import Example
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
@@ -26,6 +28,19 @@ def test_corpora_are_listed_by_language(tmp_path: Path, monkeypatch: pytest.Monk
     [tatoeba] = [line for line in french.splitlines() if "source: tatoeba" in line]
     assert tatoeba.split()[3] == "yes"
     assert tatoeba.endswith("fra-eng.zip")
+
+
+def test_on_a_terminal_addresses_are_not_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    printed = runner.invoke(app, ["corpora"]).stdout
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", printed).splitlines()
+    found = list(list_corpora(("en", "de")))
+    assert [line.strip() for line in lines[2::2]] == [corpus.address for corpus in found]
+    for line, corpus in zip(lines[1::2], found, strict=True):
+        assert line.startswith(corpus.fields)
+        assert line.endswith(corpus.licence)
+        assert len(line) <= 80
 
 
 def test_test_sets_are_listed_by_direction() -> None:
