@@ -68,7 +68,7 @@ def split_name(name: str) -> Split:
 def read_table(
     *paths: Path, languages: tuple[str, str], columns: tuple[str, str] | None
 ) -> Iterator[Pair]:
-    """Yield the source and target text of each row; skip rows that lack one.
+    """Yield the source and target text of each row; a value that is not text counts as empty.
 
     columns: of source and target, such as `translation.en` for a nested field; by default columns
     named by language codes, or by names such as `source` and `target`
@@ -78,9 +78,9 @@ def read_table(
         try:
             for block in rows.iter(batch_size=_ROWS):
                 names = columns or _find_columns(block, languages, path)
-                for pair in zip(*(_column(block, name, path) for name in names), strict=True):
-                    if isinstance(pair[0], str) and isinstance(pair[1], str):
-                        yield pair
+                for row in zip(*(_column(block, name, path) for name in names), strict=True):
+                    source, target = (text if isinstance(text, str) else "" for text in row)
+                    yield source, target
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise _unreadable(path, error) from None
         except Exception as error:  # the library does not document which exceptions it raises
@@ -115,7 +115,7 @@ def _find_columns(
     block: Mapping[str, Sequence[object]], languages: tuple[str, str], path: Path
 ) -> tuple[str, str]:
     """Return the columns of source and target."""
-    first = block.get("translation", [None])[0]
+    first = next(filter(None, block.get("translation", ())), None)
     if isinstance(first, Mapping) and set(languages) <= set(first):
         return f"translation.{languages[0]}", f"translation.{languages[1]}"
     for source in (languages[0], *_COLUMN_NAMES[0]):

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from nmt.config import DataConfig
+from nmt.config_files import parse_config
+from nmt.corpus.prepare import prepare
 from nmt.corpus.sources import Corpus, open_corpus
 from nmt.errors import UserError
 from tests.pretend_hub import nmt_with_hub, pretend_hub
@@ -80,10 +82,18 @@ def test_columns_are_found_or_named(tmp_path: Path) -> None:
         list(opened("table", path, columns=["text", "other"]).pairs("train"))
 
 
-def test_rows_without_text_are_skipped(tmp_path: Path) -> None:
-    rows = [{"en": "go", "de": None}, {"en": "hi", "de": "hallo"}]
-    path = write(tmp_path / "a.parquet", rows)
-    assert list(opened("table", path).pairs("train")) == [("hi", "hallo")]
+def test_rows_without_text_are_counted_as_dropped(tmp_path: Path) -> None:
+    rows = [*FLAT[:300], {"id": 300, "en": "go", "de": None}, {"id": 301, "en": "", "de": "geh"}]
+    for name in ("a.parquet", "a.csv", "a.jsonl"):
+        path = write(tmp_path / name, rows)
+        assert list(opened("table", path).pairs("train"))[300:] == [("go", ""), ("", "geh")]
+    nested = write(tmp_path / "b.jsonl", [{"translation": None}, *NESTED[:2]])
+    assert list(opened("table", nested).pairs("train")) == [("", ""), *PAIRS[:2]]
+    data = {"source": "table", "path": str(path), "validation_size": 20, "test_size": 20}
+    tree = {"data": data, "tokenizer": {"vocabulary_size": 100, "byte_fallback": False}}
+    report = prepare(parse_config(tree, "test"), tmp_path / "prepared").report
+    assert report["read"] == 302
+    assert report["dropped"] == {"empty side": 2}
 
 
 def test_a_folder_may_contain_splits(tmp_path: Path) -> None:
