@@ -46,6 +46,12 @@ def shown_lines(text: str) -> str:
     return "\n".join(map(shown, text.split("\n")))
 
 
+def require_utf8(sentence: str) -> None:
+    """Refuse a sentence from the command line that was not UTF-8; Python marks such bytes."""
+    if not sentence.isascii() and any("\ud800" <= c <= "\udfff" for c in sentence):
+        raise UserError("the sentence is not UTF-8; check the terminal's encoding")
+
+
 def _is_visible(character: str) -> bool:
     # French has no-break spaces, Japanese wide ones.
     return character.isprintable() or unicodedata.category(character) == "Zs"

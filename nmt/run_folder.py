@@ -55,7 +55,7 @@ from nmt import __version__
 from nmt.choices import Best, Weights
 from nmt.config import Config, Origin
 from nmt.config_files import dump_config, load_config
-from nmt.corpus.json_files import first_problem
+from nmt.corpus.json_files import first_problem, read_json_lines
 from nmt.corpus.manifest import read_manifest, run_files
 from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report
 from nmt.corpus.report import PreparationReport
@@ -227,14 +227,10 @@ class RunFolder:
         """Return the validations so far, in order."""
         if not self.metrics.exists():
             return []
-        shape = TypeAdapter(Validation)
         try:
-            with self.metrics.open("rb") as file:
-                return [shape.validate_json(line, strict=True) for line in file]
-        except ValidationError as error:
-            raise UserError(
-                f"{self.metrics}: damaged: {first_problem(error)}; delete the broken line"
-            ) from None
+            return read_json_lines(self.metrics, Validation)
+        except ValueError as error:
+            raise UserError(f"{self.metrics}: damaged: {error}; delete this line") from None
 
     def read_updates(self) -> list[UpdatePoint]:
         """Return the points of the training curve in order, up to the first damaged one."""
@@ -366,7 +362,9 @@ def open_run(path: Path | str) -> RunFolder:
 
         path = download_run(str(path))
     if not (path / "config.yaml").is_file():
-        raise UserError(f"{path}: not a run folder (it has no config.yaml)")
+        broken = path.is_symlink() and not path.exists()
+        reason = "a broken link" if broken else "not a run folder (it has no config.yaml)"
+        raise UserError(f"{path}: {reason}; nmt runs lists the runs in ./{RUNS}")
     _read_header(path)
     return RunFolder(path)
 

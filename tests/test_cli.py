@@ -448,6 +448,18 @@ def test_input_that_is_not_utf8_is_reported_with_its_line(trained_run: RunFolder
     )
 
 
+def test_a_sentence_that_is_not_utf8_is_refused(trained_run: RunFolder) -> None:
+    message = "the sentence is not UTF-8; check the terminal's encoding"
+    for command in (
+        ["translate"],
+        ["translate", "--alignment", "x"],
+        ["plot", "attention", "--json"],
+    ):
+        assert_refused(
+            *command, "--run", trained_run.path, os.fsdecode(b"\xff\xfe"), message=message
+        )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -115,9 +115,14 @@ def test_files_of_a_run_have_their_names() -> None:
 
 def test_opening_another_folder_is_refused() -> None:
     Path("a").mkdir()
-    for path in (Path("a"), Path("nowhere")):
-        with pytest.raises(UserError, match=r"not a run folder \(it has no config\.yaml\)"):
-            open_run(path)
+    Path("link").symlink_to("nowhere")
+    remedy = "; nmt runs lists the runs in ./runs"
+    for name in ("a", "nowhere"):
+        with pytest.raises(UserError) as caught:
+            open_run(name)
+        assert str(caught.value) == f"{name}: not a run folder (it has no config.yaml){remedy}"
+    with pytest.raises(UserError, match=f"link: a broken link{remedy}"):
+        open_run("link")
 
 
 def test_a_run_of_a_later_format_is_refused_with_what_to_do(
@@ -431,9 +436,8 @@ def test_damaged_metrics_are_refused_in_one_line(line: bytes) -> None:
     run = RunFolder(Path())
     run.write_metrics(LINES)
     run.metrics.write_bytes(run.metrics.read_bytes() + line)
-    with pytest.raises(
-        UserError, match=r"metrics\.jsonl: damaged: .*; delete the broken"
-    ) as caught:
+    message = rf"metrics\.jsonl: damaged: line {len(LINES) + 1}: .*; delete this line"
+    with pytest.raises(UserError, match=message) as caught:
         run.read_metrics()
     assert "\n" not in str(caught.value)
 

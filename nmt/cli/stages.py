@@ -27,7 +27,7 @@ from nmt.cli.options import (
 )
 from nmt.cli.prompt import converse
 from nmt.cli.writing import align_lines, format_translations, warn, write_lines
-from nmt.errors import UserError, shown, shown_lines
+from nmt.errors import UserError, require_utf8, shown, shown_lines
 
 if TYPE_CHECKING:
     from nmt.config import Config
@@ -281,6 +281,8 @@ def translate(
 
     if text and input_:
         raise UserError("give either text or --input, not both")
+    for each in text or []:
+        require_utf8(each)
     asked = not text and not input_ and sys.stdin.isatty()
     if asked and output:
         raise UserError(

@@ -29,10 +29,42 @@ def read_json(path: Path, shape: type[T]) -> T:
         raise unreadable(path, "damaged") from None
 
 
+def read_json_lines(path: Path, shape: type[T]) -> list[T]:
+    """Read a file of one JSON value per line, each of this type.
+
+    Raises `ValueError` that names the first damaged line and its problem.
+    """
+    adapter, found = TypeAdapter(shape), []
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                found.append(adapter.validate_json(line, strict=True))
+            except ValidationError as error:
+                raise ValueError(f"line {number}: {first_problem(error)}") from None
+    return found
+
+
+# What a value should be, by the type of pydantic's error, whose wording is for programmers.
+_EXPECTED = {
+    **dict.fromkeys(("dataclass_type", "dict_type", "model_type"), "an object in braces"),
+    "list_type": "a list",
+    "string_type": "text",
+    "bool_type": "true or false",
+    **dict.fromkeys(("int_type", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("float_type", "finite_number"), "a number"),
+}
+
+
 def first_problem(error: ValidationError) -> str:
     """Return the location and the description of the first validation error."""
     first = error.errors()[0]
-    return ".".join(map(str, first["loc"])) + f": {first['msg']}" if first["loc"] else first["msg"]
+    place, kind = ".".join(map(str, first["loc"])), first["type"]
+    if kind == "json_invalid":
+        return "not valid JSON"
+    if kind == "missing":
+        return f"{place} is missing"
+    expected = _EXPECTED.get(kind)
+    return f"{place or 'it'} " + (f"should be {expected}" if expected else "is invalid")
 
 
 def unreadable(path: Path, reason: str) -> UserError:

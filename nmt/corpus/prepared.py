@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from nmt.config import DataConfig, TokenizerConfig
-from nmt.corpus.json_files import first_problem
+from nmt.corpus.json_files import first_problem, read_json_lines
 from nmt.corpus.manifest import read_manifest
 from nmt.corpus.report import PreparationReport
 from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
@@ -124,9 +124,6 @@ class Example:
     source_in_train: bool
 
 
-_EXAMPLE = TypeAdapter(Example)
-
-
 def write_examples(path: Path, examples: Iterable[Example]) -> None:
     """Write examples as JSON lines."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
@@ -137,14 +134,11 @@ def write_examples(path: Path, examples: Iterable[Example]) -> None:
 def read_examples(path: Path, remedy: str = _REMEDY) -> list[Example]:
     """Read what `write_examples` wrote; `remedy` is the advice in an error message."""
     try:
-        with path.open(encoding="utf-8", newline="\n") as file:
-            return [_EXAMPLE.validate_json(line, strict=True) for line in file]
-    except ValidationError as error:
-        raise _damaged(path, first_problem(error), remedy) from None
-    except UnicodeDecodeError:
-        raise _damaged(path, "it is not UTF-8", remedy) from None
+        return read_json_lines(path, Example)
     except OSError as error:
         raise _damaged(path, error.strerror or "damaged", remedy) from None
+    except ValueError as error:
+        raise _damaged(path, error, remedy) from None
 
 
 def _damaged(path: Path, reason: object, remedy: str = _REMEDY) -> UserError:

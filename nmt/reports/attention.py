@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nmt.choices import AttentionKind, AttentionPicture
 from nmt.decoding.translator import Trace, Translator
-from nmt.errors import UserError
+from nmt.errors import UserError, require_utf8
 from nmt.model.attention import CrossAttention, SelfAttention, record_attention
 from nmt.model.transformer import Transformer
 from nmt.reports.figures import COLOURS, picture
@@ -130,8 +130,7 @@ def read_attention(translator: Translator, sentence: str) -> Attention:
     """
     if len(translator.pytorch.models) > 1:
         raise UserError("attention works with one model only; load a single run")
-    if not sentence.isascii() and any("\ud800" <= c <= "\udfff" for c in sentence):
-        raise UserError("the sentence is not UTF-8; check the terminal's encoding")
+    require_utf8(sentence)
     traces = translator.trace(sentence)
     if not traces:
         raise UserError('the sentence is empty; give some words, as in "oscar likes to code"')

@@ -114,29 +114,45 @@ def test_examples_are_human_readable_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "problem"),
     [
-        b'{"source": "a", "reference": "b", "source_in_',
-        b"\xff",
-        b"[]",
-        b"3",
-        b"",
-        b'{"source": "a"}',
-        b'{"source": 1, "reference": "b", "source_in_train": true}',
-        b'{"source": "a", "reference": null, "source_in_train": true}',
-        b'{"source": "a\\ud800", "reference": "b", "source_in_train": true}',
-        b"[" * 100_000,
+        (b'{"source": "a", "reference": "b", "source_in_', "not valid JSON"),
+        (b"\xff", "not valid JSON"),
+        (b"[]", "it should be an object in braces"),
+        (b"3", "it should be an object in braces"),
+        (b"", "not valid JSON"),
+        (b'{"source": "a"}', "reference is missing"),
+        (
+            b'{"source": 1, "reference": "b", "source_in_train": true}',
+            "source should be text",
+        ),
+        (
+            b'{"source": "a", "reference": null, "source_in_train": true}',
+            "reference should be text",
+        ),
+        (
+            b'{"source": "a", "reference": "b", "source_in_train": 1}',
+            "source_in_train should be true or false",
+        ),
+        (
+            b'{"source": "a\\ud800", "reference": "b", "source_in_train": true}',
+            "not valid JSON",
+        ),
+        (b"[" * 100_000, "not valid JSON"),
     ],
 )
-def test_damaged_examples_are_refused_in_one_line(tmp_path: Path, line: bytes) -> None:
+def test_damaged_examples_are_refused_in_one_line(
+    tmp_path: Path, line: bytes, problem: str
+) -> None:
     path = tmp_path / "test.jsonl"
     write_examples(path, EXAMPLES)
     path.write_bytes(path.read_bytes() + line + b"\n")
-    with pytest.raises(UserError, match=r"test\.jsonl: cannot be read: .*; delete the") as caught:
+    with pytest.raises(UserError) as caught:
         read_examples(path)
-    assert "\n" not in str(caught.value)
-    # The message must not be Python's own.
-    assert not any(word in str(caught.value) for word in ("__init__", "argument", "codec"))
+    assert str(caught.value) == (
+        f"{path}: cannot be read: line {len(EXAMPLES) + 1}: {problem}; "
+        "delete the folder and run `nmt prepare` again"
+    )
 
 
 def test_missing_examples_are_refused(tmp_path: Path) -> None:

@@ -81,11 +81,11 @@ def test_a_damaged_run_is_a_line_beside_the_others(make_run: MakeRun) -> None:
     [
         (
             "metrics.jsonl",
-            r"metrics\.jsonl: damaged: update: Field required; delete the broken line",
+            r"metrics\.jsonl: damaged: line 1: update is missing; delete this line",
         ),
         (
             "data/report.json",
-            r"report\.json: cannot be read: read: Field required; copy the run",
+            r"report\.json: cannot be read: read is missing; copy the run",
         ),
     ],
 )
