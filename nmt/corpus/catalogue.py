@@ -51,5 +51,5 @@ def list_corpora(languages: tuple[str, str]) -> Iterator[Entry]:
     if pair == "de-en":
         address = "https://huggingface.co/datasets/wmt/wmt14"
         fields = "source: hub, path: wmt/wmt14, subset: de-en"
-        yield Entry(fields, "4,508,785", "see its dataset card", address, False)
+        yield Entry(fields, "4,508,785", "see dataset card", address, False)
     yield Entry("source: mtdata, path: IDENTIFIER", "?", "varies", "`mtdata list`", False)
