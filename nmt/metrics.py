@@ -1,4 +1,4 @@
-"""BLEU, chrF and TER of hypotheses against references, by the sacrebleu library (Post 2018).
+"""BLEU, chrF and TER of hypotheses against references, computed with sacrebleu (Post 2018).
 
 Hypotheses are detokenized text, references raw text. sacrebleu tokenizes both, and its signature
 records how, so that scores are comparable.
@@ -24,7 +24,7 @@ _SEED = 12345  # sacrebleu's own default
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Corpus scores, their signatures, and 95% intervals by bootstrap (Koehn 2004).
+    """Corpus scores, their signatures, and 95% bootstrap confidence intervals (Koehn 2004).
 
     bleu, chrf: 0–100, higher is better; ter: edits per 100 reference words, lower is better;
     intervals: low and high, around the bootstrap mean; empty without bootstrap
@@ -146,8 +146,8 @@ def compare_texts(
 
     Approximate randomization: each trial swaps the two translations of each sentence with
     probability 1/2. The p-value is the share of trials, including the actual one, whose difference
-    is at least as large as the actual difference. (sacrebleu's own test counts only larger
-    differences, by which a system differs from itself.)
+    is at least as large as the actual difference. (sacrebleu's own test counts only strictly
+    larger differences, so that even a system compared with itself differs significantly.)
     """
     _check(baseline, references)
     _check(system, references)
@@ -208,7 +208,7 @@ def _metrics(lowercase: bool, tokenize: BleuTokenizer) -> dict[str, Metric]:
 def _score(
     metric: Metric, hypotheses: Sequence[str], references: Sequence[str], samples: int
 ) -> Score:
-    """Score with this many bootstrap samples, or without if the library fails to."""
+    """Score with this many bootstrap samples, or without bootstrap if the library fails."""
     texts, reference_sets = list(hypotheses), [list(references)]
     score: Score
     try:
@@ -219,6 +219,6 @@ def _score(
 
 
 def _interval(score: Score, highest: float) -> tuple[float, float]:
-    """Return sacrebleu's interval, clipped to 0 … highest; few sentences may exceed it."""
+    """Return sacrebleu's interval, clipped to 0 … highest: for few sentences it may exceed them."""
     mean, half = float(score._mean), float(score._ci)
     return max(mean - half, 0.0), min(mean + half, highest)

@@ -273,9 +273,9 @@ def test_a_dry_run_reports_memory_and_speed_and_leaves_no_run(trained_run: RunFo
     lines.pop("busy", None)  # printed only if other processes are busy
     assert lines.keys() == {
         *("parameters", "device", "largest batch", "one update", "speed", "peak memory"),
-        *("one sentence", "whole training"),
+        *("one sentence", "whole run"),
     }
-    assert "validations not counted" in lines["whole training"]
+    assert "excluding validation" in lines["whole run"]
     assert [path.name for path in Path().iterdir() if path.is_dir()] == ["data"]
     assert_refused("train", "--dry-run", "--resume", message="omit --resume")
     assert_refused("train", "--dry-run", "--run", "mine", message="omit --run")
@@ -567,7 +567,7 @@ def test_resume_selects_the_newest_run_with_a_checkpoint(trained_run: RunFolder)
     Path("runs/copied/metrics.jsonl").touch()
     done = nmt("train", "--resume")
     assert done.returncode == 0
-    assert "runs/older is trained already" in text(done.stdout + done.stderr)
+    assert "runs/older is already trained" in text(done.stdout + done.stderr)
 
 
 def test_debug_shows_the_traceback() -> None:

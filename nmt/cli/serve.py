@@ -55,7 +55,9 @@ def serve(
     requests_per_minute: Annotated[
         int,
         typer.Option(
-            "--requests-per-minute", min=0, help="Maximum requests per client; 0: no limit."
+            "--requests-per-minute",
+            min=0,
+            help="Maximum requests per minute from each client; 0: no limit.",
         ),
     ] = 0,
     max_characters: Annotated[

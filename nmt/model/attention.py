@@ -89,13 +89,13 @@ class MultiHeadAttention(nn.Module):
     def _fused_attention(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, causal: bool
     ) -> Tensor:
-        """Compute `attention` with PyTorch's fused kernel, which never stores all weights.
+        """Compute `attention` with PyTorch's fused kernel, which never stores the attention matrix.
 
         When training on a CPU, it is no faster in float32 and slower in bfloat16, and its dropout
         does not use the generator of each thread.
         """
         rate = self.dropout.rate if self.training else 0.0
-        if query.device.type == "mps":  # other layouts have given wrong results there
+        if query.device.type == "mps":  # non-contiguous tensors have given wrong results
             query, key, value = (x.contiguous() for x in (query, key, value))
             if mask is not None:
                 mask = mask.expand(*query.shape[:3], key.shape[2]).contiguous()
@@ -108,7 +108,7 @@ class MultiHeadAttention(nn.Module):
 
 
 class SelfAttention(MultiHeadAttention):
-    """Self-attention; Wᵠ, Wᴷ and Wⱽ of all heads are a single matrix product."""
+    """Self-attention; Wᵠ, Wᴷ and Wⱽ of all heads are applied in a single matrix product."""
 
     def __init__(self, config: ModelConfig):
         super().__init__(config)

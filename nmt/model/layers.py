@@ -12,7 +12,7 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU}
 
 
 class FeedForward(nn.Module):
-    """FFN(x) = max(0, x W₁ + b₁) W₂ + b₂, or GELU for max (Vaswani et al. 2017, equation 2)."""
+    """FFN(x) = max(0, x W₁ + b₁) W₂ + b₂ (Vaswani et al. 2017, equation 2), or with GELU."""
 
     def __init__(self, config: ModelConfig):
         super().__init__()

@@ -2,7 +2,7 @@
 
 This is the convention of `torch.nn.functional.scaled_dot_product_attention`. Masks have the shape
 (batch, 1, queries, keys), or broadcast to it; the 1 is for the heads. `for_kernels` converts them,
-once for all layers, to what the kernels of a GPU read.
+once for all layers, to the form that GPU kernels expect.
 """
 
 import torch
@@ -36,10 +36,10 @@ def target_mask(ids: Tensor) -> Tensor:
 
 
 def for_kernels(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return the mask as CUDA's kernels add it to the scores: 0 = may attend, -∞ = may not.
+    """Return the mask that CUDA kernels add to the scores: 0 = may attend, -∞ = may not.
 
-    PyTorch would convert a boolean mask in each layer. Other devices keep it. dtype: of the
-    model's weights; under autocast, kernels compute in autocast's type.
+    PyTorch would convert a boolean mask in each layer. On other devices, the boolean mask is
+    returned. dtype: of the model's weights; under autocast, kernels compute in autocast's type.
     """
     if mask.device.type != "cuda":
         return mask

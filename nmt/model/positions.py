@@ -48,7 +48,8 @@ class LearnedPositions(nn.Module):
 class RotaryPositions(nn.Module):
     """Rotations of queries and keys by angles that grow with the position (Su et al. 2021).
 
-    The product of a rotated query and key depends only on their distance.
+    The dot product of a rotated query and key depends on their positions only through their
+    distance.
     https://arxiv.org/abs/2104.09864
     """
 
@@ -89,7 +90,7 @@ def _rotate_as_complex(x: Tensor, rotations: Tensor) -> Tensor:
 
 
 def _rotate_as_real(x: Tensor, rotations: Tensor) -> Tensor:
-    """Rotate in real numbers: complex ones cannot be compiled and are incomplete on MPS."""
+    """Rotate in real numbers: complex tensors cannot be compiled, and MPS support is incomplete."""
     pairs = x.view(*x.shape[:-1], -1, 2)
     cosine, sines = rotations[..., :1], rotations[..., 2:]
     return torch.addcmul(pairs * cosine, pairs.flip(-1), sines)

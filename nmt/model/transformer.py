@@ -53,7 +53,7 @@ class OutputLayer(Linear):
     def rows(self) -> Tensor:
         """The weights of target pieces; source-only pieces of a joint vocabulary come last."""
         if len(self.weight) == self.out_features:
-            return self.weight  # the gradient of a slice is a copy
+            return self.weight  # slicing would copy the gradient
         return self.weight[: self.out_features]
 
     def forward(self, x: Tensor) -> Tensor:
@@ -64,14 +64,15 @@ class OutputLayer(Linear):
 class DecoderState:
     """The state of decoding a batch between steps.
 
-    All sources have the same number of hypotheses. The hypotheses of a source are its queries,
-    (batch, hypotheses, d_model), so they share its keys and values, and one cache of past pieces in
-    which each hypothesis sees only its own. Reordering hypotheses then need not move their past.
+    All sources have the same number of hypotheses. Attention treats the hypotheses of a source as
+    its queries, (batch, hypotheses, d_model). They share its keys and values, and one cache of past
+    pieces, where a mask shows each hypothesis only its own. Reordering hypotheses moves no cache
+    entry.
 
     source: projected keys and values of the source in each layer, computed once;
     source_mask: (batch, 1, 1, source); caches: past pieces of all hypotheses in each layer;
-    past: (batch, 1, hypotheses, past pieces), which of them belong to a hypothesis; None: all;
-    length: number of target positions decoded so far
+    past: (batch, 1, hypotheses, past pieces), whether a piece belongs to a hypothesis, None: all
+    do; length: number of target positions decoded so far
     """
 
     def __init__(self, source: list[tuple[Tensor, Tensor]], source_mask: Tensor) -> None:
@@ -96,7 +97,7 @@ class DecoderState:
     def select(self, rows: Tensor) -> None:
         """Keep, repeat or reorder hypotheses.
 
-        rows: (new batch, new hypotheses), where each line has hypotheses of one source; sources may
+        rows: (new batch, new hypotheses), where each row has hypotheses of one source; sources may
         be dropped, but not reordered
         """
         batch = len(self.source_mask)
@@ -226,7 +227,7 @@ class Transformer(nn.Module):
 
     def _initialise(self) -> None:
         """Xavier (Glorot) matrices, zero biases, embeddings from a normal distribution."""
-        # Scaled by √d_model, embeddings then have the same size as the positions.
+        # Scaled by √d_model, embeddings are then comparable in magnitude to position encodings.
         std = self.config.embedding_std or self.config.d_model**-0.5
         for name, parameter in self.named_parameters():
             if parameter.dim() > 1:

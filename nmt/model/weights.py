@@ -54,7 +54,7 @@ def read_weights(model: Transformer, path: Path) -> None:
 
 
 def average_weights(paths: Sequence[Path], output: Path) -> None:
-    """Write the mean of several weights of one model; raises `UserError` for damaged ones."""
+    """Write the average of several weights of a model; raises `UserError` if a file is damaged."""
     total: dict[str, Tensor] = {}
     for path in paths:
         try:

@@ -42,10 +42,10 @@ def compiled(function: Callable[..., R]) -> Callable[..., R]:
 
 
 def compile_training(layer: nn.Module) -> None:
-    """Compile the layer's forward and backward pass of training.
+    """Compile the layer's forward and backward passes for training.
 
-    Not those of decoding, where a cache grows at each step, nor batches with a size of 1, for which
-    `torch.compile` would compile again.
+    Decoding is not compiled, because its cache grows at each step, nor are inputs with a dimension
+    of 1, which would trigger a recompilation.
     """
     plain, fast = layer.forward, compiled(layer.forward)
 
@@ -59,5 +59,5 @@ def compile_training(layer: nn.Module) -> None:
 def _log_once(reason: str) -> None:
     """Log the first reason of this process."""
     if not _REASONS:
-        _LOG.warning("slower, since PyTorch cannot compile for the GPU: %s", reason)
+        _LOG.warning("running slower, because PyTorch cannot compile for the GPU: %s", reason)
     _REASONS.append(reason)

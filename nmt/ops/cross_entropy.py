@@ -1,7 +1,7 @@
 """Output layer and cross-entropy as one operation: the most expensive part of a small model.
 
 `plain_linear_cross_entropy` is the definition. Training uses `linear_cross_entropy`, which computes
-the same loss without storing the logits of a whole batch, which would need most of the memory.
+the same loss without storing the logits of a whole batch; these would dominate memory use.
 """
 
 from collections.abc import Callable
@@ -98,7 +98,7 @@ class _InBlocks(torch.autograd.Function):
             logits = torch.mm(some, matrix.T, out=buffer[: len(some)])
             real = logits[:, :vocabulary]
             sums += _differentiate(real, bias, label, label_smoothing, r_drop, d_bias)
-            d_logits = logits  # by now; those of padding are zero before and after
+            d_logits = logits  # overwritten by now; padding columns are zero before and after
             torch.mm(d_logits, matrix, out=d_some)
             d_weight += torch.mm(d_logits.T, some)[:vocabulary]
         ctx.save_for_backward(d_hidden.to(hidden.dtype), d_weight, d_bias)
@@ -179,7 +179,7 @@ Differentiate = Callable[[Tensor, Tensor | None, Tensor, float, float, Tensor | 
 
 @cache
 def _fused_on_cuda() -> Differentiate:
-    """Return `_differentiate_block` compiled, which reads the logits twice instead of ten times."""
+    """Return a compiled `_differentiate_block`; it reads the logits twice instead of ten times."""
     return compiled(_differentiate_block)
 
 
@@ -195,7 +195,7 @@ def _divergence(p: Tensor, log_p: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _rows_of(logits: int, vocabulary: int) -> int:
-    """Return the number of rows with about this many logits, even for R-Drop's pairs."""
+    """Return the number of rows with about this many logits, a multiple of 2 for R-Drop."""
     return max(2, logits // vocabulary // 2 * 2)
 
 

@@ -14,7 +14,7 @@ _thread = threading.local()
 
 
 class Dropout(nn.Module):
-    """Zeroes each number with probability `rate` in training; the others grow by 1 / (1 - rate).
+    """Zeroes each number with probability `rate` in training; scales the others by 1 / (1 - rate).
 
     On a CPU, PyTorch draws a random float per element, which takes longer than many layers. Here
     four elements share a draw of 64 bits, so the rate is rounded to a multiple of 1 / 65,536.
@@ -73,6 +73,6 @@ def _random_scales(x: Tensor, rate: float) -> Tensor:
     kept = numbers.clamp_(least - 1, least).sub_(least - 1)  # 0 or 1; a comparison would be slower
     scale = _STEPS / (_STEPS - dropped)
     if x.dtype in (torch.bfloat16, torch.float16):
-        # Multiply the bit patterns: 0 stays zero, and 1 becomes the float.
+        # Multiply by the bit pattern of `scale`: 0 stays 0.0, and 1 becomes `scale`.
         return kept.mul_(int(x.new_tensor(scale).view(torch.int16))).view(x.dtype)
     return kept.to(x.dtype).mul_(scale)

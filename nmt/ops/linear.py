@@ -1,7 +1,7 @@
-"""Linear layers, x Wᵀ + b, with the faster library.
+"""Linear layers, x Wᵀ + b, using whichever library is faster.
 
 PyTorch uses MKL for float32 products, which does not use AVX-512 on non-Intel processors. oneDNN,
-which PyTorch includes too, does, and takes about half the time there.
+also bundled with PyTorch, does; on those processors it takes about half the time.
 """
 
 from functools import cache
@@ -37,7 +37,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 def linear_by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Compute `linear` without gradient, on a CPU in float32."""
     rows = x.reshape(-1, x.shape[-1])
-    # oneDNN compiles code for each number of rows: pad to one of a few.
+    # oneDNN compiles code for each number of rows, so pad to one of a few sizes.
     missing = -len(rows) % _step(len(rows))
     if missing:
         rows = functional.pad(rows, (0, 0, 0, missing))
@@ -46,7 +46,10 @@ def linear_by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _step(rows: int) -> int:
-    """Return the multiple to pad the rows to, at most an eighth of them."""
+    """Return the multiple to pad the number of rows to.
+
+    At most an eighth of the number, but at least `_STEP`; 1 below `_STEP` rows.
+    """
     return max(_STEP, 1 << rows.bit_length() - 4) if rows >= _STEP else 1
 
 

@@ -1,4 +1,4 @@
-"""Memory of a training on a CPU: what to cache between updates, and when to release it."""
+"""Memory use of training on a CPU: what to cache between updates, and when to release it."""
 
 import ctypes
 import os
@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # constants of malloc.h
-_LARGEST = 2**30, 2**25  # bytes; according to the manual, glibc accepts at most the second
+# Bytes, tried in turn; the manual says that glibc accepts at most the second.
+_LARGEST = 2**30, 2**25
 # oneDNN compiles a kernel of a quarter of a megabyte for each shape of a bfloat16 product. By
 # default, oneDNN and PyTorch cache 1,024 kernels each, and nearly every batch has a new shape. 256
 # are enough for an update, because its layers share kernels.
@@ -31,14 +32,12 @@ def keep_memory() -> None:
     """
     mallopt = _of_glibc("mallopt")
     if mallopt:
-        any(
-            mallopt(_M_MMAP_THRESHOLD, largest) for largest in _LARGEST
-        )  # the first value that it accepts
+        any(mallopt(_M_MMAP_THRESHOLD, largest) for largest in _LARGEST)  # until one is accepted
         mallopt(_M_TRIM_THRESHOLD, -1)
 
 
 def return_memory() -> None:
-    """Return free memory to the system; does nothing with other C libraries than glibc.
+    """Return free memory to the system; does nothing with C libraries other than glibc.
 
     For occasional use: batches of varying size fragment the memory.
     """

@@ -26,7 +26,7 @@ def backward_by_threads(
 ) -> tuple[Tensor, Tensor]:
     """Add the gradient of the summed loss, divided by `divisor`, to the parameters' gradients.
 
-    loss_of: returns the summed loss of a shard, and a second sum for reports; generators: random
+    loss_of: returns the summed loss of a shard, and a second sum, for reporting; generators: random
     numbers of each shard, so that the result does not depend on the order of the threads
     → both sums over all shards
     """

@@ -13,8 +13,8 @@ import torch
 T = TypeVar("T")
 R = TypeVar("R")
 
-# Held where several threads translate, by the one that uses PyTorch: the number of its threads and
-# the attention that layers record are the same for all of them.
+# When several threads translate, only the one holding this lock may use PyTorch: its thread count
+# and the attention that layers record are shared state.
 ALONE = RLock()
 
 
@@ -23,7 +23,7 @@ def parallel_map(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
 
     PyTorch splits each operation among its threads and synchronizes after it. The operations of a
     small model or of a decoding step are too small for that. Whole batches parallelize better, and
-    PyTorch releases Python's lock while it computes.
+    PyTorch releases the GIL while it computes.
     """
     threads = torch.get_num_threads()
     at_once = min(threads, len(items))
@@ -47,7 +47,7 @@ def parallel_map(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
 def prefetch(items: Iterable[T], count: int) -> Iterator[T]:
     """Yield the items; a background thread prefetches up to `count` of them.
 
-    An exception of the iterator is raised when its item is due.
+    An exception from the iterator is raised where its item would have been yielded.
     """
     source = iter(items)
 
@@ -66,5 +66,5 @@ def prefetch(items: Iterable[T], count: int) -> Iterator[T]:
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return the same threads each time: glibc keeps freed memory per thread."""
+    """Return the same pool each time: glibc keeps freed memory per thread."""
     return ThreadPoolExecutor(threads, "parallel_map")

@@ -1,4 +1,4 @@
-"""Estimates memory and speed of a training on a GPU that this machine lacks, from its data sheet.
+"""Estimates memory use and speed of training on a GPU that this machine lacks, from its datasheet.
 
 One update runs on `meta` tensors, which hold no data, and every operation is counted; this takes
 seconds for a model of any size. The estimate is a roofline (Williams et al. 2009): the time of an
@@ -40,10 +40,10 @@ _FREE = {"aten.detach", "aten.empty", "aten.empty_like", "aten.new_empty", "aten
 
 @dataclass(frozen=True)
 class Card:
-    """Figures from a GPU's data sheet.
+    """Figures from a GPU's datasheet.
 
-    memory: bytes; bandwidth: bytes per second; float32, float16, bfloat16: dense operations per
-    second, for 16 bits with float32 accumulation; 0: not supported
+    memory: bytes; bandwidth: bytes per second; float32, float16, bfloat16: dense FLOP per
+    second, with float32 accumulation for the 16-bit types; 0 if not supported
     """
 
     memory: float
@@ -83,7 +83,7 @@ class Count(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     operations: floating-point operations; traffic: bytes read and written; launches: kernels
     launched; peak: maximum bytes of all live tensors, including those from `hold`; seconds: lower
-    bound of the time on the card
+    bound on the time on the card
     """
 
     def __init__(self, card: Card):
@@ -212,7 +212,7 @@ def count_update(
 
 
 def _kept(state: TrainingState) -> list[Tensor]:
-    """Return the tensors that a training holds between updates."""
+    """Return the tensors that training keeps between updates."""
     return [
         *state.model.parameters(),
         *state.model.buffers(),
@@ -236,11 +236,11 @@ def _products_in(dtype: torch.dtype) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class AssumedRun:
-    """The estimated needs of a training on a card that this machine lacks; times are lower bounds.
+    """Estimated requirements of a run on a GPU that this machine lacks; times are lower bounds.
 
     batch: (pairs, source, target), the shape of the largest batch; tokens: labels per update;
     operations, traffic, launches, peak_memory: see `Count`; seconds: per update, by the roofline;
-    host_seconds: time of the host to launch an update; updates: of the whole training
+    host_seconds: host time to launch one update; updates: in the whole run
     """
 
     card: str
@@ -268,7 +268,7 @@ class AssumedRun:
 
     @property
     def tokens_per_second(self) -> float:
-        """Upper bound of the labels processed per second."""
+        """Upper bound on the labels processed per second."""
         return self.tokens / max(self.seconds, self.host_seconds)
 
     def __str__(self) -> str:
@@ -285,13 +285,13 @@ class AssumedRun:
             f"speed            estimate: at most {self.tokens_per_second:,.0f} tokens/s, "
             f"limited by {bound} "
             f"({1000 * self.seconds:.3g} ms GPU, {1000 * self.host_seconds:.3g} ms host)\n"
-            f"whole training   estimate: {self.updates:,} updates, at least {hours:.2g} h, without "
-            "validations"
+            f"whole run        estimate: {self.updates:,} updates, at least {hours:.2g} h, "
+            "excluding validation"
         )
 
 
 def assumed_run(config: Config, name: str) -> AssumedRun:
-    """Estimate a training on a listed card; prepares the data first if necessary."""
+    """Estimate a training run on a listed GPU; prepares the data first if necessary."""
     card = find_card(name)
     prepared = prepare(config)
     plan = BatchPlan(prepared, config.training, config.model.max_length)

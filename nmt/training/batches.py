@@ -28,8 +28,8 @@ class Batch:
 
     source: (batch, source), ending in <eos>; target_in: (batch, target), <sos> and all tokens but
     the last; target_out: (batch, target), all tokens but the first; label_indices: (tokens,),
-    indices of labels that are not padding in the flattened target_out, computed here because a GPU
-    would have to synchronize
+    indices of labels that are not padding in the flattened target_out, computed on the CPU
+    because a GPU would have to synchronize
     """
 
     source: Tensor
@@ -144,14 +144,14 @@ class BatchPlan:
 
     @property
     def too_long(self) -> int:
-        """Number of pairs that are too long for the model's positions."""
+        """Number of pairs longer than `model.max_length`."""
         return len(self._lengths) - len(self.usable)
 
     @property
     def tokens(self) -> int:
         """Number of labels in an epoch: target pieces and <eos> of all usable pairs.
 
-        With `training.join_pairs`, which leaves out an <eos> for each pair joined, the expectation.
+        With `training.join_pairs`, the expected number: each join saves one <eos>.
         """
         lengths = self._given[1].lengths + (1 - self._config.join_pairs)
         if self._shares is None:
@@ -174,7 +174,7 @@ class BatchPlan:
     ) -> NDArray[np.int64]:
         """Return where each example starts among the shuffled pairs, some of which are joined.
 
-        Pairs that would be longer than the model's positions together remain separate.
+        Pairs that would exceed `model.max_length` if joined stay separate.
         """
         starts = generator.random(len(lengths)) >= self._config.join_pairs
         starts[0] = True
@@ -199,7 +199,7 @@ class BatchPlan:
         return batches
 
     def largest(self) -> Batch:
-        """Return the batch of the first epoch with the most padded tokens on both sides."""
+        """Return the batch of the first epoch with the most tokens on both sides, with padding."""
         epoch = self.epoch(1)
         source, target = (side.lengths + 1 for side in (epoch.source, epoch.target))
         sizes = [len(pairs) * (source[pairs].max() + target[pairs].max()) for pairs in epoch.order]
@@ -236,7 +236,7 @@ class BatchPlan:
         return max(1, tokens // (self._config.batch_tokens * _POOL_BATCHES))
 
     def _cut(self, pairs: NDArray[np.int64], lengths: list[int]) -> Iterator[NDArray[np.int64]]:
-        """Split pairs sorted by length into batches of limited padded tokens."""
+        """Split pairs, sorted by length, into batches of `batch_tokens` tokens with padding."""
         assert self._config.batch_tokens
         start = 0
         for end, length in enumerate(lengths):
@@ -246,13 +246,13 @@ class BatchPlan:
         yield pairs[start:]
 
     def _sentences(self, epoch: int) -> Sequence[Sequences]:
-        """Return source and target for an epoch, newly segmented with `tokenizer.sampling`."""
+        """Return source and target for an epoch, resegmented if `tokenizer.sampling` is set."""
         if not self._samplers:
             return self._given
         return [
             sampler.draw(
                 np.random.default_rng([self._config.seed, epoch, side]),
-                longest=self._max_length - 1,  # and <eos>
+                longest=self._max_length - 1,  # leaves room for <eos>
             )
             for side, sampler in enumerate(self._samplers)
         ]

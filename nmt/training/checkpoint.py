@@ -24,11 +24,11 @@ FORMAT = 3
 
 @dataclass
 class Progress:
-    """The progress of a training.
+    """The progress of a training run.
 
-    epoch: from 1; batch: number of its batches that are done; bleu: of the last validation; stale:
-    validations since the best; validated: update of the last validation; loss: sum in this process
-    over the loss_tokens of all processes since then, without label smoothing
+    epoch: from 1; batch: number of batches done in this epoch; bleu: of the last validation; stale:
+    validations since the best; validated: update of the last validation; loss: summed in this
+    process since then, without label smoothing; loss_tokens: labels since then, in all processes
     """
 
     epoch: PositiveInt = 1
@@ -57,7 +57,7 @@ def save_checkpoint(
 ) -> None:
     """Atomically write everything that the next update depends on; keep the previous checkpoint.
 
-    With several processes, all must call this, and the main one writes.
+    With several processes, all must call this; only the main one writes.
     """
     own = worker.gather((progress.loss, _generator_states(worker.device)))
     tensors = {
@@ -110,7 +110,7 @@ def load_checkpoint(
         if worker.is_main:
             previous.replace(current)  # so that the next save does not keep the damaged one
             tqdm.write(
-                f"{error}\ngoing on from the checkpoint before, of update {progress.updates}; "
+                f"{error}\ncontinuing from the previous checkpoint, update {progress.updates}; "
                 "best, last and averaged weights are untouched"
             )
         return progress
@@ -139,8 +139,8 @@ def _load(
         own = state["of each process"]
         if len(own) != worker.size:
             raise UserError(
-                f"{path}: number of processes: {worker.size} is not the {len(own)} of "
-                f"this run; resume it with torchrun --nproc-per-node={len(own)} -m nmt -- …"
+                f"{path}: number of processes: this run used {len(own)}, not {worker.size}; "
+                f"resume it with torchrun --nproc-per-node={len(own)} -m nmt -- …"
             )
         parts = model.state_dict()
         model.load_state_dict({n: shard_like(x, parts.get(n)) for n, x in state["model"].items()})
@@ -156,22 +156,22 @@ def _load(
         raise
     except FileNotFoundError:
         raise _DamagedError(
-            f"{path}: no checkpoint to resume from; the run's weights can still translate; train "
-            "again with another --run"
+            f"{path}: no checkpoint to resume from; the run's weights can still be used to "
+            "translate; train again with another --run"
         ) from None
     except Exception as error:  # torch.load raises many types of errors for damaged files
         reason = one_line(error)[:200]
         if isinstance(
             error, pickle.UnpicklingError
         ):  # PyTorch's message suggests trusting the file
-            reason = "it holds other things than tensors and numbers"
+            reason = "it holds more than tensors and numbers"
         raise _DamagedError(
             f"{path}: checkpoint cannot be read: {reason}; train again with another --run"
         ) from None
 
 
 def _verify_checksums(path: Path) -> None:
-    """Raise `BadZipFile` if the archive is damaged, which PyTorch does not check."""
+    """Raise `BadZipFile` if the archive's checksums do not match; PyTorch does not verify them."""
     with zipfile.ZipFile(path) as archive:
         damaged = archive.testzip()
     if damaged is not None:
@@ -189,10 +189,10 @@ def _restore_moments(optimizer: torch.optim.Optimizer, saved: dict[int, dict[str
         expected = dict.fromkeys(scalars, torch.Size())
         expected |= dict.fromkeys(("exp_avg", "exp_avg_sq"), parameters[number].shape)
         if {name: moment.shape for name, moment in moments.items()} != expected:
-            raise ValueError("the optimizer's moments are not of the weights' shapes")
+            raise ValueError("the optimizer's moments do not match the shapes of the weights")
         for name, moment in moments.items():
             if not (moment.is_floating_point() and moment.isfinite().all()):
-                raise ValueError(f"the optimizer's {name} is not a finite number")
+                raise ValueError(f"the optimizer's {name} is not finite")
             moment = moment.clone(memory_format=torch.contiguous_format)
             moments[name] = shard_like(moment, parameters[number] if moment.dim() else None)
     optimizer.load_state_dict({**optimizer.state_dict(), "state": saved})

@@ -73,10 +73,10 @@ class ProgressBar:
             left = min(left, self._settings.max_minutes - progress.minutes)
         if left > 0:
             earlier = ", or earlier" if ends_early(self._settings) else ""
-            tqdm.write(f"at this speed the training ends in {duration(left)}{earlier}")
+            tqdm.write(f"at this speed, training will finish in {duration(left)}{earlier}")
 
     def wants_report(self, progress: Progress) -> bool:
-        """Return whether a report is due; reading the loss makes a GPU synchronize."""
+        """Return whether a report is due; reading the loss forces a GPU to synchronize."""
         return progress.minutes - self._minutes >= _REPORT_MINUTES
 
     def report(self, progress: Progress, epoch: int, loss: float) -> None:

@@ -3,8 +3,8 @@
 torchrun --nproc-per-node=2 -m nmt -- train --config multi30k.yaml
 
 Each process (worker) has the whole model and a share of every batch; `DistributedDataParallel`
-averages the gradients (Li et al. 2020, https://arxiv.org/abs/2006.15704). Everything else that the
-workers exchange is a few numbers and strings, sent between CPUs by gloo, so that no GPU has to
+averages the gradients (Li et al. 2020, https://arxiv.org/abs/2006.15704). Apart from that, the
+workers exchange only a few numbers and strings, sent between CPUs by gloo, so that no GPU has to
 synchronize.
 """
 
@@ -38,21 +38,21 @@ from nmt.device import choose_device
 from nmt.errors import UserError, one_line
 
 T = TypeVar("T")
-_TIMEOUT = timedelta(minutes=30)  # longer than the main worker ever needs for writing
+_TIMEOUT = timedelta(minutes=30)  # longer than the main worker ever needs to write files
 _ROLL_CALL_SECONDS = 5.0
 _SECONDS_A_LOOK = 0.1
 _SECONDS_AFTER_AN_ERROR = 0.5
-_LOOKS_AT_MESSAGES = (
-    1000  # a millisecond apart; a clock would keep running while a process is stopped
-)
+# 1 ms apart. Counted, not timed: a clock would keep running while the process is suspended.
+_LOOKS_AT_MESSAGES = 1000
 
 
 class Worker:
-    """The only process of a training; `DistributedWorker` is one of several.
+    """The only process of a training run; `DistributedWorker` is one of several.
 
     device: of this worker's model; rank: its number, where 0 is the main worker, the only one that
-    writes and prints; size: number of workers; command: starts `nmt` with this many; when_lost:
-    advice to the user if a worker is lost; at_second_signal: handler of a second Ctrl-C
+    writes and prints; size: number of workers; command: command line that starts `nmt` with this
+    many workers; when_lost: advice to the user if a worker is lost; at_second_signal: handler of a
+    second Ctrl-C
     """
 
     rank = 0
@@ -91,11 +91,11 @@ class Worker:
 
     @property
     def mesh(self) -> DeviceMesh | None:
-        """The devices of all workers, among which a model can be sharded, if there are several."""
+        """The devices of all workers, to shard a model over; None for a single worker."""
         return None
 
     def averaging(self, module: nn.Module, now: bool) -> AbstractContextManager[None]:
-        """Return the context of a pass whose gradients are averaged now, or with a later pass."""
+        """Return a context for a pass whose gradients are averaged over workers now, or later."""
         return nullcontext()
 
 
@@ -159,7 +159,7 @@ class DistributedWorker(Worker):
     def replicate(self, module: nn.Module) -> nn.Module:
         """See `Worker.replicate`."""
         with warnings.catch_warnings():
-            # PyTorch 2.13 calls it forward_sync_buffers, older versions know only this name.
+            # PyTorch 2.13 renames it to forward_sync_buffers, which older versions do not know.
             warnings.filterwarnings("ignore", "`broadcast_buffers` is deprecated", FutureWarning)
             # The only buffers are position tables, which are equal everywhere.
             return DistributedDataParallel(
@@ -179,7 +179,7 @@ class DistributedWorker(Worker):
 
     @contextmanager
     def reporting_once(self) -> Iterator[None]:
-        """Let only the main process print, or after a failure, the first process to fail."""
+        """Let only the main process print or, after a failure, the first process to fail."""
         try:
             with nullcontext() if self.is_main else _silence():
                 yield
@@ -196,8 +196,8 @@ class DistributedWorker(Worker):
     def draining_messages(self) -> Iterator[None]:
         """Wait until gloo's threads have released all messages.
 
-        They need Python's global lock to do so. Destroying the group waits for them, possibly while
-        holding that lock: a process that leaves too early deadlocks, as in
+        They need the GIL to do so. Destroying the group waits for them, possibly while
+        holding the GIL: a process that leaves too early deadlocks, as in
         https://github.com/pytorch/pytorch/issues/56297.
         """
         try:
@@ -253,7 +253,7 @@ def joined(device: str | None = None) -> Iterator[Worker]:
     worker = DistributedWorker(*_meet())
     with worker.draining_messages(), worker.reporting_once():
         if device != "cpu":
-            _make_own_gpu_current()  # otherwise choosing would use memory of the first GPU
+            _make_own_gpu_current()  # or `choose_device` would allocate memory on the first GPU
         worker.join(choose_device(device))
         yield worker
     distributed.destroy_process_group()
@@ -262,7 +262,7 @@ def joined(device: str | None = None) -> Iterator[Worker]:
 def require_one(work: str) -> None:
     """Raise `UserError` if torchrun has started several processes."""
     if _several():
-        raise UserError(f"{work} is for one process; start it without torchrun")
+        raise UserError(f"{work} needs a single process; start it without torchrun")
 
 
 def _several() -> bool:
@@ -276,7 +276,8 @@ def _meet() -> tuple[Store, int, int]:
     except (ValueError, distributed.DistError) as error:
         reason = one_line(error)[:200]
         raise UserError(
-            f"WORLD_SIZE is set, but the processes cannot meet: {reason}; start them with torchrun"
+            f"WORLD_SIZE is set, but the processes cannot connect to each other: {reason}; start "
+            "them with torchrun"
         ) from None
     return store, rank, size
 
@@ -296,7 +297,8 @@ def _own(device: torch.device) -> torch.device:
     number = int(os.environ.get("LOCAL_RANK", 0))
     if number >= torch.cuda.device_count():
         raise UserError(
-            f"there are {torch.cuda.device_count()} GPUs here; lower torchrun's --nproc-per-node"
+            f"this machine has too few GPUs ({torch.cuda.device_count()}); lower torchrun's "
+            "--nproc-per-node"
         )
     own = torch.device("cuda", number)
     torch.cuda.set_device(own)

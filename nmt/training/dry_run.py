@@ -1,4 +1,4 @@
-"""Estimates before a long training whether it fits into memory and how long it takes.
+"""Estimates whether a training run will fit into memory, and how long it will take.
 
 >>> from nmt.config_files import load_config
 >>> from nmt.training.dry_run import dry_run
@@ -38,15 +38,15 @@ _BUSY = 0.3  # processors used by other programs; above this, the estimate is un
 
 @dataclass(frozen=True)
 class DryRun:
-    """Measurements of a few updates and one translation, and estimates for the whole training.
+    """Measurements of a few updates and one translation, and estimates for the whole run.
 
     batch: (pairs, source, target), the shape of the largest batch; tokens: labels in an update on
-    it; update_seconds: of the second such update, since the first is a warm-up; speeds: lowest and
+    it; update_seconds: time of the second such update (the first is a warm-up); speeds: lowest and
     highest, in labels per second; busy: processors used by other processes at the same time;
     peak_memory: in bytes, None on systems that do not report it; decode_seconds: for one sentence
     up to its length limit, which an untrained model usually reaches; updates, minutes: estimates
-    for the whole training without validations, as (lowest, highest); limit: the field that ends
-    the training; ends_early: whether validations may end it earlier
+    for the whole run, excluding validation, as (lowest, highest); limit: the field that ends it;
+    ends_early: whether validation may end it earlier
     """
 
     parameters: int
@@ -80,7 +80,7 @@ class DryRun:
         if self.busy >= _BUSY:
             warning = (
                 f"\nbusy             other processes use {self.busy:.1f} of {os.cpu_count()} "
-                "processors; without them the training is faster"
+                "processors; training will be faster without them"
             )
         return (
             f"parameters       {self.parameters:,}\n"
@@ -90,8 +90,8 @@ class DryRun:
             f"speed            {_range([f'{speed:,.0f}' for speed in self.speeds])} tokens/s\n"
             f"peak memory      {memory}\n"
             f"one sentence     {self.decode_seconds:.3g} s to decode, up to its length limit\n"
-            f"whole training   {updates} updates, about {time_}, until "
-            f"{self.limit}{earlier}; validations not counted{warning}"
+            f"whole run        {updates} updates, about {time_}, until "
+            f"{self.limit}{earlier}; excluding validation{warning}"
         )
 
 
@@ -115,7 +115,7 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     state.require_finite_weights()
     with _watching_others() as busy:
         speeds = []
-        for epoch in (1, 2):  # memory grows until a second validation
+        for epoch in (1, 2):  # memory use keeps growing until a second validation
             speeds += _speeds(trainer, epoch)
             with state.averaged_weights():
                 trainer.validator.measure(state.model)
@@ -144,9 +144,9 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
 
 
 def _with_short_validation(config: Config) -> Config:
-    """Limit the validation's pairs, and its translations to the length of their sources.
+    """Limit the number of validation pairs, and translations to the length of their sources.
 
-    A trained model's are about that long, while an untrained one would go on to the usual limit.
+    Those of a trained model are about that long; an untrained one would run on to the usual limit.
     """
     pairs = min(_VALIDATED, config.training.validate_pairs or _VALIDATED)
     training = config.training.model_copy(update={"validate_pairs": pairs})
@@ -210,7 +210,7 @@ def _peak_memory(device: torch.device) -> int | None:
 
 
 def _estimate(trainer: Trainer, tokens_per_second: float) -> tuple[int, float, str]:
-    """Return updates and minutes of the whole training, and the field that ends it."""
+    """Return updates and minutes of the whole run, and the field that ends it."""
     settings, updates = trainer.settings, trainer.last_update
     tokens_an_update = trainer.plan.tokens / trainer.updates_an_epoch
     updates_a_minute = 60 * tokens_per_second / tokens_an_update

@@ -31,7 +31,7 @@ def fill_datastore(
     sizes = tokenizers.source.size, tokenizers.target.size
     require_room(prepared, config.model.d_model)
     path = run.weights(weights)
-    # Identify the weights before loading them, so that a replacement meanwhile is noticed.
+    # Identify the weights before loading them, so that we notice if they are replaced meanwhile.
     made_from = identity(path) if path.exists() else ""
     model = load_weights(path, config.model, *sizes, device)
     batches = batches_of("train", prepared, config.training, config.model.max_length)
@@ -48,7 +48,7 @@ def fill_datastore(
 
 
 def _joined(parts: list[Tensor]) -> Tensor:
-    """Concatenate, and free the parts, which need as much memory."""
+    """Concatenate the parts, then free them: they take as much memory as the result."""
     whole = torch.cat(parts)
     parts.clear()
     return whole

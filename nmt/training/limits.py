@@ -13,15 +13,15 @@ def last_update(settings: TrainingConfig, updates_an_epoch: int) -> int:
 def reached_limit(settings: TrainingConfig, progress: Progress) -> str:
     """Return which limit has been reached, or an empty string."""
     if settings.max_updates and progress.updates >= settings.max_updates:
-        return f"training.max_updates {settings.max_updates} is reached"
+        return f"reached training.max_updates {settings.max_updates}"
     if settings.max_minutes and progress.minutes >= settings.max_minutes:
-        return f"training.max_minutes {settings.max_minutes:g} is reached"
+        return f"reached training.max_minutes {settings.max_minutes:g}"
     if settings.target_bleu and progress.bleu >= settings.target_bleu:
-        return f"training.target_bleu {settings.target_bleu:g} is reached"
+        return f"reached training.target_bleu {settings.target_bleu:g}"
     if settings.patience and progress.stale >= settings.patience:
-        return f"no better validation in {progress.stale}, training.patience is reached"
+        return f"reached training.patience {settings.patience} (validations without improvement)"
     if progress.epoch > settings.epochs:
-        return f"training.epochs {settings.epochs} is reached"
+        return f"reached training.epochs {settings.epochs}"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""The logs of a training: metrics.jsonl, updates.jsonl, and optionally TensorBoard files."""
+"""The logs of a training run: metrics.jsonl, updates.jsonl, and optionally TensorBoard files."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ class TrainingLog:
             self._board.write(line)
 
     def write_point(self, point: UpdatePoint) -> None:
-        """Add a point of the training curve."""
+        """Add a point to the training curve."""
         self._points.write(json.dumps(point) + "\n")
 
 
@@ -32,7 +32,7 @@ class TrainingLog:
 def opened_log(run: RunFolder, updates: int, tensorboard: bool) -> Iterator[TrainingLog]:
     """Open the logs of a run that continues after `updates` updates.
 
-    Drops later entries of a killed training, because those updates will be repeated.
+    Drops later entries, left by a killed process: those updates will be repeated.
     """
     found = run.read_metrics()
     lines = [line for line in found if line["update"] <= updates]

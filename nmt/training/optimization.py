@@ -94,7 +94,7 @@ class LossScale:
         """Restore a saved state; raises `ValueError` for anything else."""
         numbers = [saved["skipped"], *saved["scaler"].values()]
         if not all(isinstance(x, int | float) and 0 <= x < math.inf for x in numbers):
-            raise ValueError("the loss scale is not made of numbers")
+            raise ValueError("the loss scale has values that are not finite numbers")
         self._skipped.fill_(int(saved["skipped"]))
         if saved["scaler"]:
             self._scaler.load_state_dict(saved["scaler"])
@@ -130,5 +130,5 @@ class WeightAverage:
         """Restore a saved average; raises `ValueError` if the shapes differ."""
         for own, saved in zip(self.average, average, strict=True):
             if own.shape != saved.shape:
-                raise ValueError("the average is not of the weights' shapes")
+                raise ValueError("the average does not match the shapes of the weights")
             own.copy_(shard_like(saved, own))

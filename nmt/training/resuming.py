@@ -1,4 +1,4 @@
-"""How to resume a training, and which fields may change when resuming."""
+"""How to resume a training run, and which fields may change when resuming."""
 
 import shlex
 
@@ -30,7 +30,7 @@ def resuming_command(run: RunFolder, worker: Worker) -> str:
 
 
 def require_same_settings(before: Config, now: Config) -> None:
-    """Raise `UserError` if fields have changed that the saved state depends on."""
+    """Raise `UserError` if a field that the saved state depends on has changed."""
     fixed = {f"model.{name}" for name in type(before.model).model_fields}
     fixed |= {f"data.{name}" for name in type(before.data).model_fields if name not in CORPUS_PATHS}
     fixed |= {f"tokenizer.{name}" for name in type(before.tokenizer).model_fields if name != "run"}
@@ -39,4 +39,6 @@ def require_same_settings(before: Config, now: Config) -> None:
         section, name = field.split(".")
         old, new = (getattr(getattr(config, section), name) for config in (before, now))
         if old != new:
-            raise UserError(f"{field}: {new} is not the {old} of this run; start a new run for it")
+            raise UserError(
+                f"{field}: this run uses {old}, not {new}; start a new run to change it"
+            )

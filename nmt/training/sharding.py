@@ -2,7 +2,7 @@
 
 `fully_shard` (FSDP; Zhao et al. 2023, https://arxiv.org/abs/2304.11277) gathers the weights of a
 layer just before it runs, and frees them after it. Gradients, optimizer state and averaged weights
-stay sharded. Files are never sharded: checkpoints and weights equal those of an unsharded training.
+stay sharded. Files are never sharded: checkpoints and weights equal those of unsharded training.
 """
 
 import warnings

@@ -1,4 +1,4 @@
-"""Fine-tuning: starts from a run's weights, vocabularies and model, with new data and schedule."""
+"""Fine-tuning: starts from a run's weights, vocabularies and architecture, with new data."""
 
 import shlex
 from dataclasses import replace
@@ -71,7 +71,7 @@ def config_from(
 
 
 def _mixed(new: DataConfig, former: DataConfig, share: float) -> DataConfig:
-    """Return the new section plus the former one's corpora, without holding out pairs of these."""
+    """Return the new section with the corpora of both; no pairs of the former ones are held out."""
     parts = (
         *_weighted(new, 1 - share),
         *(part.model_copy(update={"held_out": False}) for part in _weighted(former, share)),
@@ -87,7 +87,7 @@ def _weighted(data: DataConfig, share: float) -> list[CorpusPart]:
         return [CorpusPart(**fields, weight=share)]
     weights = [part.weight for part in data.corpora if part.weight]
     if len(weights) < len(data.corpora) > 1:
-        raise UserError("--mix needs a weight for each of data.corpora; set them")
+        raise UserError("--mix needs a weight for each corpus in data.corpora; set them all")
     total = sum(weights) or 1
     return [
         part.model_copy(update={"weight": share * (part.weight or 1) / total})
@@ -105,7 +105,7 @@ def load_initial(model: Transformer, config: Config) -> None:
         return
     if config.tokenizer.run is None:
         raise UserError(
-            "training.initial_weights: set tokenizer.run, too, to the run of these weights"
+            "training.initial_weights: also set tokenizer.run to the run that the weights come from"
         )
     former = open_run(path.parent).config.model
     for name in type(former).model_fields:

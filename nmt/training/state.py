@@ -64,7 +64,7 @@ class TrainingState:
             shard(self._batch_loss, mesh)
         else:
             self._loss_of = worker.replicate(self._batch_loss)
-        # Several workers share the batch already.
+        # Several workers already divide the batch.
         self._by_threads = worker.device.type == "cpu" and worker.size == 1
         if worker.size > 1:
             self._settle_order()
@@ -82,7 +82,8 @@ class TrainingState:
         """Run a pass on a pair without labels, whose gradients are zero.
 
         `DistributedDataParallel` changes its order of summation after the first pass, which affects
-        the last bits. With this extra pass, a resumed training sums like an uninterrupted one.
+        the last bits. With this extra pass, a resumed run sums in the same order as an
+        uninterrupted one.
         """
         backward(self._loss_of, Batch.from_ids([[UNK]], [[UNK]]).without_labels(), 1)
         self.model.zero_grad()
@@ -92,9 +93,9 @@ class TrainingState:
 
         Returns their mean cross-entropy, which is the loss without label smoothing and R-Drop.
 
-        All losses are divided by the tokens of all batches together, so that four quarter batches
-        give the same gradient as the whole. The same holds for several workers: `batches` are the
-        shares of this one, and the loss is the sum over workers.
+        All losses are divided by the tokens of all batches together, so that four quarters
+        of a batch give the same gradient as the whole. Likewise with several workers: `batches` are
+        this worker's shares, and the loss is summed over workers.
         """
         if not self.model.training:  # check first: setting the mode of every module takes 0.2 ms
             self.model.train()
@@ -183,8 +184,8 @@ class TrainingState:
         """Return the number; raise `UserError` if it is not finite, as training has diverged."""
         if not math.isfinite(value := float(number)):
             raise UserError(
-                f"the training diverged before update {self.progress.updates} (loss or weights "
-                f"became {value}) and was not saved; train again with a lower "
+                f"training diverged before update {self.progress.updates} (loss or weights became "
+                f"{value}); this state was not saved; train again with a lower "
                 "training.learning_rate or more training.warmup_updates"
             )
         return value

@@ -33,7 +33,7 @@ def require_tensorboard() -> None:
 class TensorBoard:
     """Logs the validations of a run that continues after `updates`; keeps earlier ones.
 
-    In a new folder, earlier ones are written from `metrics`.
+    If the folder is new, earlier ones are restored from `metrics`.
     """
 
     def __init__(self, folder: Path, updates: int, metrics: list[Validation]):

@@ -39,12 +39,12 @@ def train(
     worker: Worker | None = None,
     numbered: bool = False,
 ) -> RunFolder:
-    """Train a model into a run folder; with `resume`, continue from its checkpoint.
+    """Train a model and write it to a run folder; with `resume`, continue from its checkpoint.
 
-    Prepares the data first if necessary. Raises `UserError` if the folder is in use, or when
+    Prepares the data first if necessary. Raises `UserError` if the folder is in use, or, when
     resuming, if the corpus or a field that the saved state depends on has changed. Other fields,
-    such as limits and the learning rate, may change, and the folder stores the new values. A
-    training that was killed before its first checkpoint starts again, resumed or not.
+    such as limits and the learning rate, may change, and the folder stores the new values. A run
+    that was killed before its first checkpoint starts over, with or without `resume`.
 
     Raises `KeyboardInterrupt` after Ctrl-C or SIGTERM, with a checkpoint written, but without a
     datastore for `decoding.neighbours`.
@@ -80,7 +80,7 @@ def train(
 
 @contextmanager
 def _held(folder: Path, resume: bool, numbered: bool, worker: Worker) -> Iterator[RunFolder]:
-    """Yield the run folder to all workers, held by the main one within the context."""
+    """Yield the run folder in every worker; the main one locks it within the context."""
     with ExitStack() as stack:
         if worker.is_main and resume:
             stack.enter_context(open_run(folder).held())

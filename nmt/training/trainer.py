@@ -66,7 +66,7 @@ class Trainer:
         self._batches_in_epoch = 0
         self._log: TrainingLog | None = None
         self._interruption = Interruption()
-        self._interrupted = False  # agreed by all workers
+        self._interrupted = False  # agreed on by all workers
 
     @property
     def progress(self) -> Progress:
@@ -76,12 +76,12 @@ class Trainer:
     # --------------------------------------------------------------------------------- the loop
 
     def run(self) -> bool:
-        """Train until a limit is reached, or until Ctrl-C or SIGTERM: then `KeyboardInterrupt`.
+        """Train until a limit is reached; raise `KeyboardInterrupt` after Ctrl-C or SIGTERM.
 
         Returns whether anything was left to train.
         """
         if self.progress.finished and self._limit():
-            tqdm.write(f"{self.folder.path} is trained already: {self._limit()}")
+            tqdm.write(f"{self.folder.path} is already trained: {self._limit()}")
             return False
         self.progress.finished = False
         self._announce()
@@ -135,7 +135,7 @@ class Trainer:
             )
 
     def _updates(self) -> Generator[list[Batch], None, None]:
-        """Yield the batches of each update, epoch after epoch, starting from the progress."""
+        """Yield the batches of each update, epoch by epoch, starting where `progress` left off."""
         epochs = range(self.progress.epoch, self.settings.epochs + 1)
         for epoch in self._prefetched(map(self.plan.epoch, epochs), 1):
             self._batches_in_epoch = len(epoch.order)
@@ -149,7 +149,7 @@ class Trainer:
             self.progress.batch = 0
 
     def _prefetched(self, items: Iterator[T], count: int) -> Iterator[T]:
-        """Prefetch items in a thread for a GPU; a CPU is busy with training."""
+        """Prefetch items in a thread when a GPU trains; a CPU has no time to spare."""
         return items if self.worker.device.type == "cpu" else prefetch(items, count)
 
     @property
@@ -169,7 +169,7 @@ class Trainer:
 
     def _announce(self) -> None:
         pairs = self.prepared.report["pairs"]["train"]
-        several = f" by {self.worker.size} processes" if self.worker.size > 1 else ""
+        several = f" with {self.worker.size} processes" if self.worker.size > 1 else ""
         tqdm.write(
             f"{self.folder.path}: {count_parameters(self.state.model):,} parameters, {pairs:,} "
             f"pairs, up to {self.last_update:,} updates on {self.worker.device}{several}"
@@ -200,7 +200,7 @@ class Trainer:
         self._save()
         show_validation(line, best=self.progress.best_update == line["update"])
         if skipped := self.state.loss_scale.skipped:
-            tqdm.write(f"  {skipped:,} updates skipped so far, in which float16 overflowed")
+            tqdm.write(f"  {skipped:,} updates skipped so far due to float16 overflow")
 
     def _keep_validated(self, model: Transformer) -> None:
         if self.settings.keep_validated and self.worker.is_main:
@@ -224,7 +224,7 @@ class Trainer:
         }
 
     def _note(self, line: Validation) -> None:
-        """Count a validation, and the validations since the best."""
+        """Record a validation: update the best so far, and the number of validations since."""
         progress = self.progress
         progress.validated, progress.bleu = progress.updates, line["bleu"]
         self.state.forget_loss()

@@ -34,7 +34,7 @@ class Measures(TypedDict):
 
 
 def spread(count: int, wanted: int | None) -> Sequence[int]:
-    """Return `wanted` of the numbers 0 … count - 1, evenly spread; all if None or more."""
+    """Return `wanted` of the numbers 0 … count - 1, evenly spaced; None or too many: all."""
     if wanted is None or wanted >= count:
         return range(count)
     return [number * count // wanted for number in range(wanted)]

@@ -127,7 +127,7 @@ def _archive_with_code(path: Path) -> None:
         (_changed_byte, "its bytes have changed since it was written"),
         (_half, "not a zip file"),
         (_pickle_with_code, "not a zip file"),
-        (_archive_with_code, "it holds other things than tensors and numbers"),
+        (_archive_with_code, "it holds more than tensors and numbers"),
     ],
 )
 def test_a_damaged_or_hostile_checkpoint_is_refused_in_one_line(
@@ -166,7 +166,7 @@ def test_the_checkpoint_before_takes_the_place_of_a_damaged_one(
 
     printed = " ".join(capsys.readouterr().out.split())
     assert "run/checkpoint.pt: " in printed
-    assert "going on from the checkpoint before, of update 5; best, last and averaged" in printed
+    assert "continuing from the previous checkpoint, update 5; best, last and averaged" in printed
     for which in ("best", "last"):
         assert run.weights(which).read_bytes() == reference.weights(which).read_bytes()
     assert not Path("ran").exists()

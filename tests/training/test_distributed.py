@@ -238,14 +238,14 @@ def test_each_process_has_the_gpu_of_its_number(monkeypatch: pytest.MonkeyPatch)
     assert _own(torch.device("cuda")) == torch.device("cuda", 1)
     monkeypatch.setenv("LOCAL_RANK", "2")
     _make_own_gpu_current()
-    with pytest.raises(UserError, match="there are 2 GPUs here"):
+    with pytest.raises(UserError, match="too few GPUs"):
         _own(torch.device("cuda"))
     assert current == [0, torch.device("cuda", 0), 1, torch.device("cuda", 1)]
 
 
 def test_only_the_main_process_prints(two: Path) -> None:
     assert "torchrun --nproc-per-node=2 -m nmt -- train --resume" in (two / "0.out").read_text()
-    assert "updates on cpu by 2 processes\n" in (two / "0.out").read_text()
+    assert "updates on cpu with 2 processes\n" in (two / "0.out").read_text()
     lines = (two / "1.out").read_text().splitlines()
     assert all("ended by" in line for line in lines), "the test's own, and no other"
     assert (two / "1.err").read_text() == ""
@@ -256,7 +256,7 @@ def test_resuming_by_another_number_of_processes_is_refused(
     two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(two)
-    with pytest.raises(UserError, match="1 is not the 2 of this run") as raised:
+    with pytest.raises(UserError, match="this run used 2, not 1") as raised:
         train(RunFolder(Path("whole")).config, Path("whole"), resume=True)
     assert "\n" not in str(raised.value)
 

@@ -13,7 +13,7 @@ from nmt.training.limits import checkpoint_is_due, last_update, reached_limit, v
         ({"max_updates": 5}, {"updates": 4}, {"updates": 5}, "max_updates 5"),
         ({"max_minutes": 2}, {"minutes": 1.9}, {"minutes": 2.0}, "max_minutes 2"),
         ({"target_bleu": 30}, {"bleu": 29.9}, {"bleu": 30.0}, "target_bleu 30"),
-        ({"patience": 3}, {"stale": 2}, {"stale": 3}, "patience"),
+        ({"patience": 3}, {"stale": 2}, {"stale": 3}, "patience 3"),
         ({"epochs": 2}, {"epoch": 2}, {"epoch": 3}, "epochs 2"),
     ],
 )
@@ -22,7 +22,7 @@ def test_each_limit_is_reached_at_its_value(
 ) -> None:
     config = TrainingConfig.model_validate(settings)
     assert reached_limit(config, Progress(**below)) == ""  # type: ignore[arg-type]
-    assert f"training.{field} is reached" in reached_limit(config, Progress(**at))  # type: ignore[arg-type]
+    assert f"reached training.{field}" in reached_limit(config, Progress(**at))  # type: ignore[arg-type]
     assert reached_limit(TrainingConfig(epochs=99), Progress(**at)) == ""  # type: ignore[arg-type]
 
 

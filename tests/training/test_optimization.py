@@ -125,5 +125,5 @@ def test_a_loss_scale_is_restored() -> None:
     second.restore(first.saved())
     assert second.saved() == first.saved()
     assert second.divisor(1.0) == first.divisor(1.0)
-    with pytest.raises(ValueError, match="not made of numbers"):
+    with pytest.raises(ValueError, match="not finite numbers"):
         second.restore({"scaler": {"scale": "x"}, "skipped": 0})

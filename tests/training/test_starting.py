@@ -117,7 +117,7 @@ def test_a_vocabulary_that_knows_too_little_is_refused(
     pairs = [f"{s}\t{t}\n".translate({ord("n"): "ν", ord("a"): "α"}) for s, t in toy_pairs()]
     corpus.write_text("".join(pairs), encoding="utf-8")
     config = config_from(trained_run, "best", given, [f"data.path={corpus}", "data.min_coverage=1"])
-    with pytest.raises(UserError, match=r"covers too few tokens.* train a new model, without"):
+    with pytest.raises(UserError, match=r"covers too few tokens.* train a new model without"):
         train(config, "new")
 
 

@@ -310,7 +310,7 @@ def test_a_finished_run_is_unchanged(
     before = Path("run/checkpoint.pt").read_bytes()
     train(config, Path("run"), resume=True)
     assert Path("run/checkpoint.pt").read_bytes() == before
-    assert "training.max_updates 2 is reached" in capsys.readouterr().out
+    assert "reached training.max_updates 2" in capsys.readouterr().out
 
 
 def test_a_raised_limit_continues(toy_config: MakeConfig) -> None:
@@ -330,7 +330,7 @@ def test_resuming_with_other_data_is_refused(toy_config: MakeConfig) -> None:
     train(toy_config(training={"max_updates": 2}), Path("run"))
     prepared = sorted(Path("data/prepared").iterdir())
     for section, change in (("data", {"validation_size": 20}), ("tokenizer", {"kind": "unigram"})):
-        with pytest.raises(UserError, match="of this run; start a new run for it"):
+        with pytest.raises(UserError, match="start a new run to change it"):
             train(toy_config(**{section: change}), Path("run"), resume=True)
     assert sorted(Path("data/prepared").iterdir()) == prepared
 
@@ -524,7 +524,7 @@ def test_resuming_refuses_fields_that_the_saved_state_depends_on(
     train(toy_config(training={"max_updates": 2}), Path("run"))
     changed = {"training": {"max_updates": 4}}
     changed.setdefault(section, {}).update(change)
-    with pytest.raises(UserError, match="of this run; start a new run for it"):
+    with pytest.raises(UserError, match="start a new run to change it"):
         train(toy_config(**changed), Path("run"), resume=True)
 
 
@@ -609,7 +609,7 @@ def test_the_time_left_is_printed_at_the_start_and_after_each_validation_but_the
     monkeypatch.setattr("nmt.training.console._FIRST_ESTIMATE_MINUTES", seconds / 60)
     trainer = make_trainer(toy_config(training={"max_updates": 4, "validate_updates": 2}))
     trainer.run()
-    printed = capsys.readouterr().out.count("at this speed the training ends in")
+    printed = capsys.readouterr().out.count("at this speed, training will finish in")
     assert printed == times
 
 

@@ -1,10 +1,11 @@
 """Converts the weights of a run to CTranslate2's format, using only NumPy.
 
 The result is stored in RUN/ctranslate2/DIGEST. The digest covers the weights and everything else
-that the model depends on, so a folder never changes and other weights get another folder.
+that the model depends on, so a folder never changes, and different weights get a different
+folder.
 
 model.bin                 the weights, in float32
-model.bin.sha256          its checksum, in runs
+model.bin.sha256          its checksum, in run folders only
 config.json               special tokens and ε of the layer norms
 source_vocabulary.json,   ids as text, or pieces in exported models;
 target_vocabulary.json    shared_vocabulary.json if both sides are equal
@@ -34,7 +35,7 @@ from nmt.run_folder import RunFolder
 from nmt.special_tokens import EOS, SOS, UNK
 
 _MODEL, _CHECKSUM = "model.bin", "model.bin.sha256"
-_FORMAT = 1  # of these files; changing it converts every model again
+_FORMAT = 1  # of these files; after a change, every model is converted again
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU"}  # the library's names
 # The fields that are converted, and those that only training needs.
 MODEL_FIELDS = {
@@ -61,7 +62,7 @@ def unsupported(model: ModelConfig) -> list[str]:
     reasons += unknown_values("model", model, MODEL_VALUES)
     if model.key_size != model.value_size:
         widths = f"model.d_key {model.key_size} and d_value {model.value_size}"
-        reasons.append(f"it needs equal {widths}")
+        reasons.append(f"it needs {widths} to be equal")
     return reasons
 
 
@@ -190,7 +191,7 @@ class Arrays:
             raise infinite_weights(path)
 
     def take(self, name: str, *shape: int) -> NDArray[np.float32]:
-        """Return an array; raise `KeyError` or `ValueError` if missing or of a wrong shape."""
+        """Return an array; raise `KeyError` or `ValueError` if it is missing or misshapen."""
         array = self._arrays[name]
         if array.shape != shape:
             raise ValueError(f"{name} has the shape {array.shape}, not {shape}")
@@ -199,7 +200,7 @@ class Arrays:
 
     def _require_all_read(self) -> None:
         if rest := sorted(self._arrays.keys() - self._read):
-            raise ValueError(f"the configuration's model has no {rest[0]}")
+            raise ValueError(f"the configured model has no {rest[0]}")
 
 
 # -------------------------------------------------------------------------------- the specification

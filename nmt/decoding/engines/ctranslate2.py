@@ -24,7 +24,8 @@ _LOG = logging.getLogger(__name__)
 # bits, which costs the sample's model 0.9 BLEU instead of 0.06 (scripts/bench/compute_types.py).
 _EXACT_INT8 = ("AVX512VNNI", "ASIMDDP")
 
-_CPU_BATCH = 1536  # source tokens times hypotheses; more do not fit the caches, fewer idle
+# Source tokens times hypotheses; more overflow the caches, fewer leave threads idle.
+_CPU_BATCH = 1536
 DECODING_FIELDS = {
     *("engine", "beam_size", "length_penalty", "max_length_factor", "max_length_extra"),
     *("batch_tokens", "split_sentences", "replace_unknown", "neighbours", "neighbour_share"),
@@ -68,7 +69,7 @@ class CTranslate2Search:
     all hypotheses of its beam with plain log-probabilities, and they are ranked here. Its
     probabilities are normalized without <pad> and <sos>.
 
-    folder: written by `conversion`, with ids for pieces; device: default: the best available;
+    folder: written by `conversion`, with ids for pieces; device: by default, the best available;
     compute_type: precision, or None for `default_compute_type`; seed: for sampling, which then
     uses one thread to be reproducible
     Raises `UserError` if the library cannot open the model or does not support the precision here.
@@ -86,7 +87,7 @@ class CTranslate2Search:
     ):
         self.max_length = max_length
         self._library = _load(folder, device, compute_type, seed)
-        # One more than search at once: it prepares the next sentences, or reads results.
+        # One more than can search at once; the extra one prepares sentences or reads results.
         self.workers: int = self._library.num_translators + 1
 
     def __call__(
@@ -110,8 +111,8 @@ class CTranslate2Search:
                 most = min(most, _CPU_BATCH)
             batches = share_out(tokens, most, self._library.num_translators)
         found = self._search(batches, sources, limits, decoding, hypotheses)
-        # A call has a single limit, the highest. Sentences that went beyond their own limit are
-        # searched again with it.
+        # A call has a single limit, the highest. Sentences that exceeded their own limit are
+        # searched again with that limit.
         again: defaultdict[int, list[int]] = defaultdict(list)
         for batch in batches:
             highest = max(limits[i] for i in batch)
@@ -138,7 +139,7 @@ class CTranslate2Search:
                 **_method(decoding, hypotheses),
                 min_decoding_length=0,
                 max_decoding_length=limit,
-                max_input_length=0,  # only the model's limit, which `Translator` respects
+                max_input_length=0,  # 0: none here; `Translator` respects the model's limit
                 suppress_sequences=[[str(piece)] for piece in NEVER_WRITTEN],
                 return_scores=True,
             )
@@ -157,9 +158,8 @@ def _method(decoding: DecodingConfig, hypotheses: int) -> dict[str, Any]:
         return {"beam_size": hypotheses, "num_hypotheses": hypotheses, "length_penalty": 0.0}
     return {
         "beam_size": 1,
-        "num_hypotheses": 1
-        if decoding.top_k == 1
-        else hypotheses,  # a single piece has a single sample
+        # With a single candidate piece, all samples are the same.
+        "num_hypotheses": 1 if decoding.top_k == 1 else hypotheses,
         "sampling_temperature": decoding.temperature,
         "sampling_topk": decoding.top_k,
         "sampling_topp": decoding.top_p,
@@ -196,7 +196,7 @@ def _load(
         )
     if name == "cuda":
         with suppress(ImportError):
-            import torch  # noqa: F401  brings cuBLAS, which CTranslate2 needs but does not
+            import torch  # noqa: F401  bundles cuBLAS, which CTranslate2 needs but lacks
     try:
         library = ctranslate2.Translator(
             str(folder),
@@ -208,14 +208,14 @@ def _load(
             else threads(),  # parallel batches
             intra_threads=1,
         )
-        if name == "cuda":  # the first translation shows whether cuBLAS is there
+        if name == "cuda":  # the first translation shows whether cuBLAS is available
             library.translate_batch([[str(UNK)]], max_decoding_length=1)
     except (RuntimeError, ValueError) as error:
         reason = one_line(error)[:200]
         if chosen_here and name == "cuda":
             _LOG.warning(
-                "CTranslate2 translates on the CPU, since it cannot use the GPU: %s; --engine "
-                "pytorch uses it",
+                "CTranslate2 cannot use the GPU and runs on the CPU: %s; use --engine pytorch to "
+                "run on the GPU",
                 reason,
             )
             return _load(folder, "cpu", compute_type, seed)

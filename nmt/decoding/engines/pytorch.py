@@ -41,7 +41,7 @@ def supports(decoding: DecodingConfig) -> list[str]:
 def open_runs(
     runs: Sequence[RunFolder], weights: Weights, decoding: DecodingConfig, device: str | None
 ) -> "PyTorchSearch":
-    """Load the models of runs with the same vocabularies; device: default: the best available.
+    """Load the models of runs with the same vocabularies; device: by default, the best one.
 
     Raises `UserError` for an unavailable device, and for damaged weights or datastores.
     """
@@ -72,7 +72,7 @@ def open_runs(
 class PyTorchSearch:
     """Searches with one model, or several as an `Ensemble`; see `Search`.
 
-    models: with the same vocabularies, on one device; neighbours: for each model, or none
+    models: with the same vocabularies, on one device; neighbours: one per model, or empty
     """
 
     engine: Engine = "pytorch"

@@ -35,7 +35,7 @@ class Search(Protocol):
         n_best: int = 1,
         required: Sequence[list[int]] | None = None,
     ) -> list[list[Hypothesis]]:
-        """Return each sentence's `n_best` hypotheses, best first; with any number of sentences.
+        """Return each sentence's `n_best` hypotheses, best first; accepts any number of sentences.
 
         sources: ids, each with <eos>; limits: maximum length of each output; required: pieces
         that each output must contain before it may end, which not every engine supports
@@ -43,7 +43,7 @@ class Search(Protocol):
 
 
 def unknown_fields(name: str, section: Section, known: Collection[str]) -> list[str]:
-    """Return a reason against an engine for each field of a section that it does not support.
+    """List a reason to reject an engine for each field of a section that it does not support.
 
     The values do not matter: an unsupported field must not be ignored silently.
     """
@@ -54,7 +54,7 @@ def unknown_fields(name: str, section: Section, known: Collection[str]) -> list[
 def unknown_values(
     name: str, section: Section, known: Mapping[str, Collection[object]]
 ) -> list[str]:
-    """Return a reason against an engine for each field with an unsupported value."""
+    """List a reason to reject an engine for each field with an unsupported value."""
     values = {field: getattr(section, field) for field in known}
     return [
         f"it does not support {name}.{field} {value}"
