@@ -62,7 +62,7 @@ def toy_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def toy_config(toy_corpus: Path) -> Callable[..., Config]:
-    """Return a function that makes a small configuration, sections overridden by dictionaries."""
+    """Return a function that creates a small configuration; dictionaries override its sections."""
 
     def make(**sections: dict[str, object]) -> Config:
         tree: dict[str, dict[str, object]] = {
@@ -127,7 +127,7 @@ def _full_disk(largest: int) -> Iterator[None]:
 
 @pytest.fixture
 def full_disk() -> Callable[[int], AbstractContextManager[None]]:
-    """A context that limits the size of files to a number of bytes."""
+    """A context in which no file may exceed a number of bytes, to simulate a full disk."""
     return _full_disk
 
 

@@ -1,6 +1,6 @@
-"""A small Hugging Face Hub on this machine, which the libraries reach through HF_ENDPOINT.
+"""A minimal local Hugging Face Hub, which the libraries reach through HF_ENDPOINT.
 
-It answers the requests of `datasets` and `huggingface_hub` that read a dataset, and that create,
+It answers those requests of `datasets` and `huggingface_hub` that read a dataset or that create,
 fill and read a model, from a folder with `datasets/USER/NAME` and `models/USER/NAME`.
 """
 
@@ -25,7 +25,7 @@ class _Handler(BaseHTTPRequestHandler):
     root: Path
 
     def do_GET(self) -> None:
-        """Answer by the path of the request."""
+        """Answer according to the request path."""
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path = self.path.split("?")[0]
         file = re.fullmatch(r"/(?:(datasets)/)?([^/]+/[^/]+)/resolve/[^/]+/(.+)", path)
@@ -119,7 +119,7 @@ def nmt_with_hub(
 ) -> subprocess.CompletedProcess[str]:
     """Call nmt in a new process: the libraries read the address when they are imported.
 
-    home: for all caches
+    home: the folder of all caches
     """
     variables = {
         "HF_ENDPOINT": address,

@@ -47,7 +47,7 @@ def read_pairs(**languages: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("forward", [False, True])
-def test_pairs_are_a_corpus_of_the_reverse_direction_or_of_the_runs(
+def test_pairs_are_for_the_reverse_direction_or_with_forward_for_the_runs_own(
     trained_run: RunFolder, translator: Translator, forward: bool
 ) -> None:
     done = nmt(
@@ -67,7 +67,7 @@ def test_pairs_are_a_corpus_of_the_reverse_direction_or_of_the_runs(
     assert sorted(path.name for path in Path().iterdir()) == ["mono.en", "pairs.tsv"]
 
 
-def test_the_printed_entry_is_a_tagged_corpus_of_a_training(
+def test_the_printed_entry_adds_a_tagged_corpus_to_training(
     trained_run: RunFolder, toy_config: Callable[..., Config]
 ) -> None:
     done = nmt("augment", trained_run.path, "-i", "mono.en", "-o", "pairs.tsv")
@@ -92,7 +92,7 @@ def test_the_printed_entry_is_a_tagged_corpus_of_a_training(
     )
 
 
-def test_a_warning_says_that_no_translation_was_kept(trained_run: RunFolder) -> None:
+def test_keeping_no_translation_gives_a_warning(trained_run: RunFolder) -> None:
     options = ("-i", "mono.en", "-o", "pairs.tsv", "--min-probability", "1")
     done = nmt("augment", trained_run.path, *options)
     assert "no translation was kept" in text(done.stderr)
@@ -132,7 +132,9 @@ def test_a_killed_process_continues_where_it_stopped(
 
 
 @pytest.mark.slow
-def test_killed_processes_write_what_one_alone_does(trained_run: RunFolder) -> None:
+def test_killed_and_restarted_processes_write_the_same_output_as_one(
+    trained_run: RunFolder,
+) -> None:
     Path("mono.en").write_text("".join(f"{line}\n" for line in LINES * 200), encoding="utf-8")
     command = [sys.executable, "-m", "nmt", "augment", str(trained_run.path), "-i", "mono.en"]
     command += ["--n-best", "2", "--set", "decoding.temperature=1", "-o"]
@@ -167,7 +169,7 @@ class Fixed:
         return [self.table[line] for line in lines]
 
 
-def test_translations_that_are_likely_wrong_are_dropped_and_counted() -> None:
+def test_translations_that_are_probably_wrong_are_dropped_and_counted() -> None:
     forth = {
         "good": Translation("gut", 0.0, log_probability=-0.1, pieces=1),
         "nothing": Translation("", 0.0),
@@ -190,7 +192,7 @@ def test_translations_that_are_likely_wrong_are_dropped_and_counted() -> None:
     }
 
 
-def test_bad_arguments_are_refused(trained_run: RunFolder) -> None:
+def test_invalid_arguments_are_refused(trained_run: RunFolder) -> None:
     command = ("augment", trained_run.path, "-o", "pairs.tsv", "-i")
     assert_refused(*command, "nowhere", message="no such file")
     Path("blank.en").write_text(" \n\n")

@@ -1,4 +1,4 @@
-"""Checksums: weights contain their own, which reveals any change."""
+"""Checksums: weight files contain their own checksum, which detects any change."""
 
 import hashlib
 from pathlib import Path
@@ -27,24 +27,24 @@ def weights(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_files_checksum_is_its_sha256(tmp_path: Path) -> None:
+def test_the_checksum_of_a_file_is_its_sha256(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(content := bytes(range(256)) * 10_000)
     assert checksum(tmp_path / "a") == hashlib.sha256(content).hexdigest()
 
 
-def test_signed_weights_are_whole_and_still_safetensors(weights: Path) -> None:
+def test_files_with_checksums_are_valid_safetensors(weights: Path) -> None:
     require_undamaged(weights)
     assert load_file(weights)["x"].sum() == np.arange(300_000).sum()
     assert identity(weights) == recorded_checksum(weights) != NO_CHECKSUM
 
 
-def test_weights_that_differ_anywhere_have_other_checksums(weights: Path, tmp_path: Path) -> None:
+def test_different_weights_have_different_checksums(weights: Path, tmp_path: Path) -> None:
     save_file({"y": np.arange(300_000)}, tmp_path / "other", {CHECKSUM: NO_CHECKSUM})
     sign(tmp_path / "other")
     assert identity(tmp_path / "other") != identity(weights)
 
 
-def test_a_changed_byte_is_damage(weights: Path) -> None:
+def test_a_changed_byte_is_detected(weights: Path) -> None:
     content = bytearray(weights.read_bytes())
     content[-1000] ^= 1
     weights.write_bytes(content)
@@ -52,7 +52,7 @@ def test_a_changed_byte_is_damage(weights: Path) -> None:
         require_undamaged(weights)
 
 
-def test_without_a_checksum_the_identity_is_made_from_the_content(tmp_path: Path) -> None:
+def test_without_a_recorded_checksum_the_identity_is_that_of_the_content(tmp_path: Path) -> None:
     path = tmp_path / "old"
     save_file({"x": np.arange(3)}, path)
     require_undamaged(path)
@@ -71,7 +71,7 @@ def test_without_a_checksum_the_identity_is_made_from_the_content(tmp_path: Path
         b"[" * 9**6,
     ],
 )
-def test_odd_headers_have_no_checksum(tmp_path: Path, header: bytes) -> None:
+def test_invalid_headers_have_no_checksum(tmp_path: Path, header: bytes) -> None:
     path = tmp_path / "odd"
     path.write_bytes(len(header).to_bytes(8, "little") + header)
     assert recorded_checksum(path) is None

@@ -18,11 +18,11 @@ SCHEMA = SHIPPED_CONFIGS / "schema.json"
 
 
 def name(path: Path) -> str:
-    """Return what `--config` calls it."""
+    """Return the name of the configuration in `--config`."""
     return path.relative_to(SHIPPED_CONFIGS).as_posix()
 
 
-# Full size, with vocabularies as large as the config allows; a new config adds its line here.
+# Full size, with vocabularies as large as the config allows; add a line for each new config.
 PARAMETERS = {
     "base.yaml": 3_148_800,
     "everyday.yaml": 7_320_576,
@@ -39,7 +39,7 @@ PARAMETERS = {
 pytestmark = pytest.mark.parametrize("path", CONFIGS, ids=name)
 
 
-def test_begins_with_its_schema_and_the_command_that_runs_it(path: Path) -> None:
+def test_starts_with_its_schema_and_its_command(path: Path) -> None:
     schema, second = path.read_text(encoding="utf-8").split("\n")[:2]
     assert (path.parent / schema.removeprefix(SCHEMA_LINE)).samefile(SCHEMA)
     command = re.fullmatch(r"# nmt train --config (\S+)((?: --set \S+)*)", second)
@@ -49,12 +49,12 @@ def test_begins_with_its_schema_and_the_command_that_runs_it(path: Path) -> None
     assert load_config(command[1], overrides) == load_config(path)
 
 
-def test_is_valid_by_its_schema(path: Path) -> None:
+def test_is_valid_according_to_the_schema(path: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.validate(_read_yaml(path), json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
-def test_has_as_many_parameters_as_written_down(path: Path) -> None:
+def test_has_the_documented_number_of_parameters(path: Path) -> None:
     config = load_config(path)
     size = config.tokenizer.vocabulary_size
     with torch.device("meta"):
@@ -80,7 +80,7 @@ def _shrunk(path: Path, corpus: Path) -> Config:
         [
             "data.source=tsv",
             f"data.path={corpus}",
-            "data.disjoint_splits=false",  # the toys are all relatives
+            "data.disjoint_splits=false",  # the toy sentences are all linked
             "data.validation_size=20",
             "data.test_size=20",
             "tokenizer.vocabulary_size=120",

@@ -23,11 +23,11 @@ def test_the_best_device_is_chosen(cuda, mps, expected, monkeypatch):
 
     assert choose_device() == torch.device(expected)
 
-    assert precisions == (["high"] if cuda else [])  # TF32 is CUDA's
+    assert precisions == (["high"] if cuda else [])  # TF32 exists only on CUDA
     assert cudnn == ([False] if cuda else [])
 
 
-def test_a_named_device_is_taken():
+def test_a_named_device_is_used():
     assert choose_device("cpu") == torch.device("cpu")
 
 
@@ -55,7 +55,9 @@ def product(precision: str) -> torch.dtype:
         ("auto", {"amx_bf16": True}, torch.bfloat16),
     ],
 )
-def test_precision_of_matrix_products_on_the_cpu(precision, capabilities, expected, monkeypatch):
+def test_matrix_products_on_the_cpu_use_the_configured_or_best_precision(
+    precision, capabilities, expected, monkeypatch
+):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities)
 
     assert product(precision) == expected
@@ -74,7 +76,7 @@ def test_precision_of_matrix_products_on_the_cpu(precision, capabilities, expect
         ("bfloat16", (7, 0), torch.bfloat16),
     ],
 )
-def test_auto_is_what_the_tensor_cores_of_a_gpu_multiply(
+def test_auto_chooses_the_precision_of_the_tensor_cores(
     precision, capability, expected, monkeypatch
 ):
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
@@ -82,11 +84,11 @@ def test_auto_is_what_the_tensor_cores_of_a_gpu_multiply(
     assert product_dtype(torch.device("cuda"), precision) == expected
 
 
-def test_float16_on_the_cpu():
+def test_float16_is_supported_on_the_cpu():
     assert product("float16") == torch.float16
 
 
-def test_deterministic_kernels_only(monkeypatch):
+def test_be_deterministic_allows_only_deterministic_kernels(monkeypatch):
     monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
     try:
         be_deterministic()

@@ -1,4 +1,4 @@
-"""The documentation site builds, and its generated pages say what the code says."""
+"""The documentation site builds, and its generated pages match the code."""
 
 import subprocess
 import sys
@@ -39,7 +39,7 @@ def test_every_command_is_in_the_command_line_page() -> None:
     assert "* `train`: Train a model, preparing the data first if necessary.\n" in page
 
 
-def test_every_command_is_in_readme() -> None:
+def test_every_command_is_in_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
 
     for command in vars(typer.main.get_command(app))["commands"]:

@@ -31,7 +31,7 @@ def test_other_write_errors_do_not_mention_a_full_disk(tmp_path: Path) -> None:
         _write(tmp_path, OSError(errno.EACCES, os.strerror(errno.EACCES)))
 
 
-def test_messages_show_control_characters_and_cut_what_is_endless() -> None:
+def test_messages_escape_control_characters_and_truncate_long_text() -> None:
     assert shown("a\x1b[2J\x85b\udcff „c“") == r"a\x1b[2J\x85b\udcff „c“"
     assert len(shown("x" * 5000)) < 400
     assert len(shown("x y " * 5000)) < 4000

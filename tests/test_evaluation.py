@@ -40,22 +40,22 @@ class Fixed:
             yield [Translation(text, 0.0, True)]
 
 
-def says(texts: list[str]) -> Translator:
+def translator_of(texts: list[str]) -> Translator:
     return cast(Translator, Fixed(texts))
 
 
 def evaluated(texts: list[str], *in_train: bool, **options: Any) -> EvaluationReport:
     pairs = zip(REFERENCES, in_train, strict=True)
     examples = [Example("source", reference, seen) for reference, seen in pairs]
-    return evaluate(says(texts), examples, DataConfig(source="sample"), **options)
+    return evaluate(translator_of(texts), examples, DataConfig(source="sample"), **options)
 
 
 def test_without_pairs_there_is_nothing_to_evaluate() -> None:
     with pytest.raises(UserError, match="nothing to evaluate"):
-        evaluate(says([]), [], DataConfig(source="sample"))
+        evaluate(translator_of([]), [], DataConfig(source="sample"))
 
 
-def test_sources_that_are_not_in_train_are_scored_by_themselves() -> None:
+def test_sources_that_are_not_in_train_are_scored_separately() -> None:
     report = evaluated(HYPOTHESES, False, True, False)
 
     assert report.all.sentences == 3
@@ -68,7 +68,7 @@ def test_sources_that_are_not_in_train_are_scored_by_themselves() -> None:
 
 
 @pytest.mark.parametrize("seen", [False, True])
-def test_one_kind_of_source_alone_is_scored_once(seen: bool) -> None:
+def test_there_is_no_separate_score_if_all_or_no_sources_are_new(seen: bool) -> None:
     report = evaluated(HYPOTHESES, seen, seen, seen)
 
     assert report.source_not_in_train is None
@@ -76,7 +76,7 @@ def test_one_kind_of_source_alone_is_scored_once(seen: bool) -> None:
     assert str(report).splitlines()[0] == "3 sentences"
 
 
-def test_a_report_becomes_json_and_text() -> None:
+def test_a_report_is_converted_to_json_and_text() -> None:
     report = evaluated(HYPOTHESES, True, False, False, lowercase=True, tokenize="moses")
 
     tree = report.as_json()
@@ -92,7 +92,7 @@ def test_a_report_becomes_json_and_text() -> None:
 
 
 def test_a_comparison_is_part_of_the_report() -> None:
-    report = evaluated(REFERENCES, False, True, False, baseline=says(HYPOTHESES))
+    report = evaluated(REFERENCES, False, True, False, baseline=translator_of(HYPOTHESES))
 
     against = report.as_json()["against"]
     assert list(against) == ["bleu", "chrf", "ter"]
@@ -100,7 +100,7 @@ def test_a_comparison_is_part_of_the_report() -> None:
         "baseline": pytest.approx(GOLDEN),
         "system": pytest.approx(100),
         "difference": pytest.approx(100 - GOLDEN),
-        "p_value": pytest.approx(0.25, abs=0.02),  # three coins that show the same side
+        "p_value": pytest.approx(0.25, abs=0.02),  # that three coins show the same side
     }
     lines = str(report).splitlines()
     assert lines[-4] == "against the other run (paired approximate randomization)"

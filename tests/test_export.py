@@ -1,4 +1,4 @@
-"""An exported run is a folder that CTranslate2 translates with, without nmt."""
+"""An exported run is a folder that CTranslate2 can translate with, without nmt."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ from nmt.training.train import train
 LINES = ["Anna sings today.", "Ben swims often.", "Jonas cooks at home."]
 
 
-def test_the_folder_translates_without_nmt(trained_run: RunFolder, tmp_path: Path) -> None:
+def test_the_exported_folder_translates_without_nmt(trained_run: RunFolder, tmp_path: Path) -> None:
     folder = tmp_path / "exported"
     export_run(trained_run, folder)
     vocabularies = {f"{side}_vocabulary.json" for side in ("source", "target")}
@@ -56,27 +56,27 @@ def test_each_kind_of_weights_is_exported(trained_run: RunFolder, tmp_path: Path
     assert not (tmp_path / "last").exists()
 
 
-def test_what_is_there_is_kept(trained_run: RunFolder, tmp_path: Path) -> None:
+def test_existing_files_are_kept(trained_run: RunFolder, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(UserError, match="already exists; delete it, or choose another folder"):
         export_run(trained_run, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_nothing_half_written_is_left(
+def test_a_failed_export_leaves_no_partial_files(
     trained_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*paths: object) -> None:
         raise OSError("No space left on device")
 
     monkeypatch.setattr("nmt.export.shutil.copyfile", full)
-    (tmp_path / ".exported.partial.123").mkdir()  # by an export that was killed
+    (tmp_path / ".exported.partial.123").mkdir()  # left by a killed export
     with pytest.raises(UserError, match=r"exported: cannot be written \(No space left"):
         export_run(trained_run, tmp_path / "exported")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_two_exports_at_once_do_not_disturb_each_other(
+def test_concurrent_exports_do_not_interfere(
     trained_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def meanwhile(*arguments: object) -> None:
@@ -98,10 +98,10 @@ def test_two_exports_at_once_do_not_disturb_each_other(
         ["data.lowercase=both", "data.restore_case=true", "tokenizer.word_mark=end"],
     ],
 )
-def test_the_program_translates_as_nmt_does_without_it(
+def test_the_exported_program_translates_like_nmt_without_importing_it(
     changes: list[str], toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """200 lines: capitals, unknown names, odd spaces, empty and long lines."""
+    """200 lines with capitals, unknown names and unusual spaces; some are empty or long."""
     monkeypatch.chdir(tmp_path)
     run = train_toy(changes, toy_corpus)
     export_run(run, tmp_path / "exported")
@@ -152,7 +152,7 @@ def train_toy(changes: list[str], corpus: Path) -> RunFolder:
     return train(load_config("toy.yaml", [*settings, *changes]), Path("run"))
 
 
-def test_the_program_speaks_of_its_own_files(trained_run: RunFolder, tmp_path: Path) -> None:
+def test_the_exported_readme_names_its_files(trained_run: RunFolder, tmp_path: Path) -> None:
     export_run(trained_run, tmp_path / "exported")
     readme = (tmp_path / "exported" / "README.md").read_text(encoding="utf-8")
     assert "joint.model" in readme

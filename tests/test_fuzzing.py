@@ -1,4 +1,4 @@
-"""Any configuration and command line gives a plain answer, never a traceback."""
+"""Any configuration and command line gives a clear message, never a traceback."""
 
 import sys
 import unicodedata
@@ -132,15 +132,15 @@ def command_lines(
     return check
 
 
-def test_configurations() -> None:
+def test_random_configurations_load_or_are_refused() -> None:
     configurations(150)()
 
 
-def test_files_and_overrides(tmp_path: Path) -> None:
+def test_random_files_and_overrides_load_or_are_refused(tmp_path: Path) -> None:
     files_and_overrides(tmp_path, 150)()
 
 
-def test_command_lines(
+def test_random_command_lines_give_no_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -148,13 +148,13 @@ def test_command_lines(
 
 
 @pytest.mark.slow
-def test_ten_thousand_configurations(tmp_path: Path) -> None:
+def test_ten_thousand_random_configurations_load_or_are_refused(tmp_path: Path) -> None:
     configurations(5000)()
     files_and_overrides(tmp_path, 5000)()
 
 
 @pytest.mark.slow
-def test_two_thousand_command_lines(
+def test_two_thousand_random_command_lines_give_no_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -27,7 +27,7 @@ def texts(svg: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("run", [outputs, outputs_of_script])
-def test_every_value_is_what_the_code_prints(
+def test_every_shown_value_is_printed_by_the_code(
     run: Callable[[str], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -37,7 +37,7 @@ def test_every_value_is_what_the_code_prints(
     assert document.count("```") == 2 * sum(1 + bool(output) for _, output in claimed)
     for (code, output), printed in zip(claimed, run(document), strict=True):
         assert printed == output, f"python scripts/how_it_works.py updates it:\n{code}"
-    # Other versions of matplotlib draw other lines, but not other words and numbers.
+    # Line shapes differ between matplotlib versions; words and numbers do not.
     assert texts(Path(PICTURE)) == texts(FOLDER / PICTURE)
     assert with_outputs(document, [output for _, output in claimed]) == document
 
@@ -49,8 +49,8 @@ def test_a_changed_value_is_detected() -> None:
     assert with_outputs(document, ["2\n"]) == document.replace("3", "2")
 
 
-def test_a_block_that_breaks_at_the_prompt_is_detected() -> None:
-    """A statement right after a loop is fine in a script, and a syntax error at the prompt."""
+def test_a_block_that_fails_at_the_prompt_is_detected() -> None:
+    """A statement right after a loop is valid in a script, but a syntax error at the prompt."""
     document = "```python\nfor x in (1, 2):\n    y = x\nprint(y)\n```\n"
     assert outputs_of_script(document) == ["2\n"]
     with pytest.raises(RuntimeError, match="SyntaxError"):

@@ -1,4 +1,4 @@
-"""Runs on the Hub: the uploaded files, and translating with a downloaded run.
+"""Runs on the Hugging Face Hub: the uploaded files, and translating with a downloaded run.
 
 Calls of the library that need the network are replaced by a folder; its own filter selects the
 files.
@@ -26,7 +26,7 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in place of the Hub."""
+    """A folder that replaces the Hub."""
     place = tmp_path / "remote"
 
     def create_repo(name: str, *, private: bool, exist_ok: bool) -> str:
@@ -54,7 +54,7 @@ def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
-def test_a_run_that_was_pushed_translates_from_there(trained_run: RunFolder, remote: Path) -> None:
+def test_a_pushed_run_can_be_used_for_translation(trained_run: RunFolder, remote: Path) -> None:
     done = nmt("push", trained_run.path, "anna/toy")
     assert text(done.stdout) == "uploaded         https://hub.invalid/anna/toy\n"
     for evil in ("checkpoint.pt", "evil.pkl", "data/evil.py"):
@@ -69,7 +69,7 @@ def test_a_run_that_was_pushed_translates_from_there(trained_run: RunFolder, rem
     assert nmt("evaluate", "--run", "hf:anna/toy").returncode == 0
 
 
-def test_the_library_itself_uploads_and_downloads_a_run(
+def test_the_unmodified_library_uploads_and_downloads_a_run(
     trained_run: RunFolder, tmp_path: Path
 ) -> None:
     with pretend_hub(tmp_path / "hub") as address:
@@ -81,7 +81,7 @@ def test_the_library_itself_uploads_and_downloads_a_run(
     assert uploaded.read_bytes() == trained_run.weights("best").read_bytes()
 
 
-def test_the_upload_has_a_card_and_no_path_of_this_machine(
+def test_the_upload_has_a_model_card_and_no_local_paths(
     trained_run: RunFolder, remote: Path, tmp_path: Path
 ) -> None:
     assert Path(str(trained_run.config.data.path)).is_absolute()
@@ -98,14 +98,14 @@ def test_the_upload_has_a_card_and_no_path_of_this_machine(
 
 
 @pytest.mark.parametrize("public", [False, True])
-def test_a_new_repository_is_private_unless_asked_otherwise(
+def test_a_new_repository_is_private_by_default(
     trained_run: RunFolder, remote: Path, public: bool
 ) -> None:
     nmt("push", trained_run.path, "anna/toy", *(["--public"] if public else []))
     assert (remote / "anna/toy/.private").read_text() == str(not public)
 
 
-def test_a_post_norm_model_is_uploaded_as_transformers_reads_it_too(
+def test_a_post_norm_model_is_also_uploaded_in_the_transformers_format(
     toy_config: Any, remote: Path
 ) -> None:
     from nmt.training.train import train
@@ -118,7 +118,7 @@ def test_a_post_norm_model_is_uploaded_as_transformers_reads_it_too(
     assert "library_name: transformers" in (remote / "anna/post/README.md").read_text("utf-8")
 
 
-def test_errors_are_one_line(
+def test_errors_are_reported_in_one_line(
     trained_run: RunFolder, remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = ("translate", "--run", "hf:nobody/nothing", PAIR[0])

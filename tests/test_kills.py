@@ -1,6 +1,6 @@
-"""Trainings killed at random moments can be resumed and end as if never interrupted.
+"""Training runs killed at random moments can be resumed, with the same result as without a kill.
 
-NMT_KILLS sets their number.
+NMT_KILLS sets the number of kills.
 """
 
 import os
@@ -38,7 +38,7 @@ def results() -> dict[str, bytes]:
 
 
 def kill_once(chance: random.Random) -> str:
-    """Start a training, kill it at a random moment, and return that moment."""
+    """Start a training run, kill it at a random moment, and describe the moment."""
     moment, delay = chance.choice(MOMENTS), chance.uniform(0, 0.3)
     process = start("--config", "./toy.yaml")
     while process.poll() is None and not Path(moment).exists():
@@ -46,11 +46,11 @@ def kill_once(chance: random.Random) -> str:
     time.sleep(delay)
     process.kill()
     process.communicate()
-    return f"{delay:.3f} s after {moment} was there"
+    return f"{delay:.3f} s after {moment} appeared"
 
 
 @pytest.mark.slow
-def test_no_killed_training_is_stuck(
+def test_killed_training_runs_can_always_continue(
     toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -13,7 +13,7 @@ from nmt.errors import UserError
 from nmt.locks import locked
 
 
-def test_a_lock_that_is_held_is_refused_and_free_afterwards(tmp_path: Path) -> None:
+def test_a_held_lock_is_refused_and_free_after_its_release(tmp_path: Path) -> None:
     path = tmp_path / ".lock"
     with locked(path, "first") as alone:
         assert alone
@@ -23,7 +23,7 @@ def test_a_lock_that_is_held_is_refused_and_free_afterwards(tmp_path: Path) -> N
         assert alone
 
 
-def test_the_lock_of_another_process_is_waited_for(tmp_path: Path) -> None:
+def test_processes_wait_for_each_others_locks(tmp_path: Path) -> None:
     hold = "import sys, filelock\nwith filelock.FileLock(sys.argv[1]): print(); input()"
     command = [sys.executable, "-c", hold, str(tmp_path / ".lock")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
@@ -37,14 +37,14 @@ def test_the_lock_of_another_process_is_waited_for(tmp_path: Path) -> None:
             assert alone
 
 
-def test_an_error_inside_frees_the_lock_and_is_reported(tmp_path: Path) -> None:
+def test_an_error_releases_the_lock_and_propagates(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="disk full"), locked(tmp_path / ".lock", "in use"):
         raise OSError("disk full")
     with locked(tmp_path / ".lock", "in use", wait=False) as alone:
         assert alone
 
 
-def test_a_deleted_lock_file_lets_nobody_in_twice(tmp_path: Path) -> None:
+def test_deleting_the_lock_file_does_not_admit_two_holders(tmp_path: Path) -> None:
     """Another process has opened the file before it is deleted, and locks it afterwards."""
     path = tmp_path / ".lock"
     flock, late = fcntl.flock, []
@@ -68,7 +68,7 @@ def test_a_deleted_lock_file_lets_nobody_in_twice(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [None, KeyboardInterrupt])
-def test_the_file_is_deleted_however_the_work_ends(
+def test_the_lock_file_is_deleted_even_after_an_error(
     tmp_path: Path, error: type[BaseException] | None
 ) -> None:
     with suppress(KeyboardInterrupt), locked(tmp_path / ".lock", "in use", delete=True):
@@ -77,7 +77,7 @@ def test_the_file_is_deleted_however_the_work_ends(
     assert not list(tmp_path.iterdir())
 
 
-def test_where_nothing_can_be_locked_the_work_continues(
+def test_work_continues_if_locks_are_not_supported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:

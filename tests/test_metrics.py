@@ -1,4 +1,4 @@
-"""Scores equal sacreBLEU's; significance tests of differences."""
+"""Scores equal sacreBLEU's; differences are tested for significance."""
 
 import itertools
 import math
@@ -34,18 +34,18 @@ GOLDEN = 100 * (18 / 21 * 12 / 18 * 7 / 15 * 4 / 12) ** 0.25 * math.exp(1 - 22 /
 # ------------------------------------------------------------------------------------ scores
 
 
-def test_bleu_is_the_number_counted_by_hand():
+def test_bleu_equals_a_score_computed_by_hand():
     assert pytest.approx(52.0632386) == GOLDEN
     assert corpus_bleu(HYPOTHESES, REFERENCES) == pytest.approx(GOLDEN)
     assert evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=0).bleu == pytest.approx(GOLDEN)
 
 
-def test_ter_counts_edits_of_words_as_they_are_written():
+def test_ter_counts_edits_of_space_separated_words():
     # liegt, läuft; ich, Birnen., -sehr. of 19 space-separated words
     assert evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=0).ter == pytest.approx(100 * 5 / 19)
 
 
-def test_ter_without_case():
+def test_ter_may_ignore_case():
     found = evaluate_texts(HYPOTHESES, REFERENCES, lowercase=True, bootstrap=0)
 
     assert found.ter == pytest.approx(100 * 4 / 19)
@@ -53,7 +53,7 @@ def test_ter_without_case():
 
 @pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("tokenize", ["13a", "intl", "char", "none"])
-def test_scores_are_those_of_the_library(tokenize, lowercase):
+def test_scores_equal_those_of_sacrebleu(tokenize, lowercase):
     found = evaluate_texts(
         HYPOTHESES, REFERENCES, tokenize=tokenize, lowercase=lowercase, bootstrap=0
     )
@@ -71,13 +71,13 @@ def test_a_perfect_translation_has_perfect_scores():
     assert (found.bleu, found.chrf, found.ter) == (pytest.approx(100), 100, 0)
 
 
-def test_translations_that_are_empty_score_nothing():
+def test_empty_translations_have_the_worst_scores():
     found = evaluate_texts(["", "", ""], REFERENCES, bootstrap=10)
 
     assert (found.bleu, found.chrf, found.ter) == (0, 0, 100)
 
 
-def test_case_counts_by_default():
+def test_case_matters_by_default():
     shouted = [line.upper() for line in REFERENCES]
 
     assert evaluate_texts(shouted, REFERENCES, bootstrap=0).bleu < 20
@@ -96,7 +96,7 @@ def test_signatures_name_tokenizer_and_case():
     assert "case:lc" in lower["ter"].split("|")
 
 
-def test_moses_tokenization_splits_both_sides_and_says_so():
+def test_moses_tokenization_splits_both_sides_and_is_in_the_signature():
     lines = ["Geht's um 3,5 Mio. Euro?", 'Er sagt: "U-Bahn & Bus"'], ["Geht's?", "Er sagt: Bus"]
 
     found = evaluate_texts(*lines, tokenize="moses", bootstrap=0)
@@ -132,8 +132,8 @@ def test_intervals_enclose_the_score_and_are_reproducible():
     assert "bs:200" in found.signatures["bleu"].split("|")
 
 
-def test_intervals_of_few_sentences_keep_to_possible_scores():
-    sentence = "Wo ist der Bahnhof von hier aus?"  # resamples of this score anything from 0 to 100
+def test_intervals_stay_between_0_and_100():
+    sentence = "Wo ist der Bahnhof von hier aus?"  # resamples score anything from 0 to 100
 
     found = evaluate_texts([sentence, "", "x y z"], [sentence, "", sentence], bootstrap=100)
 
@@ -148,13 +148,13 @@ def test_the_bootstrap_does_not_change_the_scores():
     assert (found.bleu, found.chrf, found.ter) == (plain.bleu, plain.chrf, plain.ter)
 
 
-def test_no_bootstrap_and_a_single_sentence_have_no_intervals():
+def test_there_are_no_intervals_without_bootstrap_or_for_a_single_sentence():
     assert evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=0).intervals == {}
     assert evaluate_texts(HYPOTHESES[:1], REFERENCES[:1], bootstrap=50).intervals == {}
 
 
-def test_samples_that_score_nothing_do_not_stop_the_evaluation():
-    hypotheses = ["x", "y", REFERENCES[2]]  # many a sample lacks the only good line
+def test_resamples_without_any_match_do_not_stop_the_evaluation():
+    hypotheses = ["x", "y", REFERENCES[2]]  # many resamples lack the only good line
 
     found = evaluate_texts(hypotheses, REFERENCES, bootstrap=100)
 
@@ -162,7 +162,7 @@ def test_samples_that_score_nothing_do_not_stop_the_evaluation():
     assert "bleu" in found.intervals
 
 
-def test_scores_print_as_one_line_each():
+def test_each_score_is_printed_on_one_line():
     lines = str(evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=50)).splitlines()
 
     assert [line.split()[0] for line in lines] == ["BLEU", "chrF", "TER"]
@@ -185,7 +185,7 @@ def test_a_second_system_of_another_length_is_refused():
 
 
 @pytest.mark.parametrize("evaluate", [evaluate_texts, lambda h, r: compare_texts(h, h, r)])
-def test_no_lines_are_refused(evaluate):
+def test_empty_input_is_refused(evaluate):
     with pytest.raises(UserError, match="nothing to score"):
         evaluate([], [])
 
@@ -205,7 +205,7 @@ def test_a_system_does_not_differ_from_itself():
     assert "p = 1.0000, not significant at 0.05" in str(found)
 
 
-def test_one_better_sentence_proves_nothing():
+def test_one_better_sentence_is_not_significant():
     better = HYPOTHESES * 20 + REFERENCES[:1]
 
     found = compare_bleu(
@@ -213,7 +213,7 @@ def test_one_better_sentence_proves_nothing():
     )
 
     assert found.system > found.baseline
-    assert found.p_value == 1  # whichever way the coin falls, the gap is the same
+    assert found.p_value == 1  # swapping the two systems does not change the gap
 
 
 def test_a_clearly_better_system_is_significant():
@@ -225,7 +225,7 @@ def test_a_clearly_better_system_is_significant():
     assert str(found) == " 52.06 → 100.00 (+47.94), p = 0.0010, significant at 0.05"
 
 
-def test_the_p_value_is_near_that_of_all_permutations():
+def test_the_p_value_is_close_to_that_of_all_permutations():
     baseline = HYPOTHESES + REFERENCES[:2] + HYPOTHESES[:2]
     system = REFERENCES[:2] + HYPOTHESES[2:] + HYPOTHESES[:2] + REFERENCES[:2]
     references = REFERENCES + REFERENCES[:2] * 2
@@ -257,7 +257,7 @@ def test_a_comparison_is_reproducible_and_symmetric():
     assert 1 / 301 < first.p_value < 1
 
 
-def test_a_comparison_may_disregard_case():
+def test_a_comparison_may_ignore_case():
     lower = [line.lower() for line in REFERENCES] * 5
     cased = compare_bleu(lower, REFERENCES * 5, REFERENCES * 5, trials=200)
     caseless = compare_bleu(lower, REFERENCES * 5, REFERENCES * 5, lowercase=True, trials=200)
@@ -289,7 +289,7 @@ def test_every_metric_is_compared_with_its_own_scores():
     assert found["ter"].difference < 0
 
 
-def test_moses_tokenization_changes_bleu_only():
+def test_moses_tokenization_changes_only_bleu():
     lines = ["Geht's um 3,5 Mio. Euro?", 'Er sagt: "U-Bahn & Bus"'], ["Geht's?", "Er sagt: Bus"]
 
     moses = compare_texts(*lines, lines[1], tokenize="moses", trials=9)

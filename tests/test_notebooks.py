@@ -1,4 +1,4 @@
-"""The notebook runs from start to end, here without a GPU and with a tiny model."""
+"""The notebook runs from start to end; here without a GPU and with a tiny model."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ SMALL = [
 ]
 
 
-def test_pytorch_and_numpy_stay_as_colab_has_them() -> None:
+def test_the_notebook_keeps_colabs_pytorch_and_numpy() -> None:
     [pattern] = re.findall(r'grep -v -E "(.+?)" ', NOTEBOOK.read_text().replace('\\"', '"'))
     pins = (ROOT / "constraints.txt").read_text().splitlines()
     left_out = {pin.partition("=")[0] for pin in pins if re.search(pattern, pin)}

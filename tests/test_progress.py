@@ -5,7 +5,7 @@ import io
 from nmt.progress import elapsed
 
 
-def test_quick_work_shows_nothing() -> None:
+def test_no_progress_is_shown_for_quick_work() -> None:
     shown = io.StringIO()
     with elapsed("thinking", shown):
         pass

@@ -51,7 +51,7 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def make_run(name: str, changed: int) -> Path:
-    """Make a folder that looks like a run last changed at a time."""
+    """Create a folder that looks like a run last changed at the given time."""
     path = Path("runs", name)
     path.mkdir(parents=True, exist_ok=True)
     (path / "config.yaml").touch()
@@ -60,16 +60,18 @@ def make_run(name: str, changed: int) -> Path:
 
 
 def make_training(name: str, changed: int) -> None:
-    """Make a folder that looks like a run with a checkpoint."""
+    """Create a folder that looks like a run with a checkpoint."""
     checkpoint = make_run(name, changed) / "checkpoint.pt"
     checkpoint.touch()
     os.utime(checkpoint, (changed, changed))
 
 
-# ---------------------------------------------------------------------------------- create, open
+# -------------------------------------------------------------------------- creating and opening
 
 
-def test_a_new_run_holds_config_and_text_but_no_ids(config: Config, prepared: PreparedData) -> None:
+def test_a_new_run_contains_config_and_text_but_no_ids(
+    config: Config, prepared: PreparedData
+) -> None:
     run = create_run(Path("runs/a"), config, prepared)
     assert sorted(str(p.relative_to("runs/a")) for p in Path("runs/a").rglob("*.*")) == [
         "config.yaml",
@@ -94,7 +96,7 @@ def test_an_empty_folder_may_become_a_run(config: Config, prepared: PreparedData
 
 
 @pytest.mark.parametrize("kind", ["folder", "file"])
-def test_what_is_there_already_is_refused_and_kept(
+def test_an_existing_file_or_folder_is_refused_and_kept(
     config: Config, prepared: PreparedData, kind: str
 ) -> None:
     kept = Path("a/notes.txt") if kind == "folder" else Path("a")
@@ -106,14 +108,14 @@ def test_what_is_there_already_is_refused_and_kept(
     assert not Path("a/config.yaml").exists()
 
 
-def test_files_of_a_run_have_their_names() -> None:
+def test_the_files_of_a_run_have_fixed_names() -> None:
     run = RunFolder(Path("runs/a"))
     assert run.weights("best") == Path("runs/a/best.safetensors")
     assert run.weights("averaged") == Path("runs/a/averaged.safetensors")
     assert run.checkpoint == Path("runs/a/checkpoint.pt")
 
 
-def test_opening_another_folder_is_refused() -> None:
+def test_opening_a_folder_without_a_run_is_refused() -> None:
     Path("a").mkdir()
     Path("link").symlink_to("nowhere")
     remedy = "; nmt runs lists the runs in ./runs"
@@ -125,7 +127,7 @@ def test_opening_another_folder_is_refused() -> None:
         open_run("link")
 
 
-def test_a_run_of_a_later_format_is_refused_with_what_to_do(
+def test_a_run_of_a_later_format_is_refused_with_a_remedy(
     config: Config, prepared: PreparedData
 ) -> None:
     create_run(Path("runs/a"), config, prepared)
@@ -137,7 +139,7 @@ def test_a_run_of_a_later_format_is_refused_with_what_to_do(
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"format": "new"}', '{"format": 0}'])
-def test_a_damaged_version_is_reported(
+def test_a_damaged_format_version_is_reported(
     config: Config, prepared: PreparedData, content: str
 ) -> None:
     create_run(Path("a"), config, prepared)
@@ -146,7 +148,7 @@ def test_a_damaged_version_is_reported(
         open_run(Path("a"))
 
 
-def test_a_run_from_before_there_were_versions_opens(
+def test_a_run_without_a_format_version_can_be_opened(
     config: Config, prepared: PreparedData
 ) -> None:
     path = create_run(Path("a"), config, prepared).path
@@ -179,17 +181,17 @@ def test_damaged_data_of_a_run_is_reported_with_a_remedy_other_than_prepare(
         _ = run.report
 
 
-# ------------------------------------------------------------------------------------ which run
+# -------------------------------------------------------------------------------- choosing a run
 
 
-def test_without_a_path_the_run_changed_last_is_opened() -> None:
+def test_without_a_path_the_most_recently_changed_run_is_opened() -> None:
     make_run("b", 3000)
     make_run("a", 9000)
     make_run("c", 6000)
     assert newest_run("config.yaml").path == Path("runs/a")
 
 
-def test_any_file_of_a_run_counts_as_its_change() -> None:
+def test_a_change_to_any_file_changes_the_run() -> None:
     path = make_run("b", 3000)
     make_run("a", 9000)
     (path / "metrics.jsonl").touch()
@@ -199,14 +201,14 @@ def test_any_file_of_a_run_counts_as_its_change() -> None:
 @pytest.mark.parametrize(
     "name", [".checkpoint.pt.partial", ".lock", "pictures/training.png", "datastore.safetensors"]
 )
-def test_what_no_training_has_completed_is_no_change(name: str) -> None:
+def test_pictures_locks_datastores_and_partial_files_do_not_count_as_changes(name: str) -> None:
     path = make_run("a", 3000)
     (path / name).parent.mkdir(exist_ok=True)
     (path / name).touch()
     assert last_change(path) == 3000
 
 
-def test_files_that_vanish_meanwhile_are_not_an_error(
+def test_files_that_disappear_meanwhile_are_ignored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = make_run("a", 3000)
@@ -226,7 +228,7 @@ def test_files_that_vanish_meanwhile_are_not_an_error(
     assert last_change(path) == 3000
 
 
-def test_a_run_without_the_file_asked_for_does_not_count() -> None:
+def test_runs_without_the_requested_file_are_ignored() -> None:
     make_run("a", 3000)
     make_run("just-started", 9000)
     Path("runs/a/last.safetensors").touch()
@@ -237,7 +239,7 @@ def test_a_run_without_the_file_asked_for_does_not_count() -> None:
         newest_run("best.safetensors")
 
 
-def test_the_newest_of_a_name_is_among_its_numbers_only() -> None:
+def test_newest_training_considers_only_numbered_runs_of_that_name() -> None:
     make_training("base", 3000)
     make_training("base-2", 6000)
     make_training("base-large", 8000)
@@ -254,7 +256,7 @@ def test_special_characters_in_a_name_are_literal() -> None:
 
 
 @pytest.mark.parametrize("folder", [None, "runs", "runs/a"])
-def test_no_run_at_all_is_refused(folder: str | None) -> None:
+def test_the_absence_of_runs_is_reported(folder: str | None) -> None:
     if folder:
         Path(folder).mkdir(parents=True)
     with pytest.raises(UserError, match=r"no run .* here; train one with `nmt train`"):
@@ -281,7 +283,7 @@ def test_a_new_run_gets_the_first_free_number() -> None:
     assert claim("base") == Path("runs/base-4")
 
 
-def test_a_name_is_claimed_when_it_is_chosen() -> None:
+def test_choosing_a_name_claims_it() -> None:
     with claimed(Path("runs/base"), numbered=True) as first:
         assert claim("base") == Path("runs/base-2")
         with pytest.raises(UserError, match="another process is training"), claimed(first.path):
@@ -289,7 +291,7 @@ def test_a_name_is_claimed_when_it_is_chosen() -> None:
     assert claim("base") == Path("runs/base")
 
 
-def test_a_folder_that_is_taken_is_refused_untouched() -> None:
+def test_claiming_an_existing_run_is_refused() -> None:
     path = make_run("base", 1)
     with pytest.raises(UserError, match="already exists"), claimed(path):
         pass
@@ -327,17 +329,17 @@ def test_only_a_run_without_results_is_discarded(
     assert not run.path.exists()
 
 
-def test_what_killed_trainings_left_half_written_goes_when_the_run_is_held() -> None:
+def test_partial_files_of_killed_processes_are_deleted_when_a_run_is_locked() -> None:
     path = make_run("a", 1)
     (path / ".checkpoint.pt.123.partial").touch()
     with RunFolder(path).held():
         assert sorted(file.name for file in path.iterdir()) == [".lock", "config.yaml"]
 
 
-# ------------------------------------------------------------------------------------- whole files
+# -------------------------------------------------------------------------------- atomic writing
 
 
-def test_replacing_puts_the_new_file_in_place() -> None:
+def test_replacing_moves_the_complete_file_into_place() -> None:
     for text in ("old", "new"):
         with replacing(Path("a")) as partial:
             partial.write_text(text)
@@ -354,7 +356,7 @@ def test_replaced_files_have_default_permissions() -> None:
 
 
 @pytest.mark.parametrize("old", ["old", None])
-def test_an_error_while_replacing_leaves_the_old_file(old: str | None) -> None:
+def test_an_error_while_replacing_keeps_the_old_file(old: str | None) -> None:
     if old:
         Path("a").write_text(old)
 
@@ -381,14 +383,14 @@ def test_leftovers_of_killed_processes_are_deleted_but_not_files_in_use() -> Non
     assert Path("a").read_text() == "new"
 
 
-def test_what_is_replaced_can_be_kept() -> None:
+def test_the_replaced_file_can_be_kept() -> None:
     for text in ("one", "two", "three"):
         with replacing(Path("a"), previous=Path("before")) as partial:
             partial.write_text(text)
     assert (Path("a").read_text(), Path("before").read_text()) == ("three", "two")
 
 
-def test_metrics_are_read_as_they_were_written() -> None:
+def test_metrics_are_written_and_read_unchanged() -> None:
     run = RunFolder(Path())
     run.write_metrics(LINES)
     assert run.read_metrics() == LINES
@@ -398,7 +400,7 @@ def test_metrics_are_read_as_they_were_written() -> None:
     assert run.read_metrics() == []
 
 
-def test_metrics_of_another_version_are_read() -> None:
+def test_metrics_of_other_versions_can_be_read() -> None:
     run = RunFolder(Path())
     run.write_config(Config())
     stored = [{"update": 3, "chrf": [1, "new"]}, {"update": 4, "bleu": 9.5}, {"update": 5}]
@@ -442,7 +444,9 @@ def test_damaged_metrics_are_refused_in_one_line(line: bytes) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_run_remembers_what_it_was_started_and_resumed_with(tmp_path: Path) -> None:
+def test_a_run_records_the_configuration_and_overrides_of_its_start_and_resumption(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "mine.yaml").write_text("training: {seed: 3}\n")
     run = RunFolder(tmp_path / "run")
     run.path.mkdir()
@@ -460,14 +464,14 @@ def test_a_run_remembers_what_it_was_started_and_resumed_with(tmp_path: Path) ->
     ("losses", "schedule", "field"),
     [
         ([3.0, 2.0], "constant", "training.max_updates"),
-        ([3.0, 2.0], "cosine", ""),  # complete
-        ([2.0, 1.99], "constant", ""),  # hardly
+        ([3.0, 2.0], "cosine", ""),  # the schedule was complete
+        ([2.0, 1.99], "constant", ""),  # hardly improving
         ([2.0, 3.0], "constant", ""),
         ([2.0], "constant", ""),
         ([], "constant", ""),
     ],
 )
-def test_a_limit_that_ended_a_training_while_still_improving(
+def test_limit_while_learning_names_the_limit_only_if_the_loss_still_fell(
     losses: list[float], schedule: str, field: str, tmp_path: Path
 ) -> None:
     run = RunFolder(tmp_path)

@@ -1,7 +1,7 @@
 """Commands, configurations and Python in README and the documentation work.
 
-`sh` blocks are run, by small models and corpora of this folder. `bash` blocks and blocks without a
-language need hours, a network or other machines: their `nmt` commands are parsed.
+`sh` blocks are run with small models and corpora. `bash` blocks and blocks without a language need
+hours, a network or other machines: their `nmt` commands are only parsed.
 """
 
 import gzip
@@ -113,7 +113,7 @@ def made_small(command: str) -> str:
 
 
 def invoke(command: str) -> None:
-    """Run a command line, within this process where it needs no shell."""
+    """Run a command line, in this process if it needs no shell."""
     if not re.search(r"[|<>]", command):
         CliRunner().invoke(app, shlex.split(command)[1:], catch_exceptions=False)
         return
@@ -162,7 +162,7 @@ def parse(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("page", [name for name in with_language("python") if "how" not in name])
-def test_python_runs(
+def test_python_code_runs(
     page: str,
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -181,7 +181,7 @@ def test_configurations_are_valid(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", TEXTS)
-def test_targets_files_and_fields_that_it_names_exist(page: str) -> None:
+def test_make_targets_files_and_fields_named_on_a_page_exist(page: str) -> None:
     text = TEXTS[page]
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"^make ([a-z-]+)|`make ([a-z-]+?)`", text, flags=re.MULTILINE):

@@ -1,4 +1,4 @@
-"""An exported run is a folder that `transformers` loads and translates with as nmt does."""
+"""With a folder exported for it, `transformers` gives the same translations as nmt."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +20,7 @@ MakeConfig = Callable[..., Config]
 SOURCES = [source for source, _ in toy_pairs()]
 POST = {"norm": "post", "final_norm": False}
 PRE = {"norm": "pre", "final_norm": True}
-PIECES = 12  # of each translation, which may reach the limit in both libraries
+PIECES = 12  # maximum length of a translation, in both libraries
 
 
 @pytest.fixture(autouse=True)
@@ -44,15 +44,15 @@ def make_run(toy_config: MakeConfig, model: dict[str, object]) -> RunFolder:
         PRE | {"output_bias": True, "attention_bias": False, "decoder_layers": 2},
     ],
 )
-def test_logits_and_greedy_translations_are_the_same(
+def test_logits_and_greedy_translations_are_equal(
     toy_config: MakeConfig, model: dict[str, object]
 ) -> None:
-    assert_exported_alike(make_run(toy_config, model), SOURCES, PIECES, different=10)
+    assert_export_equals_run(make_run(toy_config, model), SOURCES, PIECES, different=10)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [POST, PRE])
-def test_a_thousand_real_sentences_have_equal_translations(
+def test_translations_of_a_thousand_real_sentences_are_equal(
     toy_config: MakeConfig, corpora: Path, model: dict[str, object]
 ) -> None:
     config = toy_config(
@@ -64,13 +64,15 @@ def test_a_thousand_real_sentences_have_equal_translations(
     run = train(config, "run")
     sources = [example.source for example in run.examples("test")]
     assert len(sources) >= 1000
-    assert_exported_alike(run, sources, pieces=40, different=300)
+    assert_export_equals_run(run, sources, pieces=40, different=300)
 
 
-def assert_exported_alike(run: RunFolder, sources: list[str], pieces: int, different: int) -> None:
+def assert_export_equals_run(
+    run: RunFolder, sources: list[str], pieces: int, different: int
+) -> None:
     """Compare ids, logits and greedy translations of the export with those of the run.
 
-    pieces: limit of a translation; different: at least as many translations are
+    pieces: maximum length of a translation; different: minimum number of distinct translations
     """
     transformers = pytest.importorskip("transformers")
     export_run(run, Path("exported"), format_="transformers")
@@ -95,7 +97,7 @@ def assert_exported_alike(run: RunFolder, sources: list[str], pieces: int, diffe
     with torch.no_grad():
         logits = theirs(**batch, decoder_input_ids=target).logits
         expected = network(batch["input_ids"], target)
-    assert (logits[..., size:] == -torch.inf).all()  # pieces of the source
+    assert (logits[..., size:] == -torch.inf).all()  # pieces that occur only in the source
     torch.testing.assert_close(logits[..., :size], expected, atol=1e-4, rtol=0)
 
     options: dict[str, Any] = {"num_beams": 1, "max_length": None, "max_new_tokens": pieces}
@@ -138,7 +140,7 @@ def test_generation_settings_are_exported(toy_config: MakeConfig) -> None:
         ({"tokenizer": {"kind": "whitespace"}}, "tokenizer.kind is whitespace, not bpe or unigram"),
     ],
 )
-def test_what_the_library_cannot_hold_is_refused_by_its_field(
+def test_unsupported_runs_are_refused_with_the_field(
     toy_config: MakeConfig, sections: dict[str, dict[str, object]], reason: str
 ) -> None:
     sections["model"] = POST | sections.get("model", {})

@@ -46,7 +46,7 @@ def test_a_failed_stage_is_reported_and_the_next_one_runs(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("g++"), reason="there is no C++ compiler")
+@pytest.mark.skipif(not shutil.which("g++"), reason="needs a C++ compiler")
 def test_all_stages_pass_on_a_simulated_device(
     toy_config: Callable[..., Config], tmp_path: Path
 ) -> None:
@@ -73,11 +73,11 @@ def test_all_stages_pass_on_a_simulated_device(
         ("Tesla T4", 0),  # has no bfloat16
     ],
 )
-def test_the_peak_of_a_card_is_found_by_its_name(name: str, teraflops: float) -> None:
+def test_the_peak_performance_of_a_gpu_is_found_by_its_name(name: str, teraflops: float) -> None:
     assert peak_of(name, torch.bfloat16) == teraflops * 1e12
 
 
-def test_made_up_batches_have_different_shapes_and_fit() -> None:
+def test_made_up_batches_have_different_shapes_within_the_limits() -> None:
     batches = made_up_batches(6, tokens=200, longest=30, size=50)
     assert len({batch.source.shape for batch in batches}) == 6
     assert all(batch.source.numel() <= 200 for batch in batches)

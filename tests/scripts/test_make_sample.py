@@ -40,11 +40,11 @@ def lines() -> Lines:
 
 
 def bare(text: str) -> str:
-    """The text in lower case without punctuation."""
+    """Return the text in lower case without punctuation."""
     return " ".join(re.sub(r"[^\w\s]", "", text.lower()).split())
 
 
-def test_files_are_what_the_generator_makes(made: sample_corpus.Corpus) -> None:
+def test_files_match_the_generator(made: sample_corpus.Corpus) -> None:
     assert sample_corpus.differing_files(made, FOLDER) == []
 
 
@@ -72,7 +72,7 @@ def test_lines_are_clean(lines: Lines) -> None:
             assert 2 <= len(line.split()) <= 18, name
 
 
-def test_vocabulary_is_rich(made: sample_corpus.Corpus) -> None:
+def test_the_vocabulary_is_rich(made: sample_corpus.Corpus) -> None:
     names = {name for name, _ in TRAIN_NAMES}
     forms = sample_corpus.german_forms(made)
     common = [form for form in forms if form.removesuffix("s") not in names and form not in names]
@@ -95,14 +95,14 @@ def test_held_out_combinations_are_not_in_train(made: sample_corpus.Corpus) -> N
             assert seen.isdisjoint(held_out), draft
 
 
-def test_words_of_the_test_occur_in_train(made: sample_corpus.Corpus) -> None:
+def test_words_in_validation_and_test_occur_in_train(made: sample_corpus.Corpus) -> None:
     seen = sample_corpus.german_forms(made)
     for split in ("validation", "test"):
         for draft in made.splits[split]:
             assert all(seen[word] >= 3 for word in sample_corpus.known_words(draft.de)), draft
 
 
-def test_held_out_names_occur_in_the_test_only(lines: Lines) -> None:
+def test_held_out_names_occur_only_in_the_test_set(lines: Lines) -> None:
     names = "|".join(name for name, _ in HELD_OUT_NAMES)
     pattern = re.compile(rf"\b({names})\b")
     with_new_name = {
@@ -113,7 +113,7 @@ def test_held_out_names_occur_in_the_test_only(lines: Lines) -> None:
     assert 150 <= with_new_name["test"] <= 250
 
 
-def test_every_name_occurs_about_as_often(lines: Lines) -> None:
+def test_all_names_are_about_equally_frequent(lines: Lines) -> None:
     words = Counter(word for line in lines["train.en"] for word in re.findall(r"\w+", line))
     counts = [words[name] for name, _ in TRAIN_NAMES]
     assert len(counts) >= 400
@@ -155,14 +155,14 @@ def test_some_sentences_have_no_final_mark(lines: Lines) -> None:
         ("teacher", "every", "good", False, "nom", "jeder gute Lehrer"),
     ],
 )
-def test_noun_phrases(
+def test_noun_phrases_are_inflected(
     noun: str, det: str, adjective: str, plural: bool, case: str, german: str
 ) -> None:
     made = phrase(NOUNS[noun], det, ADJECTIVES.get(adjective), plural)
     assert made.de(case) == german  # type: ignore[arg-type]
 
 
-def test_names_and_contractions() -> None:
+def test_genitives_contractions_and_articles_are_formed() -> None:
     assert name_genitive("Anna") == ("Anna's", "Annas")
     book = phrase(NOUNS["book"], "", ADJECTIVES["new"], owner=name_genitive("Anna"))
     assert (book.en, book.de("acc")) == ("Anna's new book", "Annas neues Buch")
@@ -199,12 +199,12 @@ ANNA = proper("Anna", pronoun_word="she")
         ),
     ],
 )
-def test_main_clauses(made: Clause, english: str, german: str) -> None:
+def test_main_clauses_are_formed(made: Clause, english: str, german: str) -> None:
     assert made.en == english
     assert made.de[0].upper() + made.de[1:] == german
 
 
-def test_word_order() -> None:
+def test_word_order_depends_on_the_kind_of_clause() -> None:
     tired = clause(pronoun("he"), "be", "tired", "müde")
     assert f"weil {tired.de_last}" == "weil er müde ist"
     calls = clause(ANNA, "call", "Ben", "Ben")
@@ -232,7 +232,7 @@ def test_word_order() -> None:
         ("open", "er", "öffnet"),
     ],
 )
-def test_present_tense(verb: str, person: str, form: str) -> None:
+def test_the_present_tense_is_formed(verb: str, person: str, form: str) -> None:
     assert VERBS[verb].de.present(person) == form  # type: ignore[arg-type]
 
 
@@ -247,11 +247,11 @@ def test_present_tense(verb: str, person: str, form: str) -> None:
         ("close", "sie", "schließen Sie"),
     ],
 )
-def test_imperatives(verb: str, person: str, form: str) -> None:
+def test_imperatives_are_formed(verb: str, person: str, form: str) -> None:
     assert VERBS[verb].de.imperative(person) == form  # type: ignore[arg-type]
 
 
-def test_infinitives_with_zu_and_participles() -> None:
+def test_infinitives_with_zu_and_participles_are_formed() -> None:
     assert VERBS["turn_on"].de.zu_infinitive == "einzuschalten"
     assert VERBS["cycle"].de.zu_infinitive == "Rad zu fahren"
     assert VERBS["repair"].de.participle == "repariert"
@@ -261,7 +261,7 @@ def test_infinitives_with_zu_and_participles() -> None:
     assert VERBS["study"].en.present(third=True) == "studies"
 
 
-def test_check_says_the_files_are_up_to_date() -> None:
+def test_check_reports_that_the_files_are_up_to_date() -> None:
     command = [sys.executable, str(SCRIPTS / "make_sample.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "up to date\n")
