@@ -1,4 +1,4 @@
-"""Estimates for a GPU that this machine lacks."""
+"""Estimates for a GPU that is not in this machine."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,15 +14,15 @@ from nmt.training.assumed import CARDS, assumed_run, count_update, find_card
 from nmt.training.batches import Batch
 
 
-def test_memory_and_operations_of_the_base_model_on_a_large_batch() -> None:
+def test_estimated_memory_and_operations_agree_with_the_formulas() -> None:
     config = load_config("wmt-base.yaml", ["data.path=x"])
-    size, length, pairs = 34_001, 32, 781  # 25,000 tokens a side
+    size, length, pairs = 34_001, 32, 781  # 25,000 tokens per side
     rows = [[5] * (length - 1)] * pairs
     batch = Batch.from_ids(rows, rows)
     count = count_update(config, (size, size), batch, CARDS["H100 80GB"], torch.bfloat16)
-    # A backward pass takes twice as much as a forward pass: two operations per weight and token.
+    # A forward pass takes two operations per weight and token, a backward pass twice as many.
     d, inner = config.model.d_model, config.model.d_ff
-    layers = 6 * (12 * d * d + 4 * d * inner)  # self-attention twice, cross-attention once
+    layers = 6 * (12 * d * d + 4 * d * inner)  # two self-attentions, one cross-attention
     weights = layers + size * d
     assert count.operations == pytest.approx(3 * 2 * weights * batch.tokens, rel=0.05)
     parameters = layers + size * d
@@ -31,7 +31,7 @@ def test_memory_and_operations_of_the_base_model_on_a_large_batch() -> None:
     assert count.traffic > 20 * 4 * parameters
 
 
-def test_the_run_is_estimated_from_the_card(
+def test_the_estimate_depends_on_the_card(
     toy_config: Callable[..., Config],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -49,7 +49,7 @@ def test_the_run_is_estimated_from_the_card(
     shown = str(found["H100 80GB"])
     assert "limited by the host" in shown
     assert shown.count("estimate: ") == 2
-    assert not caplog.messages  # about a compiler that is not needed here
+    assert not caplog.messages  # no warning about a missing compiler
     doubled = assumed_run(toy_config(training={"accumulate": 2}), "H100 80GB")
     assert doubled.tokens == 2 * found["H100 80GB"].tokens
 

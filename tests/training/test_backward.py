@@ -1,4 +1,4 @@
-"""Several threads compute the same gradient as one."""
+"""Several threads compute the same gradient as one thread."""
 
 import pytest
 import torch
@@ -56,7 +56,7 @@ def losses_and_gradients(
 
 
 @pytest.mark.parametrize("by_threads", [True, False])
-def test_bfloat16_gives_nearly_the_gradients_of_float32(by_threads: bool) -> None:
+def test_gradients_in_bfloat16_are_close_to_those_in_float32(by_threads: bool) -> None:
     found = []
     for precision in ("bfloat16", "float32"):
         model = make_model(0.0)
@@ -71,7 +71,7 @@ def test_bfloat16_gives_nearly_the_gradients_of_float32(by_threads: bool) -> Non
     assert 0 < (rounded - exact).norm() < 0.02 * exact.norm()
 
 
-def test_shares_make_up_the_batch() -> None:
+def test_shares_partition_the_batch() -> None:
     shares = [BATCH.share(number, 2) for number in range(2)]
     assert [len(share) for share in shares] == [101, 100]
     assert sum(share.tokens for share in shares) == BATCH.tokens
@@ -82,7 +82,7 @@ def test_shares_make_up_the_batch() -> None:
         assert torch.equal(labels[share.label_indices], labels[labels != 0])
 
 
-def test_two_threads_find_the_gradient_of_the_whole_batch() -> None:
+def test_two_threads_compute_the_gradient_of_the_whole_batch() -> None:
     model = make_model(0.0)
     found = losses_and_gradients(model)
     model.zero_grad()
@@ -101,7 +101,7 @@ def test_gradients_of_several_batches_add_up() -> None:
         torch.testing.assert_close(parameter.grad, 2 * gradient)
 
 
-def test_the_seed_decides_whichever_thread_is_faster() -> None:
+def test_results_depend_on_the_seed_but_not_on_thread_timing() -> None:
     model = make_model(0.3)
     first = losses_and_gradients(model)
     for _ in range(5):
@@ -110,7 +110,7 @@ def test_the_seed_decides_whichever_thread_is_faster() -> None:
         assert not torch.equal(first[0], losses_and_gradients(model, other)[0])
 
 
-def test_threads_drop_different_numbers() -> None:
+def test_shards_have_independent_dropout() -> None:
     numbers = [torch.rand(1000, generator=SEED.generator(shard)) for shard in range(3)]
     assert not torch.equal(numbers[0], numbers[1])
     assert abs(torch.corrcoef(torch.stack(numbers))[0, 1]) < 0.1
@@ -138,7 +138,7 @@ def test_a_small_batch_is_one_shard() -> None:
 
 
 @pytest.mark.parametrize("r_drop", [0.0, 1.0])
-def test_a_large_batch_takes_rounds_of_shards(
+def test_a_large_batch_is_processed_in_several_rounds(
     r_drop: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = make_model(0.0)
@@ -164,7 +164,7 @@ class TooLarge(BatchLoss):
         raise MemoryError("too large")
 
 
-def test_an_error_of_a_thread_reaches_the_caller() -> None:
+def test_an_error_in_a_thread_propagates_to_the_caller() -> None:
     loss = TooLarge(make_model(0.0), TrainingConfig(), torch.device("cpu"))
     with pytest.raises(MemoryError, match="too large"):
         backward_in_shards(loss, BATCH, BATCH.tokens, SEED)

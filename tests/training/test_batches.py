@@ -24,7 +24,7 @@ def plan(prepared: PreparedData, config: Config, max_length: int = 64) -> BatchP
     return BatchPlan(prepared, config.training, max_length)
 
 
-def test_shifts_the_target_for_teacher_forcing() -> None:
+def test_the_target_is_shifted_for_teacher_forcing() -> None:
     batch = Batch.from_ids([[5, 6], [7]], [[8, 9], [4]])
     assert batch.source.tolist() == [[5, 6, EOS], [7, EOS, PAD]]
     assert batch.target_in.tolist() == [[SOS, 8, 9], [SOS, 4, PAD]]
@@ -32,7 +32,7 @@ def test_shifts_the_target_for_teacher_forcing() -> None:
     assert batch.tokens == 5
 
 
-def test_only_cuda_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_are_non_blocking_only_on_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     copies = []
     original = Tensor.to
 
@@ -45,7 +45,7 @@ def test_only_cuda_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     assert copies == [False] * 4
 
 
-def test_twice_puts_each_label_beside_itself() -> None:
+def test_duplicated_batches_interleave_equal_labels() -> None:
     batch = Batch.from_ids([[5, 6], [7]], [[8], [9, 10]])
     twice = batch.duplicated()
     assert twice.source.tolist() == [*batch.source.tolist(), *batch.source.tolist()]
@@ -76,24 +76,26 @@ def test_twice_puts_each_label_beside_itself() -> None:
     assert len({*twice.label_indices.tolist()}) == twice.tokens == 2 * batch.tokens
 
 
-def test_an_epoch_holds_every_pair_once(toy_config: MakeConfig, prepared: PreparedData) -> None:
+def test_an_epoch_contains_every_pair_once(toy_config: MakeConfig, prepared: PreparedData) -> None:
     pairs = [i for batch in plan(prepared, toy_config()).epoch(1).order for i in batch.tolist()]
     assert sorted(pairs) == list(range(168))
 
 
-def test_batches_keep_to_their_token_budget(toy_config: MakeConfig, prepared: PreparedData) -> None:
+def test_batches_respect_the_token_limit(toy_config: MakeConfig, prepared: PreparedData) -> None:
     batches = plan(prepared, toy_config(training={"batch_tokens": 100}))
     sizes = [max(b.source.numel(), b.target_in.numel()) for b in batches.epoch(1).batches()]
     assert max(sizes) <= 100
     assert sum(sizes) / len(sizes) > 70
 
 
-def test_a_fixed_number_of_sentences(toy_config: MakeConfig, prepared: PreparedData) -> None:
+def test_batches_may_have_a_fixed_number_of_sentences(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
     config = toy_config(training={"batch_tokens": None, "batch_sentences": 50})
     assert [len(batch) for batch in plan(prepared, config).epoch(1).order] == [50, 50, 50, 18]
 
 
-def test_the_order_follows_from_seed_and_epoch(
+def test_the_order_depends_on_seed_and_epoch(
     toy_config: MakeConfig, prepared: PreparedData
 ) -> None:
     def order(seed: int, epoch: int) -> list[list[int]]:
@@ -118,7 +120,7 @@ def test_a_small_corpus_is_sorted_by_length_and_its_batches_are_shuffled(
     assert ends == sorted(ends)
 
 
-def test_pairs_longer_than_the_model_are_left_out_and_counted(
+def test_pairs_longer_than_max_length_are_skipped_and_counted(
     toy_config: MakeConfig, prepared: PreparedData
 ) -> None:
     source, target = prepared.sequences("train")
@@ -133,7 +135,7 @@ def test_pairs_longer_than_the_model_are_left_out_and_counted(
 @pytest.mark.parametrize(
     "size", [{"batch_tokens": 100}, {"batch_tokens": None, "batch_sentences": 7}]
 )
-def test_the_largest_batch_is_one_of_the_epoch_and_none_is_larger(
+def test_largest_returns_the_largest_batch_of_the_epoch(
     size: dict[str, object], toy_config: MakeConfig, prepared: PreparedData
 ) -> None:
     batches = plan(prepared, toy_config(training=size))
@@ -143,7 +145,7 @@ def test_the_largest_batch_is_one_of_the_epoch_and_none_is_larger(
     assert largest.source.numel() + largest.target_in.numel() == max(sizes)
 
 
-def test_an_epoch_has_as_many_labels_as_its_batches(
+def test_the_label_count_of_an_epoch_is_the_sum_over_its_batches(
     toy_config: MakeConfig, prepared: PreparedData
 ) -> None:
     batches = plan(prepared, toy_config(), max_length=12)
@@ -175,15 +177,13 @@ def test_joined_pairs_stay_parallel_and_complete(
         assert not right
 
 
-def test_other_pairs_are_joined_in_each_epoch(
-    toy_config: MakeConfig, prepared: PreparedData
-) -> None:
+def test_each_epoch_joins_different_pairs(toy_config: MakeConfig, prepared: PreparedData) -> None:
     batches = plan(prepared, toy_config(training={"join_pairs": 0.5}))
     first, again, second = (batches.epoch(number).source.ids.tolist() for number in (1, 1, 2))
     assert first == again != second
 
 
-def test_the_number_of_labels_expects_one_end_of_sentence_for_joined_pairs(
+def test_the_expected_label_count_has_one_eos_per_group_of_joined_pairs(
     toy_config: MakeConfig, prepared: PreparedData
 ) -> None:
     batches = plan(prepared, toy_config(training={"join_pairs": 0.5}))
@@ -191,7 +191,9 @@ def test_the_number_of_labels_expects_one_end_of_sentence_for_joined_pairs(
     assert batches.tokens == pytest.approx(sum(counted) / 20, rel=0.01)
 
 
-def test_skipping_gives_the_rest_of_the_epoch(toy_config: MakeConfig, tmp_path: Path) -> None:
+def test_skipping_batches_gives_the_rest_of_the_epoch(
+    toy_config: MakeConfig, tmp_path: Path
+) -> None:
     config = toy_config(tokenizer={"sampling": 0.3})
     batches = plan(prepare(config, tmp_path / "sampled"), config)
     whole = list(batches.epoch(1).batches())
@@ -202,9 +204,7 @@ def test_skipping_gives_the_rest_of_the_epoch(toy_config: MakeConfig, tmp_path: 
         assert torch.equal(one.target_out, other.target_out)
 
 
-def test_processes_share_each_batch_between_them(
-    toy_config: MakeConfig, prepared: PreparedData
-) -> None:
+def test_processes_share_each_batch(toy_config: MakeConfig, prepared: PreparedData) -> None:
     config = toy_config(training={"batch_tokens": None, "batch_sentences": 83})  # 83, 83, 2
     epoch = plan(prepared, config).epoch(1)
     whole = epoch.batches()
@@ -227,7 +227,7 @@ def test_sampling_resegments_each_epoch(toy_config: MakeConfig, tmp_path: Path) 
     assert [decode(row) for row in rows[0]] == [decode(row) for row in rows[1]]
 
 
-def test_validation_batches_hold_every_validation_pair(
+def test_validation_batches_contain_every_validation_pair(
     toy_config: MakeConfig, prepared: PreparedData
 ) -> None:
     batches = batches_of("validation", prepared, toy_config().training, 64)

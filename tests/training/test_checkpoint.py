@@ -31,7 +31,7 @@ def _first_moments(state: dict[str, Any]) -> dict[str, Any]:
     return moments
 
 
-def test_a_training_begins_in_its_first_epoch(
+def test_training_starts_in_epoch_1(
     toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -46,7 +46,7 @@ def _short_moment(state: dict[str, Any]) -> None:
     _first_moments(state)["exp_avg"] = torch.zeros(1)
 
 
-def _endless_moment(state: dict[str, Any]) -> None:
+def _infinite_moment(state: dict[str, Any]) -> None:
     _first_moments(state)["exp_avg_sq"].fill_(float("inf"))
 
 
@@ -58,11 +58,11 @@ def _text_for_a_number(state: dict[str, Any]) -> None:
     state["progress"]["epoch"] = "x"
 
 
-def _half_an_update(state: dict[str, Any]) -> None:
+def _fractional_updates(state: dict[str, Any]) -> None:
     state["progress"]["updates"] = 1.5
 
 
-def _no_number(state: dict[str, Any]) -> None:
+def _not_a_number(state: dict[str, Any]) -> None:
     state["progress"]["best"] = float("nan")
 
 
@@ -71,11 +71,11 @@ def _no_number(state: dict[str, Any]) -> None:
     [
         _no_moment,
         _short_moment,
-        _endless_moment,
+        _infinite_moment,
         _short_average,
         _text_for_a_number,
-        _half_an_update,
-        _no_number,
+        _fractional_updates,
+        _not_a_number,
     ],
 )
 def test_a_checkpoint_that_does_not_fit_is_refused_in_one_line(
@@ -150,7 +150,7 @@ def test_a_damaged_or_hostile_checkpoint_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize("damage", [_changed_byte, _half, _archive_with_code, Path.unlink])
-def test_the_checkpoint_before_takes_the_place_of_a_damaged_one(
+def test_a_damaged_checkpoint_is_replaced_by_the_previous_one(
     toy_config: Callable[..., Config],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -171,7 +171,7 @@ def test_the_checkpoint_before_takes_the_place_of_a_damaged_one(
         assert run.weights(which).read_bytes() == reference.weights(which).read_bytes()
     assert not Path("ran").exists()
     damage(run.checkpoint)
-    train(config, Path("run"), resume=True)  # the restored one was kept as the previous one
+    train(config, Path("run"), resume=True)  # the restored checkpoint was kept as the previous one
 
 
 def test_two_damaged_checkpoints_are_refused_in_one_line(
@@ -187,7 +187,7 @@ def test_two_damaged_checkpoints_are_refused_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_the_optimizer_keeps_to_the_configuration_whatever_a_checkpoint_says(
+def test_optimizer_settings_come_from_the_configuration_not_the_checkpoint(
     toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -201,7 +201,7 @@ def test_the_optimizer_keeps_to_the_configuration_whatever_a_checkpoint_says(
 
 
 @pytest.mark.parametrize("which", ["checkpoint.pt", "last.safetensors", "config.yaml"])
-def test_a_full_disk_leaves_the_old_file(
+def test_a_full_disk_leaves_the_old_file_unchanged(
     toy_config: Callable[..., Config],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -230,7 +230,7 @@ def test_a_full_disk_leaves_the_old_file(
 
 
 @pytest.mark.parametrize("tensorboard", [False, True])
-def test_a_run_whose_first_checkpoint_does_not_fit_on_the_disk_leaves_nothing(
+def test_a_full_disk_at_the_first_checkpoint_leaves_no_run(
     tensorboard: bool,
     toy_config: Callable[..., Config],
     tmp_path: Path,

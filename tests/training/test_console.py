@@ -1,4 +1,4 @@
-"""Console output of a training."""
+"""Console output of training."""
 
 import pytest
 
@@ -11,18 +11,18 @@ from nmt.training.console import ProgressBar, duration
     ("minutes", "expected"),
     [(0.5, "30 s"), (1.9, "114 s"), (2, "2 min"), (119, "119 min"), (120, "2.0 h")],
 )
-def test_a_duration_has_a_unit_that_fits(minutes: float, expected: str) -> None:
+def test_durations_are_shown_in_a_suitable_unit(minutes: float, expected: str) -> None:
     assert duration(minutes) == expected
 
 
-def test_a_time_limit_is_shown_in_minutes_that_do_not_jump(
+def test_with_a_time_limit_progress_is_shown_in_minutes_up_to_the_limit(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     settings = TrainingConfig(max_minutes=5)
     progress = Progress()
     shown = []
     with ProgressBar(settings, progress, last_update=100_000) as bar:
-        for minutes in (1.0, 1.1, 3.0, 5.5):  # a machine that is busy for a while
+        for minutes in (1.0, 1.1, 3.0, 5.5):  # the machine is busy for a while
             progress.updates += 10
             progress.minutes = minutes
             bar.advance(progress)
@@ -36,8 +36,8 @@ def test_a_time_limit_is_shown_in_minutes_that_do_not_jump(
     assert "update 40" in shown[-1]
 
 
-def test_the_speed_is_that_since_the_last_report(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress(tokens=5000)  # a resumed training
+def test_the_speed_is_measured_since_the_last_report(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(tokens=5000)  # training was resumed
     with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
         for seconds, tokens in [(60, 60_000), (0.5, 100), (10, 30_000)]:
             progress.minutes += seconds / 60

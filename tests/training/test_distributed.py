@@ -1,4 +1,4 @@
-"""Two processes train like one: the same weights, one output, one checkpoint."""
+"""Two processes give the same result as one: equal weights, one output, one checkpoint."""
 
 import json
 import os
@@ -33,7 +33,7 @@ from nmt.training.distributed import (
 from nmt.training.train import train
 
 MakeConfig = Callable[..., Config]
-PATIENCE = 600  # seconds: on a busy machine two processes may take many times as long as alone
+PATIENCE = 600  # seconds: on a busy machine, two processes may take many times as long as usual
 EXACT: dict[str, object] = {
     "max_updates": 20,
     "validate_updates": 10,
@@ -50,7 +50,7 @@ SHARDED: dict[str, object] = {
     "batch_tokens": None,
     "batch_sentences": 167,
 }
-# Each config with its limits of updates; training resumes for each further limit.
+# Configurations with their update limits; training stops at each limit and resumes to the next.
 JOBS: dict[str, tuple[dict[str, dict[str, object]], list[int]]] = {
     "accumulated": ({"model": {"dropout": 0}, "training": {**EXACT, "accumulate": 2}}, [20]),
     # The second batch of an epoch is a single pair, so one process gets nothing.
@@ -66,7 +66,7 @@ JOBS: dict[str, tuple[dict[str, dict[str, object]], list[int]]] = {
     "sharded": ({"model": {"dropout": 0}, "training": SHARDED}, [20]),
     "sharded whole": ({"training": {**AVERAGED, "shard": True}}, [4]),
     "sharded halves": ({"training": {**AVERAGED, "shard": True}}, [2, 4]),
-    # Not the last job: the other process asks the main one which of them failed first.
+    # Must not be the last job: the other process asks the main one which of them failed first.
     "mistaken": ({"model": {"max_length": 4}}, [1000]),
     "signalled": ({}, [1000]),
 }
@@ -123,7 +123,7 @@ def free_port() -> int:
 
 @contextmanager
 def start_two(command: list[str], folder: Path) -> Iterator[list["subprocess.Popen[str]"]]:
-    """Start a command twice, with the variables that torchrun would set; leave none behind."""
+    """Start a command twice, with the variables that torchrun would set; kill both at the end."""
     shared = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
     shared |= {"MASTER_PORT": str(free_port()), "GLOO_SOCKET_IFNAME": "lo"}
     started = [
@@ -147,7 +147,7 @@ def start_two(command: list[str], folder: Path) -> Iterator[list["subprocess.Pop
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory, toy_config: MakeConfig) -> Path:
-    """A folder in which two processes have done all the jobs; and what they printed."""
+    """A folder in which two processes have done all jobs, with their output."""
     folder = tmp_path_factory.mktemp("two")
     steps = []
     for name, (sections, parts) in JOBS.items():
@@ -176,7 +176,7 @@ def _double_precision() -> Any:
 
 @pytest.mark.usefixtures("_double_precision")
 @pytest.mark.parametrize("name", ["accumulated", "uneven", "sharded"])
-def test_after_20_updates_two_processes_have_the_weights_of_one(
+def test_after_20_updates_two_processes_have_the_same_weights_as_one(
     two: Path, toy_config: MakeConfig, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -200,14 +200,14 @@ def test_after_20_updates_two_processes_have_the_weights_of_one(
             assert shared[measure] == pytest.approx(alone[measure], abs=1e-6)
 
 
-def test_each_of_two_processes_holds_about_half_of_a_sharded_model(two: Path) -> None:
+def test_each_of_two_processes_stores_about_half_of_a_sharded_model(two: Path) -> None:
     first, second = (float((two / f"sharded.{rank}.share").read_text()) for rank in "01")
     assert first + second == pytest.approx(1)
     assert 0.45 < first < 0.55
 
 
 @pytest.mark.parametrize("kind", ["", "sharded "])
-def test_resuming_equals_never_having_stopped(two: Path, kind: str) -> None:
+def test_resuming_is_exact(two: Path, kind: str) -> None:
     whole, halves = (checkpoint(two / f"{kind}{name}") for name in ("whole", "halves"))
     for name, weight in whole["model"].items():
         assert torch.equal(halves["model"][name], weight)
@@ -220,13 +220,13 @@ def test_resuming_equals_never_having_stopped(two: Path, kind: str) -> None:
     assert not torch.equal(main, second)
 
 
-def test_a_signal_to_one_stops_all_after_the_same_update(two: Path) -> None:
+def test_a_signal_to_one_process_stops_all_after_the_same_update(two: Path) -> None:
     assert checkpoint(two / "signalled")["progress"]["updates"] == 4
     for rank in "01":
         assert "signalled ended by KeyboardInterrupt()" in (two / f"{rank}.out").read_text()
 
 
-def test_each_process_has_the_gpu_of_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_process_uses_the_gpu_of_its_local_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     current: list[object] = []
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "set_device", current.append)
@@ -247,12 +247,12 @@ def test_only_the_main_process_prints(two: Path) -> None:
     assert "torchrun --nproc-per-node=2 -m nmt -- train --resume" in (two / "0.out").read_text()
     assert "updates on cpu with 2 processes\n" in (two / "0.out").read_text()
     lines = (two / "1.out").read_text().splitlines()
-    assert all("ended by" in line for line in lines), "the test's own, and no other"
+    assert all("ended by" in line for line in lines), "process 1 prints only the test's own lines"
     assert (two / "1.err").read_text() == ""
     assert "Warning" not in (two / "0.err").read_text()
 
 
-def test_resuming_by_another_number_of_processes_is_refused(
+def test_resuming_with_a_different_number_of_processes_is_refused(
     two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(two)
@@ -261,7 +261,7 @@ def test_resuming_by_another_number_of_processes_is_refused(
     assert "\n" not in str(raised.value)
 
 
-def test_a_killed_process_ends_the_others_with_one_line_and_leaves_a_checkpoint(
+def test_if_a_process_is_killed_the_others_exit_with_one_line_and_a_checkpoint_remains(
     tmp_path: Path, toy_config: MakeConfig
 ) -> None:
     (tmp_path / "toy.yaml").write_text(dump_config(toy_config(training={"epochs": 10_000})))
@@ -279,10 +279,11 @@ def test_a_killed_process_ends_the_others_with_one_line_and_leaves_a_checkpoint(
     assert len(checkpoint(tmp_path / "runs" / "toy")["of each process"]) == 2
 
 
-def test_a_process_leaves_only_when_gloo_has_let_go_of_its_messages(
+def test_a_process_exits_only_after_gloo_has_released_its_messages(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    held: list[torch.Tensor] = []  # as gloo's threads hold a message for a while after its arrival
+    # gloo's threads keep a reference to a message for a while after it arrives.
+    held: list[torch.Tensor] = []
     monkeypatch.setattr(distributed, "all_reduce", lambda message, _: held.append(message))
     worker = DistributedWorker(distributed.HashStore(), rank=0, size=2)
     with worker.draining_messages():
@@ -291,12 +292,12 @@ def test_a_process_leaves_only_when_gloo_has_let_go_of_its_messages(
     assert held == []
 
 
-def test_an_error_that_names_gloo_is_not_a_lost_process() -> None:
+def test_an_error_that_mentions_gloo_is_not_taken_for_a_lost_process() -> None:
     assert _is_lost_connection(RuntimeError("[gloo] Connection closed by peer"))
     assert not _is_lost_connection(UserError("runs/igloo: already exists"))
 
 
-def test_a_mistake_is_reported_once(two: Path) -> None:
+def test_an_error_of_all_processes_is_reported_once(two: Path) -> None:
     endings = "".join((two / f"{rank}.out").read_text() for rank in "01")
     assert endings.count("mistaken ended by UserError('model.max_length") == 1
     assert endings.count("mistaken ended by SystemExit(2)") == 1
@@ -311,7 +312,9 @@ def test_wrong_torchrun_variables_are_reported_in_one_line(monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-def test_torchrun_starts_kills_and_resumes(tmp_path: Path, toy_config: MakeConfig) -> None:
+def test_training_by_torchrun_can_be_killed_and_resumed(
+    tmp_path: Path, toy_config: MakeConfig
+) -> None:
     (tmp_path / "toy.yaml").write_text(dump_config(toy_config(training={"epochs": 10_000})))
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     command = [*torchrun, "--nproc-per-node=2", "-m", "nmt", "--", "train"]

@@ -29,7 +29,7 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_takes_two_updates_on_the_largest_batch_and_some_on_others(
+def test_performs_two_updates_on_the_largest_batch_and_some_on_others(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = toy_config(training={"accumulate": 3, "batch_tokens": 300})
@@ -50,11 +50,11 @@ def test_takes_two_updates_on_the_largest_batch_and_some_on_others(
 
     monkeypatch.setattr(Validator, "measure", watched_measure)
     found = dry_run(config)
-    assert len(validated) == 2  # their memory counts, too
+    assert len(validated) == 2  # to include their memory
     assert {len(batches) for batches in taken[:-1]} == {3}
     batch = taken[0][0]
     assert taken[1] == taken[0]
-    # And some of other sizes, to include their memory.
+    # Other sizes follow, to include their memory.
     assert len({each.source.shape for batches in taken for each in batches}) > 1
     assert found.batch == (*batch.source.shape, batch.target_in.shape[1])
     assert found.tokens == 3 * batch.tokens
@@ -63,15 +63,15 @@ def test_takes_two_updates_on_the_largest_batch_and_some_on_others(
     model = Transformer(config.model, tokenizers.source.size, tokenizers.target.size)
     assert found.parameters == count_parameters(model)
     assert found.peak_memory is not None
-    assert 50 * 2**20 < found.peak_memory < 2**36  # PyTorch alone takes more than the first
+    assert 50 * 2**20 < found.peak_memory < 2**36  # PyTorch alone takes more than 50 MiB
     assert 0 < found.update_seconds < 60
     assert 0 < found.decode_seconds < 60
 
 
-def test_validates_translations_as_long_as_their_sources(
+def test_validation_limits_translations_to_the_length_of_their_sources(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An untrained model would go on to the usual limit, which a trained one does not reach."""
+    """An untrained model would decode up to the usual limit, which a trained one rarely reaches."""
     lengths = []
     search = PyTorchSearch.__call__
 
@@ -81,7 +81,7 @@ def test_validates_translations_as_long_as_their_sources(
 
     monkeypatch.setattr(PyTorchSearch, "__call__", watched)
     dry_run(toy_config(decoding={"max_length_factor": 50, "max_length_extra": 50}))
-    *validations, alone = filter(None, lengths)  # without searches of no sentence
+    *validations, alone = filter(None, lengths)  # without empty searches
     pairs = [pair for sentences in validations for pair in sentences]
     assert len(pairs) == 2 * 16  # all validation pairs, twice
     assert all(limit <= length for length, limit in pairs)  # the length includes <eos>
@@ -95,7 +95,7 @@ def test_validates_translations_as_long_as_their_sources(
         ({"epochs": 400, "max_updates": 7}, "training.max_updates"),
     ],
 )
-def test_the_estimate_is_the_labels_of_all_updates_at_the_measured_speed(
+def test_the_estimated_time_is_the_number_of_labels_divided_by_the_measured_speed(
     toy_config: MakeConfig, limits: dict[str, object], limit: str
 ) -> None:
     config = toy_config(training=limits)
@@ -120,17 +120,17 @@ def test_the_estimate_is_the_labels_of_all_updates_at_the_measured_speed(
     ("max_minutes", "expected"),
     [
         (2.0, (60, 2.0, "training.max_minutes")),
-        (0.001, (1, 0.001, "training.max_minutes")),  # a training takes one update at least
+        (0.001, (1, 0.001, "training.max_minutes")),  # training performs at least one update
         (30.0, (600, 20.0, "training.epochs")),
     ],
 )
-def test_a_limit_in_minutes_bounds_the_updates(
+def test_a_time_limit_limits_the_updates(
     max_minutes: float, expected: tuple[int, float, str]
 ) -> None:
     trainer = SimpleNamespace(
         settings=TrainingConfig(max_minutes=max_minutes),
         last_update=600,
-        plan=SimpleNamespace(tokens=6000),  # 100 an update
+        plan=SimpleNamespace(tokens=6000),  # 100 per update
         updates_an_epoch=60,
     )
     assert _estimate(trainer, tokens_per_second=50) == expected  # type: ignore[arg-type]
@@ -153,7 +153,7 @@ def test_no_run_is_left_behind_and_prepared_data_is_reused(toy_config: MakeConfi
         ((600.0, 900.0), 0.1, 2**30, "cuda", ["about 10.0 h to 15.0 h", "1,024 MiB of the GPU"]),
     ],
 )
-def test_prints_units_that_fit(
+def test_values_are_shown_in_suitable_units(
     minutes: tuple[float, float], busy: float, memory: int | None, device: str, parts: list[str]
 ) -> None:
     found = DryRun(
@@ -184,7 +184,7 @@ def test_prints_units_that_fit(
     assert "times" not in str(replace(found, accumulate=1))
 
 
-def test_other_processes_at_work_are_noticed() -> None:
+def test_other_busy_processes_are_detected() -> None:
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
         with _watching_others() as busy:
             time.sleep(0.5)
@@ -192,7 +192,7 @@ def test_other_processes_at_work_are_noticed() -> None:
     assert busy[0] > 0.3
 
 
-def test_a_process_alone_notices_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_machine_is_not_reported_as_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     times = psutil.cpu_times()
     monkeypatch.setattr(psutil, "cpu_times", lambda: times)
     with _watching_others() as busy:
@@ -202,7 +202,7 @@ def test_a_process_alone_notices_no_others(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_divergence_is_detected(toy_config: MakeConfig) -> None:
     config = toy_config(training={"warmup_updates": 0})
-    # Beyond what the configuration allows, so that two updates are enough.
+    # Larger than the configuration allows, so that two updates are enough.
     rate = config.training.model_copy(update={"learning_rate": 1e30})
     wild = config.model_copy(update={"training": rate})
     with pytest.raises(UserError, match=r"diverged before update 2 .*lower training\.learning"):

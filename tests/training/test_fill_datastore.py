@@ -28,7 +28,7 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_training_ends_with_it_where_the_configuration_asks(toy_config: MakeConfig) -> None:
+def test_training_builds_the_datastore_if_configured(toy_config: MakeConfig) -> None:
     config = toy_config(decoding=NEIGHBOURS)
     run = train(config, Path("run"))
     prepared = prepare(config)
@@ -37,7 +37,7 @@ def test_training_ends_with_it_where_the_configuration_asks(toy_config: MakeConf
     model = load_translator(run, device=CPU).pytorch.models[0]
     store = Datastore.load(run.datastore, run.weights("best"), model)
 
-    assert len(store) == len(target.ids) + len(target)  # and each <eos>
+    assert len(store) == len(target.ids) + len(target)  # one position per piece and per <eos>
     pairs = np.arange(5)
     batch = Batch.from_ids(source.rows(pairs), target.rows(pairs))
     with torch.inference_mode():
@@ -45,14 +45,14 @@ def test_training_ends_with_it_where_the_configuration_asks(toy_config: MakeConf
         distances, tokens = store.nearest(hidden, 1)
     assert distances.max() < 1e-2
     same = tokens[:, 0] == batch.target_out.flatten()[batch.label_indices]
-    assert same.float().mean() > 0.95  # but where two positions are alike
+    assert same.float().mean() > 0.95  # except where two positions are equal
 
 
-def test_without_neighbours_there_is_none(toy_config: MakeConfig) -> None:
+def test_without_neighbours_no_datastore_is_built(toy_config: MakeConfig) -> None:
     assert not train(toy_config(), Path("run")).datastore.exists()
 
 
-def test_other_weights_take_its_place(toy_config: MakeConfig) -> None:
+def test_a_datastore_for_other_weights_replaces_it(toy_config: MakeConfig) -> None:
     config = toy_config(decoding=NEIGHBOURS, training={"average_decay": 0.5})
     run = train(config, Path("run"))
     load_translator(run, device=CPU)
@@ -66,7 +66,7 @@ def test_other_weights_take_its_place(toy_config: MakeConfig) -> None:
         load_translator(run, device=CPU)
 
 
-def test_going_on_with_a_finished_run_leaves_the_datastore_of_other_weights(
+def test_resuming_a_finished_run_keeps_the_datastore_of_other_weights(
     toy_config: MakeConfig,
 ) -> None:
     config = toy_config(decoding=NEIGHBOURS, training={"average_decay": 0.5, "max_updates": 2})
@@ -80,7 +80,7 @@ def test_going_on_with_a_finished_run_leaves_the_datastore_of_other_weights(
     load_translator(run, device=CPU)
 
 
-def test_data_prepared_again_from_another_corpus_meanwhile_is_refused(
+def test_a_corpus_that_changed_after_training_is_refused(
     toy_config: MakeConfig, toy_corpus: Path
 ) -> None:
     corpus = Path("corpus.tsv")
@@ -95,7 +95,7 @@ def test_data_prepared_again_from_another_corpus_meanwhile_is_refused(
     assert not run.datastore.exists()
 
 
-def test_a_corpus_too_large_is_refused_before_the_training(
+def test_a_corpus_too_large_is_refused_before_training(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_LARGEST", 1000)

@@ -1,4 +1,4 @@
-"""Limits of a training, and when validations and checkpoints are due."""
+"""Training limits, and when validations and checkpoints are due."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_each_limit_is_reached_at_its_value(
     assert reached_limit(TrainingConfig(epochs=99), Progress(**at)) == ""  # type: ignore[arg-type]
 
 
-def test_the_last_update_is_that_of_the_first_limit() -> None:
+def test_the_last_update_is_that_of_the_limit_reached_first() -> None:
     assert last_update(TrainingConfig(epochs=3), 10) == 30
     assert last_update(TrainingConfig(epochs=3, max_updates=40), 10) == 30
     assert last_update(TrainingConfig(epochs=3, max_updates=7), 10) == 7

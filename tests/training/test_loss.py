@@ -32,7 +32,9 @@ def literal_loss(model: Transformer, smoothing: float) -> float:
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_equals_the_equation_over_real_tokens(model: Transformer, smoothing: float) -> None:
+def test_the_loss_equals_the_equation_over_tokens_without_padding(
+    model: Transformer, smoothing: float
+) -> None:
     loss, plain = batch_loss(model, BATCH, smoothing)
     assert loss.item() == pytest.approx(literal_loss(model, smoothing), rel=1e-5)
     assert plain.item() == pytest.approx(literal_loss(model, 0.0), rel=1e-5)
@@ -40,7 +42,7 @@ def test_equals_the_equation_over_real_tokens(model: Transformer, smoothing: flo
     assert not plain.requires_grad
 
 
-def test_gives_the_gradient_of_the_librarys_smoothed_cross_entropy(model: Transformer) -> None:
+def test_the_gradient_equals_that_of_pytorchs_smoothed_cross_entropy(model: Transformer) -> None:
     batch_loss(model, BATCH, 0.1)[0].backward()  # type: ignore[no-untyped-call]
     ours = [parameter.grad for parameter in model.parameters()]
     model.zero_grad()
@@ -63,7 +65,7 @@ def test_r_drop_changes_nothing_without_dropout(model: Transformer) -> None:
         torch.testing.assert_close(one, other)
 
 
-def test_r_drop_is_what_two_passes_under_dropout_disagree_about() -> None:
+def test_r_drop_adds_the_weighted_divergence_of_two_passes() -> None:
     torch.manual_seed(0)
     sizes = {"d_model": 8, "heads": 2, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1}
     model = Transformer(ModelConfig(**sizes, dropout=0.5), 11, 11)
@@ -76,14 +78,14 @@ def test_r_drop_is_what_two_passes_under_dropout_disagree_about() -> None:
     assert twice - none == pytest.approx(2 * (once - none), rel=1e-4)
 
 
-def test_padding_does_not_count(model: Transformer) -> None:
+def test_padding_does_not_contribute_to_the_loss(model: Transformer) -> None:
     short = Batch.from_ids([[5, 6, 7]], [[9, 10]])
     long = Batch.from_ids([[8]], [[4, 5, 6, 7]])
     apart = batch_loss(model, short, 0.1)[0] + batch_loss(model, long, 0.1)[0]
     assert batch_loss(model, BATCH, 0.1)[0].item() == pytest.approx(apart.item(), rel=1e-5)
 
 
-def test_without_labels_there_is_nothing_to_learn(model: Transformer) -> None:
+def test_without_labels_loss_and_gradient_are_zero(model: Transformer) -> None:
     loss, plain = batch_loss(model, BATCH.without_labels(), 0.1)
     loss.backward()  # type: ignore[no-untyped-call]
     assert (loss.item(), plain.item()) == (0, 0)
@@ -92,7 +94,7 @@ def test_without_labels_there_is_nothing_to_learn(model: Transformer) -> None:
         assert not parameter.grad.any()
 
 
-def test_scores_count_right_guesses(model: Transformer) -> None:
+def test_scores_count_correct_predictions(model: Transformer) -> None:
     guesses = model(BATCH.source, BATCH.target_in).argmax(-1)
     labels = BATCH.target_out
     right = int(((guesses == labels) & (labels != 0)).sum())
@@ -102,7 +104,7 @@ def test_scores_count_right_guesses(model: Transformer) -> None:
     assert math.isfinite(scores.loss)
 
 
-def test_scores_of_a_few_rows_at_a_time_are_those_of_all(
+def test_scoring_in_chunks_does_not_change_the_scores(
     model: Transformer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = score_batch(model, BATCH)

@@ -19,7 +19,7 @@ def test_inverse_square_root_is_noams_schedule() -> None:
     )
 
 
-def test_noam_in_the_papers_words() -> None:
+def test_inverse_square_root_equals_the_papers_equation() -> None:
     # lrate = d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), equation 3
     d_model, warmup = 512, 4000
     config = TrainingConfig(learning_rate=(d_model * warmup) ** -0.5, warmup_updates=warmup)
@@ -35,7 +35,7 @@ def test_cosine_reaches_zero_at_the_last_update() -> None:
     assert last == pytest.approx(0.0)
 
 
-def test_constant_after_the_warm_up() -> None:
+def test_the_constant_schedule_keeps_the_rate_after_the_warm_up() -> None:
     assert rates(schedule="constant") == pytest.approx([0.001, 0.05, 0.1, 0.1, 0.1])
 
 
@@ -43,7 +43,7 @@ def test_constant_after_the_warm_up() -> None:
     ("name", "kind"),
     [("adam", torch.optim.Adam), ("adamw", torch.optim.AdamW), ("nadam", torch.optim.NAdam)],
 )
-def test_optimizers_take_the_configured_numbers(name: str, kind: type) -> None:
+def test_optimizers_use_the_configured_values(name: str, kind: type) -> None:
     config = TrainingConfig(optimizer=name, betas=(0.8, 0.95), epsilon=1e-6, weight_decay=0.01)  # type: ignore[arg-type]
     optimizer = make_optimizer(nn.Linear(2, 2), config)
     [group] = optimizer.param_groups
@@ -51,7 +51,7 @@ def test_optimizers_take_the_configured_numbers(name: str, kind: type) -> None:
     assert (group["betas"], group["eps"], group["weight_decay"]) == ((0.8, 0.95), 1e-6, 0.01)
 
 
-def test_average_follows_the_equation() -> None:
+def test_the_average_follows_the_equation() -> None:
     model = nn.Linear(1, 1, bias=False)
     nn.init.constant_(model.weight, 1.0)
     average = WeightAverage(model, decay=0.9)
@@ -60,7 +60,7 @@ def test_average_follows_the_equation() -> None:
     assert average.average[0].item() == pytest.approx(0.9 * 1.0 + 0.1 * 2.0)
 
 
-def test_average_forgets_the_beginning() -> None:
+def test_early_updates_have_a_lower_decay() -> None:
     model = nn.Linear(1, 1, bias=False)
     nn.init.constant_(model.weight, 1.0)
     average = WeightAverage(model, decay=0.9)
@@ -90,7 +90,7 @@ def step(
     scale.step(optimizer, [weight], clip_norm=1.0)
 
 
-def test_gradients_are_clipped_at_their_true_size() -> None:
+def test_gradients_are_unscaled_before_clipping() -> None:
     moved = []
     for dtype in (torch.float16, torch.float32):
         weight = nn.Parameter(torch.zeros(2))

@@ -30,7 +30,7 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def given(toy_config: MakeConfig, tmp_path: Path) -> Config:
-    """A configuration for other sentences, made of words that the toy corpus has."""
+    """A configuration for new sentences that consist of the toy corpus's words."""
     lines = [f"{s} {t2}\t{t} {g2}\n" for s, t in toy_pairs() for t2, g2 in (("Anna.", "Anna."),)]
     corpus = tmp_path / "other.tsv"
     corpus.write_text("".join(lines), encoding="utf-8")
@@ -44,14 +44,14 @@ def text(prepared: PreparedData) -> list[str]:
     return [prepared.tokenizers.source.decode(source[i].tolist()) for i in range(len(source))]
 
 
-def test_vocabularies_and_model_are_the_runs_and_the_rest_is_given(
+def test_vocabularies_and_model_come_from_the_run_and_the_rest_from_the_configuration(
     trained_run: RunFolder, given: Config
 ) -> None:
     config = config_from(trained_run, "best", given, ["training.epochs=1"])
     former = trained_run.config
     assert config.model == former.model
     assert config.tokenizer == former.tokenizer.model_copy(update={"run": trained_run.path})
-    assert config.data == given.data.model_copy(update={"lowercase": "none"})  # as the run reads
+    assert config.data == given.data.model_copy(update={"lowercase": "none"})  # as in the run
     assert config.training.learning_rate == LOW_PEAK
     assert config.training.epochs == 1
     run = train(config, "new")
@@ -59,7 +59,7 @@ def test_vocabularies_and_model_are_the_runs_and_the_rest_is_given(
         assert (run.data / name).read_bytes() == (trained_run.data / name).read_bytes()
 
 
-def test_the_first_weights_are_the_runs(trained_run: RunFolder, given: Config) -> None:
+def test_training_starts_from_the_runs_weights(trained_run: RunFolder, given: Config) -> None:
     config = config_from(trained_run, "last", given, ["training.learning_rate=1e-9"])
     assert config.training.learning_rate == 1e-9
     trained = load_file(train(config, "new").weights("last"))
@@ -67,11 +67,10 @@ def test_the_first_weights_are_the_runs(trained_run: RunFolder, given: Config) -
         torch.testing.assert_close(trained[name], weight, atol=1e-6, rtol=0)
 
 
-def test_a_fine_tuned_run_has_the_command_that_made_it(
-    trained_run: RunFolder, given: Config
-) -> None:
+def test_a_fine_tuned_run_records_its_command(trained_run: RunFolder, given: Config) -> None:
     run = train(config_from(trained_run, "last", given, [], mix=0.3), "new")
-    run.write_config(load_config(run.path / "config.yaml", ["training.epochs=9"]))  # as resuming
+    # As resuming does.
+    run.write_config(load_config(run.path / "config.yaml", ["training.epochs=9"]))
     options = f"--from {trained_run.path} --weights last --mix 0.3"
     assert ("", options) in run_facts(run)
     card = model_card(run, "best", "")
@@ -79,7 +78,9 @@ def test_a_fine_tuned_run_has_the_command_that_made_it(
     assert f"\nnmt train {options} --config" in card
 
 
-def test_without_a_configuration_it_continues_with_the_runs_corpus(trained_run: RunFolder) -> None:
+def test_without_a_configuration_training_continues_with_the_runs_corpus(
+    trained_run: RunFolder,
+) -> None:
     config = config_from(trained_run, "best", None, [])
     assert config.data == trained_run.config.data
     prepared = prepare(config, Path("data"))
@@ -87,7 +88,7 @@ def test_without_a_configuration_it_continues_with_the_runs_corpus(trained_run: 
         assert prepared.examples(split) == trained_run.examples(split)
 
 
-def test_a_share_of_each_epoch_is_the_former_corpus_without_its_held_out_pairs(
+def test_mix_adds_the_runs_corpus_without_its_held_out_pairs(
     trained_run: RunFolder, given: Config
 ) -> None:
     config = config_from(trained_run, "best", given, [], mix=0.3)
@@ -101,7 +102,7 @@ def test_a_share_of_each_epoch_is_the_former_corpus_without_its_held_out_pairs(
     assert not any(e.source in former for e in prepared.examples("test"))
 
 
-def test_how_the_vocabulary_fits_the_new_text_is_reported_before_training(
+def test_the_fit_of_the_vocabulary_is_reported_before_training(
     trained_run: RunFolder, given: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     train(config_from(trained_run, "best", given, []), "new")
@@ -110,7 +111,7 @@ def test_how_the_vocabulary_fits_the_new_text_is_reported_before_training(
     assert message.index("pieces per word") < message.index("parameters")
 
 
-def test_a_vocabulary_that_knows_too_little_is_refused(
+def test_a_vocabulary_with_low_coverage_is_refused(
     trained_run: RunFolder, given: Config, tmp_path: Path
 ) -> None:
     corpus = tmp_path / "greek.tsv"
@@ -131,7 +132,7 @@ def test_a_vocabulary_that_knows_too_little_is_refused(
         ("tokenizer.run=nowhere", "nowhere is not a run folder"),
     ],
 )
-def test_what_does_not_fit_the_run_is_refused(
+def test_settings_that_contradict_the_run_are_refused(
     trained_run: RunFolder, given: Config, override: str, message: str
 ) -> None:
     with pytest.raises(UserError, match=r"^[^\n]*$") as caught:
@@ -140,7 +141,7 @@ def test_what_does_not_fit_the_run_is_refused(
     assert not Path("new").exists()
 
 
-def test_dropout_may_be_another(trained_run: RunFolder, given: Config) -> None:
+def test_dropout_may_be_changed(trained_run: RunFolder, given: Config) -> None:
     config = config_from(trained_run, "best", given, ["model.dropout=0.3"])
     assert train(config, "new").config.model.dropout == 0.3
 
@@ -183,7 +184,7 @@ def test_corpora_without_weights_cannot_be_mixed(trained_run: RunFolder, given: 
         config_from(trained_run, "best", several, [], mix=0.5)
 
 
-def test_words_known_to_the_run_stay_known(
+def test_the_runs_known_words_stay_known(
     toy_config: MakeConfig, given: Config, tmp_path: Path
 ) -> None:
     former = train(toy_config(data={"carry_over": "all"}, training={"epochs": 1}), "former")

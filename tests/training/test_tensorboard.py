@@ -28,7 +28,7 @@ def scalars(run: RunFolder, tag: str) -> list[tuple[int, float]]:
     return [(event.step, event.value) for event in events.Scalars(tag)]
 
 
-def test_validations_are_written_over_a_resumption_too(toy_config: MakeConfig) -> None:
+def test_validations_are_written_across_a_resume(toy_config: MakeConfig) -> None:
     settings = {"tensorboard": True, "validate_updates": 2}
     train(toy_config(training={**settings, "max_updates": 4}), Path("run"))
     run = train(toy_config(training={**settings, "max_updates": 6}), Path("run"), resume=True)
@@ -41,7 +41,7 @@ def test_validations_are_written_over_a_resumption_too(toy_config: MakeConfig) -
         assert scalars(run, tag) == expected
 
 
-def test_what_was_written_beyond_the_checkpoint_is_shown_once(
+def test_values_after_the_last_checkpoint_are_not_duplicated_on_resume(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = toy_config(training={"tensorboard": True, "validate_updates": 2, "max_updates": 6})
@@ -64,7 +64,7 @@ def test_what_was_written_beyond_the_checkpoint_is_shown_once(
     assert scalars(run, "loss/validation") == expected
 
 
-def test_turned_on_while_resuming_it_shows_what_came_before(toy_config: MakeConfig) -> None:
+def test_enabling_it_on_resume_also_shows_earlier_values(toy_config: MakeConfig) -> None:
     train(toy_config(training={"validate_updates": 2, "max_updates": 4}), Path("run"))
     run = RunFolder(Path("run"))
     on = {"tensorboard": True, "validate_updates": 2}
@@ -93,12 +93,12 @@ def test_samples_are_shown_literally(tmp_path: Path) -> None:
         assert f"{text}  →  {text}\n" in shown
 
 
-def test_it_is_off_unless_asked_for(toy_config: MakeConfig) -> None:
+def test_tensorboard_is_off_by_default(toy_config: MakeConfig) -> None:
     train(toy_config(training={"max_updates": 1}), Path("run"))
     assert not Path("run/tensorboard").exists()
 
 
-def test_a_missing_library_is_reported_before_anything_is_done(
+def test_a_missing_library_is_reported_before_any_work(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmt.training.tensorboard.find_spec", lambda name: None)

@@ -41,7 +41,7 @@ def make_trainer(config: Config, folder: str = "run") -> Trainer:
 
 
 def saved(folder: str) -> dict[str, Tensor]:
-    """Return all numbers of a checkpoint, including those of optimizer and generators."""
+    """Return all tensors of a checkpoint, including those of the optimizer and the generators."""
     state = torch.load(Path(folder) / "checkpoint.pt", weights_only=True)
     tensors = dict(state["model"])
     for number, moments in state["optimizer"]["state"].items():
@@ -59,7 +59,7 @@ def assert_same(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
     assert different == []
 
 
-def test_a_training_on_a_cpu_keeps_its_memory(
+def test_training_on_a_cpu_keeps_freed_memory(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept: list[bool] = []
@@ -68,7 +68,7 @@ def test_a_training_on_a_cpu_keeps_its_memory(
     assert kept == [True]
 
 
-def test_learns_the_toy_corpus(trained_run: RunFolder) -> None:
+def test_training_learns_the_toy_corpus(trained_run: RunFolder) -> None:
     metrics = trained_run.read_metrics()
     assert metrics[-1]["bleu"] > 60
     assert metrics[-1]["loss"] < metrics[0]["loss"]
@@ -82,7 +82,7 @@ def test_a_metrics_line_is_complete(trained_run: RunFolder) -> None:
     assert line["samples"][0].keys() == {"source", "reference", "translation"}
 
 
-def test_the_translations_shown_are_of_different_sentences(
+def test_samples_are_translations_of_different_sentences(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trainer = make_trainer(toy_config(training={"max_updates": 1}))
@@ -99,7 +99,7 @@ def test_the_translations_shown_are_of_different_sentences(
 def test_training_loss_is_the_mean_over_all_tokens_since_the_last_validation(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without smoothing, the mean of what the updates returned, each weighted by its tokens."""
+    """Without smoothing, it is the mean of the losses of the updates, weighted by their tokens."""
     settings = {"label_smoothing": 0.0, "max_updates": 5, "validate_updates": 2, "accumulate": 2}
     trainer = make_trainer(toy_config(training=settings))
     steps: list[tuple[float, int]] = []
@@ -119,21 +119,21 @@ def test_training_loss_is_the_mean_over_all_tokens_since_the_last_validation(
         assert line["train_loss"] == pytest.approx(mean, rel=1e-5)
 
 
-def test_the_recorded_rate_is_the_one_that_the_optimizer_took(toy_config: MakeConfig) -> None:
+def test_the_recorded_learning_rate_is_that_of_the_optimizer(toy_config: MakeConfig) -> None:
     trainer = make_trainer(toy_config(training={"max_updates": 3}))
     trainer.run()
     [group] = trainer.state.optimizer.param_groups
     assert trainer.folder.read_metrics()[-1]["learning_rate"] == group["lr"] > 0
 
 
-def test_same_seed_same_weights_other_seed_others(toy_config: MakeConfig) -> None:
+def test_weights_depend_only_on_the_seed(toy_config: MakeConfig) -> None:
     for folder, seed in (("a", 1), ("b", 1), ("c", 2)):
         train(toy_config(training={"seed": seed, "max_updates": 3}), Path(folder))
     assert_same(saved("a"), saved("b"))
     assert not torch.equal(saved("a")["output.weight"], saved("c")["output.weight"])
 
 
-def test_r_drop_is_a_part_of_what_is_learned(toy_config: MakeConfig) -> None:
+def test_r_drop_affects_training(toy_config: MakeConfig) -> None:
     """Two runs, with R-Drop weighted nearly zero and fully, learn different weights."""
     for folder, r_drop in (("a", 1e-9), ("b", 1.0)):
         settings = {"max_updates": 3, "r_drop": r_drop, "precision": "float32"}
@@ -142,7 +142,7 @@ def test_r_drop_is_a_part_of_what_is_learned(toy_config: MakeConfig) -> None:
     assert not torch.allclose(one, other, atol=1e-4)
 
 
-def test_four_quarter_batches_give_the_gradient_of_the_whole(toy_config: MakeConfig) -> None:
+def test_accumulating_four_batches_gives_the_gradient_of_the_whole(toy_config: MakeConfig) -> None:
     trainer = make_trainer(toy_config(model={"dropout": 0.0}, training={"precision": "float32"}))
     source, target = trainer.prepared.sequences("train")
     sources = [source[i].tolist() for i in range(16)]
@@ -158,7 +158,7 @@ def test_four_quarter_batches_give_the_gradient_of_the_whole(toy_config: MakeCon
 
 
 def _gradient(trainer: Trainer, batches: list[Batch]) -> list[Tensor]:
-    """Return the gradients that an update steps with."""
+    """Return the gradients that the optimizer applies."""
     found: list[Tensor] = []
     step = trainer.state.optimizer.step
 
@@ -183,7 +183,7 @@ RESUMABLE = {
 
 
 @pytest.mark.parametrize("name", RESUMABLE)
-def test_resuming_equals_never_having_stopped(
+def test_resuming_is_exact(
     toy_config: MakeConfig, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sections = {section: dict(fields) for section, fields in RESUMABLE[name].items()}
@@ -201,14 +201,14 @@ def test_resuming_equals_never_having_stopped(
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_resuming_is_as_exact_by_several_threads(
+def test_resuming_is_exact_with_several_threads(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backward, "_LEAST_TOKENS", 1)
-    test_resuming_equals_never_having_stopped(toy_config, "average", monkeypatch)
+    test_resuming_is_exact(toy_config, "average", monkeypatch)
 
 
-def test_batches_drawn_ahead_of_a_gpu_are_those_of_a_cpu(toy_config: MakeConfig) -> None:
+def test_prefetched_batches_on_a_gpu_equal_those_on_a_cpu(toy_config: MakeConfig) -> None:
     sampled = toy_config(tokenizer={"sampling": 0.3}, training={"epochs": 3, "accumulate": 2})
     trainer = make_trainer(sampled)
 
@@ -233,7 +233,7 @@ def test_batches_drawn_ahead_of_a_gpu_are_those_of_a_cpu(toy_config: MakeConfig)
 
 
 def stop_after(monkeypatch: pytest.MonkeyPatch, updates: int) -> None:
-    """Press Ctrl-C during an update."""
+    """Interrupt training, as Ctrl-C does, during an update."""
     update = TrainingState.update
 
     def interrupted(self: TrainingState, batches: list[Batch]) -> Tensor:
@@ -250,7 +250,7 @@ def _without_time(folder: str) -> list[dict[str, object]]:
     return [{k: v for k, v in line.items() if k != "minutes"} for line in lines]
 
 
-def test_resuming_after_kill_9_equals_never_having_stopped(toy_config: MakeConfig) -> None:
+def test_resuming_after_kill_9_is_exact(toy_config: MakeConfig) -> None:
     config = toy_config(training={"epochs": 8, "checkpoint_updates": 5, "average_decay": 0.9})
     train(config, Path("whole"))
     Path("config.yaml").write_text(dump_config(config))
@@ -285,7 +285,7 @@ def test_ctrl_c_during_the_first_checkpoint_stops_after_the_first_update(
     assert "interrupted after update 1; continue with" in capsys.readouterr().out
 
 
-def test_killed_before_its_first_update_a_run_starts_again(
+def test_a_run_killed_before_its_first_update_can_restart(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = toy_config(training={"max_updates": 3})
@@ -313,7 +313,7 @@ def test_a_finished_run_is_unchanged(
     assert "reached training.max_updates 2" in capsys.readouterr().out
 
 
-def test_a_raised_limit_continues(toy_config: MakeConfig) -> None:
+def test_training_continues_with_a_raised_limit(toy_config: MakeConfig) -> None:
     train(toy_config(training={"max_updates": 2}), Path("run"))
     train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)
     assert RunFolder(Path("run")).read_metrics()[-1]["update"] == 4
@@ -356,7 +356,7 @@ def test_resuming_with_another_corpus_is_refused(toy_config: MakeConfig, toy_cor
         train(config, Path("run"), resume=True)
 
 
-def test_resuming_from_a_damaged_checkpoint_is_one_line(toy_config: MakeConfig) -> None:
+def test_a_damaged_checkpoint_is_reported_in_one_line(toy_config: MakeConfig) -> None:
     config = toy_config(training={"max_updates": 2})
     train(config, Path("run"))
     for checkpoint in Path("run").glob("checkpoint*"):
@@ -377,7 +377,7 @@ def test_resuming_without_a_checkpoint_mentions_the_weights(toy_config: MakeConf
 
 @pytest.mark.parametrize("moment", ["preparing", "copying"])
 @pytest.mark.parametrize("resume", [False, True])
-def test_a_run_killed_before_its_first_checkpoint_starts_again(
+def test_a_run_killed_before_its_first_checkpoint_can_restart(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, moment: str, resume: bool
 ) -> None:
     config = toy_config(training={"max_updates": 3})
@@ -396,7 +396,7 @@ def test_a_run_killed_before_its_first_checkpoint_starts_again(
     assert_same(whole, saved("run"))
 
 
-def test_interrupted_while_preparing_it_says_how_to_start_again(
+def test_an_interruption_while_preparing_shows_how_to_restart(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(config: Config) -> None:
@@ -408,7 +408,7 @@ def test_interrupted_while_preparing_it_says_how_to_start_again(
     assert "start again with\n  nmt train --resume --run 'a run'" in capsys.readouterr().out
 
 
-def test_what_fails_before_the_first_checkpoint_leaves_no_run_but_a_resumed_one_stays(
+def test_a_failure_before_the_first_checkpoint_deletes_a_new_run_but_not_a_resumed_one(
     toy_config: MakeConfig, toy_corpus: Path
 ) -> None:
     config = toy_config(data={"path": "own.tsv"}, training={"max_updates": 2})
@@ -423,13 +423,13 @@ def test_what_fails_before_the_first_checkpoint_leaves_no_run_but_a_resumed_one_
     train(config, Path("run"), resume=True)
 
 
-def test_stops_when_validations_stop_improving(toy_config: MakeConfig) -> None:
+def test_training_stops_when_validations_stop_improving(toy_config: MakeConfig) -> None:
     frozen = {"learning_rate": 1e-12, "validate_updates": 1, "patience": 3, "epochs": 9}
     train(toy_config(training=frozen), Path("run"))
     assert [line["update"] for line in RunFolder(Path("run")).read_metrics()] == [1, 2, 3, 4]
 
 
-def test_stops_after_its_minutes(toy_config: MakeConfig) -> None:
+def test_training_stops_after_max_minutes(toy_config: MakeConfig) -> None:
     train(toy_config(training={"epochs": 1000, "max_minutes": 0.01}), Path("run"))
     assert RunFolder(Path("run")).read_metrics()[-1]["epoch"] < 1000
 
@@ -437,7 +437,7 @@ def test_stops_after_its_minutes(toy_config: MakeConfig) -> None:
 def test_best_weights_are_those_of_the_best_validation(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The third of five validations is made the best; the weights of the others are no longer."""
+    """The third of five validations is made the best; its weights must be the saved ones."""
     config = toy_config(training={"best": "loss", "validate_updates": 1, "max_updates": 5})
     trainer = make_trainer(config)
     seen: list[dict[str, Tensor]] = []
@@ -456,7 +456,7 @@ def test_best_weights_are_those_of_the_best_validation(
     assert not torch.equal(seen[2]["output.weight"], seen[3]["output.weight"])
 
 
-def test_a_loss_that_is_not_a_number_stops_in_one_line(
+def test_a_loss_that_is_not_a_number_stops_training_with_an_error(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmt.training.console._REPORT_MINUTES", 0.0)
@@ -474,7 +474,7 @@ def test_averaged_weights_are_saved_and_differ_from_the_last(toy_config: MakeCon
     assert last != averaged
 
 
-def test_interrupting_the_last_validation_loses_nothing(
+def test_resuming_after_an_interruption_in_the_last_validation_is_exact(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = toy_config(training={"max_updates": 7, "validate_updates": 5})
@@ -528,13 +528,13 @@ def test_resuming_refuses_fields_that_the_saved_state_depends_on(
         train(toy_config(**changed), Path("run"), resume=True)
 
 
-def test_resuming_keeps_the_changed_limits_in_the_folder(toy_config: MakeConfig) -> None:
+def test_resuming_saves_the_changed_limits_in_the_run(toy_config: MakeConfig) -> None:
     train(toy_config(training={"max_updates": 2}), Path("run"))
     train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)
     assert RunFolder(Path("run")).config.training.max_updates == 4
 
 
-def test_two_trainings_cannot_share_a_folder(toy_config: MakeConfig) -> None:
+def test_a_run_in_training_cannot_be_resumed_by_another_process(toy_config: MakeConfig) -> None:
     config = toy_config(training={"max_updates": 2})
     train(config, Path("run"))
     with (
@@ -544,8 +544,8 @@ def test_two_trainings_cannot_share_a_folder(toy_config: MakeConfig) -> None:
         train(config, Path("run"), resume=True)
 
 
-def test_of_two_trainings_that_begin_together_one_is_refused(toy_config: MakeConfig) -> None:
-    """The other holds the folder, and has not written into it yet."""
+def test_of_two_concurrent_starts_one_is_refused(toy_config: MakeConfig) -> None:
+    """The other process has locked the folder, but not written to it yet."""
     with (
         RunFolder(Path("run")).held(),
         pytest.raises(UserError, match="another process is training"),
@@ -554,7 +554,7 @@ def test_of_two_trainings_that_begin_together_one_is_refused(toy_config: MakeCon
     assert [path.name for path in Path("run").iterdir()] == [".lock"]
 
 
-def test_a_model_that_cannot_hold_the_data_leaves_no_run(toy_config: MakeConfig) -> None:
+def test_a_max_length_too_short_for_the_data_leaves_no_run(toy_config: MakeConfig) -> None:
     with pytest.raises(UserError, match=r"model\.max_length"):
         train(toy_config(model={"max_length": 4}), Path("run"))
     assert not Path("run").exists()
@@ -571,7 +571,7 @@ def test_diverged_weights_are_never_saved(toy_config: MakeConfig) -> None:
     assert sorted(trainer.folder.path.iterdir()) == before
 
 
-def test_what_is_skipped_is_counted_on_the_console(
+def test_skipped_pairs_and_updates_are_reported(
     toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trainer = make_trainer(toy_config(model={"max_length": 12}))
@@ -588,7 +588,7 @@ def test_what_is_skipped_is_counted_on_the_console(
     assert "3 updates skipped" in capsys.readouterr().out
 
 
-def test_stops_when_validation_reaches_the_target(toy_config: MakeConfig) -> None:
+def test_training_stops_when_validation_reaches_the_target(toy_config: MakeConfig) -> None:
     settings = {"validate_updates": 1, "max_updates": 4, "target_bleu": 40}
     trainer = make_trainer(toy_config(training=settings))
     bleu = iter([0.0, 50.0, 49.0, 60.0])
@@ -599,7 +599,7 @@ def test_stops_when_validation_reaches_the_target(toy_config: MakeConfig) -> Non
 
 
 @pytest.mark.parametrize(("seconds", "times"), [(0.0, 2), (600.0, 1)])
-def test_the_time_left_is_printed_at_the_start_and_after_each_validation_but_the_last(
+def test_the_remaining_time_is_printed_at_the_start_and_after_each_validation_except_the_last(
     toy_config: MakeConfig,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -613,7 +613,7 @@ def test_the_time_left_is_printed_at_the_start_and_after_each_validation_but_the
     assert printed == times
 
 
-def test_points_of_the_curve_are_recorded_once_over_a_resumption(
+def test_curve_points_are_not_duplicated_on_resume(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmt.training.trainer.POINT_UPDATES", 2)
@@ -633,7 +633,7 @@ def test_points_of_the_curve_are_recorded_once_over_a_resumption(
     checkpoint = torch.load("killed/checkpoint.pt", weights_only=True)
     assert checkpoint["progress"]["updates"] == 3
     with Path("killed/updates.jsonl").open("a") as file:
-        file.write('{"update": 6, "lo')  # as where the machine was switched off
+        file.write('{"update": 6, "lo')  # as after a power failure
     train(config, Path("killed"), resume=True)
     points = RunFolder(Path("whole")).read_updates()
     assert [point["update"] for point in points] == [2, 4, 6, 8]
@@ -661,13 +661,15 @@ def test_dropout_differs_between_updates_and_between_accumulated_batches(
     batch = trainer.plan.largest()
     single = [trainer.state.update([batch]).item() for _ in range(3)]
     assert len(set(single)) == 3
-    trainer.state.progress.updates -= 1  # again, with another batch behind it
+    trainer.state.progress.updates -= 1  # the same update again, with a second batch
     both = trainer.state.update([batch, batch]).item()
     assert both != pytest.approx(single[-1], rel=1e-5)
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_products_are_of_the_configured_precision(toy_config: MakeConfig, precision: str) -> None:
+def test_matrix_products_use_the_configured_precision(
+    toy_config: MakeConfig, precision: str
+) -> None:
     trainer = make_trainer(toy_config(training={"precision": precision}))
     seen: set[torch.dtype] = set()
     inner = trainer.state.model.encoder_layers()[0].feed_forward.inner
@@ -681,7 +683,7 @@ def test_products_are_of_the_configured_precision(toy_config: MakeConfig, precis
         assert seen == {getattr(torch, precision)}
 
 
-def test_unused_memory_is_returned_now_and_then(
+def test_unused_memory_is_returned_periodically(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     returned: list[int] = []

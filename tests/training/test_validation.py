@@ -1,4 +1,4 @@
-"""Validation on the whole split, or on a subset spread evenly over it."""
+"""Validation on the whole split, or on an evenly spaced subset."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,11 +23,13 @@ from nmt.training.validation import Validator, spread
         (7, 3, [0, 2, 4]),
     ],
 )
-def test_pairs_are_spread_evenly(count: int, wanted: int | None, expected: list[int]) -> None:
+def test_validation_pairs_are_selected_evenly(
+    count: int, wanted: int | None, expected: list[int]
+) -> None:
     assert list(spread(count, wanted)) == expected
 
 
-def test_the_loss_and_the_translations_are_of_the_same_pairs(
+def test_loss_and_translations_use_the_same_pairs(
     toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -42,7 +44,7 @@ def test_the_loss_and_the_translations_are_of_the_same_pairs(
     assert sorted(lengths) == expected
 
 
-def test_translations_are_greedy_even_where_decoding_samples(
+def test_validation_is_greedy_even_if_decoding_samples(
     toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
