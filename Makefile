@@ -42,7 +42,7 @@ docs: $(DEV)  ## update the values in docs/how-it-works.md and build the documen
 	$(BIN)/python scripts/how_it_works.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
-# Other interpreters than the oldest and newest on the PATH: make package PYTHONS="python3.12"
+# Other interpreters than the oldest and newest on the PATH and in pyenv: make package PYTHONS="python3.12"
 package: $(DEV)  ## build wheel and sdist, and try both in empty environments outside the clone
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist

@@ -3,8 +3,9 @@
     make package
     python scripts/check_package.py dist python3.10 python3.13
 
-Without interpreters: the oldest and the newest that the PATH offers. In each environment `nmt`
-trains and translates in an empty folder, and mypy checks a program that uses the package.
+Without interpreters: the oldest and the newest on the PATH or installed by pyenv. In each
+environment `nmt` trains and translates in an empty folder, and mypy checks a program that uses the
+package.
 """
 
 import os
@@ -59,9 +60,15 @@ def run(folder: Path, *command: str) -> None:
 
 
 def interpreters() -> list[str]:
-    """Return the oldest and the newest supported Python on the PATH."""
+    """Return the oldest and the newest supported Python on the PATH or installed by pyenv."""
     names = [f"python3.{minor}" for minor in range(OLDEST, NEWEST)]
-    found = [name for name in names if _works(name)] or [sys.executable]
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = [
+        candidate
+        for name in names
+        for candidate in (name, *map(str, sorted(pyenv.glob(f"*/bin/{name}"))))
+        if _works(candidate)
+    ] or [sys.executable]
     return list(dict.fromkeys([found[0], found[-1]]))
 
 

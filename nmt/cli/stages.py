@@ -194,9 +194,10 @@ def _print_next_steps(run: "RunFolder") -> None:
         typer.echo(f"ended early      {field} was reached while the loss was still falling")
         typer.echo(f"continue with    nmt train --resume --run {quoted} --set {field}=…")
     samples = metrics[-1]["samples"] if metrics else []
-    if samples:  # preferably a sentence that it translates correctly
+    if samples:  # preferably a sentence that it translates correctly and that is easy to quote
         right = [s for s in samples if s["translation"] == s["reference"]]
-        tag, sentence = tag_and_text(run.config.data, (right or samples)[0]["source"])
+        sample = min(right or samples, key=lambda s: "'" in s["source"])
+        tag, sentence = tag_and_text(run.config.data, sample["source"])
         option = f" --tag {tag}" if tag else ""
         command = f"nmt translate --run {quoted}{option} {shlex.quote(sentence)}"
         typer.echo(f"translate with   {shown(command)}")
