@@ -10,7 +10,9 @@ import pytest
 from nmt.cli import completing
 
 
-def test_configs_fields_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_configs_fields_and_runs_are_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sample-mine.yaml").write_text("data: {}")
     (tmp_path / "runs" / "first").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""`nmt config`: fields explained, schemas and new configurations."""
+"""`nmt config`: descriptions of fields, the schema, and new configurations."""
 
 import json
 from pathlib import Path
@@ -14,14 +14,14 @@ from nmt.shipped import SHIPPED_CONFIGS
 runner = CliRunner()
 
 
-def test_fields_of_one_section_and_one_field() -> None:
+def test_fields_can_be_limited_to_a_section_or_a_field() -> None:
     printed = runner.invoke(app, ["config", "fields", "tokenizer"]).stdout
     assert "tokenizer.kind" in printed
     assert "model." not in printed
     assert [name for name, *_ in describe_fields("model.norm")] == ["model.norm"]
 
 
-def test_descriptions_fit_80_columns_and_break_no_word() -> None:
+def test_descriptions_are_wrapped_at_80_columns_between_words() -> None:
     printed = runner.invoke(app, ["config", "fields"]).stdout
     lines = [line for line in printed.splitlines() if line.startswith("    ")]
     assert max(map(len, lines)) <= 80
@@ -29,12 +29,12 @@ def test_descriptions_fit_80_columns_and_break_no_word() -> None:
     assert {word for line in lines for word in line.split()} <= words
 
 
-def test_an_unknown_field_is_reported_with_the_nearest() -> None:
+def test_an_unknown_field_gets_a_suggestion() -> None:
     done = runner.invoke(app, ["config", "fields", "trainin"])
     assert "there is no section or field trainin; did you mean training?" in str(done.exception)
 
 
-def test_the_schema_knows_every_field() -> None:
+def test_the_schema_describes_the_fields() -> None:
     schema = json.loads(runner.invoke(app, ["config", "schema"]).stdout)
     assert set(schema["properties"]) == set(Config.model_fields)
     training = schema["$defs"]["TrainingConfig"]
@@ -43,7 +43,7 @@ def test_the_schema_knows_every_field() -> None:
     assert training["additionalProperties"] is False
 
 
-def test_the_shipped_schema_is_current() -> None:
+def test_the_shipped_schema_is_up_to_date() -> None:
     shipped = (SHIPPED_CONFIGS / "schema.json").read_text(encoding="utf-8")
     printed = runner.invoke(app, ["config", "schema"]).stdout
     assert shipped == printed, "run: nmt config schema > configs/schema.json"
@@ -59,7 +59,9 @@ def test_a_new_configuration_names_the_schema(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", shipped_configs(), ids=lambda path: path.stem)
-def test_a_new_configuration_is_the_same_with_comments(path: Path, tmp_path: Path) -> None:
+def test_a_new_configuration_equals_the_shipped_one_plus_comments(
+    path: Path, tmp_path: Path
+) -> None:
     printed = runner.invoke(app, ["config", "new", str(path)]).stdout
     (tmp_path / "mine.yaml").write_text(printed, encoding="utf-8")
     assert load_config(tmp_path / "mine.yaml") == load_config(path)
@@ -67,7 +69,7 @@ def test_a_new_configuration_is_the_same_with_comments(path: Path, tmp_path: Pat
     assert printed.splitlines()[1].startswith("# nmt train --config mine.yaml")
 
 
-def test_a_new_configuration_needs_one_of_two() -> None:
+def test_config_new_needs_either_a_configuration_or_a_corpus() -> None:
     for arguments in ([], ["sample", "--corpus", "x.tsv"]):
         done = runner.invoke(app, ["config", "new", *arguments])
         assert "give either a configuration to start from, or --corpus FILE" in str(done.exception)

@@ -49,14 +49,14 @@ def test_test_sets_are_listed_by_direction() -> None:
 
 
 @pytest.mark.parametrize("languages", ["en", "en-en", "-", "en_de"])
-def test_odd_languages_are_refused(languages: str) -> None:
+def test_invalid_language_pairs_are_refused(languages: str) -> None:
     result = runner.invoke(app, ["corpora", "-l", languages])
     assert isinstance(result.exception, UserError)
 
 
 @pytest.fixture
 def test_sets(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Example]]:
-    """Two test sets of sentences that the run has learned."""
+    """Two test sets, with sentences that the run has learned."""
     sets = {
         "first": [Example("Anna sings today.", "Anna singt heute.", False)],
         "second": [Example("Ben reads often.", "Ben liest oft.", False)] * 2,
@@ -67,7 +67,7 @@ def test_sets(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Example]]:
 
 
 @pytest.mark.usefixtures("test_sets")
-def test_several_test_sets_are_one_table(trained_run: RunFolder) -> None:
+def test_several_test_sets_are_reported_in_one_table(trained_run: RunFolder) -> None:
     command = ["evaluate", "--run", str(trained_run.path), "--test-set", "first, second"]
     result = runner.invoke(app, command)
     lines = result.stdout.splitlines()

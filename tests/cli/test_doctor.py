@@ -11,7 +11,7 @@ from nmt.cli import doctor
 from nmt.cli.app import app
 
 
-def test_one_page_of_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_prints_one_page(monkeypatch: pytest.MonkeyPatch) -> None:
     present = doctor.find_spec
     monkeypatch.setattr(
         doctor, "find_spec", lambda name: None if name == "matplotlib" else present(name)
@@ -27,6 +27,6 @@ def test_one_page_of_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(facts) < 30
 
 
-def test_the_extras_it_names_exist() -> None:
+def test_named_extras_exist() -> None:
     declared = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     assert all(f"\n{extra} = [" in declared for extra in doctor.EXTRAS.values())

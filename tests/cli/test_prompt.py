@@ -1,4 +1,4 @@
-"""The prompt: sentences and commands, as typed."""
+"""The prompt: sentences and commands that a user types."""
 
 import shutil
 import sys
@@ -64,7 +64,7 @@ def test_an_invalid_beam_is_reported_and_the_prompt_continues(
     assert translator.decoding == before
 
 
-def test_help_and_unknown_commands(
+def test_help_and_unknown_commands_print_only_to_stderr(
     translator: Translator, run: RunFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     converse(translator, run, None, lines=[":help", ":sing"])
@@ -83,10 +83,10 @@ def test_attention_of_the_last_sentence_is_drawn(
     assert (run.path / "pictures" / "attention-clearest.png").stat().st_size > 5000
 
 
-def test_a_terminal_has_editing_and_a_history(
+def test_the_prompt_supports_editing_and_a_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A correction by backspace; Ctrl-D ends; the next session finds the line."""
+    """Backspace corrects, Ctrl-D ends the session, and the line is saved for the next one."""
     monkeypatch.setattr("platformdirs.user_state_path", lambda _: tmp_path / "state")
     monkeypatch.setattr("prompt_toolkit.output.create_output", lambda stdout: DummyOutput())
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

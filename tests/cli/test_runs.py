@@ -32,7 +32,7 @@ def test_runs_as_json_are_complete(run: Path) -> None:
     assert found["changed"] == shown["changed"]
 
 
-def test_in_a_pipe_a_run_is_one_line(run: Path) -> None:
+def test_in_a_pipe_each_run_is_printed_on_one_line(run: Path) -> None:
     name = "a-name-that-is-much-too-long-for-a-column-" * 3
     run.rename(run.with_name(name))
     head, line = runner.invoke(app, ["runs"]).stdout.splitlines()
@@ -51,7 +51,7 @@ def test_on_a_terminal_the_table_fits_its_width(run: Path, monkeypatch: pytest.M
     assert "BLEU" in lines[0]
 
 
-def test_show_as_json(run: Path) -> None:
+def test_show_prints_json(run: Path) -> None:
     found = json.loads(runner.invoke(app, ["show", "--json"]).stdout)
     assert found["path"] == "runs/first"
     assert found["settings"]["model"]["d_model"] == 64
@@ -92,7 +92,7 @@ def test_file_contents_cannot_inject_control_characters(run: Path) -> None:
         assert max(map(len, found.stdout.splitlines())) < 4000
 
 
-def test_rm_asks(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rm_asks_for_confirmation(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nmt.cli.runs._can_ask", lambda: True)
     runner.invoke(app, ["rm", "runs/first"], input="n\n")
     assert run.exists()
@@ -101,7 +101,7 @@ def test_rm_asks(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not run.exists()
 
 
-def test_rm_deletes_nothing_without_a_terminal_to_ask_on(run: Path) -> None:
+def test_rm_without_a_terminal_deletes_nothing(run: Path) -> None:
     done = runner.invoke(app, ["rm", "runs/first"])
     assert isinstance(done.exception, UserError)
     assert "add --yes" in str(done.exception)
@@ -110,7 +110,7 @@ def test_rm_deletes_nothing_without_a_terminal_to_ask_on(run: Path) -> None:
     assert list(Path("runs").iterdir()) == []
 
 
-def test_rm_deletes_nothing_but_runs(run: Path) -> None:
+def test_rm_deletes_only_runs(run: Path) -> None:
     Path("precious").mkdir()
     done = runner.invoke(app, ["rm", "--yes", "runs/first", "precious"])
     assert "precious: not a run folder" in str(done.exception)
@@ -118,7 +118,7 @@ def test_rm_deletes_nothing_but_runs(run: Path) -> None:
     assert Path("precious").exists()
 
 
-def test_rm_keeps_a_run_that_is_being_trained(run: Path) -> None:
+def test_rm_refuses_a_run_in_training(run: Path) -> None:
     with RunFolder(run).held():
         done = runner.invoke(app, ["rm", "--yes", "runs/first"])
     assert "another process is training here" in str(done.exception)

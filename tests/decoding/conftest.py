@@ -28,7 +28,7 @@ class ScriptedState:
 class ScriptedModel:
     """Stands in for a Transformer; `script` gives the next token's probabilities.
 
-    script: (source ids, target tokens without <sos>) → {token: probability}, the rest being 0
+    script: (source ids, target tokens without <sos>) → {token: probability}; others have 0
     rows: how many rows each step had
     """
 
@@ -56,7 +56,7 @@ class ScriptedModel:
 
 @pytest.fixture
 def scripted() -> type[ScriptedModel]:
-    """The class of hand-made models."""
+    """The class of scripted models."""
     return ScriptedModel
 
 
@@ -96,7 +96,7 @@ def make_random_model(
 
 @pytest.fixture
 def random_model() -> Callable[..., Transformer]:
-    """Return a function that makes a tiny model with random weights, in evaluation mode."""
+    """Return a function that creates a tiny model with random weights, in evaluation mode."""
     return make_random_model
 
 
@@ -108,5 +108,5 @@ def make_random_sources(count: int, seed: int, size: int = 11) -> list[list[int]
 
 @pytest.fixture
 def random_sources() -> Callable[..., list[list[int]]]:
-    """Return a function that makes ids of random sentences of different lengths."""
+    """Return a function that creates ids of random sentences of different lengths."""
     return make_random_sources

@@ -23,7 +23,7 @@ WORDS = WordTokenizer("whitespace", "en", Vocabulary([*SPECIALS, "a", "b"]))
 A, B = WORDS.encode("a b")
 
 
-def test_names_and_verbs_are_aligned_by_a_model_that_has_learned_them(
+def test_a_trained_model_aligns_names_and_verbs(
     trained_run: RunFolder,
 ) -> None:
     translator = load_translator(trained_run, engine="pytorch", device="cpu")
@@ -47,7 +47,7 @@ def test_word_numbers_continue_across_the_parts_of_a_line(trained_run: RunFolder
     assert pairs == sorted((s + 3 * i, t + 3 * i) for s, t in once for i in range(20))
 
 
-def test_a_part_without_a_translation_does_not_shift_later_words(
+def test_an_untranslated_sentence_does_not_shift_later_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     parts = [
@@ -73,7 +73,7 @@ def test_a_target_word_is_aligned_by_the_sum_over_its_pieces() -> None:
     assert _pairs(weights, [0, 1, 1], [0, 1, 2]) == [(0, 0), (1, 1)]
 
 
-def test_a_tag_is_no_word() -> None:
+def test_a_tag_is_not_a_word() -> None:
     assert _words(WORDS, [TAGS[0], "a", "b"]) == [-1, 0, 1]
     weights = torch.tensor([[0.8, 0.1, 0.1, 0.0], [0.1, 0.2, 0.6, 0.1]])
     assert _pairs(weights, [-1, 0, 1], [0, 1]) == [(1, 1)]
@@ -88,5 +88,5 @@ def test_ensembles_are_refused(random_model: Callable[..., Transformer]) -> None
         align(translator, "a b")
 
 
-def test_pairs_are_written_as_pharaoh_does() -> None:
+def test_pairs_are_written_in_pharaoh_format() -> None:
     assert format_pairs([(0, 0), (1, 2)]) == "0-0 1-2"

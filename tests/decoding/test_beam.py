@@ -36,7 +36,7 @@ def test_a_beam_of_one_is_greedy_search(seed, changes, random_model, random_sour
     greedy = greedy_search(model, pad(sources), limits, alpha=0.6)
     beam = beam_search(model, pad(sources), limits, beam_size=1, alpha=0.6)
 
-    assert len({tuple(h.ids) for h in greedy}) > 20  # or the test would show little
+    assert len({tuple(h.ids) for h in greedy}) > 20  # or the test would prove little
     for expected, [found] in zip(greedy, beam, strict=True):
         assert found.ids == expected.ids
         assert found.complete == expected.complete
@@ -81,17 +81,17 @@ def test_an_exhaustive_beam_equals_enumeration(alpha, limit, random_model):
         assert [h.complete for h in found] == [len(h.ids) < limit for h in found]
 
 
-def test_a_better_hypothesis_is_found_after_the_first_has_ended(scripted):
+def test_a_better_hypothesis_is_found_after_the_first_is_finished(scripted):
     script = {(): {A: 0.6, EOS: 0.4}, (A,): {EOS: 0.9, B: 0.1}}
     model = scripted(lambda source, prefix: script.get(prefix, {EOS: 1.0}))
 
     [[found]] = beam_search(model, ONE, torch.tensor([5]), beam_size=3, alpha=0.0)
 
-    assert found.ids == [A]  # 0.54, though <eos> alone ended at 0.4 a step before
+    assert found.ids == [A]  # 0.54; the empty hypothesis was finished a step earlier with 0.4
     assert found.log_probability == pytest.approx(math.log(0.54))
 
 
-def test_a_longer_hypothesis_may_win_by_the_length_penalty(scripted):
+def test_a_longer_hypothesis_may_win_with_the_length_penalty(scripted):
     script = {(): {A: 0.45, EOS: 0.55}}
     model = scripted(
         lambda source, prefix: script.get(prefix, {A: 1.0} if len(prefix) < 5 else {EOS: 1.0})
@@ -104,7 +104,7 @@ def test_a_longer_hypothesis_may_win_by_the_length_penalty(scripted):
     assert found[1].score == pytest.approx(math.log(0.55))
 
 
-def test_a_hypothesis_that_begins_badly_survives_in_a_beam_of_two(scripted):
+def test_a_beam_of_two_keeps_a_hypothesis_with_a_less_probable_start(scripted):
     script = {(): {A: 0.6, B: 0.4}, (A,): {EOS: 0.5, A: 0.5}, (B,): {EOS: 1.0}}
     model = scripted(lambda source, prefix: script.get(prefix, {EOS: 1.0}))
 
@@ -115,7 +115,7 @@ def test_a_hypothesis_that_begins_badly_survives_in_a_beam_of_two(scripted):
     assert found.ids == [B]
 
 
-def test_the_search_ends_when_as_many_hypotheses_have_ended_as_the_beam_is_wide(scripted):
+def test_the_search_ends_when_beam_size_hypotheses_are_finished(scripted):
     model = scripted(lambda source, prefix: {EOS: 0.6, A: 0.4})
 
     [found] = beam_search(model, ONE, torch.tensor([50]), beam_size=3, alpha=0.0, n_best=3)
@@ -124,16 +124,16 @@ def test_the_search_ends_when_as_many_hypotheses_have_ended_as_the_beam_is_wide(
     assert len(model.rows) == 3
 
 
-def test_the_search_continues_while_the_best_candidate_has_never_ended(scripted):
+def test_the_search_continues_while_an_unfinished_hypothesis_may_win(scripted):
     model = scripted(lambda source, prefix: {A: 0.9, EOS: 0.1} if len(prefix) < 4 else {EOS: 1.0})
 
     [[found]] = beam_search(model, ONE, torch.tensor([50]), beam_size=2, alpha=0.0)
 
     assert found.ids == [A] * 4
-    assert len(model.rows) == 5  # two had ended after two steps
+    assert len(model.rows) == 5  # two hypotheses were finished after two steps
 
 
-def test_no_output_ends_before_it_holds_what_is_required(scripted):
+def test_no_output_ends_before_it_contains_all_required_pieces(scripted):
     model = scripted(lambda source, prefix: {EOS: 0.7, A: 0.2, B: 0.1})
     sources, limits = ONE.repeat(3, 1), torch.tensor([9, 9, 1])
     required = torch.tensor([[B, PAD], [PAD, PAD], [A, B]])
@@ -149,7 +149,7 @@ def test_the_beam_stays_full_when_a_hypothesis_ends(scripted):
 
     [found] = beam_search(model, ONE, torch.tensor([9]), beam_size=2, alpha=0.0, n_best=2)
 
-    assert model.rows[:2] == [1, 2]  # A and B continue after the other has ended
+    assert model.rows[:2] == [1, 2]  # A and B continue after the empty hypothesis is finished
     assert [h.ids for h in found] == [[], [A]]
 
 
@@ -163,7 +163,7 @@ def test_pad_and_sos_are_never_written(scripted):
 
 
 @pytest.mark.parametrize("beam_size", [1, 2, 4])
-def test_the_limit_of_each_row_is_kept(beam_size, scripted):
+def test_every_sentence_has_its_own_length_limit(beam_size, scripted):
     model = scripted(lambda source, prefix: {A: 0.9, B: 0.05, EOS: 0.05})
 
     found = beam_search(model, ONE.repeat(3, 1), torch.tensor([4, 1, 2]), beam_size, 0.6, beam_size)
@@ -173,7 +173,7 @@ def test_the_limit_of_each_row_is_kept(beam_size, scripted):
         assert all(h.complete == (len(h.ids) < limit) for h in options)
 
 
-def test_sentences_leave_the_batch_when_they_are_done(scripted):
+def test_finished_sentences_leave_the_batch(scripted):
     def script(source: list[int], prefix: tuple[int, ...]) -> dict[int, float]:
         if len(prefix) == source[0]:
             return {EOS: 1.0}
@@ -188,22 +188,20 @@ def test_sentences_leave_the_batch_when_they_are_done(scripted):
 
 
 @pytest.mark.parametrize(("beam_size", "n_best"), [(2, 1), (4, 1), (4, 4), (7, 3)])
-def test_a_batch_gives_what_each_sentence_gives_alone(
-    beam_size, n_best, random_model, random_sources
-):
+def test_batching_does_not_change_the_results(beam_size, n_best, random_model, random_sources):
     model, sources = random_model(1), random_sources(25, 101)
     limits = torch.tensor([3 + i % 13 for i in range(25)])
 
     together = beam_search(model, pad(sources), limits, beam_size, 0.6, n_best)
 
-    assert len({len(options[0].ids) for options in together}) > 5  # or the test would show little
+    assert len({len(options[0].ids) for options in together}) > 5  # or the test would prove little
     for source, limit, found in zip(sources, limits, together, strict=True):
         [alone] = beam_search(model, torch.tensor([source]), limit[None], beam_size, 0.6, n_best)
         assert [h.ids for h in alone] == [h.ids for h in found]
         assert [h.score for h in alone] == pytest.approx([h.score for h in found], abs=1e-4)
 
 
-def test_reported_scores_are_those_of_teacher_forcing(random_model, random_sources):
+def test_reported_scores_equal_those_of_teacher_forcing(random_model, random_sources):
     model, sources = random_model(4), random_sources(20, 6)
     limits = torch.full((20,), 12)
 

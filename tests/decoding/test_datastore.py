@@ -1,4 +1,4 @@
-"""A datastore finds the nearest keys; damaged or mismatched ones are refused."""
+"""A datastore finds the nearest keys; damaged or mismatched datastores are refused."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -32,7 +32,7 @@ def by_definition(keys: Tensor, queries: Tensor, count: int) -> tuple[Tensor, Te
     return found.values.float(), found.indices
 
 
-def test_few_keys_are_all_compared():
+def test_with_few_keys_the_search_is_exact():
     keys, tokens = keys_in_groups(2000)
     queries, _ = keys_in_groups(30, seed=2)
 
@@ -43,7 +43,7 @@ def test_few_keys_are_all_compared():
     assert torch.equal(found, tokens[numbers])
 
 
-def test_of_many_keys_nearly_all_the_nearest_are_found():
+def test_with_many_keys_nearly_all_nearest_neighbours_are_found():
     keys, tokens = keys_in_groups(40_000)
     queries, _ = keys_in_groups(100, seed=1)
 
@@ -53,7 +53,7 @@ def test_of_many_keys_nearly_all_the_nearest_are_found():
     assert (distances <= expected[:, -1:] * 1.0001).float().mean() > 0.95
 
 
-def test_a_key_of_training_finds_itself():
+def test_a_stored_key_finds_itself():
     keys, tokens = keys_in_groups(5000)
 
     distances, found = Datastore.of(keys, tokens).nearest(keys[::7], 1)
@@ -62,7 +62,7 @@ def test_a_key_of_training_finds_itself():
     assert torch.equal(found[:, 0], tokens[::7])
 
 
-def test_where_there_are_fewer_keys_the_rest_is_infinitely_far():
+def test_missing_neighbours_are_infinitely_far():
     store = Datastore.of(torch.eye(3, 16), torch.tensor([4, 5, 6]))
 
     distances, found = store.nearest(torch.eye(1, 16), 5)
@@ -72,7 +72,7 @@ def test_where_there_are_fewer_keys_the_rest_is_infinitely_far():
     assert distances[0, 3:].isinf().all()
 
 
-def test_the_same_keys_make_the_same_bytes(tmp_path):
+def test_equal_keys_give_identical_files(tmp_path):
     for name in ("one", "two"):
         Datastore.of(*keys_in_groups(3000)).save(tmp_path / name, "made from")
 
@@ -96,7 +96,7 @@ def weights(model: Transformer, tmp_path: Path) -> Path:
     return path
 
 
-def test_loading_restores_what_was_saved(weights, model):
+def test_loading_restores_the_saved_datastore(weights, model):
     queries, _ = keys_in_groups(30, seed=2)
 
     loaded = Datastore.load(weights.with_name("datastore.safetensors"), weights, model)
@@ -117,11 +117,11 @@ def assert_refused(path: Path, weights: Path, model: Transformer, reason: str) -
     assert f"build it with `{command}`, or translate without: --set decoding.neighbours=0" in line
 
 
-def test_none_is_refused(weights, model, tmp_path):
+def test_a_missing_datastore_is_refused(weights, model, tmp_path):
     assert_refused(tmp_path / "none", weights, model, "decoding.neighbours needs a datastore")
 
 
-def test_one_of_other_weights_is_refused(weights, model, random_model):
+def test_a_datastore_of_other_weights_is_refused(weights, model, random_model):
     save_weights(random_model(2), weights)
 
     path = weights.with_name("datastore.safetensors")
@@ -157,14 +157,14 @@ def changed(name: str, change: Callable[[Tensor], Tensor]) -> Callable[[Path], N
         (changed("centroids", lambda x: x / 0), "numbers that are not finite"),
     ],
 )
-def test_a_damaged_one_is_refused_in_one_line(damage, reason, weights, model):
+def test_a_damaged_datastore_is_refused_in_one_line(damage, reason, weights, model):
     path = weights.with_name("datastore.safetensors")
     damage(path)
 
     assert_refused(path, weights, model, reason)
 
 
-def test_clusters_that_training_left_empty_are_left_out(monkeypatch):
+def test_empty_clusters_are_skipped(monkeypatch):
     monkeypatch.setattr(datastore, "_CLUSTER", 1)
     keys = torch.zeros(10, 16).index_fill_(0, torch.tensor([3, 4]), 1.0)
 

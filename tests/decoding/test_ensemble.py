@@ -26,7 +26,7 @@ LARGER = {"d_model": 24, "heads": 3, "encoder_layers": 2, "decoder_layers": 2}
 
 
 def search(model: object, sources: list[list[int]], beam_size: int) -> list[list[Hypothesis]]:
-    """Return each sentence's hypotheses: all that a beam finds, or the greedy one."""
+    """Return each sentence's hypotheses: all of the beam, or the greedy one."""
     limits = torch.tensor([3 + i % 13 for i in range(len(sources))])
     if beam_size == 1:
         return [[found] for found in greedy_search(model, pad(sources), limits, alpha=0.6)]
@@ -50,18 +50,22 @@ def mean_of_probabilities(
 
 @pytest.mark.parametrize("beam_size", [1, 4])
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_a_model_with_itself_is_the_model(count, beam_size, random_model, random_sources):
+def test_an_ensemble_of_a_model_with_itself_equals_the_model(
+    count, beam_size, random_model, random_sources
+):
     model, sources = random_model(1), random_sources(25, 101)
 
     together = search(Ensemble([model] * count), sources, beam_size)
 
     alone = search(model, sources, beam_size)
-    assert len({tuple(best.ids) for best, *_ in alone}) > 15  # or the test would show little
+    assert len({tuple(best.ids) for best, *_ in alone}) > 15  # or the test would prove little
     assert_alike(together, alone)
 
 
 @torch.inference_mode()
-def test_greedy_search_takes_the_best_mean_at_every_step(random_model, random_sources):
+def test_greedy_search_chooses_the_highest_mean_probability_at_every_step(
+    random_model, random_sources
+):
     models = [random_model(1), random_model(2, **LARGER)]
     sources = random_sources(15, 5)
     limits = torch.full((15,), 8)
@@ -80,7 +84,7 @@ def test_greedy_search_takes_the_best_mean_at_every_step(random_model, random_so
         assert [*hypothesis.ids, *[EOS] * hypothesis.complete] == written
         assert hypothesis.log_probability == pytest.approx(total, abs=1e-4)
     alone = [[h.ids for h in greedy_search(model, pad(sources), limits)] for model in models]
-    assert [h.ids for h in found] not in alone  # or the test would show little
+    assert [h.ids for h in found] not in alone  # or the test would prove little
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
@@ -107,7 +111,7 @@ def test_an_exhaustive_beam_equals_enumeration(alpha, random_model):
     assert [h.score for h in found] == pytest.approx([s for s, _ in expected], abs=1e-4)
 
 
-def test_probabilities_are_averaged_and_not_their_logarithms(scripted):
+def test_probabilities_are_averaged_not_log_probabilities(scripted):
     # A has the higher mean, B the higher product: .5 · (.9 + .01) > .3, but .9 · .01 < .3 · .3
     models = [
         scripted(lambda source, prefix, first=first: {EOS: 1.0} if prefix else first)
@@ -142,13 +146,13 @@ def test_the_order_of_members_does_not_matter(beam_size, random_model, random_so
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])
-def test_a_batch_gives_what_each_sentence_gives_alone(beam_size, random_model, random_sources):
+def test_batching_does_not_change_the_results(beam_size, random_model, random_sources):
     models = [random_model(1), random_model(2, **LARGER)]
     ensemble, sources = Ensemble(models), random_sources(25, 101)
 
     together = search(ensemble, sources, beam_size)
 
-    assert len({len(best.ids) for best, *_ in together}) > 5  # or the test would show little
+    assert len({len(best.ids) for best, *_ in together}) > 5  # or the test would prove little
     limits = [3 + i % 13 for i in range(25)]
     for source, limit, found in zip(sources, limits, together, strict=True):
         arguments = torch.tensor([source]), torch.tensor([limit])
@@ -173,7 +177,7 @@ def words() -> Tokenizers:
 
 @pytest.fixture
 def translator(random_model, words):
-    """Return a function that makes a translator of several random models."""
+    """Return a function that creates a translator from several random models."""
 
     def make(*models: Transformer, replace_unknown: bool = False) -> Translator:
         settings = DecodingConfig(beam_size=2, max_length_extra=3, replace_unknown=replace_unknown)
@@ -195,7 +199,7 @@ def test_lines_are_translated_by_all_members(translator, random_model):
     ]
 
 
-def test_no_line_is_longer_than_the_shortest_member_holds(translator, random_model):
+def test_lines_are_limited_by_the_smallest_max_length(translator, random_model):
     long, short = (
         random_model(1, source_size=9, target_size=9, positions="learned", max_length=length)
         for length in (24, 5)
@@ -207,7 +211,9 @@ def test_no_line_is_longer_than_the_shortest_member_holds(translator, random_mod
         assert found.parts == 3
 
 
-def test_an_unknown_word_is_looked_up_by_the_first_member(translator, random_model, monkeypatch):
+def test_unknown_words_are_replaced_with_the_attention_of_the_first_member(
+    translator, random_model, monkeypatch
+):
     first, second = (random_model(seed, source_size=9, target_size=9) for seed in (1, 2))
     asked = []
     monkeypatch.setattr(

@@ -24,7 +24,7 @@ def test_the_most_probable_piece_is_written_until_eos(scripted):
     assert found.complete
 
 
-def test_the_length_penalty_changes_the_score_alone(scripted):
+def test_the_length_penalty_changes_only_the_score(scripted):
     model = scripted(lambda source, prefix: {EOS: 0.2, A: 0.8} if len(prefix) < 3 else {EOS: 1.0})
 
     [plain] = greedy_search(model, ONE, torch.tensor([9]))
@@ -45,7 +45,7 @@ def test_pad_and_sos_are_never_written(scripted):
     assert found.log_probability == pytest.approx(math.log(0.15**3))
 
 
-def test_the_limit_of_each_row_ends_it_without_eos(scripted):
+def test_rows_stop_at_their_limit_without_eos(scripted):
     model = scripted(lambda source, prefix: {A: 0.8, EOS: 0.2})
 
     found = greedy_search(model, ONE.repeat(3, 1), torch.tensor([4, 1, 2]))
@@ -55,7 +55,7 @@ def test_the_limit_of_each_row_ends_it_without_eos(scripted):
     assert found[0].log_probability == pytest.approx(math.log(0.8**4))
 
 
-def test_rows_leave_the_batch_when_they_end(scripted):
+def test_finished_rows_leave_the_batch(scripted):
     def script(source: list[int], prefix: tuple[int, ...]) -> dict[int, float]:
         return {EOS: 1.0} if len(prefix) == source[0] else {A: 1.0}
 
@@ -67,13 +67,13 @@ def test_rows_leave_the_batch_when_they_end(scripted):
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
-def test_a_batch_gives_what_each_sentence_gives_alone(positions, random_model, random_sources):
+def test_batching_does_not_change_the_results(positions, random_model, random_sources):
     model, sources = random_model(1, positions=positions), random_sources(30, 101)
     limits = torch.tensor([3 + i % 13 for i in range(30)])
 
     together = greedy_search(model, pad(sources), limits, alpha=0.6)
 
-    assert len({len(h.ids) for h in together}) > 5  # or the test would show little
+    assert len({len(h.ids) for h in together}) > 5  # or the test would prove little
     for source, limit, found in zip(sources, limits, together, strict=True):
         [alone] = greedy_search(model, torch.tensor([source]), limit[None], alpha=0.6)
         assert alone.ids == found.ids

@@ -47,7 +47,7 @@ def run(toy_config: Callable[..., Config], tmp_path: Path) -> RunFolder:
         {"tokenizer": {"kind": "spacy", "joint": False}, "model": {"tie": "none"}},
     ],
 )
-def test_a_run_folder_becomes_a_translator(sections, toy_config, tmp_path):
+def test_a_translator_is_loaded_from_a_run_folder(sections, toy_config, tmp_path):
     run = make_run(toy_config(**sections), tmp_path)
 
     found = load_translator(run, device=CPU).translate(LINES)
@@ -65,7 +65,7 @@ def test_the_run_folder_may_be_moved(run, tmp_path):
     assert load_translator(moved, device=CPU).translate(LINES) == before
 
 
-def test_the_weights_asked_for_are_loaded(run):
+def test_the_requested_weights_are_loaded(run):
     best, last = (
         load_translator(run, weights=which, device=CPU).pytorch.models[0].output.weight
         for which in ("best", "last")
@@ -92,7 +92,7 @@ def test_the_configuration_is_read_once(run, monkeypatch):
     assert read == [run.path / "config.yaml"]
 
 
-def test_long_lines_are_known_by_the_training_data(run):
+def test_lines_longer_than_those_in_training_are_split(run):
     sentences = ["Anna sings today."] * 4
 
     [found] = load_translator(run, device=CPU).translate([" ".join(sentences)])
@@ -110,7 +110,7 @@ def test_other_overrides_are_refused(override, run):
     assert override in str(caught.value)
 
 
-def test_a_run_may_be_named_by_a_string_and_a_text_must_be_in_a_list(run):
+def test_a_run_may_be_a_string_but_texts_must_be_a_list(run):
     translator = load_translator(str(run.path), device=CPU)
 
     assert len(translator.translate(["Anna sings today."])) == 1
@@ -125,7 +125,7 @@ def test_a_missing_gpu_is_refused(run, engine, device):
         load_translator(run, device=device, engine=engine)
 
 
-def test_a_wrong_value_is_refused(run):
+def test_an_invalid_value_is_refused(run):
     with pytest.raises(UserError, match=r"decoding\.beam_size: 0 is invalid"):
         load_translator(run, overrides=["decoding.beam_size=0"], device=CPU)
 
@@ -162,7 +162,7 @@ def copy_of(run: RunFolder, name: str, seed: int, **changes: dict[str, object]) 
     return copy
 
 
-def test_runs_of_different_sizes_translate_together(run):
+def test_runs_of_different_sizes_can_form_an_ensemble(run):
     larger = {"d_model": 48, "decoder_layers": 2, "max_length": 32}
     other = copy_of(run, "other", 3, model=larger, decoding={"beam_size": 5})
 
@@ -175,7 +175,7 @@ def test_runs_of_different_sizes_translate_together(run):
     assert together.decoding == run.config.decoding
 
 
-def test_a_run_with_itself_translates_as_alone(run):
+def test_an_ensemble_of_a_run_with_itself_translates_like_the_run(run):
     alone = load_translator(run, device=CPU, engine="pytorch").translate(LINES)
 
     found = load_translator(run, run, device=CPU).translate(LINES)
@@ -198,7 +198,7 @@ def test_a_run_with_itself_translates_as_alone(run):
         ({"tokenizer": {"kind": "unigram"}}, "tokenizer.kind"),
     ],
 )
-def test_runs_that_read_differently_are_refused(changes, named, run):
+def test_runs_with_different_preprocessing_are_refused(changes, named, run):
     other = copy_of(run, "other", 3, **changes)
 
     with pytest.raises(UserError) as caught:
@@ -209,7 +209,7 @@ def test_runs_that_read_differently_are_refused(changes, named, run):
     assert f"differ in {named};" in line
 
 
-def test_fields_that_do_not_change_what_is_read_may_differ(run):
+def test_other_fields_may_differ(run):
     changes = {"data": {"max_ratio": 5.0, "min_coverage": 0.5}, "training": {"epochs": 7}}
 
     other = copy_of(run, "other", 3, **changes)
@@ -217,7 +217,7 @@ def test_fields_that_do_not_change_what_is_read_may_differ(run):
     assert len(load_translator(run, other, device=CPU).translate(LINES)) == 3
 
 
-def test_runs_of_different_vocabularies_are_refused(toy_config, tmp_path):
+def test_runs_with_different_vocabularies_are_refused(toy_config, tmp_path):
     runs = []
     for size in (120, 110):
         (tmp_path / str(size)).mkdir()
@@ -230,7 +230,7 @@ def test_runs_of_different_vocabularies_are_refused(toy_config, tmp_path):
             load_translator(first, second, device=CPU)
 
 
-def test_known_words_are_part_of_what_is_read(toy_config, tmp_path):
+def test_runs_with_different_known_words_are_refused(toy_config, tmp_path):
     run = make_run(toy_config(data={"carry_over": "names"}), tmp_path)
     other = copy_of(run, "other", 3)
     assert len(load_translator(run, other, device=CPU).pytorch.models) == 2
@@ -241,7 +241,7 @@ def test_known_words_are_part_of_what_is_read(toy_config, tmp_path):
         load_translator(run, other, device=CPU)
 
 
-def test_the_shortest_memory_of_long_lines_counts(run):
+def test_lines_are_split_by_the_smallest_longest_training_line(run):
     other = copy_of(run, "other", 3)
     report = other.report
     report["lengths"]["source"]["longest"] = 1

@@ -17,20 +17,21 @@ KEYS = torch.tensor([[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [9.0, 9.0]])
 TOKENS = torch.tensor([4, 5, 4, 3])
 
 
-def test_probabilities_are_those_of_the_definition():
+def test_probabilities_equal_the_definition():
     neighbours = Neighbours(Datastore.of(KEYS, TOKENS), count=3, share=0.4, temperature=2.0)
     logits = torch.randn(1, 6, generator=torch.Generator().manual_seed(1))
 
     found = neighbours.mix(torch.tensor([[1.0, 0.0]]), logits).exp()[0]
 
-    weights = [math.exp(-d / 2) for d in (1, 2, 1)]  # of tokens 4, 5, 4; the fourth is too far
+    # The neighbours' tokens are 4, 5 and 4; the fourth key is too far away.
+    weights = [math.exp(-d / 2) for d in (1, 2, 1)]
     expected = 0.6 * logits[0].softmax(0)
     expected[4] += 0.4 * (weights[0] + weights[2]) / sum(weights)
     expected[5] += 0.4 * weights[1] / sum(weights)
     torch.testing.assert_close(found, expected)
 
 
-def test_a_count_beyond_all_keys_is_all_of_them():
+def test_more_neighbours_than_keys_means_all_keys():
     neighbours = Neighbours(Datastore.of(KEYS, TOKENS), count=50, share=0.4, temperature=2.0)
 
     found = neighbours.mix(torch.randn(5, 2), torch.randn(5, 6)).exp()
@@ -40,10 +41,10 @@ def test_a_count_beyond_all_keys_is_all_of_them():
 
 @torch.inference_mode()
 @pytest.mark.parametrize("beam_size", [1, 4])
-def test_an_output_ends_at_its_limit_where_nothing_else_would_end_it(beam_size, random_model):
+def test_an_output_without_eos_ends_at_its_limit(beam_size, random_model):
     model = random_model()
     with torch.no_grad():
-        model.output.bias[EOS] = -200.0  # a probability that float32 cannot hold
+        model.output.bias[EOS] = -200.0  # a probability too small for float32
     store = Datastore.of(torch.zeros(4, model.config.d_model), torch.full((4,), 5))
     decoder = WithNeighbours(model, Neighbours(store, count=1, share=0.3, temperature=1.0))
 
@@ -57,7 +58,7 @@ def test_an_output_ends_at_its_limit_where_nothing_else_would_end_it(beam_size, 
 
 @torch.inference_mode()
 @pytest.mark.parametrize("together", [False, True])
-def test_a_model_that_knows_nothing_repeats_what_its_neighbours_wrote(together, random_model):
+def test_an_untrained_model_reproduces_its_neighbours_text(together, random_model):
     model = random_model()
     sources = [[4, 5, 6, 7], [8, 9], [10, 4, 8]]
     targets = [[7, 6, 5, 4, 4], [10], [9, 9, 5]]

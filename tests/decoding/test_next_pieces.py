@@ -22,7 +22,7 @@ def logits(rows: int, columns: int = 6) -> Tensor:
     return ordered.expand(rows, columns)
 
 
-def test_pad_and_sos_never_come_but_count_in_the_probabilities():
+def test_pad_and_sos_are_never_chosen_but_keep_their_probability():
     log_probabilities, pieces = best_pieces(logits(1).clone(), 3)
 
     assert pieces.tolist() == [[EOS, A, 5]]
@@ -36,7 +36,7 @@ def test_a_row_that_must_continue_does_not_end():
     assert pieces.tolist() == [[EOS], [A]]
 
 
-def test_more_candidates_than_pieces_are_what_there_is():
+def test_more_candidates_than_pieces_give_all_pieces():
     log_probabilities, pieces = best_pieces(logits(1).clone(), 10)
 
     assert pieces.shape == (1, 6)
@@ -48,8 +48,8 @@ def test_more_candidates_than_pieces_are_what_there_is():
 @pytest.mark.parametrize("count", [1, 2, 5, 20])
 def test_the_best_pieces_are_exact(columns, count):
     given = logits(9, columns)
-    given[3] -= 500  # nothing is lost where all are small
-    given[4, 5] = 400  # or one is large
+    given[3] -= 500  # no underflow if all are small
+    given[4, 5] = 400  # no overflow if one is large
     no_end = torch.arange(9) < 3
 
     found, pieces = best_pieces(given.clone(), count, no_end)
@@ -69,12 +69,12 @@ def test_the_best_pieces_are_exact(columns, count):
 
 @pytest.mark.parametrize("columns", [3, 128, 700, 1280, 1301])
 @pytest.mark.parametrize("count", [1, 2, 5, 20])
-def test_the_largest_are_those_of_topk(columns, count):
+def test_the_largest_values_equal_those_of_topk(columns, count):
     count = min(count, columns)
     x = torch.randperm(7 * columns, generator=torch.Generator().manual_seed(1)).view(7, columns)
     x = x.float().masked_fill(x % 3 == 0, float("-inf"))
     x[0] = float("-inf")
-    x[0, 1] = 0.0  # what must end
+    x[0, 1] = 0.0  # as in a row that must end
 
     values, places = _largest(x, count)
 

@@ -1,4 +1,4 @@
-"""Pieces are drawn with the model's probabilities, the same ones from the same seed."""
+"""Pieces are drawn with the model's probabilities, reproducibly for a given seed."""
 
 from collections import Counter
 
@@ -25,21 +25,21 @@ def assert_shares(found: dict[int, float], expected: dict[int, float]) -> None:
     assert found == pytest.approx({k: p / total for k, p in expected.items()}, abs=0.03)
 
 
-def test_pieces_come_with_their_probabilities():
+def test_pieces_are_drawn_with_their_probabilities():
     assert_shares(shares(), {3: 0.5, 4: 0.3, 5: 0.15})
 
 
-def test_a_temperature_is_an_exponent():
+def test_the_temperature_is_the_reciprocal_of_an_exponent():
     assert_shares(shares(temperature=2.0), {3: 0.5**0.5, 4: 0.3**0.5, 5: 0.15**0.5})
     assert shares(temperature=0.01) == {3: 1.0}
 
 
-def test_only_the_most_probable_pieces_are_drawn():
+def test_top_k_draws_only_the_most_probable_pieces():
     assert_shares(shares(top_k=2), {3: 0.5, 4: 0.3})
     assert shares(top_k=1) == {3: 1.0}
 
 
-def test_the_fewest_pieces_that_have_the_probability_are_drawn():
+def test_top_p_draws_from_the_smallest_set_with_that_probability():
     assert_shares(shares(top_p=0.6), {3: 0.5, 4: 0.3})
     assert shares(top_p=0.3) == {3: 1.0}
 
@@ -53,7 +53,7 @@ def test_a_draw_close_to_one_selects_the_last_allowed_piece(monkeypatch):
     assert pieces.tolist() == [[4]]
 
 
-def test_padding_and_the_start_are_never_drawn():
+def test_pad_and_sos_are_never_drawn():
     logits = torch.zeros(500, 6)
     logits[:, [PAD, SOS]] = 10.0
 
@@ -62,7 +62,7 @@ def test_padding_and_the_start_are_never_drawn():
     assert set(pieces.flatten().tolist()) == {1, 3, 4, 5}
 
 
-def test_log_probabilities_are_the_models_own():
+def test_log_probabilities_ignore_temperature_and_top_k():
     sampler = Sampler(DecodingConfig(temperature=3.0, top_k=2), [[5]])
 
     found, pieces = sampler.draw(LOGITS.clone(), [0])
@@ -70,7 +70,7 @@ def test_log_probabilities_are_the_models_own():
     torch.testing.assert_close(found, LOGITS.log_softmax(1).gather(1, pieces))
 
 
-def test_samples_depend_on_the_seed_and_not_on_the_batch(random_model, random_sources):
+def test_samples_depend_on_the_seed_but_not_on_the_batch(random_model, random_sources):
     search, sources = PyTorchSearch([random_model(1)]), random_sources(20, 5)
     limits = [12] * 20
     decoding = DecodingConfig(temperature=1.0, seed=7)

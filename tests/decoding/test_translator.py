@@ -38,14 +38,14 @@ LINES = [
     "ŽŁŧ 漢字 🙂",
     "\u200b",
     "<unk> <pad> <sos> <eos>",
-    "▁",  # a space, to the subwords
+    "▁",  # the subword models' symbol for a space
 ]
 BLANK = [1, 3, 4, 8, 10]
 
 
 @pytest.fixture(scope="module")
 def subwords(tmp_path_factory: pytest.TempPathFactory) -> Tokenizers:
-    """A joint vocabulary that spells what it does not support as bytes."""
+    """A joint vocabulary that spells unknown characters as bytes."""
     folder = tmp_path_factory.mktemp("subwords")
     texts = (folder / "en.txt", folder / "de.txt")
     for path, lines in zip(texts, (ENGLISH, GERMAN), strict=True):
@@ -67,7 +67,7 @@ def words() -> Tokenizers:
 class ScriptedSearch:
     """Returns scripted answers, and records its arguments.
 
-    answer: from a source's ids with <eos>, to the ids of its hypotheses
+    answer: maps a source's ids, with <eos>, to the ids of its hypotheses
     """
 
     workers = 1
@@ -75,7 +75,7 @@ class ScriptedSearch:
     def __init__(self, answer: Callable[[list[int]], list[list[int]]], max_length: int = 24):
         self.answer, self.max_length = answer, max_length
         self.sources: list[list[int]] = []
-        self.asked: list[tuple[int, list[list[int]] | None]] = []  # n_best and what is required
+        self.asked: list[tuple[int, list[list[int]] | None]] = []  # n_best and the required pieces
 
     def __call__(self, sources, limits, decoding, n_best=1, required=None):
         if sources:
@@ -90,13 +90,13 @@ class ScriptedSearch:
 
 
 def echo(max_length: int = 24) -> ScriptedSearch:
-    """Return a search that finds the source itself."""
+    """Return a search that returns the source itself."""
     return ScriptedSearch(lambda ids: [ids[:-1]], max_length)
 
 
 @pytest.fixture
 def translator(random_model) -> Callable[..., Translator]:
-    """Return a function that makes a translator of a random model, or of another search."""
+    """Return a function that creates a translator with a random model, or with another search."""
 
     def make(
         tokenizers: Tokenizers,
@@ -132,7 +132,7 @@ def translator(random_model) -> Callable[..., Translator]:
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
-def test_every_line_gives_one_line_in_its_place(beam_size, translator, subwords):
+def test_every_line_gives_one_line_in_order(beam_size, translator, subwords):
     translate = translator(subwords, max_length=64, beam_size=beam_size).translate
 
     found = translate(LINES)
@@ -159,7 +159,7 @@ def test_no_lines_give_no_lines(translator, subwords):
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])
-def test_no_special_token_is_written(beam_size, translator, subwords):
+def test_special_tokens_are_never_written(beam_size, translator, subwords):
     found = translator(subwords, beam_size=beam_size).translate(ENGLISH + LINES)
 
     text = " ".join(t.text for t in found)
@@ -168,14 +168,14 @@ def test_no_special_token_is_written(beam_size, translator, subwords):
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\t", "\x0b", "\x85", "\u00a0", " \r "])
-def test_odd_white_space_inside_a_line_is_a_space(separator, translator, subwords):
+def test_unusual_white_space_becomes_a_space(separator, translator, subwords):
     [found] = translator(subwords, search=echo()).translate([f"Anna sings{separator}today."])
 
     assert found.text == "Anna sings today."
     assert found.parts == 1
 
 
-def test_lines_are_cleaned_as_the_training_text_was(translator, subwords):
+def test_lines_are_cleaned_like_the_training_text(translator, subwords):
     data = DataConfig(lowercase="source")
 
     [found] = translator(subwords, data=data, search=echo()).translate(["  Ann\u00ada SINGS  "])
@@ -183,7 +183,7 @@ def test_lines_are_cleaned_as_the_training_text_was(translator, subwords):
     assert found.text == "anna sings"
 
 
-def test_capitals_come_back_but_not_into_words_that_are_carried_over(carrying, translator):
+def test_capitals_are_restored_except_in_copied_words(carrying, translator):
     answer = carrying.target.encode(f"{PLACEHOLDERS[0]} liest ein buch. das buch.")
     casing = Casing.learn(lambda: ["Anna liest ein Buch. Zora: ein Zora."])
     data = DataConfig(carry_over="all", lowercase="both", restore_case=True)
@@ -225,7 +225,7 @@ def ban_eos(translator: Translator) -> None:
         translator.search.models[0].output.bias[EOS] = -100.0
 
 
-def test_the_most_probable_hypothesis_that_ends_is_complete(translator, words):
+def test_a_finished_hypothesis_is_complete(translator, words):
     ready = translator(words)
     with torch.no_grad():
         ready.search.models[0].output.bias[EOS] = 100.0
@@ -239,11 +239,11 @@ def test_the_most_probable_hypothesis_that_ends_is_complete(translator, words):
 
 
 @pytest.mark.parametrize("beam_size", [1, 2, 6])
-def test_n_best_are_different_and_best_first(beam_size, translator, words):
+def test_n_best_translations_are_distinct_and_sorted(beam_size, translator, words):
     ready = translator(words, beam_size=beam_size)
 
     for options in ready.n_best(["Anna singt .", "Ben", "Ben liest ."], 4):
-        assert 3 <= len(options) <= 4  # one may say nothing, and is left out
+        assert 3 <= len(options) <= 4  # an empty one is left out
         assert all(option.text for option in options)
         scores = [option.score for option in options]
         assert scores == sorted(scores, reverse=True)
@@ -258,7 +258,7 @@ def test_the_first_of_the_n_best_is_the_translation(translator, subwords):
     assert [t.text for t in best] == [t.text for t in ready.translate(ENGLISH)]
 
 
-def test_the_n_best_of_a_line_are_made_of_the_n_best_of_its_parts(translator, words):
+def test_the_n_best_of_a_line_join_the_n_best_of_its_parts(translator, words):
     ready = translator(words, single=True, beam_size=3)
 
     [options] = ready.n_best(["Anna singt . Ben liest ."], 3)
@@ -274,7 +274,7 @@ def test_the_n_best_of_a_line_are_made_of_the_n_best_of_its_parts(translator, wo
 # ------------------------------------------------------------------------------------- stream
 
 
-def test_a_stream_of_any_length_is_read_as_it_is_needed(
+def test_an_endless_stream_is_read_only_as_needed(
     translator, subwords, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("nmt.decoding.translator._LINES_AT_A_TIME", 4)
@@ -320,7 +320,7 @@ def test_a_long_line_is_translated_sentence_by_sentence(translator, subwords):
     assert whole.complete == all(t.complete for t in sentences)
 
 
-def test_a_line_longer_than_any_in_training_is_cut_between_sentences(translator, subwords):
+def test_a_line_longer_than_any_in_training_is_split_between_sentences(translator, subwords):
     ready = translator(subwords, longest_source=5, search=echo(200))
 
     several, one = ready.translate([" ".join(ENGLISH), "Ben reads a book at home and sings"])
@@ -329,7 +329,7 @@ def test_a_line_longer_than_any_in_training_is_cut_between_sentences(translator,
     assert several.text == " ".join(ENGLISH)
 
 
-def test_two_sentences_too_long_for_the_model_are_cut_between_them(translator, subwords):
+def test_two_sentences_too_long_for_the_model_are_split_between_them(translator, subwords):
     lengths = [len(subwords.source.encode(sentence)) for sentence in ENGLISH[:2]]
     search = echo(sum(lengths) - 1)
 
@@ -339,7 +339,7 @@ def test_two_sentences_too_long_for_the_model_are_cut_between_them(translator, s
     assert [subwords.source.decode(ids[:-1]) for ids in search.sources] == ENGLISH[:2]
 
 
-def test_a_line_as_long_as_the_longest_in_training_stays_whole(translator, words):
+def test_a_line_as_long_as_the_longest_in_training_is_not_split(translator, words):
     ready = translator(words, longest_source=6, search=echo())
 
     exact, longer = ready.translate(["Anna singt . Ben liest .", "Anna singt . Ben liest . Ben"])
@@ -347,7 +347,7 @@ def test_a_line_as_long_as_the_longest_in_training_stays_whole(translator, words
     assert (exact.parts, longer.parts) == (1, 3)
 
 
-def test_sentences_are_translated_apart_if_training_had_one_per_line(translator, subwords):
+def test_sentences_are_translated_separately_if_training_had_one_per_line(translator, subwords):
     line = "Anna sings.  Ben reads a book. "
 
     [whole] = translator(subwords, search=echo(200)).translate([line])
@@ -374,7 +374,9 @@ def test_titles_and_initials_do_not_end_a_sentence(translator, subwords):
     ],
 )
 @pytest.mark.parametrize("max_length", [8, 12, 30])
-def test_cutting_between_sentences_and_words_loses_nothing(line, max_length, translator, subwords):
+def test_splitting_between_sentences_and_words_loses_no_text(
+    line, max_length, translator, subwords
+):
     [found] = translator(subwords, search=echo(max_length)).translate([line])
 
     assert found.parts > 1
@@ -383,14 +385,14 @@ def test_cutting_between_sentences_and_words_loses_nothing(line, max_length, tra
 
 @pytest.mark.parametrize("max_length", [6, 9, 30])
 @pytest.mark.parametrize("line", ["x" * 300, "漢字" * 100, "Anna " + "z" * 200 + " sings"])
-def test_an_endless_word_is_cut_within_and_loses_nothing(line, max_length, translator, subwords):
+def test_an_overlong_word_is_split_without_loss(line, max_length, translator, subwords):
     [found] = translator(subwords, search=echo(max_length)).translate([line])
 
     assert found.parts > 1
     assert found.text.replace(" ", "") == line.replace(" ", "")
 
 
-def test_a_character_of_more_bytes_than_positions_is_translated_all_the_same(translator, subwords):
+def test_a_character_with_more_bytes_than_max_length_is_still_translated(translator, subwords):
     ready = translator(subwords, max_length=4)
     assert len(subwords.source.encode("🙂")) > 4
 
@@ -408,7 +410,7 @@ def test_no_part_is_too_long_for_the_model(beam_size, translator, subwords):
     assert found.parts > 12
 
 
-def test_lines_in_parts_do_not_shift_other_lines(translator, words):
+def test_split_lines_do_not_shift_other_lines(translator, words):
     lines = ["Anna", "Ben . " * 20, "", "Ben", "liest " * 30, "singt"]
 
     found = translator(words, search=echo(8)).translate(lines)
@@ -421,17 +423,17 @@ def test_lines_in_parts_do_not_shift_other_lines(translator, words):
 
 
 def write(*ids: int) -> ScriptedSearch:
-    """Return a search that finds these ids for every source."""
+    """Return a search that returns these ids for every source."""
     return ScriptedSearch(lambda source: [list(ids)])
 
 
-def test_an_unknown_word_is_carried_over(translator, words):
+def test_an_unknown_word_is_copied(translator, words):
     found = translator(words, search=write(UNK, 6, 8)).translate(["Zora singt .", "Ben Yann ."])
 
     assert [t.text for t in found] == ["Zora singt .", "Yann singt ."]
 
 
-def test_unknown_words_stay_if_configured(translator, words):
+def test_unknown_words_are_not_replaced_if_configured(translator, words):
     ready = translator(words, replace_unknown=False, search=write(UNK, 6, 8))
 
     [found] = ready.translate(["Zora singt ."])
@@ -439,7 +441,7 @@ def test_unknown_words_stay_if_configured(translator, words):
     assert found.text == "<unk> singt ."
 
 
-def test_a_carried_word_keeps_to_its_part(translator, words):
+def test_copied_words_stay_in_their_part(translator, words):
     search = ScriptedSearch(lambda source: [[UNK]], max_length=4)
 
     [found] = translator(words, search=search).translate(["Ben Zora . Anna Yann ."])
@@ -447,7 +449,7 @@ def test_a_carried_word_keeps_to_its_part(translator, words):
     assert (found.text, found.parts) == ("Zora Yann", 2)
 
 
-def test_a_carried_word_that_touched_its_neighbour_still_does(translator):
+def test_copied_words_keep_their_spacing(translator):
     vocabulary = Vocabulary([*SPECIALS, "Anna", "￭."])
     tokenizers = Tokenizers(*(WordTokenizer("spacy", code, vocabulary) for code in ("en", "de")))
 
@@ -456,7 +458,7 @@ def test_a_carried_word_that_touched_its_neighbour_still_does(translator):
     assert found.text == "Anna Zora."
 
 
-def test_subwords_are_not_carried_over(translator, tmp_path: Path):
+def test_subwords_are_not_copied(translator, tmp_path: Path):
     text = tmp_path / "text.txt"
     text.write_text("".join(f"{line}\n" for line in ENGLISH), encoding="utf-8")
     settings = TokenizerConfig(vocabulary_size=40, byte_fallback=False)
@@ -473,7 +475,7 @@ def test_subwords_are_not_carried_over(translator, tmp_path: Path):
 
 @pytest.fixture
 def carrying(subwords: Tokenizers, tmp_path: Path) -> Tokenizers:
-    """Subwords with placeholders; known are Anna, sings and today."""
+    """Subwords with placeholders; the known words are Anna, sings and today."""
     text = tmp_path / "text.txt"
     text.write_text("".join(f"{line}\n" for line in [*ENGLISH, *GERMAN]), encoding="utf-8")
     data, settings = DataConfig(carry_over="all"), TokenizerConfig(vocabulary_size=320)
@@ -482,7 +484,7 @@ def carrying(subwords: Tokenizers, tmp_path: Path) -> Tokenizers:
     return load_tokenizers(data, settings, tmp_path)
 
 
-def test_words_that_training_never_saw_return_as_they_were_typed(carrying, translator):
+def test_unseen_words_are_copied_as_typed(carrying, translator):
     answer = carrying.target.encode(f"{PLACEHOLDERS[1]} singt für {PLACEHOLDERS[0]}.")
     search = ScriptedSearch(lambda ids: [answer])
     ready = translator(
@@ -500,7 +502,7 @@ def test_words_that_training_never_saw_return_as_they_were_typed(carrying, trans
     assert "ZORA" in trace.target
 
 
-def test_long_lines_carry_words_over_in_each_part(carrying, translator):
+def test_words_are_copied_in_each_part_of_a_long_line(carrying, translator):
     ready = translator(carrying, longest_source=20, search=echo())
     line = " ".join(f"Zora{'x' * i} sings Yann{'y' * i}." for i in range(12))
 
@@ -510,7 +512,7 @@ def test_long_lines_carry_words_over_in_each_part(carrying, translator):
     assert found.text == line
 
 
-def test_a_line_of_nothing_but_names_is_cut_between_them(carrying, translator):
+def test_a_line_of_only_names_is_split_between_them(carrying, translator):
     """Each would be one placeholder, but a segment has a limited number of them."""
     ready = translator(carrying, longest_source=20, search=echo())
     line = " ".join(f"Zora{'x' * i}" for i in range(20))
@@ -524,7 +526,7 @@ def test_a_line_of_nothing_but_names_is_cut_between_them(carrying, translator):
 # ------------------------------------------------------------------------------------------ traces
 
 
-def test_a_trace_has_the_pieces_on_both_sides(
+def test_a_trace_contains_the_pieces_of_both_sides(
     translator: Callable[..., Translator], subwords: Tokenizers
 ) -> None:
     made = translator(subwords)
@@ -536,7 +538,7 @@ def test_a_trace_has_the_pieces_on_both_sides(
     assert made.trace(" \t") == []
 
 
-def test_a_trace_shows_unknown_words_as_they_were_written(
+def test_a_trace_shows_unknown_words_as_typed(
     translator: Callable[..., Translator], words: Tokenizers
 ) -> None:
     [trace] = translator(words).trace("Anna kocht .")
@@ -544,7 +546,7 @@ def test_a_trace_shows_unknown_words_as_they_were_written(
     assert trace.source_ids[1] == UNK
 
 
-def test_a_search_that_loses_a_hidden_word_is_made_again_by_pytorch(carrying, translator):
+def test_pytorch_decodes_again_if_a_placeholder_is_lost(carrying, translator):
     first, second = PLACEHOLDERS[:2]
     losing, keeping = (
         ScriptedSearch(lambda ids, text=text: [carrying.target.encode(text)])
@@ -559,7 +561,7 @@ def test_a_search_that_loses_a_hidden_word_is_made_again_by_pytorch(carrying, tr
     assert keeping.asked == [(4, [marks])]
 
 
-def test_without_pytorch_a_lost_word_stays_lost(carrying, translator, monkeypatch):
+def test_without_pytorch_a_lost_word_is_not_restored(carrying, translator, monkeypatch):
     monkeypatch.setattr("nmt.decoding.translator._HAS_PYTORCH", False)
     losing = ScriptedSearch(lambda ids: [carrying.target.encode("singt.")])
     ready = translator(carrying, beam_size=4, search=losing, pytorch=echo())
@@ -568,7 +570,7 @@ def test_without_pytorch_a_lost_word_stays_lost(carrying, translator, monkeypatc
     assert ready.pytorch.asked == []
 
 
-def test_a_hypothesis_that_places_all_hidden_words_comes_first(carrying, translator):
+def test_hypotheses_with_all_placeholders_rank_first(carrying, translator):
     first, second = PLACEHOLDERS[:2]
     texts = ["singt.", f"{first} singt.", f"{second} singt {first}.", f"{first} {second}."]
     search = ScriptedSearch(lambda ids: [carrying.target.encode(text) for text in texts])

@@ -47,7 +47,7 @@ def replaced(
     return replace_unknown(AttendingModel(list(heads)), [*ids, EOS], words, target_ids, TARGET)
 
 
-def test_the_most_attended_word_is_carried_over():
+def test_the_most_attended_word_is_copied():
     source = [("a", KNOWN), ("b", KNOWN), ("c", KNOWN)]
 
     pieces = replaced(source, [UNK], [[0.2, 0.5, 0.3, 0.0], [1.0, 0.0, 0.0, 0.0]])
@@ -55,18 +55,18 @@ def test_the_most_attended_word_is_carried_over():
     assert pieces == ["b"]
 
 
-def test_each_unknown_piece_has_its_own_row_of_weights():
+def test_each_unknown_piece_uses_its_own_row_of_weights():
     source = [("Zora", UNK), ("und", KNOWN), ("Yann", UNK)]
     rows = [[0.1, 0.1, 0.8, 0], [0.0, 1.0, 0.0, 0], [0.7, 0.1, 0.2, 0], [0.0, 0.0, 1.0, 0]]
 
     assert replaced(source, [UNK, 4, UNK], rows) == ["Yann", "und", "Zora"]
 
 
-def test_known_pieces_stay():
+def test_known_pieces_are_kept():
     assert replaced([("Zora", UNK)], [5, 4], [[1.0, 0.0]] * 3) == ["sagt", "und"]
 
 
-def test_unknown_source_words_come_before_known_ones():
+def test_unknown_source_words_are_preferred_to_known_ones():
     source = [("the", KNOWN), ("Zora", UNK), ("Yann", UNK)]
 
     assert replaced(source, [UNK], [[0.8, 0.05, 0.15, 0.0]] * 2) == ["Yann"]
@@ -79,14 +79,14 @@ def test_the_heads_are_averaged():
     assert replaced(source, [UNK], *heads) == ["b"]
 
 
-def test_eos_is_never_carried_over():
+def test_eos_is_never_copied():
     source = [("a", KNOWN), ("b", KNOWN)]
 
     assert replaced(source, [UNK], [[0.1, 0.2, 0.7]] * 2) == ["b"]
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
-def test_a_real_model_carries_its_only_unknown_word_over(positions, random_model):
+def test_a_real_model_copies_the_only_unknown_word(positions, random_model):
     model = random_model(positions=positions, target_size=6)
 
     pieces = replace_unknown(model, [5, UNK, 7, EOS], ["a", "Zora", "b"], [4, UNK, UNK], TARGET)

@@ -31,7 +31,7 @@ REPORT = {
 
 @pytest.fixture
 def make_run(tmp_path: Path) -> Callable[..., RunFolder]:
-    """Return a function that makes a run with a given age in seconds and number of validations."""
+    """Return a function that creates a run of a given age in seconds and number of validations."""
 
     def make(name: str, *overrides: str, validations: int = 3, age: float = 0) -> RunFolder:
         run = RunFolder(tmp_path / "runs" / name)
@@ -51,7 +51,7 @@ def make_run(tmp_path: Path) -> Callable[..., RunFolder]:
 
 
 def validation(number: int) -> dict[str, object]:
-    """The second of three has the best BLEU."""
+    """Return the metrics of a validation; the second of three has the best BLEU."""
     sample = {"source": "Hello.", "reference": "Hallo.", "translation": f"Hallo {number}."}
     return {
         "update": 1000 * number,

@@ -25,13 +25,13 @@ def seen(*targets: str) -> Seen:
 def analysed(
     *rows: tuple[str, str, str], known: Seen | None = None, complete: bool = True
 ) -> Analysis:
-    """Analyse (source, reference, translation)."""
+    """Analyse rows of (source, reference, translation)."""
     known = known or seen()
     examples = [Example(source, reference, False) for source, reference, _ in rows]
     return analyse(examples, [Translation(t, 0.0, complete) for *_, t in rows], DATA, known)
 
 
-def test_each_length_is_scored_by_itself() -> None:
+def test_each_length_is_scored_separately() -> None:
     short = [("a b", "Das ist ein kurzer Satz.", "Das ist ein kurzer Satz.")]
     long = [
         ("a " * 6, "Das hier ist viel länger als er.", "Das hier ist viel länger als sie."),
@@ -47,7 +47,7 @@ def test_each_length_is_scored_by_itself() -> None:
     assert found.by_length[1].bleu == pytest.approx(bleu)
 
 
-def test_a_tag_is_no_word_and_readable() -> None:
+def test_a_tag_is_not_counted_as_a_word_and_is_readable() -> None:
     parts = [{"source": "tsv", "path": "a.tsv", "tag": tag} for tag in ("chat", "news")]
     data = DataConfig.model_validate({"corpora": parts})
     example = Example(tag_prefix(data, "news") + "a b c d e", "Ein Satz.", False)
@@ -56,7 +56,7 @@ def test_a_tag_is_no_word_and_readable() -> None:
     assert found.worst[0].source == "[news] a b c d e"
 
 
-def test_sentences_with_and_without_rare_words_are_scored_by_themselves() -> None:
+def test_sentences_with_and_without_rare_words_are_scored_separately() -> None:
     found = analysed(
         ("Anna sings.", "Anna singt heute nicht.", "Nichts davon steht da."),
         ("Anna sings today.", "Anna singt heute. Heute singt Anna.", "Anna singt heute. Ja."),
@@ -69,7 +69,7 @@ def test_sentences_with_and_without_rare_words_are_scored_by_themselves() -> Non
     assert some.bleu < 15 < none.bleu
 
 
-def test_bleu_of_a_group_is_counted_as_the_score_is() -> None:
+def test_group_bleu_uses_the_same_settings_as_the_score() -> None:
     example = Example("x", "DIE KATZE SITZT AUF DER MATTE.", False)
     translation = Translation("die katze sitzt auf der matte.", 0.0)
     found = analyse([example], [translation], DATA, seen(), lowercase=True, tokenize="moses")
@@ -84,11 +84,11 @@ def test_translations_that_are_training_targets_are_counted() -> None:
     assert analysed(*rows, known=known).training_targets == 2
 
 
-def test_an_empty_translation_of_a_sentence_is_counted() -> None:
+def test_only_empty_translations_of_sentences_are_counted() -> None:
     assert analysed(("x", "y", ""), (" ", "", ""), ("x", "", "y")).empty == 1
 
 
-def test_the_length_limit_cuts() -> None:
+def test_truncated_translations_are_counted() -> None:
     assert analysed(("x", "y", "z"), ("x", "y", "z"), complete=False).cut == 2
     assert analysed(("x", "y", "z")).cut == 0
 
@@ -101,18 +101,18 @@ def test_the_length_limit_cuts() -> None:
         ("Ein Hund auf dem Gras.", "Ein Hund auf dem auf dem Gras.", True),
         ("Ein Hund auf dem Gras.", "Ein Hund auf dem Gras auf dem Sand.", False),
         ("Die, die die Musik mag.", "Die die die Musik mag.", False),  # the reference has it too
-        ("Das ist sehr gut.", "Das ist sehr, sehr gut.", False),  # a comma makes it style
+        ("Das ist sehr gut.", "Das ist sehr, sehr gut.", False),  # after a comma, it is style
         ("Nein, so geht es nicht, Tom.", "Ja, so geht es, ja, so geht es, Tom.", True),
         ("Ein Hund bellt.", "", False),
     ],
 )
-def test_words_twice_in_a_row_repeat_unless_the_reference_does(
+def test_immediate_repetitions_count_unless_the_reference_has_them(
     reference: str, translation: str, repeating: bool
 ) -> None:
     assert analysed(("x", reference, translation)).repeating == repeating
 
 
-def test_the_worst_ten_come_worst_first() -> None:
+def test_the_worst_ten_are_sorted_from_the_worst() -> None:
     reference = "abcdefghijklmnop"
     rows = [(f"source {n}", reference, reference[:n]) for n in range(16, 0, -1)]
     found = analysed(*rows).worst
@@ -122,7 +122,7 @@ def test_the_worst_ten_come_worst_first() -> None:
     assert (found[-1].reference, found[-1].translation) == (reference, reference[:10])
 
 
-def test_prints_counts_with_shares_and_the_worst() -> None:
+def test_counts_are_printed_with_shares_and_the_worst_translations() -> None:
     rows = [("Anna sings.", "Anna singt.", "Ben Ben singt."), ("x", "y", "y")]
     lines = str(analysed(*rows, known=seen("y"))).splitlines()
     assert [line.split() for line in lines if "training target" in line] == [

@@ -1,4 +1,4 @@
-"""Attention weights: those of the model, however they are computed."""
+"""Attention weights equal those of the model, in every way of computing them."""
 
 import re
 from pathlib import Path
@@ -52,7 +52,7 @@ def attention(translator: Translator) -> Attention:
     return read_attention(translator, SENTENCE)
 
 
-def test_rows_and_columns_are_the_pieces_read_and_written(trained: Translator) -> None:
+def test_rows_and_columns_are_the_pieces_of_queries_and_keys(trained: Translator) -> None:
     attention = read_attention(trained, SENTENCE)
     tokenizers = trained.tokenizers
     source = [*tokenizers.source.split(SENTENCE), "<eos>"]
@@ -64,7 +64,7 @@ def test_rows_and_columns_are_the_pieces_read_and_written(trained: Translator) -
     assert attention["decoder"].keys == ["<sos>", *target]
 
 
-def test_a_translation_cut_at_its_limit_ends_in_no_eos(trained: Translator) -> None:
+def test_a_truncated_translation_has_no_eos(trained: Translator) -> None:
     decoding = DecodingConfig(max_length_factor=0, max_length_extra=2)
     short = Translator(trained.pytorch, trained.tokenizers, DataConfig(), decoding)
     attention = read_attention(short, SENTENCE)
@@ -83,7 +83,7 @@ def test_shapes_are_layers_heads_queries_keys(attention: Attention) -> None:
     assert attention["cross"].average.shape == (target, source)
 
 
-def test_every_row_sums_to_one_and_no_query_sees_what_is_not_written_yet(
+def test_rows_sum_to_one_and_do_not_attend_to_the_future(
     attention: Attention,
 ) -> None:
     for found in attention.maps.values():
@@ -92,10 +92,10 @@ def test_every_row_sums_to_one_and_no_query_sees_what_is_not_written_yet(
 
 
 @torch.inference_mode()
-def test_equals_what_decoding_with_the_cache_attends_to(
+def test_weights_equal_those_of_cached_decoding(
     translator: Translator, attention: Attention
 ) -> None:
-    """Each step of the search has one query: a row of the picture."""
+    """Each decoding step has one query, which is one row of the picture."""
     model, [trace] = translator.pytorch.models[0], translator.trace(SENTENCE)
     decoder = model.decoder_layers()
     state = model.start(torch.tensor([trace.source_ids]))
@@ -118,7 +118,7 @@ def test_equals_what_decoding_with_the_cache_attends_to(
 
 
 @torch.inference_mode()
-def test_weighted_values_are_what_the_fused_kernel_returns(
+def test_weighted_values_equal_the_output_of_the_fused_kernel(
     translator: Translator, attention: Attention
 ) -> None:
     model, [trace] = translator.pytorch.models[0], translator.trace(SENTENCE)
@@ -150,7 +150,9 @@ def test_weighted_values_are_what_the_fused_kernel_returns(
         torch.testing.assert_close(mixed, fused, atol=1e-5, rtol=1e-4)
 
 
-def test_reading_leaves_the_fast_path_on(translator: Translator, attention: Attention) -> None:
+def test_reading_attention_does_not_disable_the_fast_path(
+    translator: Translator, attention: Attention
+) -> None:
     layers = [
         *translator.pytorch.models[0].encoder_layers(),
         *translator.pytorch.models[0].decoder_layers(),
@@ -182,7 +184,9 @@ def test_an_ensemble_is_refused(trained_run: RunFolder) -> None:
 
 
 @pytest.mark.parametrize("which", PICTURES)
-def test_a_picture_shows_its_pieces(attention: Attention, which: str, tmp_path: Path) -> None:
+def test_every_picture_shows_its_pieces_and_heads(
+    attention: Attention, which: str, tmp_path: Path
+) -> None:
     draw_attention(attention, which, tmp_path / "a.svg")  # type: ignore[arg-type]
     found = list(texts(tmp_path / "a.svg"))
     maps = {"average": list(attention.maps.values())}
@@ -223,7 +227,7 @@ def test_illegibly_large_pictures_are_refused(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_the_clearest_head_aligns_each_query_with_a_key_of_its_own() -> None:
+def test_the_clearest_head_aligns_each_query_with_a_different_key() -> None:
     aligned, always_last, even = np.eye(4), np.eye(4)[[3, 3, 3, 3]], np.full((4, 4), 0.25)
     blurred = 0.7 * aligned + 0.3 * even
     weights = np.array([[always_last, blurred], [even, aligned]], np.float32)
@@ -236,11 +240,11 @@ def test_the_clearest_head_aligns_each_query_with_a_key_of_its_own() -> None:
     ("piece", "shown"),
     [("▁likes", "·likes"), ("ar", "ar"), (".", "“.”"), ("▁–", "“·–”"), ("<eos>", "<eos>")],
 )
-def test_pieces_can_be_read_beside_a_picture(piece: str, shown: str) -> None:
+def test_pieces_are_readable_as_labels(piece: str, shown: str) -> None:
     assert readable(piece) == shown
 
 
-def test_lines_are_as_thick_as_the_weights_of_the_clearest_head(
+def test_line_widths_are_proportional_to_the_weights_of_the_clearest_head(
     attention: Attention, tmp_path: Path
 ) -> None:
     draw_attention(attention, "lines", tmp_path / "a.svg")

@@ -27,14 +27,14 @@ def test_the_extension_determines_the_format(tmp_path: Path, ending: str) -> Non
 
 
 @pytest.mark.parametrize("ending", [".png", ".svg"])
-def test_the_same_picture_is_the_same_file(tmp_path: Path, ending: str) -> None:
+def test_equal_pictures_give_identical_files(tmp_path: Path, ending: str) -> None:
     one, other = tmp_path / f"a{ending}", tmp_path / f"b{ending}"
     draw(one)
     draw(other)
     assert one.read_bytes() == other.read_bytes()
 
 
-def test_a_picture_that_fails_leaves_the_old_one(tmp_path: Path) -> None:
+def test_a_failed_picture_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     path.write_text("old")
     with pytest.raises(UserError, match="too much"), picture(path, 3, 2):
@@ -55,7 +55,7 @@ def test_no_display_is_needed(tmp_path: Path) -> None:
     assert done.stdout.strip() == b"set()"
 
 
-def test_without_an_output_the_picture_goes_into_the_folder(tmp_path: Path) -> None:
+def test_without_an_output_the_picture_is_saved_in_the_folder(tmp_path: Path) -> None:
     assert picture_path(None, tmp_path / "new", "a") == tmp_path / "new" / "a.png"
     assert (tmp_path / "new").is_dir()
     assert picture_path(tmp_path / "b.svg", tmp_path / "other", "a") == tmp_path / "b.svg"
@@ -71,7 +71,7 @@ def test_without_an_output_the_picture_goes_into_the_folder(tmp_path: Path) -> N
         ("folder.png", r"folder\.png: is a folder; name a file to write"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_before_the_work(
+def test_invalid_outputs_are_refused_before_any_work(
     tmp_path: Path, name: str, message: str
 ) -> None:
     (tmp_path / "folder.png").mkdir()

@@ -14,7 +14,7 @@ def texts(svg: Path) -> list[str]:
     return [element.text or "" for element in elements if element.tag.endswith("}text")]
 
 
-def test_shows_lengths_pairs_and_coverage(
+def test_the_picture_shows_lengths_pairs_and_coverage(
     toy_config: Callable[..., Config], toy_corpus: Path, tmp_path: Path
 ) -> None:
     more = toy_corpus.read_text(encoding="utf-8") + "\tleer\nBen sings.\tBen singt.\n" * 2
@@ -36,7 +36,7 @@ def test_shows_lengths_pairs_and_coverage(
     assert f"{share:.2%}" in found
 
 
-def test_coverage_is_not_drawn_where_nothing_is_unknown(
+def test_coverage_is_not_drawn_if_there_are_no_unknown_words(
     toy_config: Callable[..., Config], tmp_path: Path
 ) -> None:
     prepared = prepare(

@@ -23,7 +23,7 @@ def test_sinusoids_follow_the_papers_formula() -> None:
 
 
 @pytest.mark.parametrize("kind", ["sinusoidal", "learned"])
-def test_a_model_shows_what_it_adds_to_its_embeddings(kind: str) -> None:
+def test_the_table_of_a_model_equals_the_vectors_added_to_its_embeddings(kind: str) -> None:
     model = Transformer(ModelConfig(**SMALL, positions=kind, max_length=20), 9, 9).eval()
     table = position_table(model)
     ids = torch.full((1, 20), 5)
@@ -49,12 +49,12 @@ def test_tables_of_any_size_are_drawn(shape: tuple[int, int], tmp_path: Path) ->
     assert (tmp_path / "a.png").stat().st_size > 5000
 
 
-def test_as_many_positions_as_asked_for() -> None:
+def test_the_number_of_positions_can_be_chosen_up_to_max_length() -> None:
     assert position_table(ModelConfig(d_model=20, heads=2), 100).shape == (100, 20)
     assert position_table(ModelConfig(d_model=20, heads=2, max_length=40), 100).shape == (40, 20)
 
 
-def test_chosen_columns_become_curves(tmp_path: Path) -> None:
+def test_chosen_columns_are_drawn_as_curves(tmp_path: Path) -> None:
     table = position_table(ModelConfig(d_model=20, heads=2), 100)
     draw_positions(table, "title", tmp_path / "a.svg", [4, 5, 6, 7])
     svg = (tmp_path / "a.svg").read_text()
@@ -64,7 +64,7 @@ def test_chosen_columns_become_curves(tmp_path: Path) -> None:
         draw_positions(table, "title", tmp_path / "b.svg", [20])
 
 
-def test_similarity_of_sinusoids_depends_on_distance_alone() -> None:
+def test_similarity_of_sinusoids_depends_only_on_distance() -> None:
     similar = cosines(position_table(ModelConfig(d_model=64, heads=2), 30))
     np.testing.assert_allclose(np.diag(similar), 1, rtol=1e-5)
     np.testing.assert_allclose(np.diag(similar, 3), similar[0, 3], rtol=1e-4)

@@ -45,7 +45,7 @@ def test_more_pairs_get_a_larger_model_if_there_is_time(tmp_path: Path) -> None:
     assert layers(config_for(files[2], 30, "cuda")) == layers(most)
 
 
-def test_few_passes_over_the_corpus_get_little_dropout(tmp_path: Path) -> None:
+def test_few_epochs_get_low_dropout(tmp_path: Path) -> None:
     file = corpus(tmp_path / "pairs.tsv", 20_000, 6)
     assert config_for(file, 30).model.dropout == 0.3
     assert config_for(file, 5).model.dropout == 0.1

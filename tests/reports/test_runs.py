@@ -33,7 +33,7 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_row_for_each_run_trained_last_first(make_run: MakeRun) -> None:
+def test_runs_are_listed_from_the_most_recent(make_run: MakeRun) -> None:
     make_run("old", age=3 * 86_400)
     run = make_run("new", age=7300)
     (new, old), damaged = summarize_runs(Path("runs"))
@@ -46,7 +46,7 @@ def test_a_row_for_each_run_trained_last_first(make_run: MakeRun) -> None:
     assert damaged == []
 
 
-def test_a_run_knows_what_it_was_started_with_from_any_folder(
+def test_a_run_shows_its_original_config_from_any_folder(
     make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make_run("a", "training.seed=8")
@@ -68,7 +68,7 @@ def test_a_run_without_results_has_empty_cells(make_run: MakeRun) -> None:
     assert row.row().count("–") == 3
 
 
-def test_a_damaged_run_is_a_line_beside_the_others(make_run: MakeRun) -> None:
+def test_a_damaged_run_is_listed_with_its_error(make_run: MakeRun) -> None:
     make_run("good")
     (make_run("bad").path / "config.yaml").write_text("training: {epochs: 0}")
     [good], [line] = summarize_runs(Path("runs"))
@@ -89,7 +89,7 @@ def test_a_damaged_run_is_a_line_beside_the_others(make_run: MakeRun) -> None:
         ),
     ],
 )
-def test_a_run_with_damaged_metrics_is_a_line_too(
+def test_a_run_with_damaged_metrics_or_report_is_listed_with_its_error(
     make_run: MakeRun, name: str, message: str
 ) -> None:
     make_run("good")
@@ -101,7 +101,7 @@ def test_a_run_with_damaged_metrics_is_a_line_too(
         run_facts(bad)
 
 
-def test_a_run_that_cannot_be_read_is_a_line_too(make_run: MakeRun) -> None:
+def test_an_unreadable_run_is_listed_with_its_error(make_run: MakeRun) -> None:
     make_run("good")
     bad = make_run("bad", validations=0)
     bad.metrics.mkdir()
@@ -110,14 +110,14 @@ def test_a_run_that_cannot_be_read_is_a_line_too(make_run: MakeRun) -> None:
 
 
 @pytest.mark.parametrize("folder", ["runs", "nowhere"])
-def test_no_runs_are_refused(folder: str) -> None:
+def test_the_absence_of_runs_is_reported(folder: str) -> None:
     Path("runs").mkdir()
     with pytest.raises(UserError, match=f"no runs in {folder}; train one with `nmt train`"):
         summarize_runs(Path(folder))
 
 
 @pytest.mark.parametrize("tie", ["none", "target", "all"])
-def test_stored_parameters_are_the_models(make_run: MakeRun, tie: str) -> None:
+def test_the_count_of_stored_parameters_is_correct(make_run: MakeRun, tie: str) -> None:
     run = make_run("a", f"model.tie={tie}", "model.positions=learned")
     model = load_weights(run.weights("last"), run.config.model, 50, 50, torch.device("cpu"))
     assert count_stored(run) == count_parameters(model)
@@ -152,7 +152,7 @@ def test_show_prints_everything(make_run: MakeRun) -> None:
     assert row == ["2,000", "2", "5.00e-04", "2.500", "2.000", "54.50", "25.0%", "12.50"]
 
 
-def test_everything_about_a_run_as_json(make_run: MakeRun) -> None:
+def test_everything_about_a_run_is_in_the_json(make_run: MakeRun) -> None:
     run = make_run("a")
     found = run_as_json(run)
     assert found["config"] == "sample.yaml"
@@ -163,21 +163,21 @@ def test_everything_about_a_run_as_json(make_run: MakeRun) -> None:
     assert found["files"]["last.safetensors"] == run.weights("last").stat().st_size
 
 
-def test_the_best_weights_are_those_that_training_kept(make_run: MakeRun) -> None:
+def test_the_best_weights_are_chosen_as_in_training(make_run: MakeRun) -> None:
     run = make_run("by-loss", "training.best=loss")
     facts = dict(run_facts(run))
     assert "at update 3,000, by loss on validation: BLEU 11.00, loss 1.333" in facts["best weights"]
     assert summarize(run).bleu == 11
 
 
-def test_show_of_a_run_without_validations(make_run: MakeRun) -> None:
+def test_a_run_without_validations_can_be_shown(make_run: MakeRun) -> None:
     assert "trained" not in dict(run_facts(make_run("young", validations=0)))
 
 
 @pytest.mark.parametrize(
     ("count", "text"), [(999, "999"), (2_747_896, "2.7M"), (1500, "1.5k"), (3 * 10**9, "3.0G")]
 )
-def test_counts(count: int, text: str) -> None:
+def test_counts_are_formatted(count: int, text: str) -> None:
     assert format_count(count) == text
 
 
@@ -185,7 +185,7 @@ def test_counts(count: int, text: str) -> None:
     ("seconds", "text"),
     [(-1, "0 s"), (59, "59 s"), (60, "1 min"), (7300, "2 h"), (90_000, "25 h"), (2e5, "2 days")],
 )
-def test_ages(seconds: float, text: str) -> None:
+def test_ages_are_formatted(seconds: float, text: str) -> None:
     assert format_age(seconds) == text
 
 

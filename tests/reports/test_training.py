@@ -33,7 +33,7 @@ def test_a_run_has_four_curves_and_the_bleu_of_its_best_weights(
     assert {"first, BLEU 12.5", "learning rate"} <= set(texts(tmp_path / "a.svg"))
 
 
-def test_several_runs_share_a_picture(make_run: MakeRun, tmp_path: Path) -> None:
+def test_several_runs_are_drawn_in_one_picture(make_run: MakeRun, tmp_path: Path) -> None:
     runs = [make_run("first"), make_run("_second $1")]
     draw_training(runs, tmp_path / "a.svg")
     assert curves(tmp_path / "a.svg") == 8

@@ -11,7 +11,7 @@ from nmt.serve.errors import ApiError
 
 
 class Echo:
-    """Translates a line to itself; `bad` lines fail. It waits until `free` is set."""
+    """A model that returns each line unchanged; `bad` lines fail. It waits until `free` is set."""
 
     def __init__(self, bad: Sequence[str] = ()) -> None:
         self.batches: list[list[str]] = []
@@ -79,7 +79,7 @@ def test_several_batches_are_translated_at_once() -> None:
     anyio.run(main)
 
 
-def test_a_long_request_does_not_hold_up_a_short_one() -> None:
+def test_a_long_request_does_not_block_a_short_one() -> None:
     async def main() -> None:
         model, batcher = Echo(), Batcher[str](1000, at_once=4)
         async with anyio.create_task_group() as group:
@@ -98,7 +98,7 @@ def test_a_long_request_does_not_hold_up_a_short_one() -> None:
     anyio.run(main)
 
 
-def test_a_full_queue_refuses_with_retry_after() -> None:
+def test_with_a_full_queue_requests_are_refused_with_retry_after() -> None:
     async def main() -> None:
         model, batcher = Echo(), Batcher[str](10)
         async with anyio.create_task_group() as group:
@@ -129,7 +129,7 @@ def test_cancelled_requests_are_not_translated() -> None:
     anyio.run(main)
 
 
-def test_a_bad_line_does_not_affect_others() -> None:
+def test_a_line_that_fails_does_not_affect_others() -> None:
     async def main() -> None:
         model, batcher = Echo(bad=["bad"]), Batcher[str](100)
         found: list[list[str]] = []
@@ -154,7 +154,7 @@ def test_a_bad_line_does_not_affect_others() -> None:
     anyio.run(main)
 
 
-def test_models_take_turns_and_share_no_batch() -> None:
+def test_models_alternate_and_never_share_a_batch() -> None:
     async def main() -> None:
         one, two = Echo(), Echo()
         batcher = Batcher[str](100, at_once=2)

@@ -1,4 +1,4 @@
-"""Documents: only their text is translated, everything else is preserved."""
+"""Documents: only their text is translated; everything else is preserved."""
 
 import io
 import zipfile
@@ -74,7 +74,7 @@ def _bomb() -> bytes:
     ],
     ids=["no zip", "empty", "not UTF-8", "zip bomb"],
 )
-def test_broken_documents_are_refused(
+def test_damaged_documents_are_refused(
     client: TestClient, name: str, content: bytes, status: int
 ) -> None:
     answer = client.post("/translate_file", data=PAIR, files={"file": (name, content)})

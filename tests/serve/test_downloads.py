@@ -1,4 +1,4 @@
-"""Translated documents expire."""
+"""Translated documents are kept for a limited time."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from nmt.serve.downloads import Downloads
 from nmt.serve.errors import ApiError
 
 
-def test_files_are_forgotten_after_a_while_and_when_there_are_too_many() -> None:
+def test_files_expire_and_their_total_size_is_limited() -> None:
     now = 0.0
     downloads = Downloads(lambda: now)
     first = downloads.add("a.txt", b"a")

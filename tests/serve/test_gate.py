@@ -19,11 +19,11 @@ def test_other_hosts_are_refused(client: TestClient, host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:5000", "127.0.0.1:5000", "[::1]:5000"])
-def test_names_of_this_machine_are_answered(client: TestClient, host: str) -> None:
+def test_requests_to_localhost_are_accepted(client: TestClient, host: str) -> None:
     assert client.get("/health", headers={"Host": host}).status_code == 200
 
 
-def test_pages_of_other_sites_cannot_call_unless_named(
+def test_other_origins_are_refused_unless_allowed(
     client: TestClient, make_client: Callable[..., TestClient]
 ) -> None:
     other = {"Origin": "https://other.example"}
@@ -38,7 +38,7 @@ def test_pages_of_other_sites_cannot_call_unless_named(
     assert open_to.post("/translate", json=REQUEST, headers={"Origin": "null"}).status_code == 400
 
 
-def test_large_bodies_are_refused_whether_or_not_they_say_so(
+def test_large_bodies_are_refused_with_and_without_content_length(
     make_client: Callable[..., TestClient],
 ) -> None:
     client = make_client(limits=Limits(body=1000))
@@ -69,7 +69,7 @@ def test_large_bodies_are_refused_whether_or_not_they_say_so(
         b'{"q": ' + b"9" * 10_000 + b"}",
     ],
 )
-def test_broken_json_is_reported(client: TestClient, content: bytes) -> None:
+def test_invalid_json_is_refused(client: TestClient, content: bytes) -> None:
     answer = client.post(
         "/translate", content=content, headers={"Content-Type": "application/json"}
     )
@@ -77,7 +77,7 @@ def test_broken_json_is_reported(client: TestClient, content: bytes) -> None:
     assert answer.json()["error"].startswith("Invalid request")
 
 
-def test_broken_forms_and_other_content_types_are_reported(client: TestClient) -> None:
+def test_invalid_forms_and_other_content_types_are_refused(client: TestClient) -> None:
     broken = {"Content-Type": "multipart/form-data; boundary=x"}
     assert client.post("/translate", content=b"--y\r\n", headers=broken).status_code == 400
     no_boundary = {"Content-Type": "multipart/form-data"}
@@ -89,7 +89,7 @@ def test_broken_forms_and_other_content_types_are_reported(client: TestClient) -
     assert answer.status_code == 200
 
 
-def test_keys_are_asked_for_in_the_body_or_the_header(
+def test_keys_are_accepted_in_the_body_or_the_header(
     make_client: Callable[..., TestClient],
 ) -> None:
     client = make_client(access=Access(keys=["one", "zwölf"]))
@@ -105,7 +105,7 @@ def test_keys_are_asked_for_in_the_body_or_the_header(
     assert client.get("/frontend/settings").json()["keyRequired"]
 
 
-def test_guessing_keys_is_slowed_down_and_others_are_not(
+def test_guessing_keys_is_rate_limited_and_valid_keys_are_not(
     make_client: Callable[..., TestClient],
 ) -> None:
     client = make_client(limits=Limits(per_minute=3), access=Access(keys=["right"]))
@@ -124,13 +124,15 @@ def test_too_many_requests_get_retry_after(
     assert client.get("/health").status_code == 200
 
 
-def test_an_answer_that_takes_too_long_is_aborted(make_client: Callable[..., TestClient]) -> None:
+def test_a_translation_that_takes_too_long_is_aborted(
+    make_client: Callable[..., TestClient],
+) -> None:
     client = make_client(limits=Limits(seconds=0.001))
     answer = client.post("/translate", json={**REQUEST, "q": ["Anna sings today."] * 500})
     assert answer.status_code == 503
 
 
-def test_security_headers_restrict_the_page_to_what_it_needs(client: TestClient) -> None:
+def test_every_response_has_strict_security_headers(client: TestClient) -> None:
     for path in ("/", "/docs", "/health", "/nothing", "/page/style.css"):
         headers = client.get(path).headers
         assert "default-src 'none'" in headers["content-security-policy"]
@@ -138,7 +140,7 @@ def test_security_headers_restrict_the_page_to_what_it_needs(client: TestClient)
         assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_unknown_paths_have_the_same_shape(client: TestClient) -> None:
+def test_unknown_paths_give_errors_in_the_same_format(client: TestClient) -> None:
     for path in ("/nothing", "/page/../app.py", "/page/%2e%2e/app.py", "/v1/runs/..%2f..%2fetc"):
         answer = client.get(path)
         assert answer.status_code == 404

@@ -46,7 +46,7 @@ ODD_TEXTS = [
 ]  # fmt: skip
 
 
-def test_answers_are_those_of_nmt_translate(
+def test_responses_equal_the_output_of_nmt_translate(
     client: TestClient, served: ServedRun, tmp_path: Path
 ) -> None:
     file = tmp_path / "texts.en"
@@ -75,13 +75,13 @@ def test_answers_are_those_of_nmt_translate(
     }
     for name, found in answers.items():
         for text, translation, line in zip(ODD_TEXTS, found, expected, strict=True):
-            # A text keeps the white space around it, which `nmt translate` leaves out.
+            # The server keeps the white space around a text, which `nmt translate` removes.
             before = text[: len(text) - len(text.lstrip())] if text.strip() else text
             after = text[len(text.rstrip()) :] if text.strip() else ""
             assert translation == before + line + after, (name, text)
 
 
-def test_json_and_forms_are_read_alike(client: TestClient) -> None:
+def test_json_and_forms_give_the_same_response(client: TestClient) -> None:
     request = {"q": SENTENCE, **PAIR}
     for answer in (
         client.post("/translate", json=request),
@@ -99,7 +99,7 @@ def test_a_list_gives_a_list(client: TestClient) -> None:
     assert client.post("/translate", json={"q": [], **PAIR}).json() == {"translatedText": []}
 
 
-def test_white_space_and_line_breaks_stay(client: TestClient) -> None:
+def test_white_space_and_line_breaks_are_preserved(client: TestClient) -> None:
     text = f"\n  {SENTENCE}  Ben reads often.\r\n\r\n\tIda cooks at night.\n"
     expected = f"\n  {GERMAN}  Ben liest oft.\r\n\r\n\tIda kocht nachts.\n"
     answer = client.post("/translate", json={"q": text, **PAIR})
@@ -114,13 +114,13 @@ def test_alternatives_differ_from_the_best(client: TestClient) -> None:
     assert several["alternatives"] == [answer["alternatives"]]
 
 
-def test_auto_takes_the_language_that_the_runs_translate_from(client: TestClient) -> None:
+def test_auto_selects_the_source_language_of_the_runs(client: TestClient) -> None:
     answer = client.post("/translate", json={"q": SENTENCE, "source": "auto", "target": "de"})
     assert answer.json()["translatedText"] == GERMAN
     assert answer.json()["detectedLanguage"] == {"confidence": 100.0, "language": "en"}
 
 
-def test_detect_languages_health_and_settings(client: TestClient) -> None:
+def test_detect_languages_health_and_settings_are_supported(client: TestClient) -> None:
     found = client.post("/detect", data={"q": "Anna liest zu Hause."}).json()
     assert [each["language"] for each in found] == ["de", "en"]
     assert found[0]["confidence"] > found[1]["confidence"]
@@ -147,7 +147,9 @@ def test_detect_languages_health_and_settings(client: TestClient) -> None:
         ({"q": 7, **PAIR}, "Invalid request: q"),
     ],
 )
-def test_errors_have_its_shape(client: TestClient, body: dict[str, object], message: str) -> None:
+def test_errors_have_libretranslates_format(
+    client: TestClient, body: dict[str, object], message: str
+) -> None:
     answer = client.post("/translate", json=body)
     assert answer.status_code == 400
     assert list(answer.json()) == ["error"]
@@ -174,7 +176,7 @@ def test_a_translated_document_can_be_downloaded(client: TestClient) -> None:
     assert client.get("/download_file/guess/letter.txt").status_code == 404
 
 
-def test_other_documents_are_refused(client: TestClient) -> None:
+def test_unsupported_documents_are_refused(client: TestClient) -> None:
     for name in ("letter.pdf", "letter", "../../etc/passwd"):
         answer = client.post("/translate_file", data=PAIR, files={"file": (name, b"x")})
         assert answer.status_code == 400

@@ -6,7 +6,7 @@ from nmt.serve.errors import ApiError
 from nmt.serve.limits import RateLimiter
 
 
-def test_each_client_has_a_minutes_worth_that_refills_with_time() -> None:
+def test_each_client_has_a_per_minute_budget_that_refills_gradually() -> None:
     now = 0.0
     limiter = RateLimiter(60, lambda: now)
     for _ in range(60):
@@ -22,7 +22,7 @@ def test_each_client_has_a_minutes_worth_that_refills_with_time() -> None:
         limiter.count("a")
 
 
-def test_without_a_limit_nobody_is_refused() -> None:
+def test_without_a_limit_no_request_is_refused() -> None:
     limiter = RateLimiter(0)
     for _ in range(1000):
         limiter.count("a")

@@ -9,7 +9,7 @@ from nmt.serve.markup import Markup
 
 
 def upper(html: str) -> str:
-    """Translate to capitals, each piece of text in its own tags."""
+    """Translate by converting to capitals, with each piece of text in its own tags."""
     markup = Markup(html)
     for stretch in markup.stretches:
         markup.replace(stretch, [(text.upper(), i) for i, text in enumerate(stretch.texts)])
@@ -34,7 +34,7 @@ def upper(html: str) -> str:
         ("1 < 2 &amp;lt;b&gt;", "1 &lt; 2 &amp;LT;B&gt;"),
     ],
 )  # fmt: skip
-def test_text_is_replaced_and_nothing_else(html: str, expected: str) -> None:
+def test_only_text_is_replaced(html: str, expected: str) -> None:
     assert upper(html) == expected
 
 
@@ -51,12 +51,12 @@ def test_words_keep_their_tags_when_the_order_changes() -> None:
     assert str(markup) == "<p><i>Y</i> und <b>X</b></p>"
 
 
-def test_a_fragment_that_begins_with_a_tag_is_one_text() -> None:
+def test_inline_tags_continue_a_stretch_and_comments_end_it() -> None:
     [stretch] = Markup("<b>oscar</b> likes <i>to <!-- note --></i>code").stretches[:1]
     assert stretch.texts == ["oscar", " likes "]
 
 
-def test_hostile_markup_is_refused_or_kept() -> None:
+def test_hostile_markup_is_refused_or_preserved() -> None:
     with pytest.raises(ApiError):
         Markup("<div>" * 30_000)
     with pytest.raises(ApiError):
@@ -85,7 +85,7 @@ def test_tags_follow_the_attention(client: TestClient) -> None:
         (["▁x"], "x y", None),
     ],
 )
-def test_pieces_are_found_in_the_text(
+def test_pieces_are_mapped_to_spans_of_the_text(
     pieces: list[str], text: str, spelled: list[str] | None
 ) -> None:
     spans = spell(pieces, text)

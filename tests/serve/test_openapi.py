@@ -1,4 +1,4 @@
-"""The OpenAPI document, compared with the server's answers to generated requests."""
+"""The OpenAPI document, compared with the server's responses to generated requests."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("schemathesis", reason="it needs Python 3.11")
+pytest.importorskip("schemathesis", reason="needs Python 3.11")
 
 from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
@@ -16,7 +16,7 @@ from nmt.serve.service import Service
 pytestmark = pytest.mark.slow
 
 
-def test_generated_requests_are_answered_as_documented(
+def test_responses_to_generated_requests_match_the_document(
     start_server: Callable[[Service], str], served: ServedRun, tmp_path: Path
 ) -> None:
     limits = Limits(characters=200, sentences=5, seconds=20)

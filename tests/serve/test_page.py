@@ -120,7 +120,7 @@ def server(run: RunFolder) -> Iterator[Running]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
-        pytest.skip("there is no Chromium here")
+        pytest.skip("Chromium is not installed")
     sandbox = [] if os.getuid() else ["--no-sandbox"]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=sandbox)
@@ -170,14 +170,14 @@ def test_alternatives_have_scores(page: Page, server: Running) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-def test_the_strongest_link_of_programmiert_is_code(page: Page, server: Running) -> None:
+def test_programmiert_attends_most_to_code(page: Page, server: Running) -> None:
     type_sentence(page, server)
     page.locator("#output .word", has_text="programmiert").hover()
     expect(page.locator("#looked")).to_contain_text("“programmiert” looks at “code”")
     expect(page.locator("#inside svg text.chosen").first).to_have_text("code")
 
 
-def test_words_are_reached_by_keyboard(page: Page, server: Running) -> None:
+def test_words_can_be_selected_with_the_keyboard(page: Page, server: Running) -> None:
     type_sentence(page, server)
     page.locator("#output .word").first.focus()
     page.keyboard.press("ArrowRight")
@@ -188,14 +188,14 @@ def test_words_are_reached_by_keyboard(page: Page, server: Running) -> None:
     expect(page.locator("#looked")).to_contain_text("“Oscar” looks at")
 
 
-def test_heads_and_layers_change_the_picture(page: Page, server: Running) -> None:
+def test_selecting_a_head_changes_the_picture(page: Page, server: Running) -> None:
     type_sentence(page, server)
     average = page.locator("#inside .figures").inner_html()
     page.get_by_label("Head").select_option("0")
     assert page.locator("#inside .figures").inner_html() != average
 
 
-def test_the_beam_is_followed_step_by_step(page: Page, server: Running) -> None:
+def test_the_beam_can_be_viewed_step_by_step(page: Page, server: Running) -> None:
     type_sentence(page, server)
     page.locator("#beam summary").click()
     page.wait_for_selector("#beam tbody tr")
@@ -207,7 +207,7 @@ def test_the_beam_is_followed_step_by_step(page: Page, server: Running) -> None:
     expect(page.locator("#beam tbody")).to_contain_text("lives")
 
 
-def test_text_is_never_markup(page: Page, server: Running) -> None:
+def test_text_is_never_interpreted_as_markup(page: Page, server: Running) -> None:
     type_sentence(page, server, "<img src=x onerror=alert(1)> likes to code.")
     assert page.locator("#main img").count() == 0
 
@@ -261,7 +261,7 @@ def test_two_runs_are_compared(page: Page, server: Running) -> None:
     expect(page.locator("#results")).to_contain_text("0 of 16 sentences differ")
 
 
-def test_the_interface_is_described_without_a_network(page: Page, server: Running) -> None:
+def test_the_api_documentation_works_offline(page: Page, server: Running) -> None:
     page.goto(f"{server.address}/docs")
     expect(page.locator("main")).to_contain_text("POST /v1/translate")
     expect(page.locator("main")).to_contain_text("alternatives")
@@ -275,7 +275,7 @@ def test_a_stopped_server_is_reported(page: Page, run: RunFolder) -> None:
         expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
 
 
-def test_the_first_load_is_small_and_asks_no_other_host(page: Page, server: Running) -> None:
+def test_the_first_load_is_small_and_contacts_no_other_host(page: Page, server: Running) -> None:
     answers: list[Response] = []
     page.on("response", lambda answer: answers.append(answer))
     page.goto(f"{server.address}/")

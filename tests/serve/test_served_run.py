@@ -10,7 +10,7 @@ from nmt.run_folder import RunFolder
 from nmt.serve.served_run import ServedRun
 
 
-def test_attention_is_that_of_its_own_sentence_while_others_translate(served: ServedRun) -> None:
+def test_concurrent_requests_do_not_mix_up_attention(served: ServedRun) -> None:
     alone = served.inspect("Anna sings today.").cross.weights
     with ThreadPoolExecutor(2) as threads:
         others = [threads.submit(served.translate, ["Ben reads at home."], 1) for _ in range(30)]
@@ -21,7 +21,9 @@ def test_attention_is_that_of_its_own_sentence_while_others_translate(served: Se
             assert other.result()[0][0].text == "Ben liest zu Hause."
 
 
-def test_the_beam_of_a_translation_that_the_length_limit_cut(trained_run: RunFolder) -> None:
+def test_the_beam_of_a_truncated_translation_has_its_score_and_no_eos(
+    trained_run: RunFolder,
+) -> None:
     limits = ["decoding.max_length_factor=0.1", "decoding.max_length_extra=2"]
     translator = load_translator(trained_run, overrides=limits, engine="pytorch")
     run = ServedRun("toy", trained_run, translator, "pytorch")

@@ -35,7 +35,7 @@ def running(trained_run: RunFolder) -> Iterator[tuple[subprocess.Popen[str], str
         address = ""
         while not address:
             line = process.stderr.readline()
-            assert line, "the server has ended"
+            assert line, "the server exited"
             address = (re.findall(r"http://\S+", line) or [""])[0]
         yield process, address
         process.kill()
@@ -75,7 +75,7 @@ def test_sigterm_finishes_current_requests(running: tuple[subprocess.Popen[str],
         (["--public", "--host", "no such host"], "cannot listen there"),
     ],
 )
-def test_what_is_unsafe_or_impossible_is_refused(
+def test_unsafe_and_invalid_options_are_refused(
     arguments: list[str], message: str, tmp_path: Path
 ) -> None:
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
@@ -123,13 +123,13 @@ def test_without_pytorch_everything_except_attention_works(trained_run: RunFolde
     )  # fmt: skip
     assert found.stdout.splitlines() == [
         "Anna singt heute.",
-        "set()",  # imported before the first answer
+        "set()",  # the slow packages imported for the first response
         "<p>Anna singt heute.</p>",
         "this needs PyTorch, which is not installed: pip install torch",
     ]
 
 
-def test_a_port_that_is_taken_is_reported() -> None:
+def test_a_port_in_use_is_reported() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -137,7 +137,7 @@ def test_a_port_that_is_taken_is_reported() -> None:
             bind("127.0.0.1", other.getsockname()[1])
 
 
-def test_answers_are_sent_without_delay() -> None:
+def test_connections_set_tcp_nodelay() -> None:
     with (
         bind("127.0.0.1", 0) as listener,
         socket.create_connection(listener.getsockname()),
@@ -146,7 +146,7 @@ def test_answers_are_sent_without_delay() -> None:
         assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-def test_which_hosts_are_answered() -> None:
+def test_accepted_host_names_depend_on_the_address_and_the_options() -> None:
     assert hosts_of("127.0.0.1", []) == ["127.0.0.1", "localhost", "[::1]"]
     assert hosts_of("192.168.1.2", ["nmt.example"])[-2:] == ["192.168.1.2", "nmt.example"]
     assert hosts_of("0.0.0.0", []) == []
@@ -162,7 +162,7 @@ def test_keys_are_read_one_per_line(tmp_path: Path) -> None:
         read_keys(path)
 
 
-def test_a_client_that_leaves_early_is_not_an_error(
+def test_a_client_that_disconnects_early_is_not_an_error(
     running: tuple[subprocess.Popen[str], str],
 ) -> None:
     process, address = running
@@ -202,7 +202,7 @@ def test_a_request_that_arrives_too_slowly_is_aborted(
         assert b" 408 " in drip(client, drop)
 
 
-def test_a_request_answered_before_it_is_complete_is_aborted(impatient: tuple[str, int]) -> None:
+def test_an_incomplete_request_is_aborted_after_its_response(impatient: tuple[str, int]) -> None:
     with socket.create_connection(impatient, timeout=0.1) as client:
         client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n")
         answer = drip(client, b"x")
@@ -211,7 +211,7 @@ def test_a_request_answered_before_it_is_complete_is_aborted(impatient: tuple[st
 
 
 def drip(client: socket.socket, drop: bytes) -> bytes:
-    """Send a little every tenth of a second, and return what comes before the server hangs up."""
+    """Send bytes every tenth of a second; return what is received until the connection closes."""
     found = b""
     for _ in range(100):
         try:
@@ -227,7 +227,7 @@ def drip(client: socket.socket, drop: bytes) -> bytes:
     raise AssertionError("the connection is still open")
 
 
-def test_an_answer_that_nobody_reads_is_aborted(impatient: tuple[str, int]) -> None:
+def test_a_response_that_the_client_does_not_read_is_aborted(impatient: tuple[str, int]) -> None:
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         client.connect(impatient)
@@ -250,7 +250,7 @@ def test_pipelined_requests_are_limited(impatient: tuple[str, int]) -> None:
         client.sendall(requests)
 
 
-def test_a_connection_that_is_kept_answers_again(impatient: tuple[str, int]) -> None:
+def test_idle_connections_are_kept_alive(impatient: tuple[str, int]) -> None:
     client = HTTPConnection(*impatient)
     client.request("GET", "/health")
     client.getresponse().read()

@@ -17,7 +17,7 @@ from nmt.serve.v1 import OPERATIONS
 SENTENCE, GERMAN = "Anna sings today.", "Anna singt heute."
 
 
-def test_n_best_come_with_scores_best_first(client: TestClient) -> None:
+def test_n_best_translations_are_sorted_by_score(client: TestClient) -> None:
     answer = client.post("/v1/translate", json={"text": SENTENCE, "n_best": 3}).json()
     assert {k: answer[k] for k in ("run", "engine", "source", "target")} == {
         "run": "toy", "engine": "pytorch", "source": "en", "target": "de",
@@ -32,7 +32,7 @@ def test_n_best_come_with_scores_best_first(client: TestClient) -> None:
     assert "attention" not in sentence
 
 
-def test_answers_are_the_translators_own(client: TestClient, served: ServedRun) -> None:
+def test_translations_equal_the_translators(client: TestClient, served: ServedRun) -> None:
     lines = [example.source for example in served.folder.examples("test")]
     answer = client.post("/v1/translate", json={"text": lines}).json()
     found = [text["translation"] for text in answer["texts"]]
@@ -54,7 +54,7 @@ def test_attention_is_returned_on_request(client: TestClient) -> None:
     assert "".join(spelled) == GERMAN.replace(" ", "")
 
 
-def test_beam_shows_the_fate_of_each_hypothesis(client: TestClient, served: ServedRun) -> None:
+def test_beam_shows_what_became_of_each_hypothesis(client: TestClient, served: ServedRun) -> None:
     body = {"text": SENTENCE, "beam": True}
     [text] = client.post("/v1/translate", json=body).json()["texts"]
     steps = text["sentences"][0]["beam"]
@@ -85,7 +85,9 @@ def test_long_texts_are_streamed_one_line_per_sentence(client: TestClient) -> No
     ]  # fmt: skip
 
 
-def test_failed_inspections_are_reported(client: TestClient) -> None:
+def test_too_many_inspections_are_refused_and_long_sentences_still_translated(
+    client: TestClient,
+) -> None:
     many = client.post("/v1/translate", json={"text": [SENTENCE] * 21, "attention": True})
     assert (many.status_code, "20 sentences" in many.json()["error"]) == (400, True)
     long = "Anna sings and reads and dances and cooks and swims and sings at home."
@@ -119,13 +121,13 @@ def test_runs_are_listed_with_their_metrics_and_configuration(client: TestClient
     assert fields["data.path"]["value"] == "toy.tsv"
 
 
-def test_no_answer_names_a_path_of_this_machine(client: TestClient, served: ServedRun) -> None:
+def test_responses_contain_no_local_paths(client: TestClient, served: ServedRun) -> None:
     place = str(served.folder.path.parent.parent)
     paths = ["/v1/runs", "/v1/runs/toy", "/openapi.json", "/frontend/settings", "/v1/runs/nothing"]
     assert not any(place in client.get(path).text for path in paths)
 
 
-def test_runs_of_a_folder_are_listed_as_they_come_and_go(
+def test_the_list_of_runs_follows_the_folder(
     served: ServedRun, toy_config: Callable[..., object], tmp_path: Path
 ) -> None:
     with TestClient(
@@ -166,12 +168,12 @@ def test_two_runs_are_compared_on_the_test_set(
     assert client.post("/v1/compare", json={"runs": ["toy"]}).status_code == 400
 
 
-def test_runs_have_distinct_names_that_are_no_paths(tmp_path: Path) -> None:
+def test_runs_get_distinct_names_without_paths(tmp_path: Path) -> None:
     paths = [tmp_path / "a" / "run", tmp_path / "b" / "run", tmp_path / "c"]
     assert name_runs(paths) == ["run", "run-2", "c"]
 
 
-def test_every_operation_is_described(client: TestClient) -> None:
+def test_every_endpoint_is_documented(client: TestClient) -> None:
     document = client.get("/openapi.json").json()
     assert {each.path for each in OPERATIONS} <= set(document["paths"])
     schemas = document["components"]["schemas"]

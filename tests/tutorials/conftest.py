@@ -1,4 +1,4 @@
-"""What the tutorials' tests share: slow equations, a copy task, and the documentation's numbers."""
+"""Shared by the tutorials' tests: slow equations, a copy task, and checks of documented numbers."""
 
 import math
 import re
@@ -29,17 +29,16 @@ May = Callable[[int, int], bool]
 SOURCES = [[5, 6, 7, 8, 3], [9, 3], [4, 10, 3]]
 TARGETS = [[2, 7, 4], [2, 5, 6, 7, 8, 9], [2]]
 
-# Numbers of layers are each tutorial's own; widths that are set there are set again by its tests.
+# The numbers of layers are the tutorial's. Tests also override the widths that a tutorial sets.
 TINY = ["model.d_model=8", "model.heads=2", "model.d_ff=12", "model.max_length=16"]
 UPDATES = 1000  # at most
 COPYING = ["model.d_model=64", "model.heads=2", "model.d_ff=128", "model.max_length=16"]
 
 
 class Equations:
-    """One padded sentence in loops and float64: only that on which all tutorials agree.
+    """A slow float64 implementation, for one padded sentence, of what all tutorials share.
 
-    Where norms stand, what may be attended to, how positions are made and what scores are divided
-    by is written out in the test of each tutorial.
+    Norm placement, masks, positions and score scaling are implemented in each tutorial's test.
     """
 
     def __init__(self, model: Transformer):
@@ -94,7 +93,7 @@ class Equations:
     def weigh(
         query: Matrix, key: Matrix, may: May, divisor: float, masked: float = -math.inf
     ) -> Matrix:
-        """softmax(Q Kᵀ / divisor), scores that may not be attended to being `masked`."""
+        """softmax(Q Kᵀ / divisor), with `masked` as the score of forbidden positions."""
         weights = np.zeros((len(query), len(key)))
         for i in range(len(query)):
             scores = [
@@ -119,7 +118,7 @@ SlowLogits = Callable[[Equations, Sequence[int], Sequence[int]], Matrix]
 
 @pytest.fixture
 def load() -> Callable[..., Config]:
-    """Return a function that loads a tutorial's config, fields overridden."""
+    """Return a function that loads a tutorial's config, with overrides."""
 
     def load(name: str, *overrides: str) -> Config:
         return load_config(f"tutorials/{name}.yaml", overrides)
@@ -141,7 +140,7 @@ def parameters(load: Callable[..., Config]) -> Callable[..., int]:
 
 @pytest.fixture
 def tiny_model(load: Callable[..., Config]) -> Callable[..., Transformer]:
-    """Return a function that makes a tutorial's model tiny, with random weights, for evaluation."""
+    """Return a function that creates a tiny version of a tutorial's model, with random weights."""
 
     def make(name: str, *overrides: str) -> Transformer:
         model = Transformer(load(name, *TINY, *overrides).model, 11, 11)
@@ -156,13 +155,13 @@ def tiny_model(load: Callable[..., Config]) -> Callable[..., Transformer]:
 
 @pytest.fixture
 def equations() -> type[Equations]:
-    """The slow equations."""
+    """The slow implementation of the equations."""
     return Equations
 
 
 @pytest.fixture
 def assert_equal_to() -> Callable[[Transformer, SlowLogits], None]:
-    """Return a function that compares a model with slow equations on a padded batch."""
+    """Return a function that compares a model with the slow equations on a padded batch."""
 
     def compare(model: Transformer, slow_logits: SlowLogits) -> None:
         sources, targets = pad(SOURCES), pad(TARGETS)
@@ -176,9 +175,10 @@ def assert_equal_to() -> Callable[[Transformer, SlowLogits], None]:
 
 @pytest.fixture
 def copied(load: Callable[..., Config]) -> Callable[..., float]:
-    """Return a function that trains a tutorial's model, small, to copy; it gives the share copied.
+    """Return a function that trains a small version of a tutorial's model to copy its input.
 
-    The recipe and the search are the tutorial's; sizes are small, and training ends with the task.
+    It returns the share of sentences that are copied correctly. Training settings and search are
+    the tutorial's; training stops when the task is learned.
     """
 
     def learn(name: str, *overrides: str) -> float:
@@ -237,7 +237,7 @@ def _sentences(generator: np.random.Generator, count: int) -> list[Sequence[int]
 
 @pytest.fixture
 def dropout_rates(load: Callable[..., Config]) -> Callable[[str], dict[str, float]]:
-    """Return a function that tells where a tutorial's built model drops, and how much."""
+    """Return a function that lists the dropout rates of a tutorial's model by place."""
 
     def rates(name: str) -> dict[str, float]:
         with torch.device("meta"):

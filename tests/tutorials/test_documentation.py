@@ -1,4 +1,4 @@
-"""docs/tutorials.md names what exists; its numbers are checked by the tests that it names."""
+"""docs/tutorials.md refers to existing tests and fields; its numbers are checked by those tests."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ DEVIATIONS = re.findall(r"^- .*?(?=^- |^$)", TEXT, re.MULTILINE | re.DOTALL)
 TUTORIALS = sorted(path.stem for path in (SHIPPED_CONFIGS / "tutorials").glob("*.yaml"))
 
 
-def test_every_deviation_names_a_test_that_exists() -> None:
+def test_every_deviation_names_an_existing_test() -> None:
     assert len(DEVIATIONS) > 20
     for deviation in DEVIATIONS:
         [(path, name)] = re.findall(r"`(tests/\S+\.py)::(\w+)`", deviation)
@@ -40,7 +40,7 @@ def test_every_tutorial_has_a_row_and_a_command(name: str) -> None:
     assert find_config(f"tutorials/{name}").samefile(SHIPPED_CONFIGS / f"tutorials/{name}.yaml")
 
 
-def test_fields_that_it_names_exist() -> None:
+def test_named_fields_exist() -> None:
     known = {name for name, *_ in describe_fields()}
     named = set(re.findall(r"\b((?:data|tokenizer|model|training|decoding)\.[a-z_]+)\b", TEXT))
     assert len(named) > 10
@@ -48,7 +48,7 @@ def test_fields_that_it_names_exist() -> None:
 
 
 @pytest.mark.parametrize("name", ["orahilly", "wheeler", "modi"])
-def test_the_parameters_of_the_table_are_the_models(
+def test_parameter_counts_in_the_table_are_correct(
     name: str, corpora: Path, tmp_path: Path
 ) -> None:
     files = [

@@ -54,7 +54,7 @@ def slow_logits(eq, source, target):
 
 
 @pytest.mark.parametrize(("source", "target"), [(2000, 2000), (700, 900)])
-def test_parameters(source, target, parameters, documented):
+def test_the_parameter_count_follows_the_formula(source, target, parameters, documented):
     expected = 44_140_544 + 512 * (source + 2 * target) + target
     assert parameters("modi", source, target) == expected
     documented(SECTION, f"{44_140_544:,} + 512·(V_source + 2·V_target) + V_target")
@@ -68,17 +68,17 @@ def test_the_model_equals_the_equations(tiny_model, assert_equal_to):
     assert_equal_to(tiny_model("modi"), slow_logits)
 
 
-# One layer a side: six take half a minute.
+# One layer per side, because six take half a minute.
 SHALLOW = ["model.encoder_layers=1", "model.decoder_layers=1"]
 
 
 @pytest.mark.parametrize("tie", ["none", "all"])
-def test_it_learns_to_copy(tie, copied):
+def test_the_model_learns_to_copy(tie, copied):
     quick = ["training.learning_rate=5e-3", "training.warmup_updates=50", f"model.tie={tie}"]
     assert copied("modi", *SHALLOW, *quick) >= 0.95
 
 
-def test_dropout_is_everywhere(dropout_rates):
+def test_dropout_acts_everywhere(dropout_rates):
     places = [
         "embeddings",
         "attention weights",
@@ -107,7 +107,7 @@ def test_the_rate_is_noams_with_the_annotated_transformers_peak(load, documented
 # --------------------------------------------------------------------------------------- deviations
 
 
-def test_his_layer_norm_is_a_thousandth_smaller(documented):
+def test_the_output_of_his_layer_norm_is_a_thousandth_smaller(documented):
     x = torch.randn(512, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
 
     ours = functional.layer_norm(x, (512,))
@@ -118,7 +118,7 @@ def test_his_layer_norm_is_a_thousandth_smaller(documented):
     documented(SECTION, f"{smaller:.2%} smaller")
 
 
-def test_label_smoothing_leaves_the_label_a_little_more(load, documented):
+def test_our_label_smoothing_leaves_slightly_more_to_the_label(load, documented):
     smoothing, size = load("modi").training.label_smoothing, 2000
     logits = torch.zeros(1, size, dtype=torch.float64, requires_grad=True)
 
@@ -155,7 +155,7 @@ def test_a_decoder_that_returns_inside_its_loop_runs_one_layer(tiny_model, param
     documented(SECTION, f"{idle:,} parameters are never used")
 
 
-def test_attention_without_softmax_is_no_distribution(equations, documented):
+def test_attention_without_softmax_is_not_a_distribution(equations, documented):
     query, keys = np.array([[1.0]]), np.array([[2.0], [-1.0], [0.5]])
 
     his = query @ keys.T
@@ -168,7 +168,7 @@ def test_attention_without_softmax_is_no_distribution(equations, documented):
     documented(SECTION, "softmax gives {:.3f}, {:.3f} and {:.3f}".format(*ours[0]))
 
 
-def test_log_softmax_over_positions_is_no_distribution_over_words(documented):
+def test_log_softmax_over_positions_is_not_a_distribution_over_words(documented):
     logits = torch.zeros(1, 4, 10)  # 4 positions, 10 words
 
     words, positions = (logits.log_softmax(dim).exp()[0, 0].sum().item() for dim in (-1, 1))
@@ -178,7 +178,7 @@ def test_log_softmax_over_positions_is_no_distribution_over_words(documented):
         SECTION,
         f'10 equally likely words at 4 positions, "probabilities" sum to {positions:.1f} at each',
     )
-    # And what comes later changes what was said before:
+    # Later positions also affect earlier ones:
     logits[0, 3, 0] = 9.0
     assert logits.log_softmax(1)[0, 0, 0] < torch.zeros(1, 4, 10).log_softmax(1)[0, 0, 0]
     assert logits.log_softmax(-1)[0, 0, 0] == torch.zeros(10).log_softmax(-1)[0]
@@ -202,7 +202,7 @@ def test_decoding_without_the_source_mask_attends_to_padding(tiny_model, documen
     documented(SECTION, f"uniform attention puts {even:.0%} on padding")
 
 
-def test_embeddings_begin_with_another_spread_than_xaviers(load, documented):
+def test_initial_embeddings_have_a_different_scale_than_xaviers(load, documented):
     torch.manual_seed(1)
     model = Transformer(load("modi", *SHALLOW).model, 2000, 2000)
 

@@ -1,4 +1,4 @@
-"""The tutorial on Multi30k: learned positions, key and value sizes of their own, beam search."""
+"""The tutorial on Multi30k: learned positions, separate key and value sizes, beam search."""
 
 import math
 
@@ -11,7 +11,7 @@ from nmt.special_tokens import PAD
 
 NAME = "multi30k-learned-positions"
 SECTION = "Multi30k with learned positions"
-TINY = ["model.d_key=3", "model.d_value=5"]  # and d_model / heads is 4
+TINY = ["model.d_key=3", "model.d_value=5"]  # d_model / heads would be 4
 
 
 def slow_logits(eq, source, target):
@@ -48,15 +48,15 @@ def slow_logits(eq, source, target):
 @pytest.mark.parametrize(
     ("source", "target", "context"), [(4000, 4000, 128), (700, 900, 128), (700, 900, 50)]
 )
-def test_parameters(source, target, context, parameters, documented):
+def test_the_parameter_count_follows_the_formula(source, target, context, parameters, documented):
     expected = 44_101_632 + 512 * (source + 2 * target + 2 * context) + target
     assert parameters(NAME, source, target, f"model.max_length={context}") == expected
     documented(SECTION, f"{44_101_632:,} + 512·(V_source + 2·V_target + 2·C) + V_target")
 
 
-def test_the_sizes_of_keys_and_values_are_their_own(parameters):
+def test_key_and_value_sizes_are_independent(parameters):
     changed = ["model.d_key=48", "model.d_value=80"]
-    layers = 6 + 2 * 6  # each holds W of queries and keys, and W of values and the output
+    layers = 6 + 2 * 6  # each has matrices for queries and keys, and for values and the output
     difference = layers * 2 * 512 * 8 * ((48 - 64) + (80 - 64))
 
     assert parameters(NAME, 9, 9, *changed) - parameters(NAME, 9, 9) == difference == 0
@@ -64,11 +64,13 @@ def test_the_sizes_of_keys_and_values_are_their_own(parameters):
     assert wider == layers * 2 * 512 * 8 * 16
 
 
-def test_the_model_equals_the_equations_with_keys_unlike_values(tiny_model, assert_equal_to):
+def test_the_model_equals_the_equations_with_different_key_and_value_sizes(
+    tiny_model, assert_equal_to
+):
     assert_equal_to(tiny_model(NAME, *TINY), slow_logits)
 
 
-def test_cached_steps_equal_the_whole_with_keys_unlike_values(tiny_model):
+def test_cached_steps_equal_the_whole_with_different_key_and_value_sizes(tiny_model):
     model = tiny_model(NAME, *TINY)
     source, target = torch.tensor([[5, 6, 3]]), torch.tensor([[2, 7, 4, 8]])
 
@@ -78,7 +80,7 @@ def test_cached_steps_equal_the_whole_with_keys_unlike_values(tiny_model):
     torch.testing.assert_close(torch.stack(steps, 1), model(source, target))
 
 
-def test_it_learns_to_copy_and_writes_by_beam_search(copied, load):
+def test_the_model_learns_to_copy_by_beam_search(copied, load):
     shallow = ["model.encoder_layers=2", "model.decoder_layers=2"]
     widths = ["model.d_key=12", "model.d_value=20"]
     quick = ["training.learning_rate=5e-3", "training.warmup_updates=50"]
@@ -87,12 +89,12 @@ def test_it_learns_to_copy_and_writes_by_beam_search(copied, load):
     assert copied(NAME, *shallow, *widths, *quick) >= 0.95
 
 
-def test_dropout_is_on_the_sublayers_outputs_alone(dropout_rates):
+def test_dropout_acts_only_on_the_sublayers_outputs(dropout_rates):
     assert dropout_rates(NAME) == {"attention output": 0.1, "feed-forward output": 0.1}
 
 
 @pytest.mark.slow
-def test_multi30k_is_read_in_english_and_french(corpora, load, tmp_path, monkeypatch):
+def test_multi30k_is_prepared_in_english_and_french(corpora, load, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     prepared = prepare(load(NAME, f"data.path={corpora / 'multi30k'}"))
@@ -116,7 +118,7 @@ def test_each_side_learns_its_own_positions(load):
     assert source.shape == target.shape == (128, 512)
 
 
-def test_words_and_positions_begin_as_those_of_nn_embedding(load):
+def test_embeddings_and_positions_are_initialized_like_nn_embedding(load):
     torch.manual_seed(1)
     small = ["model.encoder_layers=1", "model.decoder_layers=1"]
     embedding = Transformer(load(NAME, *small).model, 500, 500).source_embedding
@@ -125,7 +127,7 @@ def test_words_and_positions_begin_as_those_of_nn_embedding(load):
         assert float(weight.detach().std()) == pytest.approx(1, rel=0.02)
 
 
-def test_a_vocabulary_holds_whole_words(load):
+def test_vocabularies_contain_whole_words(load):
     tokenizer = load(NAME).tokenizer
 
     assert not tokenizer.subword
@@ -133,7 +135,7 @@ def test_a_vocabulary_holds_whole_words(load):
     assert load(NAME, "tokenizer.kind=bpe", "tokenizer.vocabulary_size=4000").tokenizer.subword
 
 
-def test_matrices_begin_normal_also_in_the_feed_forward_layers(load, documented):
+def test_feed_forward_matrices_are_initialized_normally_too(load, documented):
     torch.manual_seed(1)
     small = ["model.encoder_layers=1", "model.decoder_layers=1"]
     model = Transformer(load(NAME, *small).model, 9, 9)
@@ -148,7 +150,7 @@ def test_matrices_begin_normal_also_in_the_feed_forward_layers(load, documented)
     documented(SECTION, f"beyond {math.sqrt(3):.2f} standard deviations")
 
 
-def test_one_matrix_for_queries_keys_and_values_begins_smaller(load, documented):
+def test_a_joint_matrix_for_queries_keys_and_values_has_smaller_initial_weights(load, documented):
     torch.manual_seed(1)
     small = ["model.encoder_layers=1", "model.decoder_layers=1"]
     layer = Transformer(load(NAME, *small).model, 9, 9).encoder[0].attention

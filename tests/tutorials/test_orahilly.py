@@ -22,7 +22,7 @@ def may_see_past(target):
 
 
 def his_mask(source):
-    """His padding mask of the decoder: rows of the source's length, whichever the target's."""
+    """His decoder's padding mask: built from the source's length, whatever the target's length."""
     length = sum(token != PAD for token in source)
     return lambda i, j: j <= i and i < length
 
@@ -56,7 +56,7 @@ def slow_logits(eq, source, target, may_see=None, masked=-math.inf):
     return eq.linear("output", x)
 
 
-def test_parameters(parameters, documented):
+def test_the_parameter_count_follows_the_formula(parameters, documented):
     assert parameters("orahilly", 2285, 3626) == 12_242_986
     assert parameters("orahilly", 700, 900) == 7_356_416 + 512 * (700 + 2 * 900) + 900
     documented(SECTION, "12,242,986")
@@ -68,11 +68,11 @@ def test_the_model_equals_the_equations(tiny_model, assert_equal_to):
     assert_equal_to(model, slow_logits)
 
 
-def test_it_learns_to_copy(copied):
+def test_the_model_learns_to_copy(copied):
     assert copied("orahilly", "model.d_key=32", "model.d_value=32") >= 0.95
 
 
-def test_nothing_is_dropped(dropout_rates):
+def test_there_is_no_dropout(dropout_rates):
     assert dropout_rates("orahilly") == {}
 
 
@@ -84,7 +84,7 @@ def test_the_learning_rate_is_constant_from_the_first_update(load):
 # --------------------------------------------------------------------------------------- deviations
 
 
-def test_columns_for_pairs_make_half_of_the_positions_nearly_constant(documented):
+def test_exponents_by_column_make_half_of_the_columns_nearly_constant(documented):
     by_pair, by_column = (sinusoids(10, 512, exponent=kind) for kind in ("pair", "column"))
 
     alike = [column for column in range(512) if by_pair[:, column].equal(by_column[:, column])]
@@ -94,7 +94,7 @@ def test_columns_for_pairs_make_half_of_the_positions_nearly_constant(documented
     documented(SECTION, f"by at most {moves[1]:.4f}, by pair by up to {moves[0]:.2f}")
 
 
-def test_his_padding_mask_lets_rows_beyond_the_source_see_the_future(
+def test_his_padding_mask_lets_rows_beyond_the_source_attend_to_the_future(
     tiny_model, equations, documented
 ):
     eq = equations(tiny_model("orahilly", *TINY))
@@ -117,7 +117,7 @@ def test_his_padding_mask_lets_rows_beyond_the_source_see_the_future(
     documented(SECTION, "changes the logits of rows 4, 5 and 6; with our mask, only those of row 6")
 
 
-def test_how_many_rows_of_the_pickle_his_mask_lets_see_the_future(corpora, documented):
+def test_his_mask_lets_some_rows_of_the_pickle_attend_to_the_future(corpora, documented):
     rows = leaking = 0
     for english, german in read_pickle(corpora / "english-german-test.pkl"):
         source, target = len(english.split()) + 1, len(german.split()) + 1  # <eos>; <sos>
@@ -126,7 +126,7 @@ def test_how_many_rows_of_the_pickle_his_mask_lets_see_the_future(corpora, docum
     documented(SECTION, f"{leaking / rows:.1%} of the target rows of `english-german-test.pkl`")
 
 
-def test_a_vocabulary_of_the_training_part_does_not_know_every_held_out_word(
+def test_a_vocabulary_from_the_training_set_lacks_some_held_out_words(
     corpora, load, tmp_path, monkeypatch, documented
 ):
     monkeypatch.chdir(tmp_path)
@@ -141,7 +141,7 @@ def test_a_vocabulary_of_the_training_part_does_not_know_every_held_out_word(
     documented(SECTION, f"lack about {unknown.pop()} of the")
 
 
-def test_unscaled_embeddings_need_the_size_of_their_positions(load, documented):
+def test_unscaled_embeddings_need_the_scale_of_the_positions(load, documented):
     def spread(*overrides):
         torch.manual_seed(1)
         model = Transformer(load("orahilly", *overrides).model, 2285, 9)

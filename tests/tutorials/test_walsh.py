@@ -1,4 +1,4 @@
-"""Walsh: Keras' layers, heads as wide as the model, dropout where Keras' attention has it."""
+"""Walsh: Keras' layers, heads as wide as the model, dropout at the same places as in Keras."""
 
 import math
 
@@ -54,7 +54,7 @@ def slow_logits(eq, source, target):
 
 
 @pytest.mark.parametrize(("source", "target"), [(10_000, 10_000), (700, 900)])
-def test_parameters(source, target, parameters, documented):
+def test_the_parameter_count_follows_the_formula(source, target, parameters, documented):
     expected = 3_299_584 + 128 * (source + 2 * target) + target
     assert parameters("walsh", source, target) == expected
     documented(SECTION, f"{3_299_584:,} + 128·(V_source + 2·V_target) + V_target")
@@ -64,11 +64,11 @@ def test_the_model_equals_the_equations(tiny_model, assert_equal_to):
     assert_equal_to(tiny_model("walsh", *TINY), slow_logits)
 
 
-def test_it_learns_to_copy(copied):
+def test_the_model_learns_to_copy(copied):
     assert copied("walsh", "model.d_key=64", "model.d_value=64") >= 0.95
 
 
-def test_dropout_is_on_attention_weights_and_the_feed_forward_output(dropout_rates):
+def test_dropout_acts_on_attention_weights_and_the_feed_forward_output(dropout_rates):
     assert dropout_rates("walsh") == {"attention weights": 0.1, "feed-forward output": 0.1}
 
 
@@ -84,7 +84,7 @@ def test_tatoebas_file_is_prepared(corpora, load, tmp_path, monkeypatch):
 # --------------------------------------------------------------------------------------- deviations
 
 
-def test_both_sides_are_in_lower_case_with_their_punctuation(load):
+def test_both_sides_are_lower_cased_and_keep_their_punctuation(load):
     cleaner = Cleaner(load("walsh").data)
 
     assert cleaner.source("It's Tom, isn't it?") == "it's tom, isn't it?"
@@ -103,7 +103,7 @@ def test_heads_as_wide_as_the_model_make_attention_eight_times_as_large(load, do
     )
 
 
-def test_an_epsilon_of_a_thousandth_shrinks_what_varies_little(documented):
+def test_an_epsilon_of_a_thousandth_shrinks_inputs_with_small_variance(documented):
     x = torch.randn(128, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     x = 0.1 * (x - x.mean()) / x.std(unbiased=False)
 
@@ -115,7 +115,7 @@ def test_an_epsilon_of_a_thousandth_shrinks_what_varies_little(documented):
     documented(SECTION, f"0.1 to {keras:.3f}; with PyTorch's ε, the result is {pytorch:.4f}")
 
 
-def test_embeddings_begin_normal_with_the_spread_of_keras_uniform(load, documented):
+def test_initial_embeddings_are_normal_with_the_standard_deviation_of_keras(load, documented):
     torch.manual_seed(1)
     weight = Transformer(load("walsh").model, 10_000, 9).source_embedding.tokens.weight.detach()
 
@@ -135,7 +135,7 @@ def test_nadams_momentum_grows_more_slowly_than_in_keras(load, documented):
         optimizer.step()
         products.append(float(optimizer.state[parameter]["mu_product"]))
 
-    pytorch = products[-1] / products[-2]  # float32, so of few digits
+    pytorch = products[-1] / products[-2]  # float32, so low precision
     keras = training.betas[0] * (1 - 0.5 * 0.96**100)
     assert pytorch == pytest.approx(0.9 * (1 - 0.5 * 0.96 ** (100 * 0.004)), rel=1e-4)
     documented(SECTION, f"after 100 updates it is {pytorch:.2f}, in Keras {keras:.2f}")

@@ -1,4 +1,4 @@
-"""Wheeler: one input encoder for both sides, positions from 1, scores divided by √d_model."""
+"""Wheeler: one input embedding for both sides, positions from 1, scores divided by √d_model."""
 
 import math
 
@@ -22,7 +22,7 @@ def slow_logits(eq, source, target, may_see_source=None):
             for pair in range(d // 2):
                 angle = position / 10000 ** (2 * pair / d)
                 table[row, 2 * pair], table[row, 2 * pair + 1] = math.sin(angle), math.cos(angle)
-        return eq.rows("source_embedding", ids) + table  # of both sides
+        return eq.rows("source_embedding", ids) + table  # shared by both sides
 
     see_source = may_see_source or (lambda i, j: source[j] != PAD)
 
@@ -47,7 +47,7 @@ def slow_logits(eq, source, target, may_see_source=None):
 
 
 @pytest.mark.parametrize("size", [2000, 700])
-def test_parameters(size, parameters):
+def test_the_parameter_count_follows_the_formula(size, parameters):
     d, ff = 256, 4 * 256
     attention = 4 * (d * d + d)
     feed_forward = d * ff + ff + ff * d + d
@@ -71,11 +71,11 @@ def test_cached_steps_equal_the_whole(tiny_model):
     torch.testing.assert_close(torch.stack(steps, 1), model(source, target))
 
 
-def test_it_learns_to_copy(copied):
+def test_the_model_learns_to_copy(copied):
     assert copied("wheeler", "training.learning_rate=5e-3", "training.warmup_updates=50") >= 0.95
 
 
-def test_dropout_is_on_the_embeddings_alone(dropout_rates):
+def test_dropout_acts_only_on_the_embeddings(dropout_rates):
     assert dropout_rates("wheeler") == {"embeddings": 0.1}
 
 
@@ -91,7 +91,7 @@ def test_both_sides_share_one_embedding_and_the_output_has_its_own(load, documen
     documented(SECTION, f"{shared.numel():,} parameters")
 
 
-def test_positions_from_one_are_the_papers_shifted_by_one(load, documented):
+def test_positions_from_one_equal_the_papers_shifted_by_one(load, documented):
     model = Transformer(load("wheeler").model, 11, 11)
 
     table = model.source_embedding.positions(0, 5)
@@ -114,7 +114,7 @@ def test_dividing_by_the_root_of_d_model_flattens_attention(load, equations, doc
     documented(SECTION, f"gets {by_key:.2f} of the attention with √d_key, and {by_model:.2f} with")
 
 
-def test_without_a_padding_mask_a_translation_depends_on_its_neighbours(
+def test_without_a_padding_mask_a_translation_depends_on_its_batch(
     tiny_model, equations, documented
 ):
     eq = equations(tiny_model("wheeler"))

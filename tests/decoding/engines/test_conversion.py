@@ -30,32 +30,32 @@ def run(trained_run: RunFolder, tmp_path: Path) -> RunFolder:
     return RunFolder(tmp_path / "run")
 
 
-def carried(run: RunFolder) -> list[str]:
+def names_of_models(run: RunFolder) -> list[str]:
     return sorted(path.name for path in run.converted.iterdir() if path.name != ".lock")
 
 
-def test_it_is_made_once_and_kept(run: RunFolder) -> None:
+def test_a_model_is_converted_once_and_kept(run: RunFolder) -> None:
     with converted(run, "best") as folder:
         made = (folder / "model.bin").stat().st_mtime_ns
     with converted(run, "best") as again:
         assert (again / "model.bin").stat().st_mtime_ns == made
-    assert carried(run) == [folder.name]
+    assert names_of_models(run) == [folder.name]
 
 
-def test_a_damaged_one_is_converted_again(run: RunFolder) -> None:
+def test_a_damaged_model_is_converted_again(run: RunFolder) -> None:
     with converted(run, "best") as folder:
         content = (folder / "model.bin").read_bytes()
     (folder / "model.bin").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     with converted(run, "best") as again:
         assert (again / "model.bin").read_bytes() == content
-    assert carried(run) == [folder.name]
+    assert names_of_models(run) == [folder.name]
 
 
 def test_outdated_and_partial_models_are_deleted(run: RunFolder) -> None:
     for name in ("0123abc", ".half"):
         (run.converted / name).mkdir(parents=True)
     with converted(run, "best") as folder:
-        assert carried(run) == [folder.name]
+        assert names_of_models(run) == [folder.name]
 
 
 def test_damaged_weights_are_not_converted(run: RunFolder) -> None:
@@ -64,7 +64,7 @@ def test_damaged_weights_are_not_converted(run: RunFolder) -> None:
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     with pytest.raises(UserError, match="checksum mismatch"), converted(run, "best"):
         pass
-    assert carried(run) == []
+    assert names_of_models(run) == []
 
 
 def folder_of(run: RunFolder, weights: Weights) -> Path:
@@ -73,12 +73,12 @@ def folder_of(run: RunFolder, weights: Weights) -> Path:
 
 
 def double(path: Path) -> None:
-    """Write other weights in the place of these."""
+    """Replace the weights with different ones."""
     save_file({name: 2 * weight for name, weight in load_file(path).items()}, path)
 
 
-def test_training_leaves_the_converted_model(trained_run: RunFolder) -> None:
-    [name] = carried(trained_run)
+def test_training_ends_with_the_converted_model(trained_run: RunFolder) -> None:
+    [name] = names_of_models(trained_run)
     assert folder_of(trained_run, "best") == trained_run.converted / name
 
 
@@ -92,23 +92,23 @@ def test_other_weights_are_converted_again_and_old_models_deleted(run: RunFolder
 
     found = folder_of(run, "best")
 
-    assert carried(run) == [found.name]
+    assert names_of_models(run) == [found.name]
     assert not before.exists()
     exact = load_translator(run, device="cpu", compute_type="float32").translate(LINES)
     plain = load_translator(run, device="cpu", engine="pytorch").translate(LINES)
     assert [t.text for t in exact] == [t.text for t in plain]
 
 
-def test_each_kind_of_weights_has_its_model(run: RunFolder) -> None:
+def test_each_kind_of_weights_has_its_own_converted_model(run: RunFolder) -> None:
     double(run.weights("last"))
 
     best, last = folder_of(run, "best"), folder_of(run, "last")
 
-    assert carried(run) == sorted([best.name, last.name])
+    assert names_of_models(run) == sorted([best.name, last.name])
     assert (best / "model.bin").read_bytes() != (last / "model.bin").read_bytes()
 
 
-def test_a_read_only_run_translates_too(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_run_can_translate(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*arguments: object, **options: object) -> None:
         raise PermissionError("read-only")
 
@@ -139,7 +139,7 @@ def test_weights_that_are_not_finite_are_refused(run: RunFolder) -> None:
         convert(run, "best")
 
 
-def test_a_model_that_the_library_cannot_hold_is_not_converted(
+def test_unsupported_models_are_not_converted(
     run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(conversion, "unsupported", lambda model: ["some reason"])

@@ -1,4 +1,4 @@
-"""CTranslate2 finds what our own searches find, with models of every kind."""
+"""CTranslate2 gives the same translations as our own search, for all supported models."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -48,7 +48,7 @@ VARIANTS: list[dict[str, object]] = [
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Callable[..., CTranslate2Search]:
-    """Return a function that lets the library search with a model."""
+    """Return a function that converts a model and returns the library's search with it."""
 
     def make(
         model: Transformer,
@@ -72,9 +72,9 @@ def decoding(beam_size: int = 1) -> DecodingConfig:
 
 @pytest.fixture
 def model(random_model: Callable[..., Transformer]) -> Callable[..., Transformer]:
-    """Return a function that makes a random model with biases on some tokens.
+    """Return a function that creates a random model with biases on some tokens.
 
-    <pad> and <sos> are improbable, as in a trained model: the library leaves their share out.
+    <pad> and <sos> are improbable, as in a trained model: the library ignores their probability.
     """
 
     def make(biases: dict[int, float] | None = None, **changes: object) -> Transformer:
@@ -88,7 +88,7 @@ def model(random_model: Callable[..., Transformer]) -> Callable[..., Transformer
 
 
 def log_probability(model: Transformer, source: list[int], ids: list[int]) -> float:
-    """Return that of the ids and <eos>, in one pass with teacher forcing."""
+    """Return the log-probability of the ids and <eos>, from one pass with teacher forcing."""
     with torch.inference_mode():
         logits = model(torch.tensor([source]), torch.tensor([[SOS, *ids]]))
     steps = logits[0].log_softmax(-1)
@@ -116,7 +116,7 @@ def test_hypotheses_are_ranked_by_our_length_penalty(model, engine, random_sourc
     found = engine(ready)(sources, [20] * 40, decoding(4), 3)
 
     complete = [(i, h) for i, hypotheses in enumerate(found) for h in hypotheses if h.complete]
-    assert len({len(h.ids) for _, h in complete}) > 3  # or the penalty would show little
+    assert len({len(h.ids) for _, h in complete}) > 3  # or the test would prove little
     for i, h in complete:
         expected = log_probability(ready, sources[i], h.ids)
         assert h.log_probability == pytest.approx(expected, abs=1e-3)
@@ -126,7 +126,7 @@ def test_hypotheses_are_ranked_by_our_length_penalty(model, engine, random_sourc
         assert hypotheses == sorted(hypotheses, key=lambda h: -h.score)
 
 
-def test_every_output_keeps_to_its_own_limit(model, engine, random_sources):
+def test_every_output_respects_its_own_limit(model, engine, random_sources):
     sources, endless = random_sources(12, 8), model({EOS: -100.0})
     limits = [2 + i % 3 for i in range(12)]
 
@@ -138,7 +138,7 @@ def test_every_output_keeps_to_its_own_limit(model, engine, random_sources):
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
-def test_padding_and_the_start_are_never_written(beam_size, model, engine, random_sources):
+def test_pad_and_sos_are_never_written(beam_size, model, engine, random_sources):
     tempted = model({PAD: 50.0, SOS: 50.0})
 
     found = engine(tempted)(random_sources(20, 9), [8] * 20, decoding(beam_size), beam_size)
@@ -158,20 +158,20 @@ def test_a_beam_may_be_wider_than_the_vocabulary(model, engine):
     assert len(found) == 30
 
 
-def test_eight_bits_run(model, engine, random_sources):
+def test_int8_works(model, engine, random_sources):
     found = engine(model(), "int8")(random_sources(10, 10), [8] * 10, decoding(2))
 
     assert any(h.ids for [h] in found)
 
 
-def test_a_limit_holds_whatever_the_batch(model, engine, random_sources):
-    """A call has one limit; sentences that reach their own are searched again."""
+def test_length_limits_do_not_depend_on_the_batch(model, engine, random_sources):
+    """The library has one limit per call; sentences that exceed their own are decoded again."""
     sources, ready = random_sources(60, 8), engine(model())
     limits = [1 + i * 7 % 12 for i in range(60)]
 
     together = ready(sources, limits, decoding(3), 3)
 
-    assert sum(not h.complete for [h, *_] in together) > 5  # or the test would show little
+    assert sum(not h.complete for [h, *_] in together) > 5  # or the test would prove little
     assert sum(h.complete for [h, *_] in together) > 5
     for source, limit, found in zip(sources, limits, together, strict=True):
         [alone] = ready([source], [limit], decoding(3), 3)
@@ -179,7 +179,7 @@ def test_a_limit_holds_whatever_the_batch(model, engine, random_sources):
         assert [h.complete for h in found] == [h.complete for h in alone]
 
 
-def test_types_that_the_processor_cannot_multiply_are_refused(model, engine):
+def test_unsupported_compute_types_are_refused(model, engine):
     with pytest.raises(UserError, match=r"--compute-type float16: .* use one of .*float32"):
         engine(model(), "float16")
 
@@ -192,7 +192,7 @@ def test_required_pieces_are_refused(model, engine):
 # --------------------------------------------------------------------------------------- sampling
 
 
-def test_samples_have_the_models_probabilities(model, engine):
+def test_samples_follow_the_models_probabilities(model, engine):
     ready = model()
     source = [4, 5, EOS]
     with torch.inference_mode():
@@ -208,7 +208,7 @@ def test_samples_have_the_models_probabilities(model, engine):
         assert share == pytest.approx(float(expected[piece]), abs=0.08)
 
 
-def test_few_pieces_are_drawn_where_few_may_be(model, engine):
+def test_sampling_respects_top_k_and_top_p(model, engine):
     ready, source = model(), [4, 5, EOS]
     for changes in ({"top_k": 1}, {"top_p": 1e-6}):
         settings = DecodingConfig(temperature=5.0, **changes)
@@ -228,10 +228,10 @@ def test_samples_depend_on_the_seed(model, engine, random_sources):
     assert any(one.ids != another.ids for one, another in first)
 
 
-# ------------------------------------------------------------------------------------- what it can
+# ----------------------------------------------------------------------------- supported features
 
 
-def test_it_supports_what_it_is_tested_with():
+def test_all_tested_variants_are_supported():
     for changes in VARIANTS:
         config = Config(model=ModelConfig.model_validate(changes))
         assert ctranslate2.supports(config) == []
@@ -244,25 +244,25 @@ def test_it_supports_what_it_is_tested_with():
         ("decoding", {"neighbours": 4}, "does not support decoding.neighbours"),
     ],
 )
-def test_unsupported_options_are_reasons(section, changes, reason):
+def test_unsupported_options_are_reported(section, changes, reason):
     [found] = ctranslate2.supports(Config.model_validate({section: changes}))
 
     assert reason in found
 
 
-def test_ensembles_and_other_devices_are_reasons():
+def test_ensembles_and_other_devices_are_reported_as_unsupported():
     assert "one run" in ctranslate2.supports(Config(), runs=2)[0]
     assert "mps" in ctranslate2.supports(Config(), device="mps")[0]
     assert ctranslate2.supports(Config(), device="cuda:1") == []
 
 
-def test_every_field_of_the_model_and_of_decoding_is_known():
-    """A new field must be carried over and listed, or be a reason in `supports`."""
+def test_every_field_of_the_model_and_of_decoding_is_handled():
+    """A new field must either be converted and listed, or be reported by `supports`."""
     assert set(ModelConfig.model_fields) == conversion.MODEL_FIELDS
     assert set(DecodingConfig.model_fields) == ctranslate2.DECODING_FIELDS
 
 
-def test_a_field_that_it_does_not_know_is_refused():
+def test_an_unknown_field_is_reported_as_unsupported():
     class NewModel(ModelConfig):
         kv_heads: int | None = None
 
@@ -277,7 +277,7 @@ def test_a_field_that_it_does_not_know_is_refused():
     ]
 
 
-def test_a_value_that_it_does_not_know_is_refused():
+def test_an_unknown_value_is_reported_as_unsupported():
     config = Config().model_copy(
         update={"model": ModelConfig().model_copy(update={"activation": "swish"})}
     )
@@ -285,7 +285,7 @@ def test_a_value_that_it_does_not_know_is_refused():
     assert ctranslate2.supports(config) == ["it does not support model.activation swish"]
 
 
-def test_the_text_path_is_the_same(trained_run):
+def test_both_engines_give_the_same_text(trained_run):
     lines = ["Anna sings today.", "", "Ben swims often. " * 20, "Zorbax\u2028dances  at night."]
     ours = load_translator(trained_run, engine="pytorch", device="cpu").translate(lines)
     exact = load_translator(trained_run, device="cpu", compute_type="float32")
@@ -303,7 +303,7 @@ def test_the_text_path_is_the_same(trained_run):
         ({"ASIMDDP": True}, "int8"),
     ],
 )
-def test_int8_is_the_default_where_the_processor_adds_it_up_exactly(
+def test_int8_is_the_default_if_the_processor_accumulates_it_exactly(
     features, expected, monkeypatch
 ):
     umath = pytest.importorskip("numpy._core._multiarray_umath", reason="NumPy 1")
@@ -313,7 +313,7 @@ def test_int8_is_the_default_where_the_processor_adds_it_up_exactly(
     assert ctranslate2.default_compute_type("cuda") == "float32"
 
 
-def test_it_takes_as_many_threads_as_the_environment_says(monkeypatch):
+def test_the_environment_sets_the_number_of_threads(monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", {0: set(range(5))}.get, raising=False)
     for asked, threads in {"3": 3, "0": 5, "": 5, "many": 5}.items():
         monkeypatch.setenv("OMP_NUM_THREADS", asked)
@@ -321,7 +321,7 @@ def test_it_takes_as_many_threads_as_the_environment_says(monkeypatch):
 
 
 @pytest.mark.parametrize(("device", "batches"), [("cuda", 1), ("cpu", 4)])
-def test_a_gpu_has_one_worker_and_batches_as_large_as_configured(
+def test_a_gpu_uses_one_worker_and_the_configured_batch_size(
     device, batches, monkeypatch, tmp_path
 ):
     import ctranslate2 as library
@@ -348,7 +348,7 @@ def test_a_gpu_has_one_worker_and_batches_as_large_as_configured(
 
 
 @pytest.mark.parametrize("device", [None, "cuda"])
-def test_without_cublas_the_cpu_is_taken_unless_the_gpu_was_asked_for(
+def test_without_cublas_the_cpu_is_used_unless_cuda_was_requested(
     device, model, engine, monkeypatch, caplog
 ):
     import ctranslate2 as library

@@ -7,11 +7,11 @@ from nmt.decoding.engines import pytorch
 from nmt.decoding.engines.pytorch import PyTorchSearch
 
 
-def test_every_field_of_decoding_is_known():
+def test_every_field_of_decoding_is_handled():
     assert set(DecodingConfig.model_fields) == pytorch.DECODING_FIELDS
 
 
-def test_a_field_that_it_does_not_know_is_refused():
+def test_an_unknown_field_is_reported_as_unsupported():
     class NewDecoding(DecodingConfig):
         diverse: bool = False
 
@@ -20,7 +20,7 @@ def test_a_field_that_it_does_not_know_is_refused():
 
 @pytest.mark.parametrize("batch_tokens", [1, 40, 8192])
 @pytest.mark.parametrize(("beam_size", "n_best"), [(1, 1), (3, 1), (1, 3)])
-def test_each_sentence_has_what_it_has_alone(
+def test_batching_does_not_change_the_results(
     batch_tokens, beam_size, n_best, random_model, random_sources
 ):
     search, sources = PyTorchSearch([random_model(1)]), random_sources(40, 101)
@@ -35,7 +35,7 @@ def test_each_sentence_has_what_it_has_alone(
         assert [h.ids for h in found] == [h.ids for h in alone]
 
 
-def test_each_sentence_has_its_own_samples(random_model, random_sources):
+def test_each_sentence_gets_its_own_samples_within_its_limit(random_model, random_sources):
     search, sources = PyTorchSearch([random_model(1)]), random_sources(5, 101)
     decoding = DecodingConfig(temperature=1.0)
 
@@ -47,12 +47,12 @@ def test_each_sentence_has_its_own_samples(random_model, random_sources):
         assert [h.score for h in samples] == sorted((h.score for h in samples), reverse=True)
 
 
-def test_no_sentences_are_no_hypotheses(random_model):
+def test_without_sentences_there_are_no_hypotheses(random_model):
     assert PyTorchSearch([random_model(1)])([], [], DecodingConfig()) == []
 
 
 @pytest.mark.parametrize("beam_size", [1, 5])
-def test_what_is_required_is_written(beam_size, random_model, random_sources):
+def test_required_pieces_are_produced(beam_size, random_model, random_sources):
     search, sources = PyTorchSearch([random_model(1)]), random_sources(10, 5)
     required = [[4 + i % 5] for i in range(10)]
 
@@ -63,14 +63,14 @@ def test_what_is_required_is_written(beam_size, random_model, random_sources):
         assert not h.complete or set(pieces) <= set(h.ids)
 
 
-def test_nothing_is_dropped(random_model, random_sources):
+def test_decoding_disables_dropout(random_model, random_sources):
     model, sources = random_model(1, dropout=0.5), random_sources(10, 5)
     expected = PyTorchSearch([model])(sources, [8] * 10, DecodingConfig())
 
     assert PyTorchSearch([model.train()])(sources, [8] * 10, DecodingConfig()) == expected
 
 
-def test_the_shortest_member_of_an_ensemble_sets_the_length(random_model):
+def test_the_smallest_max_length_of_an_ensemble_applies(random_model):
     models = [random_model(1, max_length=length) for length in (24, 9)]
 
     assert PyTorchSearch(models).max_length == 9
