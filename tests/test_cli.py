@@ -98,7 +98,7 @@ def test_text_after_two_dashes_is_translated_even_if_it_is_an_option(
     assert os.environ["TQDM_DISABLE"] == ""
 
 
-def test_verbose_reports_what_is_used(
+def test_verbose_reports_the_run_the_engine_and_the_device(
     trained_run: RunFolder, caplog: pytest.LogCaptureFixture
 ) -> None:
     nmt("translate", "--run", trained_run.path, PAIR[0])
@@ -109,9 +109,7 @@ def test_verbose_reports_what_is_used(
     assert used["run"] == str(trained_run.path)
     assert used["engine"] == "pytorch (decoding.engine)"
     assert used["device"]
-    assert (
-        "configuration" not in used
-    )  # not reported for the run's own, which is read several times
+    assert "configuration" not in used  # reported only if given by --config
     caplog.clear()
     nmt("-v", "config", "show", "--config", "sample.yaml")
     assert [message.split()[0] for message in caplog.messages] == ["configuration"]
@@ -194,7 +192,7 @@ def test_prepare_prints_its_report(toy_corpus: Path) -> None:
     assert "pairs read       200" in text(done.stdout)
 
 
-def test_no_network_and_no_path_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_network_the_error_suggests_data_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(Path("cache").resolve()))
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nothing listens there
     monkeypatch.setattr("nmt.corpus.download._pause", lambda seconds: None)
@@ -208,7 +206,7 @@ def test_no_network_and_no_path_says_what_to_do(monkeypatch: pytest.MonkeyPatch)
 # ------------------------------------------------------------------------------------------ train
 
 
-def test_ctrl_c_saves_and_says_how_to_continue(toy_corpus: Path) -> None:
+def test_ctrl_c_saves_and_prints_the_command_to_continue(toy_corpus: Path) -> None:
     Path("mine.yaml").write_text(
         f"data: {{source: tsv, path: {toy_corpus}, validation_size: 9, test_size: 9}}\n"
         "tokenizer: {vocabulary_size: 300}\n"
@@ -290,7 +288,7 @@ def test_running_out_of_memory_is_reported_in_one_line(
 
     Path("mine.yaml").write_text(dump_config(trained_run.config))
     nmt("prepare", "--config", "mine.yaml")
-    # An allocation that really fails.
+    # This allocation really fails.
     monkeypatch.setattr(TrainingState, "update", lambda *_: torch.empty(1 << 50))
     message = "lower training.batch_tokens"
     assert_refused("train", "--config", "mine.yaml", "--dry-run", message=message)
@@ -758,7 +756,7 @@ def test_a_picture_in_the_current_folder_is_reported() -> None:
 
 
 @pytest.mark.parametrize("columns", ["4-", "7-4", "x", "1,,2", "0-99", "300"])
-def test_columns_that_cannot_be_drawn_are_refused(columns: str) -> None:
+def test_invalid_columns_are_refused(columns: str) -> None:
     assert_refused("plot", "positions", "--columns", columns, message="column")
     assert not Path("positions.png").exists()
 

@@ -1,5 +1,4 @@
-"""Configurations: every mistake gives a one-line message that says what
-was expected; valid configurations load."""
+"""Configurations: every mistake gives one line that says what was expected; valid ones load."""
 
 import math
 from pathlib import Path
@@ -82,7 +81,7 @@ def test_renamed_fields_map_to_existing_fields() -> None:
         ("training.epochs=0x" + "f" * 6000, "less than or equal to 1000000000"),
     ],
 )
-def test_every_number_has_bounds(path: Path, override: str, wanted: str) -> None:
+def test_numbers_out_of_bounds_are_refused(path: Path, override: str, wanted: str) -> None:
     assert f" is invalid, it should be {wanted}" in refusal(path, "", override)
 
 

@@ -25,7 +25,7 @@ HYPOTHESES = [
     "Ein Hund läuft schnell durch den Park.",
     "ich mag Äpfel und Birnen.",
 ]
-# Matches of 1 to 4 tokens, and 21 tokens against 22, counted by hand.
+# The matching n-grams of 1 to 4 tokens, and 21 tokens against 22, are counted by hand.
 GOLDEN = 100 * (18 / 21 * 12 / 18 * 7 / 15 * 4 / 12) ** 0.25 * math.exp(1 - 22 / 21)
 
 
@@ -100,7 +100,7 @@ def test_a_comparison_is_part_of_the_report() -> None:
         "baseline": pytest.approx(GOLDEN),
         "system": pytest.approx(100),
         "difference": pytest.approx(100 - GOLDEN),
-        "p_value": pytest.approx(0.25, abs=0.02),  # that three coins show the same side
+        "p_value": pytest.approx(0.25, abs=0.02),  # as for three coins that show the same side
     }
     lines = str(report).splitlines()
     assert lines[-4] == "against the other run (paired approximate randomization)"

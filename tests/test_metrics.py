@@ -27,7 +27,7 @@ HYPOTHESES = [
     "Ein Hund läuft schnell durch den Park.",
     "ich mag Äpfel und Birnen.",
 ]
-# Matches of 1 to 4 tokens, and 21 tokens against 22, counted by hand.
+# The matching n-grams of 1 to 4 tokens, and 21 tokens against 22, are counted by hand.
 GOLDEN = 100 * (18 / 21 * 12 / 18 * 7 / 15 * 4 / 12) ** 0.25 * math.exp(1 - 22 / 21)
 
 

@@ -1,4 +1,4 @@
-"""Downloads are complete and verified, or leave nothing; a local server simulates the faults."""
+"""Downloads are complete and verified, or leave no file; a local server simulates the faults."""
 
 import gzip
 import hashlib
@@ -208,7 +208,7 @@ def test_stale_or_overlong_partial_files_are_discarded(
 
 
 @pytest.mark.parametrize("answer", [full_response, wrong_range])
-def test_a_server_that_ignores_the_range_is_asked_again(
+def test_the_download_restarts_if_the_server_ignores_the_range(
     server: Server, target: Path, answer: Callable[[Handler], None]
 ) -> None:
     server.answers = [cut_off, answer, full_response]
@@ -257,7 +257,7 @@ def test_an_understated_length_is_detected(server: Server, target: Path) -> None
     assert left(target) == []
 
 
-def test_wrong_content_leaves_nothing(server: Server, target: Path) -> None:
+def test_wrong_content_leaves_no_files(server: Server, target: Path) -> None:
     server.answers = [wrong_content]
     message = refusal(server.url, target, git_blob=BLOB)
     found = hashlib.sha1(b"blob %d\0" % len(CONTENT) + CONTENT[::-1]).hexdigest()
@@ -328,7 +328,7 @@ def test_a_damaged_compressed_file_is_not_kept(server: Server, target: Path, kin
 
 
 @pytest.mark.parametrize("kind", ["gz", "zip"])
-def test_a_file_that_unpacks_to_too_much_is_not_kept(
+def test_a_file_that_unpacks_to_too_many_bytes_is_not_kept(
     server: Server, target: Path, kind: str
 ) -> None:
     server.answers = [lambda handler: handler.reply(200, packed(kind))]

@@ -1,4 +1,4 @@
-"""Small JSON files are read as written; other content is refused."""
+"""Small JSON files are written and read unchanged; other content is refused."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path

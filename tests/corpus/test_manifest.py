@@ -39,7 +39,7 @@ def test_a_changed_letter_in_a_tokenizer_is_reported(
     load_tokenizers(config.data, config.tokenizer, folder)
     path = folder / name
     content = path.read_bytes()
-    place = content.index(b"us")  # of "house" or "Haus"
+    place = content.index(b"us")  # in "house" or "Haus"
     path.write_bytes(content[:place] + b"x" + content[place + 1 :])
     with pytest.raises(UserError, match=rf"{name}: cannot be read: damaged .*checksum") as caught:
         load_tokenizers(config.data, config.tokenizer, folder)

@@ -80,7 +80,7 @@ def test_a_named_corpus_is_read_in_either_direction(cache: Path) -> None:
 
 
 @pytest.mark.usefixtures("server")
-def test_an_unknown_corpus_leaves_nothing(cache: Path) -> None:
+def test_an_unknown_corpus_leaves_no_files(cache: Path) -> None:
     with pytest.raises(UserError, match="404"):
         pairs(opus("News-Commentary/v99"))
     assert not list(cache.rglob("*.zip"))
@@ -145,7 +145,7 @@ def test_mtdata_is_called_once_per_corpus(program: Path, cache: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no #!")
-def test_mtdata_that_fails_leaves_nothing(program: Path, cache: Path) -> None:
+def test_a_failure_of_mtdata_leaves_no_files(program: Path, cache: Path) -> None:
     with pytest.raises(UserError, match=r"failed \(no such dataset\)") as caught:
         pairs(mtdata("Statmt-none-1-deu-eng"))
     assert "\n" not in str(caught.value)

@@ -110,9 +110,8 @@ def test_every_pair_is_in_exactly_one_split(
 def test_the_target_uses_only_the_first_ids_of_a_joint_vocabulary(
     make_config: Make, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "nmt.corpus.prepare._RENUMBERED", 100
-    )  # ids per chunk, so that the corpus has many chunks
+    # 100 ids per chunk, so that the corpus has many chunks.
+    monkeypatch.setattr("nmt.corpus.prepare._RENUMBERED", 100)
     prepared = prepare(make_config(tokenizer={"kind": kind}), tmp_path / "out")
     sizes = prepared.report["vocabulary_size"]
     assert sizes["target"] < sizes["source"]
@@ -252,7 +251,7 @@ def test_parallel_files_and_a_tsv_file_give_the_same_prepared_data(
 # ---------------------------------------------------------------------------------------- counting
 
 
-def test_the_numbers_of_the_report_add_up(make_config: Make, tmp_path: Path) -> None:
+def test_the_counts_in_the_report_add_up(make_config: Make, tmp_path: Path) -> None:
     pairs = [
         *sentence_pairs(),
         *sentence_pairs()[:7],
@@ -658,7 +657,7 @@ def test_the_output_may_be_an_empty_folder_or_the_current_one(
 
 
 @pytest.mark.parametrize("room", [10, 1000, 3000])
-def test_a_full_disk_leaves_nothing_and_is_reported(
+def test_a_full_disk_is_reported_and_leaves_no_files(
     make_config: Make,
     tmp_path: Path,
     full_disk: Callable[[int], AbstractContextManager[None]],

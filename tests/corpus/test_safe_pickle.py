@@ -73,7 +73,7 @@ def test_pickled_slices_and_read_only_arrays_load(tmp_path: Path) -> None:
 
 
 class Reduced:
-    """Pickles as a call of `function`."""
+    """An object whose pickle calls `function`."""
 
     def __init__(self, function: Callable[..., object], *arguments: object) -> None:
         self.call = (function, arguments)
@@ -146,7 +146,7 @@ def marking(path: Path) -> dict[str, tuple[bytes, str]]:
 
 
 @pytest.mark.parametrize("name", marking(Path("x")))
-def test_attacks_are_refused_by_name_and_nothing_runs(tmp_path: Path, name: str) -> None:
+def test_attacks_are_refused_by_name_and_run_no_code(tmp_path: Path, name: str) -> None:
     content, culprit = marking(tmp_path / "executed")[name]
     message = refusal(tmp_path, content)
     assert "refused: " in message

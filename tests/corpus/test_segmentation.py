@@ -97,9 +97,8 @@ def test_sampled_pieces_spell_the_same_text(
     assert all([model.decode(ids) for ids in corpus] == texts for corpus in drawn)
     if rate < 1:
         assert len({tuple(corpus[0]) for corpus in drawn}) > 10
-        assert any(
-            corpus[2] != corpus[3] for corpus in drawn
-        )  # each sentence is drawn independently
+        # Each sentence is drawn independently.
+        assert any(corpus[2] != corpus[3] for corpus in drawn)
 
 
 def test_a_sentence_that_would_get_too_long_keeps_its_segmentation(

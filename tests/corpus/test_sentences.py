@@ -22,7 +22,7 @@ from nmt.corpus.sentences import cut
         ("3.5 metres… and on. Ben?", ["3.5 metres… and on.", "Ben?"]),
     ],
 )
-def test_sentences_are_found_and_nothing_is_lost(text: str, sentences: list[str]) -> None:
+def test_sentences_are_found_and_no_text_is_lost(text: str, sentences: list[str]) -> None:
     found = cut(text, "en")
     assert found.sentences == sentences
     assert found.join(sentences) == text

@@ -29,7 +29,7 @@ ONE = torch.tensor([[A, EOS]])
         (4, {"norm": "post"}),
     ],
 )
-def test_a_beam_of_one_is_greedy_search(seed, changes, random_model, random_sources):
+def test_a_beam_of_one_equals_greedy_search(seed, changes, random_model, random_sources):
     model, sources = random_model(seed, **changes), random_sources(40, seed + 100)
     limits = torch.tensor([2 + i % 15 for i in range(40)])
 

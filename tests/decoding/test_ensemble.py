@@ -169,7 +169,7 @@ def test_batching_does_not_change_the_results(beam_size, random_model, random_so
 
 @pytest.fixture
 def words() -> Tokenizers:
-    """Words between spaces, the same on both sides."""
+    """Tokenizers that split at spaces, with the same vocabulary on both sides."""
     vocabulary = Vocabulary([*SPECIALS, "Anna", "Ben", "singt", "liest", "."])
     tokenizer = WordTokenizer("whitespace", "de", vocabulary)
     return Tokenizers(tokenizer, tokenizer)

@@ -1,4 +1,4 @@
-"""Greedy search takes the most probable piece at every step."""
+"""Greedy search chooses the most probable piece at every step."""
 
 import math
 

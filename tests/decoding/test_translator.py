@@ -1,4 +1,4 @@
-"""Any lines in, the same number of lines out."""
+"""Every line, whatever its content, gives exactly one translated line."""
 
 import itertools
 from collections.abc import Callable
@@ -57,7 +57,7 @@ def subwords(tmp_path_factory: pytest.TempPathFactory) -> Tokenizers:
 
 @pytest.fixture(scope="module")
 def words() -> Tokenizers:
-    """Words between spaces, the same on both sides."""
+    """Tokenizers that split at spaces, with the same vocabulary on both sides."""
     tokenizer = WordTokenizer(
         "whitespace", "de", Vocabulary([*SPECIALS, "Anna", "Ben", "singt", "liest", "."])
     )
@@ -513,7 +513,7 @@ def test_words_are_copied_in_each_part_of_a_long_line(carrying, translator):
 
 
 def test_a_line_of_only_names_is_split_between_them(carrying, translator):
-    """Each would be one placeholder, but a segment has a limited number of them."""
+    """Each name would be one placeholder, but the number of placeholders is limited."""
     ready = translator(carrying, longest_source=20, search=echo())
     line = " ".join(f"Zora{'x' * i}" for i in range(20))
 

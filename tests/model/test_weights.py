@@ -1,4 +1,4 @@
-"""Weights are restored bit for bit; a file that does not fit is refused in one line."""
+"""Weights are restored bit for bit; other files are refused in one line."""
 
 from pathlib import Path
 

@@ -32,7 +32,7 @@ def inputs(rows: int, vocabulary: int, bias: bool) -> tuple[Tensor, Tensor, Tens
     ("rows", "vocabulary", "r_drop"),
     [(1, 5, 0.0), (64, 50, 0.0), (200, 50, 0.0), (129, 3, 0.0), (2, 5, 1.0), (202, 50, 3.0)],
 )
-def test_blocks_of_rows_give_the_loss_and_gradients_of_the_whole(
+def test_processing_in_blocks_does_not_change_loss_and_gradients(
     rows: int, vocabulary: int, r_drop: float, smoothing: float, bias: bool
 ) -> None:
     found = []

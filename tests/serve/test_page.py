@@ -138,7 +138,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def page(context: BrowserContext) -> Iterator[Page]:
-    """A page on which no script fails."""
+    """A page; the test fails if a script raises an error."""
     page = context.new_page()
     errors: list[object] = []
     page.on("pageerror", lambda error: errors.append(error))

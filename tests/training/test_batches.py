@@ -41,7 +41,7 @@ def test_copies_are_non_blocking_only_on_cuda(monkeypatch: pytest.MonkeyPatch) -
         return original(tensor, device)
 
     monkeypatch.setattr(Tensor, "to", to)
-    Batch.from_ids([[5]], [[6]]).to(torch.device("meta"))  # as MPS: neither CPU nor CUDA
+    Batch.from_ids([[5]], [[6]]).to(torch.device("meta"))  # like MPS, neither CPU nor CUDA
     assert copies == [False] * 4
 
 

@@ -78,7 +78,7 @@ def _not_a_number(state: dict[str, Any]) -> None:
         _not_a_number,
     ],
 )
-def test_a_checkpoint_that_does_not_fit_is_refused_in_one_line(
+def test_a_checkpoint_with_invalid_values_is_refused_in_one_line(
     toy_config: Callable[..., Config],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -50,7 +50,7 @@ def test_performs_two_updates_on_the_largest_batch_and_some_on_others(
 
     monkeypatch.setattr(Validator, "measure", watched_measure)
     found = dry_run(config)
-    assert len(validated) == 2  # to include their memory
+    assert len(validated) == 2  # validations count towards the memory
     assert {len(batches) for batches in taken[:-1]} == {3}
     batch = taken[0][0]
     assert taken[1] == taken[0]

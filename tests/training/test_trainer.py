@@ -518,7 +518,7 @@ def test_a_run_interrupted_at_its_limit_does_not_continue(
         ("training", {"average_decay": 0.9}),
     ],
 )
-def test_resuming_refuses_fields_that_the_saved_state_depends_on(
+def test_fields_that_affect_the_saved_state_cannot_be_changed_on_resume(
     toy_config: MakeConfig, section: str, change: dict[str, object]
 ) -> None:
     train(toy_config(training={"max_updates": 2}), Path("run"))

@@ -265,7 +265,7 @@ def _place(path: str) -> str:
 
 @pytest.fixture
 def documented() -> Callable[[str, str], None]:
-    """Return a function that asserts that a section of docs/tutorials.md says something."""
+    """Return a function that asserts that a section of docs/tutorials.md contains a phrase."""
     text = (ROOT / "docs" / "tutorials.md").read_text(encoding="utf-8")
     sections = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
 

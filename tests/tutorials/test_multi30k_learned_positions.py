@@ -70,7 +70,7 @@ def test_the_model_equals_the_equations_with_different_key_and_value_sizes(
     assert_equal_to(tiny_model(NAME, *TINY), slow_logits)
 
 
-def test_cached_steps_equal_the_whole_with_different_key_and_value_sizes(tiny_model):
+def test_cached_steps_equal_the_full_pass_with_different_key_and_value_sizes(tiny_model):
     model = tiny_model(NAME, *TINY)
     source, target = torch.tensor([[5, 6, 3]]), torch.tensor([[2, 7, 4, 8]])
 
@@ -135,7 +135,7 @@ def test_vocabularies_contain_whole_words(load):
     assert load(NAME, "tokenizer.kind=bpe", "tokenizer.vocabulary_size=4000").tokenizer.subword
 
 
-def test_feed_forward_matrices_are_initialized_normally_too(load, documented):
+def test_xavier_normal_also_applies_to_feed_forward_matrices(load, documented):
     torch.manual_seed(1)
     small = ["model.encoder_layers=1", "model.decoder_layers=1"]
     model = Transformer(load(NAME, *small).model, 9, 9)

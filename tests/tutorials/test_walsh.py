@@ -115,7 +115,9 @@ def test_an_epsilon_of_a_thousandth_shrinks_inputs_with_small_variance(documente
     documented(SECTION, f"0.1 to {keras:.3f}; with PyTorch's ε, the result is {pytorch:.4f}")
 
 
-def test_initial_embeddings_are_normal_with_the_standard_deviation_of_keras(load, documented):
+def test_initial_embeddings_are_normally_distributed_with_the_standard_deviation_of_keras(
+    load, documented
+):
     torch.manual_seed(1)
     weight = Transformer(load("walsh").model, 10_000, 9).source_embedding.tokens.weight.detach()
 

@@ -61,7 +61,7 @@ def test_the_model_equals_the_equations(tiny_model, assert_equal_to):
     assert_equal_to(tiny_model("wheeler"), slow_logits)
 
 
-def test_cached_steps_equal_the_whole(tiny_model):
+def test_cached_steps_equal_the_full_pass(tiny_model):
     model = tiny_model("wheeler")
     source, target = pad([[5, 6, 3], [9, 3]]), torch.tensor([[2, 7, 4, 8], [2, 5, 6, 7]])
 
@@ -103,7 +103,8 @@ def test_dividing_by_the_root_of_d_model_flattens_attention(load, equations, doc
     model = load("wheeler").model
     d_key, d_model = model.key_size, model.d_model
     query = np.full((1, d_key), 1.0)
-    keys = np.array([[0.5] * d_key, *[[0.0] * d_key] * 9])  # one of ten matches, by d_key / 2
+    # The first key's score is d_key / 2, the nine others' is 0.
+    keys = np.array([[0.5] * d_key, *[[0.0] * d_key] * 9])
 
     by_key, by_model = (
         equations.weigh(query, keys, lambda i, j: True, math.sqrt(width))[0, 0]

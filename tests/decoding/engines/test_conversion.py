@@ -121,7 +121,7 @@ def test_a_read_only_run_can_translate(run: RunFolder, monkeypatch: pytest.Monke
     assert not run.converted.exists()
 
 
-def test_weights_that_do_not_fit_are_refused(run: RunFolder) -> None:
+def test_weights_that_do_not_match_the_configuration_are_refused(run: RunFolder) -> None:
     config = run.config.model
     sizes = run.report["vocabulary_size"]
     for changes in ({"d_ff": 64}, {"encoder_layers": 2}, {"tie": "none"}):
