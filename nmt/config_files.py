@@ -177,12 +177,20 @@ def dump_config(config: Config) -> str:
 def describe_fields(which: str = "") -> Iterator[tuple[str, str, str, str]]:
     """Yield `(section.field, type, default, description)` of every field.
 
-    which: only this section or section.field; raises `UserError` if there is none of that name
+    which: only this section, section.field, or field if only one section has it; raises `UserError`
+    if there is none of that name
     """
     names = [f"{section}.{name}" for section in Config.model_fields for name in _fields(section)]
     chosen = [name for name in names if which in ("", name, name.partition(".")[0])]
     if not chosen:
-        close = difflib.get_close_matches(which, [*Config.model_fields, *names], n=1)
+        chosen = [name for name in names if which == name.partition(".")[2]]
+        if len(chosen) > 1:
+            raise UserError(
+                f"several sections have a field {which}: {', '.join(chosen)}; choose one"
+            )
+    if not chosen:
+        known = [*Config.model_fields, *names, *(name.partition(".")[2] for name in names)]
+        close = difflib.get_close_matches(which, known, n=1)
         hint = (
             f"did you mean {close[0]}?"
             if close

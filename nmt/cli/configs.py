@@ -31,7 +31,7 @@ def config_show(config: ConfigOption = "base.yaml", set_: SetOption = None) -> N
 @app.command("fields")
 def config_fields(
     which: Annotated[
-        str, typer.Argument(help="A section or a field, such as training or training.epochs.")
+        str, typer.Argument(help="A section or a field: training, training.epochs or epochs.")
     ] = "",
 ) -> None:
     """Explain every field, or those of a section: type, default, meaning.

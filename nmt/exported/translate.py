@@ -90,10 +90,11 @@ class Translator:
         return [sentence.rstrip() for sentence in self._sentences(line)]
 
     def _sentences(self, text: str) -> list[str]:
-        """Cut text into sentences, each with the white space after it."""
+        """Cut text into sentences, each with the whitespace after it."""
         if segment is None:
             return SENTENCE.findall(text)
-        # Replace one for one: sentencex fails on unusual white space and lone surrogates.
+        # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one
+        # preserves lengths.
         plain = re.sub("[\ud800-\udfff]", "\ufffd", re.sub(r"\s", " ", text))
         ends = accumulate(map(len, segment(self.settings["source_language"], plain)), initial=0)
         return [text[start:end] for start, end in pairwise(ends)]

@@ -75,7 +75,7 @@ def _log_probabilities(model: Transformer, trace: Trace) -> list[float]:
 def spell(pieces: Sequence[str], text: str) -> list[Span] | None:
     """Return the characters of a text that each piece covers; None if they do not match.
 
-    Case does not matter, and white space belongs to no piece.
+    Case does not matter, and whitespace belongs to no piece.
     """
     spans, place = [], 0
     for piece in pieces:

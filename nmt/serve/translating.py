@@ -51,7 +51,7 @@ class TextTranslator:
         return found
 
     async def translate(self, run: ServedRun, texts: Sequence[str], n: int = 1) -> list[list[str]]:
-        """Return up to `n` translations of each text, best first, with white space preserved.
+        """Return up to `n` translations of each text, best first, with whitespace preserved.
 
         The second translation of a text combines the second best of each sentence, and so on.
         """

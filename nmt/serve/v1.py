@@ -89,7 +89,7 @@ class BeamStep(TypedDict):
 
 
 class Sentence(TypedDict):
-    """A sentence; gap: the white space after it; problem: why it could not be inspected."""
+    """A sentence; gap: the whitespace after it; problem: why it could not be inspected."""
 
     source: str
     gap: str
@@ -100,7 +100,7 @@ class Sentence(TypedDict):
 
 
 class Text(TypedDict):
-    """A text; gap: the white space before its first sentence."""
+    """A text; gap: the whitespace before its first sentence."""
 
     translation: str
     gap: str

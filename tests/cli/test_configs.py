@@ -21,6 +21,15 @@ def test_fields_can_be_limited_to_a_section_or_a_field() -> None:
     assert [name for name, *_ in describe_fields("model.norm")] == ["model.norm"]
 
 
+def test_a_field_may_be_given_without_its_section_if_it_is_unique() -> None:
+    printed = runner.invoke(app, ["config", "fields", "patience"]).stdout
+    assert printed == runner.invoke(app, ["config", "fields", "training.patience"]).stdout
+    assert printed.startswith("training.patience: ")
+    done = runner.invoke(app, ["config", "fields", "seed"])
+    fields = "data.seed, training.seed, decoding.seed"
+    assert str(done.exception) == f"several sections have a field seed: {fields}; choose one"
+
+
 def test_descriptions_are_wrapped_at_80_columns_between_words() -> None:
     printed = runner.invoke(app, ["config", "fields"]).stdout
     lines = [line for line in printed.splitlines() if line.startswith("    ")]

@@ -1,4 +1,4 @@
-// A line plot: several series over the updates of a training.
+// A line plot: several series over the updates of a training run.
 
 import { svg } from "./dom.js";
 

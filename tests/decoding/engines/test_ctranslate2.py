@@ -240,7 +240,7 @@ def test_all_tested_variants_are_supported():
 @pytest.mark.parametrize(
     ("section", "changes", "reason"),
     [
-        ("model", {"d_key": 5, "d_value": 6}, "needs equal model.d_key 5 and d_value 6"),
+        ("model", {"d_key": 5, "d_value": 6}, "needs model.d_key 5 and d_value 6 to be equal"),
         ("decoding", {"neighbours": 4}, "does not support decoding.neighbours"),
     ],
 )
@@ -374,4 +374,4 @@ def test_without_cublas_the_cpu_is_used_unless_cuda_was_requested(
             engine(model(), device=device)
     else:
         assert engine(model(), device=device)._library.device == "cpu"
-        assert "since it cannot use the GPU: Library libcublas.so.12" in caplog.text
+        assert "cannot use the GPU and runs on the CPU: Library libcublas.so.12" in caplog.text
