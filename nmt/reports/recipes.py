@@ -1,7 +1,7 @@
 """Recommends settings for the user's own corpus, from its size, sentence lengths and the time.
 
-More pairs allow a larger model, if there is time for several passes over them. The fewer the
-passes over the corpus, the less dropout. docs/your-data.md has the measurements behind these rules.
+More pairs allow a larger model, if there is time for several epochs. The fewer the epochs, the less
+dropout. docs/your-data.md has the measurements behind these rules.
 """
 
 import os
@@ -18,8 +18,8 @@ from nmt.errors import UserError
 _MOST_READ = 1_000_000  # pairs
 _SHORT = 5  # words
 _FEWEST = 100  # pairs
-_PASSES = 7  # over the corpus; with fewer, a smaller model learns more in the same time
-_OVERFITTING = 50  # passes; from this number on, a small corpus needs strong dropout
+_FEWEST_EPOCHS = 7  # with fewer, a smaller model learns more in the same time
+_OVERFITTING = 50  # epochs; from this number on, a small corpus needs strong dropout
 _LITTLE_DROPOUT = 0.1
 
 
@@ -35,7 +35,7 @@ class Recipe:
 class _Size:
     """Settings for corpora of at most this many pairs.
 
-    speed: target pieces per second and core, measured on two; dropout: for many passes
+    speed: target pieces per second and core, measured on two; dropout: for many epochs
     """
 
     pairs: float
@@ -73,13 +73,13 @@ def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
     pairs, longest = len(words), int(np.max(words))
     usual = int(np.percentile(np.max(words, axis=1), 99))
     target_pieces = pairs + 1.3 * sum(target for _, target in words)  # with ends of sentences
-    size, passes = _fitting(pairs, target_pieces, minutes, device)
-    dropout = size.dropout if passes >= _OVERFITTING else _LITTLE_DROPOUT
+    size, epochs = _fitting(pairs, target_pieces, minutes, device)
+    dropout = size.dropout if epochs >= _OVERFITTING else _LITTLE_DROPOUT
     held_out = min(1000, pairs // 20)
     machine = f"{_cores()} processors" if device == "cpu" else device
     text = f"""\
 # For {corpus.name}: {pairs:,} pairs, 99% with at most {usual} words, the longest with {longest}.
-# For {minutes:g} minutes of training on {machine}{_passes(passes)}. To check memory and speed:
+# For {minutes:g} minutes of training on {machine}{_epochs(epochs)}. To check memory and speed:
 #   nmt train --config mine.yaml --dry-run
 
 data:
@@ -117,11 +117,11 @@ decoding:
   beam_size: 4
   length_penalty: 0.6
 """
-    return Recipe(text, list(_warnings(pairs, longest, passes)))
+    return Recipe(text, list(_warnings(pairs, longest, epochs)))
 
 
 def _fitting(pairs: int, target_pieces: float, minutes: float, device: str) -> tuple[_Size, float]:
-    """Return the largest size for which the time allows enough passes, and their number.
+    """Return the largest size for which the time allows enough epochs, and their number.
 
     A GPU counts as fast enough for any.
     """
@@ -129,30 +129,30 @@ def _fitting(pairs: int, target_pieces: float, minutes: float, device: str) -> t
     if device != "cpu":
         return _SIZES[largest], float("inf")
     for size in reversed(_SIZES[: largest + 1]):
-        passes = size.speed * _cores() * 60 * minutes / target_pieces
-        if passes >= _PASSES:
+        epochs = size.speed * _cores() * 60 * minutes / target_pieces
+        if epochs >= _FEWEST_EPOCHS:
             break
-    return size, passes
+    return size, epochs
 
 
 def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _passes(passes: float) -> str:
-    return "" if isinf(passes) else f", about {_rounded(passes)} passes over the corpus"
+def _epochs(epochs: float) -> str:
+    return "" if isinf(epochs) else f", about {_rounded(epochs)} epochs"
 
 
-def _rounded(passes: float) -> str:
-    return f"{passes:,.0f}" if passes >= 10 else f"{passes:.1f}"
+def _rounded(epochs: float) -> str:
+    return f"{epochs:,.0f}" if epochs >= 10 else f"{epochs:.1f}"
 
 
-def _warnings(pairs: int, longest: int, passes: float) -> list[str]:
+def _warnings(pairs: int, longest: int, epochs: float) -> list[str]:
     warnings = []
-    if passes < _PASSES:
+    if epochs < _FEWEST_EPOCHS:
         warnings.append(
-            f"the time suffices for about {_rounded(passes)} passes over the corpus; a good "
-            f"translation needs {_PASSES} or more: give more --minutes"
+            f"the time suffices for about {_rounded(epochs)} epochs; a good translation needs "
+            f"{_FEWEST_EPOCHS} or more: give more --minutes"
         )
     if longest <= _SHORT:
         warnings.append(

@@ -53,12 +53,12 @@ def test_few_epochs_get_low_dropout(tmp_path: Path) -> None:
 
 def test_too_little_time_gives_a_warning(tmp_path: Path) -> None:
     file = corpus(tmp_path / "pairs.tsv", 50_000, 30)
-    assert "# For 1 minutes of training on 2 processors, about 0.3 passes" in (
+    assert "# For 1 minutes of training on 2 processors, about 0.3 epochs" in (
         recommend(file, 1, "cpu").yaml
     )
     assert any("give more --minutes" in warning for warning in recommend(file, 1, "cpu").warnings)
     assert recommend(file, 1, "cuda").warnings == []
-    assert "about 180 passes" in recommend(file, 1_000, "cpu").yaml
+    assert "about 180 epochs" in recommend(file, 1_000, "cpu").yaml
 
 
 def test_short_sentences_and_few_pairs_give_warnings(tmp_path: Path) -> None:
