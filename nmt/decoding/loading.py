@@ -100,7 +100,7 @@ def choose_engine(config: Config, runs: int = 1, device: str | None = None) -> C
     """Follow `decoding.engine`; `auto` is CTranslate2 if it supports this, otherwise PyTorch.
 
     runs: size of the ensemble; device: the requested one. Raises `UserError` if CTranslate2 is
-    requested but does not support this.
+    requested but cannot be used.
     """
     asked = config.decoding.engine
     if asked == "pytorch":
@@ -110,10 +110,9 @@ def choose_engine(config: Config, runs: int = 1, device: str | None = None) -> C
         return Choice("ctranslate2", "the fastest" if asked == "auto" else "decoding.engine")
     if asked == "ctranslate2":
         raise UserError(
-            f"decoding.engine: CTranslate2 does not support this: {'; '.join(reasons)}; omit "
-            "--engine"
+            f"decoding.engine: CTranslate2 cannot be used: {'; '.join(reasons)}; omit --engine"
         )
-    return Choice("pytorch", f"CTranslate2 does not support this: {'; '.join(reasons)}")
+    return Choice("pytorch", f"CTranslate2 cannot be used: {'; '.join(reasons)}")
 
 
 def _require_same_reading(first: RunFolder, other: RunFolder) -> None:

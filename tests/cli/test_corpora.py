@@ -11,6 +11,7 @@ from nmt.cli.app import app
 from nmt.corpus.catalogue import list_corpora
 from nmt.corpus.prepared import Example
 from nmt.errors import UserError
+from nmt.metrics import LABELS
 from nmt.run_folder import RunFolder
 
 runner = CliRunner()
@@ -71,7 +72,7 @@ def test_several_test_sets_are_reported_in_one_table(trained_run: RunFolder) -> 
     command = ["evaluate", "--run", str(trained_run.path), "--test-set", "first, second"]
     result = runner.invoke(app, command)
     lines = result.stdout.splitlines()
-    assert lines[0].split() == ["test", "set", "sentences", "BLEU", "chrF", "TER"]
+    assert lines[0].split() == ["test", "set", "sentences", *LABELS.values()]
     assert [line.split()[:2] for line in lines[1:3]] == [["first", "1"], ["second", "2"]]
     assert "|test:first|lang:en-de|" in result.stdout
     assert "|test:second|lang:en-de|" in result.stdout

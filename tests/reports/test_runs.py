@@ -195,5 +195,5 @@ def test_a_run_shows_its_engine_and_why(trained_run: RunFolder, tmp_path: Path) 
     copy = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "copy")))
     decoding = copy.config.decoding.model_copy(update={"neighbours": 4})
     copy.write_config(copy.config.model_copy(update={"decoding": decoding}))
-    reason = "pytorch (CTranslate2 does not support this: it does not support decoding.neighbours)"
+    reason = "pytorch (CTranslate2 cannot be used: it does not support decoding.neighbours)"
     assert dict(run_facts(copy))["engine"] == reason
