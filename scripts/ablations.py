@@ -42,7 +42,7 @@ class Variant:
         subprocess.run(command, check=True)
 
     def score(self) -> float:
-        """Return validation BLEU, in lower case with Moses tokens, with the run's beam size."""
+        """Return validation BLEU, in lower case with Moses tokenization; uses the run's beam."""
         options = ["--split", "validation", "--lowercase", "--tokenize", "moses", "--json"]
         command = [*NMT, "evaluate", "--run", str(self.run.path), *options]
         found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
@@ -64,7 +64,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("variants", type=Path)
     parser.add_argument("--folder", type=Path, required=True, help="where the runs are kept")
-    parser.add_argument("--set", action="append", default=[], help="a field of every variant")
+    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
     arguments = parser.parse_args()
     tree = yaml.safe_load(arguments.variants.read_text(encoding="utf-8"))
     arguments.folder.mkdir(parents=True, exist_ok=True)

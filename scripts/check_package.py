@@ -3,9 +3,9 @@
     make package
     python scripts/check_package.py dist python3.10 python3.13
 
-Without interpreters: the oldest and the newest on the PATH or installed by pyenv. In each
-environment `nmt` trains and translates in an empty folder, and mypy checks a program that uses the
-package.
+If no interpreters are given, uses the oldest and the newest on the PATH or installed by pyenv. In
+each environment `nmt` trains and translates in an empty folder, and mypy checks a program that uses
+the package.
 """
 
 import os
@@ -87,4 +87,4 @@ if __name__ == "__main__":
     for python in pythons or interpreters():
         for package in packages:
             check(package, python)
-            print(f"{python}: {package.name} installs, trains, translates, and has types")
+            print(f"{python}: {package.name} installs, trains, translates and has types")

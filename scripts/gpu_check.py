@@ -1,8 +1,8 @@
 """Check training and decoding on a GPU, in minutes: `make gpu-check`.
 
 Each stage is timed, and a stage that fails does not stop the next one; the results are printed as
-a table and written to a JSON file. With --pretend the stages run, small, on a simulated CUDA
-device (scripts/pretend_cuda).
+a table and written to a JSON file. With --pretend, the stages run at reduced size on a simulated
+CUDA device (scripts/pretend_cuda).
 """
 
 import argparse
@@ -87,7 +87,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--config", default="sample.yaml")
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
     parser.add_argument("--output", type=Path, default=Path("gpu-check.json"))
-    parser.add_argument("--pretend", action="store_true", help="small, without a GPU")
+    parser.add_argument("--pretend", action="store_true", help="run at reduced size, without a GPU")
     options = parser.parse_args(arguments)
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # before cuBLAS starts
     with tempfile.TemporaryDirectory() as folder:

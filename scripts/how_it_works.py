@@ -2,7 +2,7 @@
 
     python scripts/how_it_works.py
 
-A test runs the same code and compares.
+A test runs the same code and compares its output with the document.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ import torch
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs"
 DOCUMENT = FOLDER / "how-it-works.md"
-PICTURE = "how-it-works.svg"  # the code draws it into the folder that it runs in
+PICTURE = "how-it-works.svg"  # written by the code to the current folder
 
 _CODE = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(\n```text\n(?P<output>.*?)^```\n)?", re.M | re.S
@@ -34,8 +34,8 @@ def blocks(document: str) -> list[tuple[str, str]]:
 def outputs(document: str) -> list[str]:
     """Run the blocks in Python's interactive prompt, as a reader pastes them; return their outputs.
 
-    A pasted block ends with the Enter that the reader presses after it. Raises `RuntimeError` with
-    the trace if a block fails.
+    An empty line follows each block, for the Enter that the reader presses after pasting it. Raises
+    `RuntimeError` with the trace if a block fails.
     """
     typed = "\n".join(f"{code}\nprint({_END!r})\n" for code, _ in blocks(document))
     done = subprocess.run(

@@ -1,6 +1,6 @@
 """Write the built-in English-German sample corpus to data/sample.
 
-python scripts/make_sample.py                     rewrite the files and print figures
+python scripts/make_sample.py                     rewrite the files and print statistics
 python scripts/make_sample.py --check             say whether the files are up to date
 python scripts/make_sample.py --show 200 --seed 1 print random pairs for proofreading
 """
@@ -38,7 +38,8 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="only compare the files on disk")
     parser.add_argument("--show", type=int, metavar="N", help="print N random pairs and stop")
     parser.add_argument("--seed", type=int, default=1, help="random seed of --show")
-    parser.add_argument("--frame", default="", help='frames to show by name, "each" for all')
+    frame = 'only frames with this in their name; "each" for all'
+    parser.add_argument("--frame", default="", help=frame)
     arguments = parser.parse_args()
     made = corpus.build()
     if arguments.show:

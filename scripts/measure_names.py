@@ -2,9 +2,9 @@
 
     python scripts/measure_names.py runs/base
 
-Translates 200 simple sentences, each with one of 40 names in one of 20 frames, written in lower
-case and without punctuation where the run's corpus is. Names that occur in the training text are
-skipped and reported.
+Translates 200 simple sentences: 20 templates, each filled with 10 of 40 names. If the run's corpus
+is in lower case and without punctuation, so are the sentences. Names that occur in the training
+text are skipped and reported.
 """
 
 import argparse
@@ -21,7 +21,7 @@ Yevgenia Tadeusz Rosalind Kwabena Fiorella Siobhan Ignatius Leokadia Horatio Nok
 Przemek Ottoline Bogdan Ludmila Jaroslav Apinya Cuthbert Desdemona Eberhard Faizah
 Gwendolyn Hrithik Ingeborg Jadwiga Kunigunde Lakshmi Mstislav Nefertari Ozymandias Quetzal
 """
-FRAMES = """
+TEMPLATES = """
 {} likes to swim.
 I know {}.
 Where is {}?
@@ -46,20 +46,20 @@ He plays with {}.
 
 
 def sentences(known: set[str]) -> list[tuple[str, str]]:
-    """Return (name, sentence) pairs: every frame with ten names."""
+    """Return (name, sentence) pairs: every template with ten names."""
     names = [name for name in NAMES.split() if name.lower() not in known]
     chosen = (
-        (names[(7 * row + 4 * turn) % len(names)], frame)
-        for row, frame in enumerate(FRAMES)
+        (names[(7 * row + 4 * turn) % len(names)], template)
+        for row, template in enumerate(TEMPLATES)
         for turn in range(10)
     )
-    return [(name, frame.format(name)) for name, frame in chosen]
+    return [(name, template.format(name)) for name, template in chosen]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", type=Path)
-    parser.add_argument("--wrong", action="store_true", help="also print what went wrong")
+    parser.add_argument("--wrong", action="store_true", help="also print the sentences that failed")
     arguments = parser.parse_args()
     run = open_run(arguments.run)
     translator = load_translator(run)
@@ -72,13 +72,13 @@ def main() -> None:
     found = translator.translate([sentence for _, sentence in pairs])
     right = 0
     for (name, sentence), translation in zip(pairs, found, strict=True):
-        carried = name in re.findall(r"\w+", translation.text)
-        right += carried
-        if arguments.wrong and not carried:
+        copied = name in re.findall(r"\w+", translation.text)
+        right += copied
+        if arguments.wrong and not copied:
             print(f"{sentence}  →  {translation.text}")
-    print(f"{right} of {len(pairs)} names carried over ({right / len(pairs):.1%})")
+    print(f"{right} of {len(pairs)} names copied ({right / len(pairs):.1%})")
     if seen:
-        print(f"left out, since training holds them: {', '.join(sorted(seen))}")
+        print(f"skipped, because they occur in training: {', '.join(sorted(seen))}")
 
 
 def hidden(translator: Translator, name: str) -> bool:

@@ -1,9 +1,9 @@
-"""Draw README's pictures from a real `make run`: its output, and the run that it trained.
+"""Draw the README's pictures from the output of `make run` and the run that it trained.
 
     make run 2>&1 | tee make-run.log
     python scripts/readme_pictures.py make-run.log runs/sample
 
-Writes docs/images/run-{light,dark}.svg, attention beside training curves, and
+Writes docs/images/run-{light,dark}.svg, attention next to training curves, and
 docs/images/make-run.svg, the terminal.
 """
 
@@ -37,7 +37,7 @@ _SHOWN = re.compile(r"\.venv/bin/nmt (?!plot)|pairs kept|runs/|update |  A week|
 
 
 def draw_run(run: RunFolder, theme: str, path: Path) -> None:
-    """Draw the clearest head of the cross-attention beside the loss and BLEU of the training."""
+    """Draw the clearest head of the cross-attention next to the training curves."""
     import matplotlib as mpl
 
     ink, loss_colour, bleu_colour, colour_map = THEMES[theme]

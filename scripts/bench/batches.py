@@ -1,4 +1,4 @@
-"""The same batches for nmt and its peers, and their cost."""
+"""Identical batches for nmt and its peers, and their FLOP count."""
 
 import time
 from dataclasses import replace
@@ -44,13 +44,13 @@ def update(trainer: Trainer, epoch: Epoch) -> float:
 def flops(trainer: Trainer, epoch: Epoch) -> float:
     """Return the floating-point operations of matrix products per target token of these batches.
 
-    Six for each weight and token that meets it: two forward, four backward; attention's own
-    products are left out.
+    Six per weight and token that it multiplies: two in the forward and four in the backward pass.
+    The products within attention, Q Kᵀ and that with V, are not counted.
     """
     model, batches = trainer.state.model, list(epoch.batches())
     per_source = sum(p.numel() for p in model.encoder.parameters() if p.dim() > 1)
     per_target = sum(p.numel() for p in model.decoder.parameters() if p.dim() > 1)
-    for layer in model.decoder_layers():  # keys and values are made of the source
+    for layer in model.decoder_layers():  # keys and values are computed from the source
         per_source += layer.cross_attention.key_value.weight.numel()
         per_target -= layer.cross_attention.key_value.weight.numel()
     sources = sum(int((b.source != 0).sum()) for b in batches)

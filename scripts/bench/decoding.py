@@ -3,9 +3,9 @@
     python scripts/bench/decoding.py --run runs/multi30k
 
 Translates the run's test set, here Multi30k's test2016, greedily and with a beam of 5: the whole
-file at once, then sentence by sentence. Loading the models is not timed. nmt translates from text
-to text. CTranslate2 is called as in its documentation, with the pieces of all sentences in one
-`translate_batch` and the same number of threads; detokenization is timed, too. `--joeynmt` adds
+file at once, then sentence by sentence. Loading the models is not timed. For nmt and CTranslate2,
+everything from text to text is timed; CTranslate2 is called as in its documentation, with the
+pieces of all sentences in one `translate_batch` and the same number of threads. `--joeynmt` adds
 JoeyNMT's beam search over the whole file, from piece ids, which takes minutes per round. It needs a
 pre-norm model with sinusoidal positions and tied embeddings, such as the one of `make bench`.
 """
@@ -34,8 +34,8 @@ from nmt.run_folder import RunFolder, open_run
 
 PEER = "CTranslate2, float32"
 SEARCHES = {"greedy": 1, "beam 5": 5}
-WHOLE_FILE, ONE_SENTENCE, BESIDE_JOEYNMT = 1.5, 1.0, 10.0  # the least ratios
-LONGEST = 100  # pieces of any output
+WHOLE_FILE, ONE_SENTENCE, BESIDE_JOEYNMT = 1.5, 1.0, 10.0  # minimum speed-ups
+LONGEST = 100  # maximum output length in pieces
 ALONE = 200  # sentences that are translated one at a time
 
 Translate = Callable[[list[str]], object]
@@ -91,7 +91,9 @@ def joeynmt(translator: Translator, lines: list[str], threads: int, scratch: Pat
     """Start JoeyNMT with the translator's weights and its source ids, sorted by length."""
     model = translator.pytorch.models[0]
     if (positions := model.config.positions) != "sinusoidal":
-        raise SystemExit(f"--joeynmt: it has no {positions} positions; name another --run")
+        raise SystemExit(
+            f"--joeynmt: JoeyNMT does not support {positions} positions; choose another --run"
+        )
     weights, sources = scratch / "weights.npz", scratch / "sources.json"
     np.savez(weights, **{name: value.numpy() for name, value in model.state_dict().items()})
     ids = [trace.source_ids for line in lines for trace in translator.trace(line)]
@@ -125,7 +127,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.joeynmt and arguments.device != "cpu":
         parser.error("--joeynmt is for --device cpu")
-    os.environ["OMP_NUM_THREADS"] = str(arguments.threads)  # what the default engine takes
+    os.environ["OMP_NUM_THREADS"] = str(arguments.threads)  # read by the default engine
     torch.set_num_threads(arguments.threads)
     run = open_run(arguments.run)
     lines = [example.source for example in run.examples("test")]

@@ -1,4 +1,4 @@
-"""Scaling: speed by the size of batch, model, vocabulary, sentences, beam and corpus.
+"""How speed depends on the sizes of batch, model, vocabulary, sentences, beam and corpus.
 
     python scripts/bench/growth.py --output docs/growth.svg
 
@@ -53,7 +53,7 @@ def sentences(count: int, length: int, vocabulary: int) -> list[list[int]]:
 def training(
     tokens: int = TOKENS, d_model: int = 128, vocabulary: int = VOCABULARY, length: int = LENGTH
 ) -> Callable[[], float]:
-    """Return a function that performs updates and returns target tokens per second."""
+    """Return a function that performs an update and measures target tokens per second."""
     model = model_of(d_model, vocabulary).train()
     optimizer = make_optimizer(model, TrainingConfig())
     loss = BatchLoss(model, TrainingConfig(), torch.device("cpu"))
@@ -69,7 +69,7 @@ def training(
 
 
 def decoding(beam_size: int) -> Callable[[], float]:
-    """Return a function that returns sentences per second, all of maximum length."""
+    """Return a function that measures sentences per second; all outputs have maximum length."""
     search = PyTorchSearch([model_of()])
     settings = DecodingConfig(beam_size=beam_size, length_penalty=1.0)
     source = [[*ids, EOS] for ids in sentences(64, LENGTH, VOCABULARY)]
@@ -78,7 +78,7 @@ def decoding(beam_size: int) -> Callable[[], float]:
 
 
 def preparing(pairs: int) -> Callable[[], float]:
-    """Return a function that returns pairs per second of `nmt prepare`."""
+    """Return a function that measures the pairs per second of `nmt prepare`."""
     sample = list(read_parallel(SAMPLE_CORPUS / "train.en", SAMPLE_CORPUS / "train.de"))
 
     def work() -> float:
@@ -91,10 +91,10 @@ def preparing(pairs: int) -> Callable[[], float]:
 
 
 GROWTH: dict[str, tuple[str, Sequence[int], Callable[[int], Callable[[], float]]]] = {
-    "tokens a batch": ("tokens/s", (256, 1024, 4096, 16384), lambda n: training(tokens=n)),
+    "tokens per batch": ("tokens/s", (256, 1024, 4096, 16384), lambda n: training(tokens=n)),
     "d_model": ("tokens/s", (64, 128, 256, 512), lambda n: training(d_model=n)),
     "vocabulary": ("tokens/s", (2000, 8000, 32000), lambda n: training(vocabulary=n)),
-    "pieces a sentence": ("tokens/s", (8, 16, 32, 64, 128), lambda n: training(length=n)),
+    "pieces per sentence": ("tokens/s", (8, 16, 32, 64, 128), lambda n: training(length=n)),
     "beam": ("sentences/s", (1, 2, 5, 10, 20), decoding),
     "pairs prepared": ("pairs/s", (10_000, 30_000, 100_000), preparing),
 }
@@ -106,7 +106,7 @@ def measure(rounds: int) -> dict[str, dict[int, float]]:
         found[name] = {}
         for size in sizes:
             work = work_of(size)
-            if name != "pairs prepared":  # a process of its own has no warm-up
+            if name != "pairs prepared":  # runs in a new process, so a warm-up would not help
                 work()
             found[name][size] = statistics.median(work() for _ in range(rounds))
             print(f"{name} {size:,}: {found[name][size]:,.4g} {unit}", flush=True)

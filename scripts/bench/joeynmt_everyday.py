@@ -1,9 +1,10 @@
 """JoeyNMT's small Transformer recipe, trained and scored on the split of everyday.yaml.
 
 The recipe is JoeyNMT 2.3's configs/iwslt14_deen_bpe.yaml: 6 + 6 layers, d_model 256, AdamW, a
-constant rate that falls at a plateau. Its input is the pieces of nmt's tokenizers, which JoeyNMT
-treats as words: its own tokenizers fail with current versions of sentencepiece. nmt's placeholders
-and BPE-dropout are off. JoeyNMT runs in the peers' environment and keeps its best checkpoint.
+learning rate that is reduced on plateaus. Its input is the pieces of nmt's tokenizers, which
+JoeyNMT treats as words: its own tokenizers fail with current versions of sentencepiece. nmt's
+placeholders and BPE-dropout are off. JoeyNMT runs in the peers' environment and keeps its best
+checkpoint.
 
     python scripts/bench/joeynmt_everyday.py --updates 1000 --folder data/bench/joeynmt-everyday
 """
@@ -63,7 +64,7 @@ def write_lines(path: Path, tokenizer: Tokenizer, rows: list[list[int]]) -> None
 
 
 def recipe(folder: Path, updates: int, validate: int) -> dict[str, Any]:
-    """Return JoeyNMT's recipe; only the data, the length and the validations are ours."""
+    """Return JoeyNMT's recipe; only data, number of updates and validation interval are ours."""
     side = {
         "type": "transformer",
         "num_layers": 6,
@@ -142,17 +143,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--updates", type=int, default=1000, help="length of the training")
+    parser.add_argument("--updates", type=int, default=1000, help="number of updates")
     parser.add_argument("--validate", type=int, default=None, help="updates between validations")
     parser.add_argument("--folder", type=Path, default=Path("data/bench/joeynmt-everyday"))
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--set", action="append", default=[], help="a field of everyday.yaml")
+    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
     arguments = parser.parse_args()
     folder = arguments.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     prepared = prepare(load_config("everyday.yaml", [*OFF, *arguments.set]), folder / "prepared")
     write_text(prepared, folder)
-    # The recipe validates every 1,000 updates: too rarely for a short training.
+    # The recipe validates every 1,000 updates: too rarely for a short run.
     validate = arguments.validate or max(50, arguments.updates // 500 * 50)
     settings = folder / "joeynmt.yaml"
     settings.write_text(yaml.safe_dump(recipe(folder, arguments.updates, validate)), "utf-8")

@@ -1,7 +1,7 @@
 """Shared by all benchmarks: alternating timings, the machine's peak, rows of tables.
 
 The functions to compare run alternately, A B A B …, after a warm-up round, on the same number of
-threads. Their medians are compared, so that disturbances of the machine affect both equally.
+threads, so that other load on the machine affects both equally. Their medians are compared.
 """
 
 import argparse
@@ -28,7 +28,7 @@ class Row:
     """One line of a table.
 
     work: what was measured; peer: the program compared with; ours, theirs: medians in `unit`;
-    ratio: how many times better ours is than the peer, > 1 if better; target: minimum ratio
+    ratio: how many times as good ours is as the peer's, > 1 if better; target: minimum ratio
     """
 
     work: str
@@ -50,7 +50,7 @@ class Row:
         return f"| {' | '.join(cells)} |"
 
 
-HEADER = "| work | nmt | peer | it takes | nmt is better by | target |\n|" + " --- |" * 6
+HEADER = "| work | nmt | peer | peer's result | ratio | target |\n|" + " --- |" * 6
 
 
 def less(work: str, peer: str, unit: str, ours: float, theirs: float, target: float) -> Row:

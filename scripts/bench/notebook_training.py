@@ -2,7 +2,7 @@
 
 Reimplemented from the description, without the notebook's code: one post-norm layer per side,
 d_model 512, whole words, batches of 32, Adam, no dropout. Python loops compute the position
-encodings element by element, in every pass or, with `cached`, once per length.
+encodings element by element, in every forward pass or, with `cached`, once per length.
 
     python notebook_training.py BATCHES.npz '{"sizes": [2285, 3626], "threads": 2, "cached": false}'
 """

@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument("--run", type=Path, required=True, help="run folder that nmt train wrote")
     arguments = parser.parse_args()
     environment = os.environ | {"OMP_NUM_THREADS": str(arguments.threads)}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # as for users, who compile a module once
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # use cached bytecode, as users do
     run = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL, env=environment)
     translate = ["-m", "nmt", "translate", "--run", str(arguments.run), SENTENCE]
     works = {

@@ -16,7 +16,8 @@ def python() -> Path:
     if not done.exists():
         print(f"installing {', '.join(PACKAGES)} into {FOLDER}", file=sys.stderr)
         venv.create(FOLDER, with_pip=True, clear=True)
-        for package in PACKAGES:  # PyTorch first: alone and pinned, so that none pulls another
+        # PyTorch first and pinned, so that no other package pulls in a different version.
+        for package in PACKAGES:
             subprocess.run([interpreter, "-m", "pip", "install", "--quiet", package], check=True)
         done.touch()
     return interpreter

@@ -101,7 +101,7 @@ class Transformer(nn.Module):
 class NNTransformer(Transformer):
     def __init__(self, size: int, d_model: int, heads: int, d_ff: int, layers: int, dropout: float):
         super().__init__(size, d_model, heads, d_ff, 0, dropout)
-        del self.encoder_norm, self.decoder_norm  # it has its own
+        del self.encoder_norm, self.decoder_norm  # nn.Transformer has its own
         self.layers = nn.Transformer(
             *(d_model, heads, layers, layers, d_ff, dropout), batch_first=True, norm_first=True
         )
@@ -126,7 +126,7 @@ def causal_mask(target: Tensor) -> Tensor:
 
 
 class Loop:
-    """Takes updates; dtype: of matrix products, by autocast."""
+    """Trains a model; dtype: data type of matrix products (autocast)."""
 
     def __init__(self, model: nn.Module, label_smoothing: float, dtype: torch.dtype):
         self.model = model.train()
@@ -136,7 +136,7 @@ class Loop:
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=dtype == torch.float16)
 
     def update(self, source: Tensor, target: Tensor) -> Tensor:
-        """Take one step and return the loss; target: with <sos> and <eos>."""
+        """Perform an update and return the loss; target: with <sos> and <eos>."""
         source, target = source.to(self.device), target.to(self.device)
         plain = self.dtype == torch.float32
         with nullcontext() if plain else torch.autocast(self.device.type, self.dtype):

@@ -28,8 +28,8 @@ MOST_MEMORY = 1000  # MB
 class Work:
     """A command that can be timed, each time in a new folder.
 
-    peak: its peak memory in MB; at least this script's own, about 250, because Linux counts that
-    for the child until its program starts
+    peak: its peak memory in MB; at least this script's own peak, about 250, because a forked child
+    starts with it
     """
 
     def __init__(self, command: Sequence[str]):

@@ -29,7 +29,7 @@ from nmt.training.trainer import Trainer
 
 KINDS = {
     "matrix products": r"mm_?$|bmm$|addmm_?$|linear",
-    "attention's own": r"scaled_dot_product",
+    "attention kernels": r"scaled_dot_product",
     "softmax and loss": r"softmax|nll_loss|exp_?$|amax|logsumexp|cross_entropy|InRows",
     "dropout": r"dropout|bernoulli|random_|Dropout|ge$",
     "norms": r"layer_norm",
@@ -39,7 +39,7 @@ UPDATES = 4
 
 
 def kind_of(operation: str) -> str:
-    return next((kind for kind, names in KINDS.items() if re.search(names, operation)), "the rest")
+    return next((kind for kind, names in KINDS.items() if re.search(names, operation)), "other")
 
 
 def profiled(work: Callable[[], int], device: torch.device) -> dict[str, float]:
@@ -51,7 +51,7 @@ def profiled(work: Callable[[], int], device: torch.device) -> dict[str, float]:
         tokens = work()
         if cuda:
             torch.cuda.synchronize(device)
-    spent = dict.fromkeys([*KINDS, "the rest"], 0.0)
+    spent = dict.fromkeys([*KINDS, "other"], 0.0)
     for event in found.key_averages():
         taken = event.self_device_time_total if cuda else event.self_cpu_time_total
         spent[kind_of(event.key)] += taken / tokens
@@ -73,7 +73,7 @@ def plain_work(batches: list[Batch], size: int, device: torch.device) -> Callabl
 
 def main() -> None:
     parser = options(__doc__, device=True)
-    parser.add_argument("--set", action="append", default=[], help="a field of compared.yaml")
+    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     config = load_config(COMPARED, arguments.set)
@@ -92,10 +92,10 @@ def main() -> None:
         plain = profiled(plain_work(batches, size, device), device)
         ours = profiled(nmt_work, device)
     print(f"{machine(arguments.device)}\n")
-    print("| µs a target token | plain loop | nmt |\n| --- | --- | --- |")
+    print("| µs per target token | plain loop | nmt |\n| --- | --- | --- |")
     for kind in plain:
         print(f"| {kind} | {plain[kind]:.1f} | {ours[kind]:.1f} |")
-    print(f"| together | {sum(plain.values()):.1f} | {sum(ours.values()):.1f} |")
+    print(f"| total | {sum(plain.values()):.1f} | {sum(ours.values()):.1f} |")
 
 
 if __name__ == "__main__":

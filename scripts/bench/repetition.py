@@ -17,7 +17,7 @@ Pair = tuple[str, str]
 
 
 def repeated(pairs: Sequence[Pair], count: int, seed: int = 1) -> Iterator[Pair]:
-    """Yield `count` pairs made from `pairs`, the same ones for the same seed."""
+    """Yield `count` pairs made from `pairs`; deterministic for a given seed."""
     dice = random.Random(seed)
     sides = [[side.split() for side in column] for column in zip(*pairs, strict=True)]
     words = [[word for sentence in sentences for word in sentence] for sentences in sides]

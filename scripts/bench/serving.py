@@ -1,4 +1,4 @@
-"""`nmt serve` against the same run within this process, and with many clients, some hostile.
+"""Compare `nmt serve` with in-process translation, and test it with many clients, some hostile.
 
 python scripts/bench/serving.py --run runs/sample
 """
@@ -25,7 +25,7 @@ from nmt.run_folder import open_run
 CLIENTS = 16
 HOSTILE_CLIENTS = 64
 DAWDLING_CLIENTS = 20
-TIMEOUT = 10  # seconds that the server waits for a request, and takes to answer it
+TIMEOUT = 10  # seconds; limit for receiving a request, and for answering it
 KIND = "application/json"
 
 
@@ -44,7 +44,7 @@ class Server:
                 rest = (self.process.stderr,)
                 threading.Thread(target=sys.stderr.writelines, args=rest, daemon=True).start()
                 return
-        raise SystemExit("nmt serve has ended")
+        raise SystemExit("nmt serve exited before it was ready")
 
     def memory(self) -> float:
         """Return the resident memory in MB."""
@@ -115,7 +115,7 @@ class Client:
 
 
 async def clients(port: int, lines: Sequence[str], count: int) -> tuple[list[str], list[float]]:
-    """Translate lines with `clients` clients; return translations and seconds per request."""
+    """Translate with `count` concurrent clients; return translations and seconds per request."""
     found = [""] * len(lines)
     took: list[float] = []
     rest = iter(enumerate(lines))
@@ -136,8 +136,8 @@ async def clients(port: int, lines: Sequence[str], count: int) -> tuple[list[str
 class Hostile:
     """Results of requests of which a tenth were hostile.
 
-    good, bad: statuses of good requests and of hostile ones; wrong: good ones with another
-    sentence's translation; unanswered: good ones without an answer; dawdling: clients that sent a
+    good, bad: statuses of valid and of hostile requests; wrong: valid ones that got another
+    sentence's translation; unanswered: valid ones without an answer; dawdling: clients that sent a
     request byte by byte; cut_off: those that the server disconnected
     """
 
@@ -150,7 +150,7 @@ class Hostile:
 
 
 async def hostile(port: int, lines: Sequence[str], right: Sequence[str], count: int) -> Hostile:
-    """Send requests, a tenth of them hostile, next to slow clients."""
+    """Send requests, a tenth of them hostile, alongside slow clients."""
     found = Hostile()
     numbers = iter(range(count))
     bodies = [b"x" * 5_000_000, b'{"q": ', b"[]", b'{"q": "\xff", "source": "en", "target": "de"}']
@@ -244,16 +244,20 @@ def main() -> None:
     refused = sum(status not in (200, 503) for status in good)
     rows = [
         ("from nmt serve to the first answer", f"{first:.2f} s", "≤ 1 s"),
-        ("p50 of one sentence, beyond in-process", f"{extra:.2f} ms", "≤ 2 ms"),
-        ("16 clients beside one", f"{crowd / single:.2f} ×", "≥ 5 ×"),
-        ("16 clients beside one call with all lines", f"{share:.2f} ×", "≥ 0.8 ×"),
-        ("answers other than nmt translate's", str(wrong), "0"),
-        (f"{arguments.requests:,} requests, a tenth hostile: 5xx but 503", str(failed), "0"),
-        ("… good ones with another sentence's answer", str(under_attack.wrong), "0"),
-        ("… good ones lost or refused", str(under_attack.unanswered + refused), "0"),
-        ("… good ones answered 503", str(good.count(503)), ""),
+        ("median overhead per sentence vs. in-process", f"{extra:.2f} ms", "≤ 2 ms"),
+        ("sentences per second: 16 clients vs. one", f"{crowd / single:.2f} ×", "≥ 5 ×"),
+        ("16 clients vs. one call with all lines", f"{share:.2f} ×", "≥ 0.8 ×"),
+        ("answers that differ from nmt translate", str(wrong), "0"),
+        (f"{arguments.requests:,} requests, a tenth hostile: 5xx except 503", str(failed), "0"),
+        ("… valid requests that got another sentence's answer", str(under_attack.wrong), "0"),
         (
-            "… clients that send a byte at a time, cut off",
+            "… valid requests without an answer, or rejected",
+            str(under_attack.unanswered + refused),
+            "0",
+        ),
+        ("… valid requests answered with 503", str(good.count(503)), ""),
+        (
+            "… clients that send byte by byte, cut off",
             f"{under_attack.cut_off} of {under_attack.dawdling}",
             "all",
         ),

@@ -2,9 +2,9 @@
 
     python scripts/bench/training.py --set data.path=multi30k
 
-The model is `compared.yaml`'s, with `--big` the size of the paper's base model: 6 + 6 layers of
-d_model 512 and d_ff 2,048. With `--device cuda`, the plain loop multiplies in nmt's
-precision, and JoeyNMT is left out.
+The model is that of `compared.yaml`; with `--big`, it has the size of the paper's base model: 6 + 6
+layers, d_model 512 and d_ff 2,048. With `--device cuda`, the plain loop computes matrix products in
+nmt's precision, and JoeyNMT is left out.
 """
 
 import json
@@ -59,9 +59,9 @@ def settings_of(config: Config, size: int, threads: int, device: torch.device) -
 
 def main() -> None:
     parser = options(__doc__, device=True)
-    parser.add_argument("--set", action="append", default=[], help="a field of compared.yaml")
+    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
     parser.add_argument("--big", action="store_true", help="the paper's base model")
-    parser.add_argument("--updates", type=int, default=None, help="a round; default 10, big 2")
+    parser.add_argument("--updates", type=int, default=None, help="per round; default 10, big 2")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     config = load_config(COMPARED, [*(BIG if arguments.big else ()), *arguments.set])

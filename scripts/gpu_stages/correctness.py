@@ -1,4 +1,4 @@
-"""Whether a GPU gives the CPU's results, without synchronizing, and reproducibly."""
+"""Checks that a GPU agrees with the CPU, reproducibly and without host synchronization."""
 
 import math
 import subprocess
@@ -28,7 +28,7 @@ from nmt.training.train import train
 
 
 def card(setup: Setup) -> Findings:
-    """Name the card and the precision that it gets."""
+    """Report the GPU and the precision chosen for it."""
     return {
         "name": torch.cuda.get_device_name(setup.device),
         "capability": torch.cuda.get_device_capability(setup.device),
@@ -48,14 +48,14 @@ def attention_kernels(setup: Setup) -> Findings:
         model.train().hidden(moved.source, moved.target_in)
         beam_search(model.eval(), moved.source, limits, beam_size=2, alpha=1.0)
     found = kernels.chosen
-    assert {"padding", "causal", "of each hypothesis"} <= set(found), f"met only {set(found)}"
+    assert {"padding", "causal", "per hypothesis"} <= set(found), f"only saw {set(found)}"
     unwanted = {SDPBackend.CUDNN_ATTENTION.name, SDPBackend.MATH.name}
     assert not unwanted & set(found.values()), f"a slow kernel is chosen: {found}"
     return found
 
 
 class _Kernels(TorchFunctionMode):
-    """Notes which kernel each call of attention gets."""
+    """Records which kernel each attention call uses."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class _Kernels(TorchFunctionMode):
             mask, causal = args[3], args[5]
             kind = "causal" if causal else "no mask" if mask is None else "padding"
             if mask is not None and mask.shape[2] > 1:
-                kind = "of each hypothesis"
+                kind = "per hypothesis"
             choice = torch._fused_sdp_choice(*args, **kwargs)
             self.chosen[kind] = SDPBackend(choice).name
         return func(*args, **kwargs)
@@ -95,7 +95,7 @@ def agrees_compiled(setup: Setup) -> Findings:
 
 
 def agrees_in_its_own_precision(setup: Setup) -> Findings:
-    """Compare logits, loss and gradients with the CPU's in float32."""
+    """Compare logits, loss and gradients, in the GPU's precision, with the CPU's in float32."""
     precision = setup.own.training.precision
     errors = _errors(setup, with_fields(setup.exact, {"precision": precision}))
     _require(errors, {"logits": 2e-2, "loss": 2e-2, "gradients": 2e-2})
@@ -105,8 +105,8 @@ def agrees_in_its_own_precision(setup: Setup) -> Findings:
 def _errors(setup: Setup, config: Config) -> dict[str, float]:
     """Return how much the GPU's numbers differ from those of the CPU in float32.
 
-    The gradients are those of an update of four batches. On a CPU, bfloat16 alone changes them by
-    0.8% (of their norm; sample.yaml), those of a single batch by 1.3%, since its errors are random.
+    Gradients are summed over four batches, which averages out rounding errors: with sample.yaml on
+    a CPU, bfloat16 changes them by 0.8% of their norm, and those of a single batch by 1.3%.
     """
     found = []
     for device, its_config in ((setup.cpu, setup.exact), (setup.device, config)):
@@ -144,7 +144,7 @@ def _require(errors: dict[str, float], most: dict[str, float]) -> None:
 
 
 def masks_hide(setup: Setup) -> Findings:
-    """Change padding and future pieces: the outputs before them must stay as they are."""
+    """Change padding and future pieces: the outputs before them must not change."""
     model = setup.trainer(setup.exact, setup.device).state.model.eval()
     source = torch.tensor([[5, 6, 7, 2, 0, 0]]).to(setup.device)
     target = torch.tensor([[1, 8, 9, 10]]).to(setup.device)
@@ -160,7 +160,7 @@ def masks_hide(setup: Setup) -> Findings:
 
 
 def updates_do_not_wait(setup: Setup) -> Findings:
-    """Take updates in which the host must not wait for the GPU."""
+    """Perform updates, and check that the host never waits for the GPU."""
     trainer = setup.trainer(setup.own, setup.device)
     batches = setup.batches(trainer, 5)
     trainer.state.update(batches[:1])  # creates the optimizer's state
@@ -171,7 +171,7 @@ def updates_do_not_wait(setup: Setup) -> Findings:
 
 
 def resumes_bit_for_bit(setup: Setup) -> Findings:
-    """Train twice without and once with an interruption: the weights must be identical."""
+    """Train twice without an interruption and once with one: the weights must be identical."""
     half, whole = setup.updates, 2 * setup.updates
     weights = {}
     try:
@@ -187,8 +187,8 @@ def resumes_bit_for_bit(setup: Setup) -> Findings:
             weights[name] = run.weights("last").read_bytes()
     finally:
         torch.use_deterministic_algorithms(False)
-    assert weights["again"] == weights["whole"], "a second training ends with other weights"
-    assert weights["resumed"] == weights["whole"], "a resumed training ends with other weights"
+    assert weights["again"] == weights["whole"], "a repeated run ends with different weights"
+    assert weights["resumed"] == weights["whole"], "a resumed run ends with different weights"
     return {"updates": whole}
 
 
@@ -213,17 +213,16 @@ def decodes_as_the_cpu(setup: Setup) -> Findings:
             found.append([best.ids for [best] in search(sources, limits, decoding)])
         seconds[device.type] = time.perf_counter() - start
     same = sum(a == b for a, b in zip(found[0] + found[1], found[2] + found[3], strict=True))
-    assert same > 0.98 * 2 * len(sources), f"{same} of {2 * len(sources)} are the same"
+    assert same > 0.98 * 2 * len(sources), f"only {same} of {2 * len(sources)} are equal"
     return {"same": same, "of": 2 * len(sources), "seconds": seconds}
 
 
 def two_processes(setup: Setup) -> Findings:
-    """Train with one process, two, and two that share the weights: the losses must be the same.
-
+    """Train with one process, with two, and with two and sharding: the losses must agree.
     With a simulated GPU, the processes train on the CPU.
     """
     if not setup.pretend and torch.cuda.device_count() < 2:
-        raise Skipped("there is one GPU")
+        raise Skipped("needs two GPUs")
     fields = {"max_updates": setup.updates, "validate_updates": setup.updates}
     config = with_fields(setup.exact, fields)
     here = setup.cpu if setup.pretend else setup.device

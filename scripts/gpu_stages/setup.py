@@ -42,7 +42,7 @@ class Setup:
 
     @contextmanager
     def no_waits(self) -> Iterator[None]:
-        """Raise where the host waits for the GPU while the context lasts."""
+        """Raise an error if the host waits for the GPU within the context."""
         if self.pretend:
             from pretend_cuda.device import waits
 
@@ -60,7 +60,7 @@ class Setup:
 def with_fields(
     config: Config, training: dict[str, Any], model: dict[str, Any] | None = None
 ) -> Config:
-    """Return the configuration with other values of these fields."""
+    """Return a copy of the configuration with these fields replaced."""
     sections = {
         "training": config.training.model_copy(update=training),
         "model": config.model.model_copy(update=model or {}),
@@ -69,6 +69,6 @@ def with_fields(
 
 
 def relative_error(found: Tensor, expected: Tensor) -> float:
-    """Return the largest difference, as a share of the largest number."""
+    """Return the largest absolute difference, relative to the largest expected value."""
     found, expected = found.detach().cpu().double(), expected.detach().cpu().double()
     return ((found - expected).abs().max() / expected.abs().max()).item()

@@ -1,4 +1,4 @@
-"""Training speed on a GPU compared with other loops on the same batches, and its memory."""
+"""Training speed and memory on a GPU, compared with other training loops on the same batches."""
 
 import gc
 import re
@@ -23,7 +23,8 @@ from nmt.training.batches import Batch
 from nmt.training.distributed import Worker
 from nmt.training.state import TrainingState
 
-# What the peers have: pre-norm with biases, sinusoidal positions, one embedding; no averages.
+# Settings that match the peers: pre-norm with biases, sinusoidal positions, one shared embedding,
+# no weight averaging.
 _AS_PEERS: dict[str, Findings] = {
     "model": {
         "norm": "pre",
@@ -39,12 +40,12 @@ _BATCHES = 12
 
 
 def throughput_like_multi30k(setup: Setup) -> Findings:
-    """Compare tokens a second with those of peers: a small model."""
+    """Compare tokens per second with the peers, for a small model."""
     return _throughput(setup, "multi30k.yaml")
 
 
 def throughput_like_wmt_base(setup: Setup) -> Findings:
-    """Compare tokens a second with those of peers: the paper's base model."""
+    """Compare tokens per second with the peers, for the paper's base model."""
     return _throughput(setup, "wmt-base.yaml")
 
 
@@ -82,7 +83,7 @@ def _throughput(setup: Setup, name: str) -> Findings:
             update = make()
             update(first).item()
             found[who] = {
-                "fresh shapes, tokens/s": _tokens_per_second(update, batches),
+                "new shapes, tokens/s": _tokens_per_second(update, batches),
                 "repeated shapes, tokens/s": _tokens_per_second(update, batches),
             }
         except torch.cuda.OutOfMemoryError:
@@ -95,7 +96,7 @@ def _throughput(setup: Setup, name: str) -> Findings:
         if isinstance(each, str):  # out of memory
             continue
         rate = each["repeated shapes, tokens/s"]
-        speed = count.operations / batches[0].tokens * rate  # operations a second
+        speed = count.operations / batches[0].tokens * rate  # operations per second
         each["TFLOP/s"] = speed / 1e12
         if peak:
             each["share of the card's dense peak"] = speed / peak
@@ -168,7 +169,7 @@ def _count(config: Config, sizes: tuple[int, int], batch: Batch, dtype: torch.dt
 
 
 def profiled_updates(setup: Setup) -> Findings:
-    """Report the share of time in which the GPU is busy, and its most expensive operations."""
+    """Report the share of the time that the GPU is busy, and its most expensive operations."""
     trainer = setup.trainer(setup.own, setup.device)
     batches = setup.batches(trainer, 5)
     for batch in batches:
@@ -187,8 +188,10 @@ def profiled_updates(setup: Setup) -> Findings:
     events = sorted(found.key_averages(), key=taken, reverse=True)
     total = sum(map(taken, events))
     return {
-        "at work": total / 1e6 / seconds,
-        "most time": {event.key: f"{taken(event) / total:.1%}" for event in events[:8]},
+        "share of time busy": total / 1e6 / seconds,
+        "most expensive operations": {
+            event.key: f"{taken(event) / total:.1%}" for event in events[:8]
+        },
     }
 
 

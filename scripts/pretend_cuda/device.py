@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 CUDA = torch.device("cuda", 0)
 
-# Operations whose result, or its shape, the host must receive before it can continue.
+# Operations that make the host wait, because it needs their result or the result's shape.
 _WAITING = {
     "aten._local_scalar_dense",
     "aten.bincount",
@@ -35,7 +35,7 @@ _MOVING = {"aten._to_copy", "aten.copy_"}
 _INDEXING = {"aten.index", "aten.index_put_", "aten._index_put_impl_"}
 _INTERNAL = re.compile(r"/torch/|" + re.escape(str(Path(__file__).parent) + "/"))
 
-waits: Counter[str] = Counter()  # operations for which the host would wait, with their places
+waits: Counter[str] = Counter()  # operations for which the host would wait, with file and line
 launches = 0  # operations that a device would run
 
 
@@ -68,7 +68,7 @@ class PretendTensor(torch.Tensor):
         return self.inside.tolist()
 
     def numpy(self, *, force: bool = False) -> Any:
-        raise TypeError("a tensor on cuda:0 has no array")
+        raise TypeError("cannot convert a tensor on cuda:0 to a NumPy array")
 
     @classmethod
     def __torch_dispatch__(  # type: ignore[override]
@@ -133,9 +133,9 @@ def _why_it_waits(func: Any, name: str, args: Any, kwargs: Any, wanted: str | No
     if name in _INDEXING:
         indices = [x for x in args[1] if isinstance(x, Tensor)]
         if any(x.dtype == torch.bool for x in indices):
-            return f"{name} by booleans"
+            return f"{name} with a boolean mask"
         if any(not isinstance(x, PretendTensor) for x in indices):
-            return f"{name} by indices of the CPU"
+            return f"{name} with indices on the CPU"
     if name == "aten._to_copy" and wanted == "cpu":
         return "copy to the CPU"
     if name == "aten.copy_" and not isinstance(args[0], PretendTensor):

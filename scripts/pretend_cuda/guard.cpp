@@ -1,5 +1,5 @@
-// What PyTorch's CPU build lacks before it runs a backward pass for tensors that say `cuda:0`:
-// a device guard, and hooks that say there is one such device. All streams are one, all events done.
+// What PyTorch's CPU build needs to run a backward pass on tensors that report `cuda:0`: a device
+// guard, and hooks that report one such device. There is one stream, and every event is complete.
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 

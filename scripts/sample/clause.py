@@ -191,7 +191,7 @@ def both(first: Nominal, second: Nominal) -> Nominal:
     return Nominal(f"{first.en} and {second.en}", (nom, acc, dat, gen), "they", "sie", "", "p")
 
 
-# English auxiliary phrase and German modal verb of the tenses with an infinitive.
+# English auxiliary and German modal verb of the tenses that take an infinitive.
 MODAL_TENSES: dict[str, tuple[str, str]] = {
     "can": ("can", "can"),
     "must": ("must", "must"),
@@ -229,7 +229,7 @@ class Clause:
     # English -----------------------------------------------------------------------------------
 
     def _english_parts(self, support: bool) -> tuple[str, str]:
-        """The auxiliary and the main verb; `support` asks for an auxiliary in any case."""
+        """The auxiliary and the main verb; with `support`, there is always an auxiliary."""
         verb, third = self.verb.en, self.subject.third
         if self.tense in MODAL_TENSES:
             main = "like to " if self.tense == "would like" else ""
@@ -271,7 +271,7 @@ class Clause:
     # German ------------------------------------------------------------------------------------
 
     def _finite(self) -> tuple[str, str]:
-        """The finite form and the infinitive or participle that closes the bracket."""
+        """The finite form, and the infinitive or participle that closes the sentence bracket."""
         verb, person = self.verb.de, self.subject.person
         past = self.tense.endswith(" past") or self.tense == "could"
         base = self.tense.removesuffix(" past")

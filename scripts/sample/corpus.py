@@ -29,13 +29,13 @@ from sample.names import HELD_OUT_NAMES, TRAIN_NAMES
 SEED = 20240607
 SIZES = {"train": 14_000, "validation": 500, "test": 1_000}
 NEW_NAMES = frozenset(name for name, _ in HELD_OUT_NAMES)
-# Share of the test pairs that hold a name from HELD_OUT_NAMES.
+# Share of test pairs with a name from HELD_OUT_NAMES.
 NEW_NAME_SHARE = 0.2
-# Of every hundred combinations, this many are kept for each of the other splits.
+# Percentage of word combinations that are reserved for each held-out split.
 HELD_OUT_PERCENT = {"test": 7, "validation": 4}
-# A word form of the test occurs at least this often in train.
+# Minimum training frequency of each German word form in validation and test.
 LEAST_IN_TRAIN = 3
-# Surplus to replace pairs with rarer words, which are dropped.
+# Oversampling of the held-out splits, because pairs with rarer words are dropped afterwards.
 SURPLUS = 1.2
 TRIES_PER_PAIR = 60
 # Sentences that must stay out of the corpus, because users try them first.
@@ -190,7 +190,7 @@ class Builder:
             ]
             self.splits[split] = known[: SIZES[split]]
             if len(self.splits[split]) < SIZES[split]:
-                raise RuntimeError(f"{split}: only {len(known)} pairs with words of train")
+                raise RuntimeError(f"{split}: only {len(known)} pairs whose words occur in train")
 
 
 def known_words(text: str) -> list[str]:
@@ -232,7 +232,7 @@ def german_forms(corpus: Corpus) -> Counter[str]:
 
 
 def summary(corpus: Corpus) -> str:
-    """A few lines of figures about the corpus."""
+    """A few lines of statistics about the corpus."""
     everything = [draft for drafts in corpus.splits.values() for draft in drafts]
     forms = german_forms(corpus)
     shares = frame_shares(corpus)
@@ -245,7 +245,7 @@ def summary(corpus: Corpus) -> str:
             f"pairs: {sizes}",
             f"German word forms in train: {len(forms)}, {often} of them at least 5 times",
             f"frames: {len(shares)}, the largest is {name} with {share:.2%}",
-            f"words an English sentence: {sum(lengths) / len(lengths):.1f} on average, "
+            f"words per English sentence: {sum(lengths) / len(lengths):.1f} on average, "
             f"{min(lengths)} to {max(lengths)}",
         )
     )

@@ -1,4 +1,4 @@
-"""The random choices that sentence frames draw from, and the register of frames."""
+"""The random choices that sentence frames draw from, and the registry of frames."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sample.text import listed
 from sample.verbs import ACTIVITIES, Activity
 
 T = TypeVar("T")
-Wanted = Callable[[str], bool]  # says whether an adjective (in English) is welcome
+Wanted = Callable[[str], bool]  # whether an (English) adjective fits
 
 SURNAME_LIST = tuple(SURNAMES.split())
 MY_KIN = tuple(listed("brother sister mother father son daughter aunt uncle grandmother"))
@@ -32,7 +32,7 @@ ROLES = nouns.some(
 
 @dataclass(frozen=True)
 class Draft:
-    """A sentence pair with the combinations of words it shows."""
+    """A sentence pair and the combinations of words in it."""
 
     en: str
     de: str
@@ -126,15 +126,15 @@ class Dice:
         return phrase(NOUNS[self.pick(MY_KIN)], det)
 
     def named_kin(self) -> Nominal:
-        """A relative of somebody named: "Anna's brother"."""
+        """A relative of a named person: "Anna's brother"."""
         return phrase(NOUNS[self.pick(MY_KIN)], "", owner=self.owner())
 
     def role(self, adjective_share: float = 0.4) -> Thing:
-        """Somebody by what they are: "the old teacher"."""
+        """A person described by occupation or role: "the old teacher"."""
         return self.thing(self.pick(ROLES), "the", adjective_share)
 
     def who(self, names: float = 0.55, pronouns: str = "I we he she they") -> Nominal:
-        """A person as the subject of a sentence, by name in a share of the cases."""
+        """A person as the subject of a sentence; `names` determines how often by name."""
         if self.chance(names * 0.88):
             return self.name()
         roll = self.random.random()
@@ -158,7 +158,7 @@ class Dice:
         return who.en in ("I", "we") or who.en.startswith(("my ", "our "))
 
     def other_person(self, names: float = 0.85) -> Nominal:
-        """Somebody one may ask others about."""
+        """A person that one can ask others about."""
         who = self.third(names)
         while self.about_speaker(who):
             who = self.third(names)
@@ -177,7 +177,7 @@ class Dice:
     # Things ------------------------------------------------------------------------------------
 
     def adjective_for(self, noun: Noun, wanted: Wanted = bool) -> Adjective | None:
-        """An adjective that suits the noun and the test `wanted`, if there is one."""
+        """An adjective that suits the noun and passes the test `wanted`, if there is one."""
         fitting = [word for word in noun.adjectives if wanted(word)]
         return ADJECTIVES[self.pick(fitting)] if fitting else None
 
@@ -245,7 +245,7 @@ OBJECT_NAMES: dict[str, tuple[str, ...]] = {
 CODING = next(activity for activity in ACTIVITIES if activity.key == "code")
 
 
-# One orders a soup or a salad, hardly two.
+# People usually order one soup or salad, not two.
 NO_PLURAL = frozenset({"soup", "salad", "pizza"})
 WOMENS_THINGS = frozenset({"skirt", "dress", "blouse", "necklace", "doll"})
 

@@ -29,7 +29,7 @@ def because_tired(d: Dice) -> Draft:
 
 
 def _about(who: Nominal, state_en: str, state_de: str) -> Clause:
-    """What is said of the person: a state ("tired") or something had ("have: a cold")."""
+    """A clause about the person: a state ("tired") or something they have ("have: a cold")."""
     him = pronoun(who.pronoun)
     verb, colon, rest = state_en.rpartition(": ")
     return clause(him, verb if colon else "be", rest, state_de)

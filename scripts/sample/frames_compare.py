@@ -10,7 +10,7 @@ from sample.frames_describe import OWNERLESS
 from sample.nouns import NOUNS, Noun
 from sample.text import listed
 
-# What is compared by which adjectives.
+# Adjectives, and the nouns that are compared with them.
 COMPARED: tuple[tuple[str, str], ...] = (
     ("old expensive new small big beautiful comfortable", "house, flat, hotel, restaurant"),
     ("expensive cheap beautiful warm new", "coat, jacket, sweater, shirt, scarf, hat"),

@@ -9,7 +9,7 @@ from sample.dice import Dice, Draft, frame, say
 from sample.nouns import NOUNS
 from sample.text import listed
 
-# English adjective(s): nouns (English singulars, "/" for plural only) that may be or not be so.
+# English adjectives: nouns (English singulars, "/" for plural only) that they may describe.
 QUALITIES: dict[str, str] = {
     "hot cold salty tasty": "soup",
     "hot cold sweet strong": "tea, coffee",

@@ -319,7 +319,7 @@ def _giver_and_receiver(d: Dice) -> tuple[Nominal, Nominal]:
 
 
 def _gift_for(d: Dice, receiver: Nominal) -> Noun:
-    """A present that suits the receiver; toys are not for parents, uncles and aunts."""
+    """A present that suits the recipient; toys are not for parents, uncles and aunts."""
     grown_up = receiver.en.endswith(("mother", "father", "aunt", "uncle"))
     grown_up = grown_up and not receiver.en.endswith("brother")
     noun = d.suiting(GIFTS, receiver)

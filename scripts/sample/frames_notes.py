@@ -174,7 +174,7 @@ def appointment(d: Dice) -> Draft:
     )
 
 
-# What one writes into a calendar, and between which hours it may be.
+# Calendar entries, and the hours between which they can take place.
 APPOINTMENTS: dict[words.Pair, tuple[int, int]] = {
     ("Meeting", "Treffen"): (8, 11),
     ("Breakfast", "Frühstück"): (7, 10),

@@ -20,7 +20,7 @@ ONGOING = tuple(
 LASTING = (*ONGOING, "wear", "visit")
 
 
-# Things done on a single day, and greater ones that may lie weeks back.
+# Everyday actions, and larger ones that can have happened weeks ago.
 DONE = tuple(
     listed(
         "read write buy repair find lose see order send get wash bake draw break invite call "

@@ -62,7 +62,7 @@ FEMALE_KIN = listed("mother sister aunt daughter grandmother niece")
 MALE_KIN = listed("father brother uncle son grandfather nephew")
 
 
-# How old relatives are.
+# Age ranges of relatives.
 AGES = {
     "grandmother": (60, 95),
     "grandfather": (60, 95),

@@ -8,7 +8,7 @@ from sample.dice import Dice, Draft, frame, say
 from sample.frames_places import CITIES, COUNTRIES
 from sample.text import listed
 
-# The hours between which one does these things.
+# The hours between which each activity is plausible.
 HOURS_OF = {"come_back": (4, 9), "go_home": (4, 9), "start_work": (6, 9)}
 
 

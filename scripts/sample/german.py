@@ -236,7 +236,7 @@ PRESENT: dict[str, dict[Person, str]] = {
 
 
 def regular(infinitive: str, prefix: str = "", aux: str = "haben") -> Verb:
-    """A weak verb with every part made by rule."""
+    """A weak verb with regular forms only."""
     stem = infinitive[:-2] if infinitive.endswith("en") else infinitive[:-1]
     link = "e" if needs_e(stem) else ""
     inseparable = stem.startswith(("be", "ver", "er", "ent", "ge", "zer")) and len(stem) > 5

@@ -1,6 +1,6 @@
 """The nouns of the sample corpus, grouped by meaning.
 
-One entry a line: `english[/plural]: article noun[, plural[, genitive]]`. A noun without a plural
+One entry per line: `english[/plural]: article noun[, plural[, genitive]]`. A noun without a plural
 is a mass noun. A star marks a weak noun, whose other singular cases look like its plural.
 """
 

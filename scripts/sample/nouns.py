@@ -77,7 +77,7 @@ BY_KIND: dict[str, tuple[Noun, ...]] = {
     kind: tuple(parse_noun(line, kind) for line in table.strip().splitlines())
     for kind, table in TABLES.items()
 }
-# The German for "wife" and "husband" is that of "woman" and "man", so nouns are found by English.
+# The German for "wife" and "husband" is that of "woman" and "man", so the key is English.
 NOUNS: dict[str, Noun] = {noun.en: noun for group in BY_KIND.values() for noun in group}
 
 

@@ -92,7 +92,7 @@ OBJECTS: dict[str, str] = {
 
 _COLOURS = "red blue green white black grey brown yellow"
 
-# verb: determiners, welcome adjectives, share of plurals. "own" is the possessive of the subject.
+# verb: determiners, suitable adjectives, share of plurals. "own" is the possessive of the subject.
 _USES: dict[str, tuple[str, str, float]] = {
     "read": ("a a the", "long short interesting new old funny exciting sad difficult", 0.1),
     "write": ("a", "long short funny new beautiful sad", 0.1),

@@ -1,6 +1,6 @@
 """The verbs of the sample corpus, the activities and the objects each verb may take.
 
-One entry a line:
+One entry per line:
 `[key =] english [past participle] [~particle]: german [third past participle] [+s]`.
 A bar marks a separable prefix ("an|rufen"), "+s" the auxiliary "sein"; parts not given are
 regular. The key is needed only where one English verb has several German ones.

@@ -166,7 +166,7 @@ HOURS = tuple((EN_UNITS[hour], "eins" if hour == 1 else UNITS[hour]) for hour in
 
 
 def clock_times() -> tuple[Pair, ...]:
-    """Times of the day as one says them."""
+    """Times of day in spoken form."""
     times: list[Pair] = []
     for index, (en, de) in enumerate(HOURS):
         following = HOURS[(index + 1) % 12][1]
@@ -188,7 +188,7 @@ CLOCK_STEPS = len(CLOCK) // len(HOURS)
 
 
 def clock_between(roll: int, first_hour: int, last_hour: int) -> Pair:
-    """A time of the day between two hours, picked by a random number."""
+    """A time of day between two hours, chosen by a random number."""
     times = CLOCK[(first_hour - 1) * CLOCK_STEPS : last_hour * CLOCK_STEPS]
     return times[roll % len(times)]
 
@@ -281,7 +281,7 @@ OUTING_KEYS = frozenset(place.key for place in OUTINGS)
 
 
 def future_times(place: Place) -> tuple[Pair, ...]:
-    """When one may be going to a place: not in the evening to the zoo."""
+    """Plausible times for going to a place: not to the zoo in the evening."""
     if place.key in EVENING_PLACES:
         return NEAR_FUTURE
     if place.key in OUTING_KEYS:
@@ -290,7 +290,7 @@ def future_times(place: Place) -> tuple[Pair, ...]:
 
 
 def past_times(place: Place) -> tuple[Pair, ...]:
-    """When one may have been at a place."""
+    """Plausible times for having been at a place."""
     if place.key in EVENING_PLACES:
         return RECENT_DAYS
     return (*DAYTIME_PAST, ON_WEEKDAY[-1]) if place.key in OUTING_KEYS else DAYTIME_PAST
