@@ -100,7 +100,7 @@ def augment(
     Returns the numbers of translations that were kept, and dropped by reason.
     """
     if translator.decoding.temperature:
-        # A sample from CTranslate2 depends on all before it: another call would continue otherwise.
+        # CTranslate2's samples depend on all earlier ones: another call would continue differently.
         translator.search = translator.pytorch
     digest = hashlib.sha256(f"{settings} {source.stat().st_size}".encode()).hexdigest()
     partial = output.with_name(f"{output.name}.partial")

@@ -76,7 +76,7 @@ def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
         try:
             repository = library.create_repo(name, private=not public, exist_ok=True)
             library.upload_folder(
-                repo_id=name, folder_path=folder, commit_message="Upload by nmt push"
+                repo_id=name, folder_path=folder, commit_message="Upload with nmt push"
             )
         except Exception as error:  # see above
             raise UserError(

@@ -80,8 +80,8 @@ def train(
         Path | None,
         typer.Option(
             "--from",
-            help="Fine-tune this run: start from its weights, vocabularies and model; --config "
-            "sets the new data and training.",
+            help="Fine-tune this run: start from its weights, vocabularies and architecture; "
+            "--config sets the new data and training.",
             autocompletion=completing.runs,
         ),
     ] = None,
@@ -136,7 +136,7 @@ def train(
     if dry_run:
         require_one("--dry-run")
         if resume:
-            raise UserError("--dry-run is for a new training; omit --resume")
+            raise UserError("--dry-run is for new runs; omit --resume")
         if run:
             raise UserError("--dry-run writes no run; omit --run")
         settings, _ = _new_training(config, set_, start)
@@ -167,7 +167,7 @@ class _Start(NamedTuple):
 def _new_training(
     config: str | None, set_: list[str] | None, start: _Start
 ) -> "tuple[Config, Path]":
-    """Return the configuration of a new training, and its folder if none is named."""
+    """Return the configuration of a new run, and its folder if none is named."""
     from nmt.config_files import find_config, load_config
     from nmt.run_folder import RUNS, open_run
     from nmt.training.starting import config_from

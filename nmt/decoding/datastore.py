@@ -147,7 +147,7 @@ class Datastore:
             reason = one_line(error)[:200]
             raise UserError(f"{path}: cannot be read: {reason}; {remedy}") from None
         if made_from != identity(weights):
-            raise UserError(f"{path}: was built from other weights than {weights.name}; {remedy}")
+            raise UserError(f"{path}: was built from weights other than {weights.name}; {remedy}")
         device = model.output.weight.device
         return cls(**{name: tensor.to(device) for name, tensor in stored.items()})
 

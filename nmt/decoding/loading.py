@@ -37,8 +37,8 @@ def load_translator(
 ) -> Translator:
     """Load a run for translation; `overrides` may change fields of its decoding section.
 
-    others: further runs, for an `Ensemble` with the decoding section of the first; device: default:
-    the best available; engine: instead of `decoding.engine`; compute_type: precision in
+    others: further runs, for an `Ensemble` with the decoding section of the first; device: by
+    default, the best available; engine: instead of `decoding.engine`; compute_type: precision in
     CTranslate2, or None for its default
 
     With `decoding.neighbours`, each run needs its datastore. Raises `UserError` if a run is damaged

@@ -302,7 +302,7 @@ def _panel_size(found: AttentionMap) -> tuple[float, float]:
     for side in (found.queries, found.keys):
         if len(side) > MOST_PIECES:
             raise UserError(
-                f"{len(side)} pieces are too many for a picture, {MOST_PIECES} can be read; give a "
+                f"{len(side)} pieces are too many for a picture (at most {MOST_PIECES}); give a "
                 "shorter sentence, or take the numbers: --json"
             )
     left, below = (0.085 * max(map(len, side)) for side in (found.queries, found.keys))

@@ -72,7 +72,7 @@ def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
         )
     pairs, longest = len(words), int(np.max(words))
     usual = int(np.percentile(np.max(words, axis=1), 99))
-    target_pieces = pairs + 1.3 * sum(target for _, target in words)  # with ends of sentences
+    target_pieces = pairs + 1.3 * sum(target for _, target in words)  # including <eos>
     size, epochs = _fitting(pairs, target_pieces, minutes, device)
     dropout = size.dropout if epochs >= _OVERFITTING else _LITTLE_DROPOUT
     held_out = min(1000, pairs // 20)

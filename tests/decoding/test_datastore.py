@@ -125,7 +125,7 @@ def test_a_datastore_of_other_weights_is_refused(weights, model, random_model):
     save_weights(random_model(2), weights)
 
     path = weights.with_name("datastore.safetensors")
-    assert_refused(path, weights, model, "was built from other weights than best.safetensors")
+    assert_refused(path, weights, model, "was built from weights other than best.safetensors")
 
 
 def changed(name: str, change: Callable[[Tensor], Tensor]) -> Callable[[Path], None]:

@@ -56,13 +56,13 @@ def test_a_datastore_for_other_weights_replaces_it(toy_config: MakeConfig) -> No
     config = toy_config(decoding=NEIGHBOURS, training={"average_decay": 0.5})
     run = train(config, Path("run"))
     load_translator(run, device=CPU)
-    with pytest.raises(UserError, match="was built from other weights than last"):
+    with pytest.raises(UserError, match="was built from weights other than last"):
         load_translator(run, weights="last", device=CPU)
 
     fill_datastore(run, prepare(config), "last", CPU)
 
     load_translator(run, weights="last", device=CPU)
-    with pytest.raises(UserError, match="was built from other weights than best"):
+    with pytest.raises(UserError, match="was built from weights other than best"):
         load_translator(run, device=CPU)
 
 

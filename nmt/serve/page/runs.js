@@ -10,7 +10,7 @@ const COLUMNS = [
 ];
 const NUMBERS = new Set(["parameters", "updates", "bleu", "seconds"]);
 const PLOTS = [
-  ["Loss, of training dashed", [["train_loss", true], ["loss", false]]],
+  ["Loss (training dashed)", [["train_loss", true], ["loss", false]]],
   ["BLEU on validation", [["bleu", false]]],
   ["Learning rate", [["learning_rate", false]]],
 ];
