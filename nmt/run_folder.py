@@ -174,7 +174,7 @@ class RunFolder:
     def has_only_begun(self) -> bool:
         """Whether training has started here but has not written a checkpoint yet."""
         results = (*self.path.glob("checkpoint*.pt"), *self.path.glob("*.safetensors"))
-        return (self.path / _HEADER).exists() and not results
+        return _is_nmts(self.path / _HEADER) and not results
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -300,7 +300,11 @@ def claimed(folder: Path, numbered: bool = False) -> Iterator[RunFolder]:
 def _require_free(run: RunFolder) -> None:
     """Refuse a folder that contains anything except a run without a checkpoint."""
     path = run.path
-    empty = not path.exists() or (path.is_dir() and all(p.name == _LOCK for p in path.iterdir()))
+    # A killed process may have left its lock and a partial header.
+    empty = not path.exists() or (
+        path.is_dir()
+        and all(p.name == _LOCK or p.match(f".{_HEADER}.*.partial") for p in path.iterdir())
+    )
     if path.is_symlink() and not path.exists():
         raise UserError(f"{path}: is a broken link; delete it or choose another --run")
     if not empty and not run.has_only_begun:
@@ -384,6 +388,15 @@ def _read_header(run: Path) -> _Header:
             f"nmt {__version__}, which reads up to format {FORMAT}; update nmt to use this run"
         )
     return stored
+
+
+def _is_nmts(header: Path) -> bool:
+    """Return whether nmt wrote this run.json, and not another program."""
+    try:
+        stored = _Header.model_validate_json(header.read_bytes())
+    except (OSError, ValidationError):
+        return False
+    return {"format", "nmt"} <= stored.model_fields_set
 
 
 def require_same_data(run: RunFolder, prepared: PreparedData) -> None:

@@ -316,6 +316,24 @@ def test_a_run_killed_before_its_first_checkpoint_can_start_again(
     assert claim("a") == Path("runs/a-2")
 
 
+def test_a_folder_with_a_lock_and_a_partial_header_is_free() -> None:
+    Path("runs/a").mkdir(parents=True)
+    for name in (".lock", ".run.json.123.partial"):
+        Path("runs/a", name).touch()
+    with claimed(Path("runs/a")) as run:
+        assert [path.name for path in run.path.iterdir()] == [".lock"]
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"format": "png", "nmt": "x"}', '{"runs": 3}'])
+def test_a_folder_of_another_program_is_refused_untouched(content: str) -> None:
+    Path("work/data").mkdir(parents=True)
+    Path("work/run.json").write_text(content)
+    Path("work/data/mine.txt").write_text("precious")
+    with pytest.raises(UserError, match="work: already exists"), claimed(Path("work")):
+        pass
+    assert Path("work/data/mine.txt").read_text() == "precious"
+
+
 @pytest.mark.parametrize("name", ["checkpoint.pt", "checkpoint.previous.pt", "best.safetensors"])
 def test_only_a_run_without_results_is_discarded(
     config: Config, prepared: PreparedData, name: str
