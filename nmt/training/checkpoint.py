@@ -12,7 +12,7 @@ from pydantic import FiniteFloat, NonNegativeFloat, NonNegativeInt, PositiveInt,
 from torch import Tensor
 from tqdm import tqdm
 
-from nmt.errors import UserError, one_line
+from nmt.errors import UserError, one_line, shown
 from nmt.model.transformer import Transformer
 from nmt.run_folder import RunFolder, replacing
 from nmt.training.distributed import Worker
@@ -110,14 +110,18 @@ def load_checkpoint(
         if worker.is_main:
             previous.replace(current)  # so that the next save does not keep the damaged one
             tqdm.write(
-                f"{error}\ncontinuing from the previous checkpoint, update {progress.updates}; "
-                "best, last and averaged weights are untouched"
+                f"{shown(error.cause)}\ncontinuing from the previous checkpoint, update "
+                f"{progress.updates}; best, last and averaged weights are untouched"
             )
         return progress
 
 
 class _DamagedError(UserError):
-    """The checkpoint is missing or cannot be read."""
+    """The checkpoint is missing or cannot be read; cause: without the remedy."""
+
+    def __init__(self, cause: str, remedy: str):
+        super().__init__(f"{cause}; {remedy}")
+        self.cause = cause
 
 
 def _load(
@@ -156,8 +160,8 @@ def _load(
         raise
     except FileNotFoundError:
         raise _DamagedError(
-            f"{path}: no checkpoint to resume from; the run's weights can still be used to "
-            "translate; train again with another --run"
+            f"{path}: no checkpoint to resume from",
+            "the run's weights can still be used to translate; train again with another --run",
         ) from None
     except Exception as error:  # torch.load raises many types of errors for damaged files
         reason = one_line(error)[:200]
@@ -166,7 +170,7 @@ def _load(
         ):  # PyTorch's message suggests trusting the file
             reason = "it holds more than tensors and numbers"
         raise _DamagedError(
-            f"{path}: checkpoint cannot be read: {reason}; train again with another --run"
+            f"{path}: checkpoint cannot be read: {reason}", "train again with another --run"
         ) from None
 
 

@@ -121,6 +121,12 @@ def _archive_with_code(path: Path) -> None:
     torch.save({"format": _Code()}, path)
 
 
+def _control_characters(path: Path) -> None:
+    state = torch.load(path, weights_only=True)
+    state["model"]["\x1b[2J"] = torch.zeros(1)
+    torch.save(state, path)
+
+
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
@@ -149,7 +155,9 @@ def test_a_damaged_or_hostile_checkpoint_is_refused_in_one_line(
     assert not Path("ran").exists()
 
 
-@pytest.mark.parametrize("damage", [_changed_byte, _half, _archive_with_code, Path.unlink])
+@pytest.mark.parametrize(
+    "damage", [_changed_byte, _half, _archive_with_code, _control_characters, Path.unlink]
+)
 def test_a_damaged_checkpoint_is_replaced_by_the_previous_one(
     toy_config: Callable[..., Config],
     tmp_path: Path,
@@ -166,6 +174,8 @@ def test_a_damaged_checkpoint_is_replaced_by_the_previous_one(
 
     printed = " ".join(capsys.readouterr().out.split())
     assert "run/checkpoint.pt: " in printed
+    assert "train again" not in printed
+    assert "\x1b" not in printed
     assert "continuing from the previous checkpoint, update 5; best, last and averaged" in printed
     for which in ("best", "last"):
         assert run.weights(which).read_bytes() == reference.weights(which).read_bytes()

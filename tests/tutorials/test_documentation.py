@@ -47,15 +47,31 @@ def test_named_fields_exist() -> None:
     assert named - known == set()
 
 
-@pytest.mark.parametrize("name", ["orahilly", "wheeler", "modi"])
-def test_parameter_counts_in_the_table_are_correct(
-    name: str, corpora: Path, tmp_path: Path
+SPLITS = [
+    "data.train_path={corpora}/english-german-train.pkl",
+    "data.test_path={corpora}/english-german-test.pkl",
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "overrides"),
+    [
+        ("orahilly", SPLITS),
+        ("wheeler", SPLITS),
+        ("modi", SPLITS),
+        ("walsh", [*SPLITS, "data.source=pickle", "data.path=null"]),
+        pytest.param(
+            "multi30k-learned-positions",
+            ["data.path={corpora}/multi30k"],
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_the_parameters_of_the_table_are_the_models(
+    name: str, overrides: list[str], corpora: Path, tmp_path: Path
 ) -> None:
-    files = [
-        f"data.train_path={corpora / 'english-german-train.pkl'}",
-        f"data.test_path={corpora / 'english-german-test.pkl'}",
-    ]
-    config = load_config(f"tutorials/{name}.yaml", files)
+    filled = [override.format(corpora=corpora) for override in overrides]
+    config = load_config(f"tutorials/{name}.yaml", filled)
     tokenizers = prepare(config, tmp_path / "prepared").tokenizers
     model = Transformer(config.model, tokenizers.source.size, tokenizers.target.size)
     [row] = [line for line in TEXT.splitlines() if line.startswith(f"| [{name}]")]
