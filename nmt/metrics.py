@@ -219,6 +219,6 @@ def _score(
 
 
 def _interval(score: Score, highest: float) -> tuple[float, float]:
-    """Return sacrebleu's interval, clipped to 0 … highest: for few sentences it may exceed them."""
+    """Return sacrebleu's interval, clipped to 0 … highest, a range that it may exceed."""
     mean, half = float(score._mean), float(score._ci)
     return max(mean - half, 0.0), min(mean + half, highest)

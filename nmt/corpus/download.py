@@ -90,7 +90,7 @@ def _is_right(path: Path, git_blob: str | None) -> bool:
 
 @contextmanager
 def _claim(destination: Path) -> Iterator[Path]:
-    """Yield a path to download to that no other process writes to."""
+    """Yield a path for the download that no other process writes to."""
     message = f"waiting for another download into {destination.parent}"
     with locked(destination.parent / ".lock", message) as alone:
         if alone:

@@ -10,7 +10,7 @@ tr:tur uk:ukr ur:urd vi:vie zh:zho
 """
 _THREE_LETTERS = {code[:2]: code[3:] for code in _CODES.split()}
 
-_FREQUENT = {  # no word is listed for two languages
+_FREQUENT = {  # no word is listed for more than one language
     "de": frozenset({"der", "das", "und", "ist", "nicht", "ich", "sie", "ein", "zu", "mit", "wir"}),
     "en": frozenset({"the", "of", "and", "to", "is", "you", "that", "it", "he", "this", "have"}),
     "es": frozenset({"el", "los", "las", "una", "y", "por", "con", "lo", "su"}),

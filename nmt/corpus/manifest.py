@@ -1,7 +1,7 @@
 """The manifest of prepared data, `prepared.json`: what the folder was made from, and its files.
 
-It is written last and so marks the folder as complete. It is copied into run folders along
-with the small files; its checksums detect damage that a parser would miss.
+It is written last and so marks the folder as complete. It is copied into run folders along with the
+small files; its checksums detect damage that a parser would miss.
 """
 
 import json

@@ -118,7 +118,7 @@ class NameHider:
         }
 
     def hide(self, source: str, target: str) -> tuple[str, str]:
-        """Return the pair, with its names replaced with placeholders half of the time.
+        """Return the pair; half of the time, its names are replaced with placeholders.
 
         Placeholders are drawn at random, so that the model learns all of them equally well.
         """

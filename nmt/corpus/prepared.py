@@ -73,7 +73,7 @@ class Sequences:
         return [ids[start:end].tolist() for start, end in zip(starts, ends, strict=True)]
 
     def joined(self, order: NDArray[np.int64], starts: NDArray[np.int64]) -> "Sequences":
-        """Concatenate the sentences, taken in `order`; each index in `starts` begins a new one."""
+        """Concatenate the sentences, taken in `order`; each index in `starts` begins a sentence."""
         lengths = self.lengths[order]
         offsets = np.concatenate([[0], lengths.cumsum()])
         shift = np.repeat(self.offsets[order] - offsets[:-1], lengths)

@@ -52,7 +52,7 @@ class InheritedReport(TypedDict):
     """How the vocabularies of a run fit the new text.
 
     pieces_per_word: by side, on the new validation text; pieces_per_word_before: on the run's own;
-    target_seen_before: by split, number of held-out pairs whose target occurs in its training text
+    target_seen_before: by split, number of held-out pairs whose target that run was trained on
     """
 
     run: str

@@ -1,7 +1,7 @@
 """Facts about the training text that a run folder keeps: frequent words, and hashes of targets.
 
-The training text itself is not part of a run folder. Words missing from the
-list of frequent words are rare or new; an 8-byte hash per sentence identifies training targets.
+The training text itself is not part of a run folder. Words missing from the list of frequent words
+are rare or new; an 8-byte hash per sentence identifies training targets.
 """
 
 from collections import Counter

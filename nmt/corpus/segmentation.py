@@ -70,7 +70,7 @@ class SegmentationSampler:
         self._drawn = array("i")
 
     def draw(self, generator: np.random.Generator, longest: int) -> Sequences:
-        """Return a new segmentation; a sentence that would exceed `longest` ids is not changed."""
+        """Return a new segmentation; a sentence above `longest` ids keeps its original."""
         words = self._words_of_corpus
         given = words * np.int64(1 + _ALTERNATIVES)  # the original of each
         drawn = given + generator.integers(1, 1 + _ALTERNATIVES, size=len(words))
@@ -107,7 +107,8 @@ class SegmentationSampler:
 
     def _alternative(self, word: _Ids, choice: int) -> _Ids:
         """Return an alternative of a word, always the same for the same choice."""
-        if not choice or not self._fixed.isdisjoint(word):  # these have no text to segment
+        # Special tokens and bytes have no text to segment.
+        if not choice or not self._fixed.isdisjoint(word):
             return word
         # Seeded by the word, so that a resumed run draws the same as an uninterrupted one.
         generator = random.Random(f"{choice} {word}")

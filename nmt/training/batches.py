@@ -199,7 +199,7 @@ class BatchPlan:
         return batches
 
     def largest(self) -> Batch:
-        """Return the batch of the first epoch with the most tokens on both sides, with padding."""
+        """Return the first epoch's batch with the most tokens (both sides, including padding)."""
         epoch = self.epoch(1)
         source, target = (side.lengths + 1 for side in (epoch.source, epoch.target))
         sizes = [len(pairs) * (source[pairs].max() + target[pairs].max()) for pairs in epoch.order]
@@ -236,7 +236,7 @@ class BatchPlan:
         return max(1, tokens // (self._config.batch_tokens * _POOL_BATCHES))
 
     def _cut(self, pairs: NDArray[np.int64], lengths: list[int]) -> Iterator[NDArray[np.int64]]:
-        """Split pairs, sorted by length, into batches of `batch_tokens` tokens with padding."""
+        """Split pairs, sorted by length, into batches of up to `batch_tokens`, including padding."""
         assert self._config.batch_tokens
         start = 0
         for end, length in enumerate(lengths):

@@ -196,8 +196,8 @@ class DistributedWorker(Worker):
     def draining_messages(self) -> Iterator[None]:
         """Wait until gloo's threads have released all messages.
 
-        They need the GIL to do so. Destroying the group waits for them, possibly while
-        holding the GIL: a process that leaves too early deadlocks, as in
+        They need the GIL to do so. Destroying the group waits for them, possibly while holding the
+        GIL: a process that leaves too early deadlocks, as in
         https://github.com/pytorch/pytorch/issues/56297.
         """
         try:

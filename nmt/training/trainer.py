@@ -149,7 +149,7 @@ class Trainer:
             self.progress.batch = 0
 
     def _prefetched(self, items: Iterator[T], count: int) -> Iterator[T]:
-        """Prefetch items in a thread when a GPU trains; a CPU has no time to spare."""
+        """Prefetch items in a thread when training on a GPU; a CPU has no time to spare."""
         return items if self.worker.device.type == "cpu" else prefetch(items, count)
 
     @property

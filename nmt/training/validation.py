@@ -34,7 +34,10 @@ class Measures(TypedDict):
 
 
 def spread(count: int, wanted: int | None) -> Sequence[int]:
-    """Return `wanted` of the numbers 0 … count - 1, evenly spaced; None or too many: all."""
+    """Return `wanted` of the numbers 0 … count - 1, evenly spaced.
+
+    Returns all of them if `wanted` is None or too large.
+    """
     if wanted is None or wanted >= count:
         return range(count)
     return [number * count // wanted for number in range(wanted)]

@@ -191,7 +191,7 @@ class Arrays:
             raise infinite_weights(path)
 
     def take(self, name: str, *shape: int) -> NDArray[np.float32]:
-        """Return an array; raise `KeyError` or `ValueError` if it is missing or misshapen."""
+        """Return an array; raise `KeyError` if it is missing, `ValueError` for a wrong shape."""
         array = self._arrays[name]
         if array.shape != shape:
             raise ValueError(f"{name} has the shape {array.shape}, not {shape}")
