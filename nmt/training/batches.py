@@ -236,7 +236,7 @@ class BatchPlan:
         return max(1, tokens // (self._config.batch_tokens * _POOL_BATCHES))
 
     def _cut(self, pairs: NDArray[np.int64], lengths: list[int]) -> Iterator[NDArray[np.int64]]:
-        """Split pairs, sorted by length, into batches of up to `batch_tokens`, including padding."""
+        """Cut pairs, sorted by length, into batches of up to `batch_tokens`, including padding."""
         assert self._config.batch_tokens
         start = 0
         for end, length in enumerate(lengths):
