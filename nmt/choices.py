@@ -10,6 +10,7 @@ ComputeType = Literal[
 ]
 HeldOut = Literal["test", "validation"]
 BleuTokenizer = Literal["13a", "moses", "intl", "char", "none"]
+ExtraMetric = Literal["comet"]
 AttentionKind = Literal["encoder", "decoder", "cross"]
 AttentionPicture = Literal["clearest", "lines", "average", "cross", "encoder", "decoder"]
 ExportFormat = Literal["ctranslate2", "transformers"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from nmt.choices import BleuTokenizer, ExportFormat, HeldOut, Weights
+from nmt.choices import BleuTokenizer, ExportFormat, ExtraMetric, HeldOut, Weights
 from nmt.cli import completing
 from nmt.cli.options import (
     BeamOption,
@@ -30,6 +30,7 @@ from nmt.cli.writing import align_lines, format_translations, warn, write_lines
 from nmt.errors import UserError, require_utf8, shown, shown_lines
 
 if TYPE_CHECKING:
+    from nmt.comet import Comet
     from nmt.config import Config
     from nmt.run_folder import RunFolder
 
@@ -353,6 +354,21 @@ def evaluate(
         BleuTokenizer,
         typer.Option("--tokenize", help="BLEU's tokenizer; many papers use moses."),
     ] = "13a",
+    metric: Annotated[
+        ExtraMetric | None,
+        typer.Option("--metric", help="Also score with COMET, which uvx installs (several GB)."),
+    ] = None,
+    comet_model: Annotated[
+        str | None,
+        typer.Option(
+            "--comet-model",
+            help="Model on the Hugging Face Hub, or a .ckpt file; default: Unbabel/wmt22-comet-da.",
+        ),
+    ] = None,
+    comet_env: Annotated[
+        Path | None,
+        typer.Option("--comet-env", help="Virtual environment with unbabel-comet, to use instead."),
+    ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the translations to this file.")
@@ -379,6 +395,7 @@ def evaluate(
         raise UserError("--source and --reference must be given together")
     if output:
         require_file(output)
+    comet = _open_comet(metric, comet_model, comet_env)
     runs = find_runs(run, weights)
     options = weights, beam_size, device, set_, engine, compute_type
     if test_set:
@@ -387,7 +404,7 @@ def evaluate(
                 "--test-set cannot be combined with --source, --against, --analyse or --output"
             )
         names = [name.strip() for name in ",".join(test_set).split(",") if name.strip()]
-        _score_test_sets(names, runs, options, lowercase, tokenize, json_)
+        _score_test_sets(names, runs, options, lowercase, tokenize, comet, json_)
         return
     report = evaluate_translator(
         open_translator(runs, *options),
@@ -397,6 +414,7 @@ def evaluate(
         tokenize=tokenize,
         baseline=open_translator(find_runs([against], weights), *options) if against else None,
         seen=runs[0].seen if analyse else None,
+        comet=comet,
     )
     if output:
         write_lines(iter(report.translations), output)
@@ -533,12 +551,26 @@ def _input_lines(path: Path | None) -> Iterator[str]:
     return read_lines(path) if path else decode_lines(sys.stdin.buffer, "standard input")
 
 
+def _open_comet(
+    metric: ExtraMetric | None, model: str | None, environment: Path | None
+) -> "Comet | None":
+    """Return the learned metric if it is wanted; check before translating that it is there."""
+    if metric is None:
+        if model or environment:
+            raise UserError("--comet-model and --comet-env need --metric comet")
+        return None
+    from nmt.comet import MODEL, Comet
+
+    return Comet(environment, model or MODEL)
+
+
 def _score_test_sets(
     names: list[str],
     runs: "list[RunFolder]",
     options: Any,
     lowercase: bool,
     tokenize: BleuTokenizer,
+    comet: "Comet | None",
     as_json: bool,
 ) -> None:
     """Print the scores on several test sets as a table with signatures, or as JSON."""
@@ -554,24 +586,35 @@ def _score_test_sets(
     languages = (data.source_language, data.target_language)
     sets = {name: read_test_set(name, languages) for name in names}
     translator = open_translator(runs, *options)
-    scores = {
-        name: evaluate_texts(
-            [translation.text for translation in translate_examples(translator, examples)],
-            [example.reference for example in examples],
+    scores, learned = {}, {}
+    for name, examples in sets.items():
+        texts = [translation.text for translation in translate_examples(translator, examples)]
+        references = [example.reference for example in examples]
+        scores[name] = evaluate_texts(
+            texts,
+            references,
             language=data.target_language,
             lowercase=lowercase,
             tokenize=tokenize,
             test_set=(name, "-".join(languages)),
         )
-        for name, examples in sets.items()
-    }
+        if comet:
+            sources = [example.source for example in examples]
+            learned[name] = comet.score(sources, texts, references)
     if as_json:
-        typer.echo(json.dumps({name: asdict(score) for name, score in scores.items()}, indent=2))
+        found = {name: asdict(score) for name, score in scores.items()}
+        for name in learned:
+            found[name]["comet"] = asdict(learned[name])
+        typer.echo(json.dumps(found, indent=2))
         return
     rows = [
         (name, f"{s.sentences:,}", *(f"{getattr(s, metric):.2f}" for metric in LABELS))
+        + ((f"{learned[name].score:.4f}",) if comet else ())
         for name, s in scores.items()
     ]
-    print_table(("test set", "sentences", *LABELS.values()), rows, 1)
+    labels = (*LABELS.values(), "COMET") if comet else tuple(LABELS.values())
+    print_table(("test set", "sentences", *labels), rows, 1)
     for score in scores.values():
         typer.echo("\n".join(f"{name:5} {text}" for name, text in score.signatures.items()))
+    if comet:
+        typer.echo(f"COMET {comet.model}, unbabel-comet {comet.version}")

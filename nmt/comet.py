@@ -1,0 +1,143 @@
+"""COMET, a learned metric (Rei et al. 2020), computed by the package unbabel-comet.
+
+It runs as a subprocess because its dependencies conflict with ours: in an environment that `uvx`
+creates, or in a virtual environment of the user's.
+"""
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmt.device import choose_device
+from nmt.errors import UserError, one_line
+
+MODEL = "Unbabel/wmt22-comet-da"
+_PACKAGE = "unbabel-comet==2.2.7"
+_PYTHON = "3.12"  # the newest that its dependencies support
+_VERSION = "from importlib.metadata import version; print(version('unbabel-comet'))"
+
+
+@dataclass(frozen=True)
+class CometScore:
+    """The mean of the sentences' scores; how to read it depends on the model.
+
+    model: a name on the Hugging Face Hub, or a checkpoint file; version: of unbabel-comet
+    """
+
+    score: float
+    model: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"COMET {self.score:6.4f}  {self.model}, unbabel-comet {self.version}"
+
+
+class Comet:
+    """A COMET model in an environment with unbabel-comet.
+
+    environment: folder of a virtual environment; None: `uvx` creates one, and downloads the package
+    the first time. Raises `UserError` without such an environment.
+    """
+
+    def __init__(self, environment: Path | None = None, model: str = MODEL):
+        self.model = model
+        self._python = [_interpreter(environment)] if environment else _uvx()
+        run = subprocess.run(
+            [*self._python, "-c", _VERSION],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if environment else None,  # uvx shows its progress
+            text=True,
+            check=False,
+        )
+        if run.returncode and environment:
+            reason = one_line(run.stderr.strip().rpartition("\n")[2])[:200]
+            raise UserError(f"{environment}: no unbabel-comet ({reason}); {_install(environment)}")
+        if run.returncode:
+            raise UserError(
+                f"uvx cannot install {_PACKAGE}, as shown above; check the network, or name a "
+                "virtual environment that contains it: --comet-env FOLDER"
+            )
+        self.version = run.stdout.strip()
+
+    def score(
+        self,
+        sources: Sequence[str],
+        hypotheses: Sequence[str],
+        references: Sequence[str],
+    ) -> CometScore:
+        """Return the score of hypotheses, given sources and references line by line.
+
+        Downloads the model the first time; its progress goes to standard error.
+        """
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for file, lines in zip("str", (sources, hypotheses, references), strict=True):
+                text = "".join(f"{' '.join(line.splitlines())}\n" for line in lines)
+                (folder / file).write_text(text, "utf-8")
+            command = [*self._python, "-m", "comet.cli.score", "--quiet", "--only_system"]
+            for file in "str":
+                command += [f"-{file}", file]
+            gpus = "1" if choose_device().type == "cuda" else "0"
+            command += ["--gpus", gpus, "--model", _located(self.model)]
+            run = subprocess.run(
+                [*command, "--to_json", "scores.json"],
+                cwd=folder,
+                stdout=subprocess.DEVNULL,
+                check=False,
+            )
+            if run.returncode:
+                raise UserError(
+                    f"--metric comet: unbabel-comet failed with exit code {run.returncode}, as "
+                    f"shown above; check the network, and access to the model {self.model}"
+                )
+            scores = _read_scores(folder / "scores.json", len(hypotheses))
+        return CometScore(sum(scores) / len(scores), self.model, self.version)
+
+
+def _read_scores(path: Path, count: int) -> list[float]:
+    try:
+        [segments] = json.loads(path.read_text("utf-8")).values()
+        scores = [float(segment["COMET"]) for segment in segments]
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        scores = []
+    if not scores or len(scores) != count:
+        raise UserError(
+            f"--metric comet: unbabel-comet did not score all {count} sentences; its version may "
+            f"differ from {_PACKAGE}"
+        )
+    return scores
+
+
+def _interpreter(environment: Path) -> str:
+    """Return the Python interpreter of a virtual environment."""
+    for path in (environment / "bin" / "python", environment / "Scripts" / "python.exe"):
+        if path.is_file():
+            return str(path.absolute())
+    raise UserError(
+        f"{environment}: not a virtual environment; create one: python -m venv {environment}; "
+        + _install(environment)
+    )
+
+
+def _install(environment: Path) -> str:
+    return f"install it: {environment / 'bin' / 'pip'} install {_PACKAGE}"
+
+
+def _uvx() -> list[str]:
+    """Return the command that runs Python with unbabel-comet in an environment of uv's."""
+    program = shutil.which("uvx")
+    if program is None:
+        raise UserError(
+            "--metric comet needs uvx (pip install uv), or --comet-env with a virtual environment "
+            f"that contains {_PACKAGE}"
+        )
+    return [program, "--python", _PYTHON, "--with", _PACKAGE, "python"]
+
+
+def _located(model: str) -> str:
+    """Return the absolute path of a checkpoint file, or the model's name on the Hub."""
+    return str(Path(model).absolute()) if model.endswith(".ckpt") else model

@@ -1,0 +1,114 @@
+"""COMET in an environment of its own; a small program with its interface replaces unbabel-comet."""
+
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from nmt.comet import Comet
+from nmt.errors import UserError
+
+# Scores a hypothesis by the share of its words that the reference contains.
+STAND_IN = """
+import argparse, json, os, sys
+from pathlib import Path
+
+parser = argparse.ArgumentParser()
+parser.add_argument("-s", "--sources")
+parser.add_argument("-t", "--translations", nargs="+")
+parser.add_argument("-r", "--references")
+parser.add_argument("--gpus", type=int)
+parser.add_argument("--quiet", action="store_true")
+parser.add_argument("--only_system", action="store_true")
+parser.add_argument("--to_json")
+parser.add_argument("--model")
+given = parser.parse_args()
+if given.model == "no/model" or given.model.endswith(".ckpt") and not Path(given.model).exists():
+    sys.exit("the model does not exist")
+read = lambda name: [line.strip() for line in Path(name).open(encoding="utf-8")]
+rows = zip(*map(read, (given.sources, given.translations[0], given.references)), strict=True)
+segments = [
+    {"src": s, "mt": t, "ref": r, "COMET": len({*t.split()} & {*r.split()}) / (len(t.split()) or 1)}
+    for s, t, r in rows
+]
+if given.model == "half/model":
+    del segments[0]
+Path(given.to_json).write_text(json.dumps({given.translations[0]: segments}))
+print("t\\tscore: 0.5000")
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment with the stand-in."""
+    folder = tmp_path_factory.mktemp("comet")
+    venv.create(folder)
+    [packages] = folder.glob("lib/python*/site-packages")
+    (packages / "comet" / "cli").mkdir(parents=True)
+    (packages / "comet" / "cli" / "score.py").write_text(STAND_IN)
+    described = packages / "unbabel_comet-2.2.7.dist-info" / "METADATA"
+    described.parent.mkdir()
+    described.write_text("Metadata-Version: 2.1\nName: unbabel-comet\nVersion: 2.2.7\n")
+    return folder
+
+
+SOURCES, REFERENCES = ["Ben swims.", "Anna sleeps."], ["Ben schwimmt.", "Anna schläft."]
+
+
+def test_the_score_is_the_mean_over_sentences(environment: Path) -> None:
+    score = Comet(environment).score(SOURCES, ["Ben schwimmt.", "Anna isst."], REFERENCES)
+    assert score.score == 0.75
+    assert str(score) == "COMET 0.7500  Unbabel/wmt22-comet-da, unbabel-comet 2.2.7"
+
+
+def test_a_line_break_within_a_sentence_is_a_space(environment: Path) -> None:
+    score = Comet(environment).score(SOURCES, ["Ben\r\nschwimmt.", ""], REFERENCES)
+    assert score.score == 0.5
+
+
+def test_uvx_provides_the_environment(
+    environment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uvx = tmp_path / "uvx"
+    uvx.write_text(
+        f"#!{sys.executable}\nimport os, sys\n"
+        "assert sys.argv[1:6] == ['--python', '3.12', '--with', 'unbabel-comet==2.2.7', 'python']\n"
+        f"os.execv('{environment}/bin/python', ['{environment}/bin/python', *sys.argv[6:]])\n"
+    )
+    uvx.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert Comet(model="a/model").score(SOURCES, REFERENCES, REFERENCES).score == 1
+
+
+def test_without_uvx_the_remedies_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(UserError, match=r"needs uvx .* or --comet-env with"):
+        Comet()
+
+
+def test_an_environment_without_comet_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="not a virtual environment; create one"):
+        Comet(tmp_path)
+    venv.create(tmp_path / "empty")
+    with pytest.raises(UserError, match=r"PackageNotFoundError.*install unbabel-comet==2"):
+        Comet(tmp_path / "empty")
+
+
+def test_a_failure_is_told_in_one_line(environment: Path) -> None:
+    with pytest.raises(UserError, match=r"exit code 1.*the model no/model"):
+        Comet(environment, "no/model").score(SOURCES, REFERENCES, REFERENCES)
+
+
+def test_missing_scores_are_noticed(environment: Path) -> None:
+    with pytest.raises(UserError, match="did not score all 2 sentences"):
+        Comet(environment, "half/model").score(SOURCES, REFERENCES, REFERENCES)
+
+
+def test_checkpoint_files_are_found_from_the_current_folder(
+    environment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.ckpt").touch()
+    score = Comet(environment, "mine.ckpt").score(SOURCES, REFERENCES, REFERENCES)
+    assert score.model == "mine.ckpt"
