@@ -1,13 +1,17 @@
 """COMET in an environment of its own; a small program with its interface replaces unbabel-comet."""
 
+import json
 import sys
 import venv
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from nmt.cli.app import app
 from nmt.comet import Comet
 from nmt.errors import UserError
+from nmt.run_folder import RunFolder
 
 # Scores a hypothesis by the share of its words that the reference contains.
 STAND_IN = """
@@ -112,3 +116,37 @@ def test_checkpoint_files_are_found_from_the_current_folder(
     Path("mine.ckpt").touch()
     score = Comet(environment, "mine.ckpt").score(SOURCES, REFERENCES, REFERENCES)
     assert score.model == "mine.ckpt"
+
+
+def test_evaluate_prints_comet_with_model_and_version(
+    trained_run: RunFolder, environment: Path
+) -> None:
+    command = ["evaluate", "--run", str(trained_run.path), "--metric", "comet"]
+    command += ["--comet-env", str(environment)]
+    shown = CliRunner().invoke(app, command)
+    assert "COMET" in shown.stdout
+    assert "Unbabel/wmt22-comet-da, unbabel-comet 2.2.7" in shown.stdout
+    found = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)["comet"]
+    assert f"COMET {found['score']:6.4f}" in shown.stdout
+
+
+def test_an_environment_needs_the_metric(trained_run: RunFolder, tmp_path: Path) -> None:
+    command = ["evaluate", "--run", str(trained_run.path), "--comet-env", str(tmp_path)]
+    done = CliRunner().invoke(app, command)
+    assert isinstance(done.exception, UserError)
+    assert "need --metric comet" in str(done.exception)
+
+
+def test_comet_is_a_column_of_the_table_of_test_sets(
+    trained_run: RunFolder, environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    examples = trained_run.examples("test")[:2]
+    monkeypatch.setattr("nmt.corpus.test_sets.read_test_set", lambda *_: examples)
+    command = ["evaluate", "--run", str(trained_run.path), "--test-set", "wmt20,wmt14/full"]
+    command += ["--metric", "comet", "--comet-env", str(environment)]
+    table = CliRunner().invoke(app, command).stdout.splitlines()
+    found = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)
+    assert table[0].split()[-1] == "COMET"
+    [row] = [line for line in table if line.startswith("wmt20 ")]
+    assert row.split()[-1] == f"{found['wmt20']['comet']['score']:.4f}"
+    assert table[-1] == "COMET Unbabel/wmt22-comet-da, unbabel-comet 2.2.7"
