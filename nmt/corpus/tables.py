@@ -3,18 +3,26 @@
 The library `datasets` (extra `hub`) reads them in blocks of rows.
 """
 
+import hashlib
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
+from itertools import chain
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
+from nmt.corpus.download import cache_folder
+from nmt.corpus.json_files import read_json, write_json
 from nmt.corpus.readers import Pair, Split
-from nmt.errors import UserError, install_extra, one_line
+from nmt.errors import UserError, install_extra, one_line, writing
 
 if TYPE_CHECKING:
     import datasets
 
-_BUILDERS = {  # of `datasets`, by file extension
+_LOG = logging.getLogger(__name__)
+
+_BUILDERS = {  # of `datasets`, by file extension, to which .gz may be added
     ".parquet": "parquet",
     ".jsonl": "json",
     ".json": "json",
@@ -53,7 +61,12 @@ def table_files(path: Path) -> dict[Split, tuple[Path, ...]]:
 def _is_table(file: Path) -> bool:
     described = file.name in ("dataset_dict.json", "dataset_info.json", "state.json")
     cached = file.name.startswith("cache-")  # by `Dataset.map`
-    return file.suffix.lower() in _BUILDERS and file.is_file() and not described and not cached
+    return _ending(file.name) in _BUILDERS and file.is_file() and not described and not cached
+
+
+def _ending(name: str) -> str:
+    """Return the extension of a file name, in lower case and without `.gz`."""
+    return PurePosixPath(name.lower().removesuffix(".gz")).suffix
 
 
 def split_name(name: str) -> Split:
@@ -91,10 +104,10 @@ def read_table(
 
 def _open(path: Path) -> "datasets.IterableDataset":
     library = import_datasets()
-    separator: dict[str, Any] = {"sep": "\t"} if path.suffix.lower() == ".tsv" else {}
+    separator: dict[str, Any] = {"sep": "\t"} if _ending(path.name) == ".tsv" else {}
     try:
         return library.load_dataset(
-            _BUILDERS[path.suffix.lower()],
+            _BUILDERS[_ending(path.name)],
             data_files=[str(path)],
             split="train",
             streaming=True,
@@ -161,27 +174,76 @@ def import_datasets() -> Any:
 def hub_files(
     path: str, subset: str | None, revision: str | None, refresh: bool
 ) -> tuple[dict[Split, tuple[Path, ...]], str]:
-    """Return the Arrow files of a dataset on the Hub, by split, and its licence.
+    """Return the files of a dataset on the Hub, by split, and its licence.
 
-    The files are in the cache of `datasets`, which downloads what is missing; nothing is copied.
+    They are in the cache of `huggingface_hub`, and are read from there without another copy. A
+    list of them, in our own cache, finds them again without a network.
     """
-    library = import_datasets()
-    mode = "force_redownload" if refresh else "reuse_dataset_if_exists"
-    library.enable_progress_bars()
+    digest = hashlib.sha256(repr((path, subset, revision)).encode()).hexdigest()
+    listed = cache_folder() / "hub" / f"{digest[:16]}.json"
     try:
-        found = library.load_dataset(path, subset, revision=revision, download_mode=mode)
+        files = _download_from_hub(path, subset, revision, refresh)
+    except UserError:
+        raise
     except Exception as error:  # the possible exceptions have no common base class
-        raise UserError(
-            f"{path}: cannot be loaded from the Hub: {one_line(error)[:300]}; check data.path and "
-            "data.subset, or your network"
-        ) from None
+        files = {} if refresh else _read_listed(listed)
+        if not files:
+            raise UserError(
+                f"{path}: cannot be loaded from the Hub: {one_line(error)[:300]}; check data.path "
+                "and data.subset, or your network"
+            ) from None
+        _LOG.warning(f"{path}: read from the cache, without the Hub ({one_line(error)[:200]})")
+    else:
+        with writing(listed):
+            listed.parent.mkdir(parents=True, exist_ok=True)
+            write_json(listed, {split: list(map(str, paths)) for split, paths in files.items()})
+    return files, f"{_licence_on_card(path, revision)}see https://huggingface.co/datasets/{path}"
+
+
+def _download_from_hub(
+    path: str, subset: str | None, revision: str | None, refresh: bool
+) -> dict[Split, tuple[Path, ...]]:
+    library = import_datasets()
+    found = library.load_dataset_builder(path, subset, revision=revision).config.data_files or {}
+    for address in chain.from_iterable(found.values()):
+        if _ending(address) not in _BUILDERS:
+            raise UserError(
+                f"{path}: has files of an unknown format, such as {address}; choose a dataset or "
+                f"data.subset with files of {', '.join(_BUILDERS)}"
+            )
     files: dict[Split, tuple[Path, ...]] = {}
-    for name, table in found.items():
-        arrows = tuple(Path(file["filename"]) for file in table.cache_files)
+    for name, addresses in found.items():
         split = split_name(str(name))
-        files[split] = (*files.get(split, ()), *arrows)
-    licence = _licence_on_card(path, revision)
-    return files, f"{licence}see https://huggingface.co/datasets/{path}"
+        paths = [_download_file(address, refresh) for address in addresses]
+        files[split] = (*files.get(split, ()), *paths)
+    if not files:
+        raise FileNotFoundError("it has no files")
+    return files
+
+
+def _download_file(address: str, refresh: bool) -> Path:
+    """Return the cached copy of hf://datasets/USER/NAME@COMMIT/FILE; a local path is kept."""
+    import huggingface_hub as hub
+
+    repository, _, rest = address.removeprefix("hf://datasets/").partition("@")
+    if repository == address:
+        return Path(address)
+    commit, _, file = rest.partition("/")
+    return Path(
+        hub.hf_hub_download(
+            repository, file, repo_type="dataset", revision=unquote(commit), force_download=refresh
+        )
+    )
+
+
+def _read_listed(listed: Path) -> dict[Split, tuple[Path, ...]]:
+    """Return the files listed by an earlier download; nothing if one of them is missing."""
+    try:
+        stored = read_json(listed, dict[Split, list[str]])
+    except UserError:
+        return {}
+    files = {split: tuple(map(Path, paths)) for split, paths in stored.items()}
+    return files if all(map(Path.is_file, chain.from_iterable(files.values()))) else {}
 
 
 def _licence_on_card(path: str, revision: str | None) -> str:
@@ -191,5 +253,6 @@ def _licence_on_card(path: str, revision: str | None) -> str:
     with suppress(ValueError):  # a folder instead of a name, or a card that is not valid YAML
         card = hub.try_to_load_from_cache(path, "README.md", repo_type="dataset", revision=revision)
         licence = hub.DatasetCard.load(card).data.license if isinstance(card, str) else None
-        return f"{licence}, " if licence else ""
+        several = isinstance(licence, list)
+        return f"{' and '.join(licence) if several else licence}, " if licence else ""
     return ""

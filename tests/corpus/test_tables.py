@@ -1,5 +1,6 @@
 """Tables and datasets, read by the library `datasets` itself, without a network."""
 
+import gzip
 import json
 import shutil
 import sys
@@ -26,6 +27,7 @@ FLAT = [{"id": i, "de": german, "en": english} for i, (english, german) in enume
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def opened(source: str, path: Path, **fields: Any) -> Corpus:
@@ -46,12 +48,15 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
             path.write_text(json.dumps(rows), "utf-8")
         case ".jsonl":
             path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        case ".gz":
+            path.write_bytes(gzip.compress(write(path.with_suffix(""), rows).read_bytes()))
+            path.with_suffix("").unlink()
         case _:
             table.save_to_disk(path)
     return path
 
 
-@pytest.mark.parametrize("ending", ["parquet", "csv", "tsv", "jsonl", "json", "folder"])
+@pytest.mark.parametrize("ending", ["parquet", "csv", "tsv", "jsonl", "jsonl.gz", "json", "folder"])
 def test_every_format_is_read_in_either_direction(tmp_path: Path, ending: str) -> None:
     path = write(tmp_path / f"table.{ending}", FLAT)
     assert list(opened("table", path).pairs("train")) == PAIRS
@@ -157,8 +162,11 @@ def test_a_dataset_of_the_hub_is_read(repository: Path, tmp_path: Path) -> None:
     assert list(corpus.pairs("train")) == PAIRS
     assert list(corpus.pairs("validation")) == PAIRS[:3]
     assert set(corpus.files) == {"train", "validation"}
-    cached = [path for paths in corpus.files.values() for path in paths]
-    assert all(path.is_relative_to(tmp_path / "cache") for path in cached)
+
+
+PREPARE = ["prepare", "--config", "sample.yaml", "--set", "data.source=hub"]
+PREPARE += ["--set", "data.path=wmt/wmt99", "--set", "data.subset=de-en"]
+PREPARE += ["--set", "data.test_size=20"]
 
 
 def test_a_downloaded_dataset_can_be_read_offline(
@@ -166,16 +174,41 @@ def test_a_downloaded_dataset_can_be_read_offline(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copytree(repository, tmp_path / "hub/datasets/wmt/wmt99")
-    fields = ["source=hub", "path=wmt/wmt99", "subset=de-en", "test_size=20"]
-    set_ = [part for field in fields for part in ("--set", f"data.{field}")]
-    command = ["prepare", "--config", "sample.yaml", *set_]
     with pretend_hub(tmp_path / "hub") as address:
-        done = nmt_with_hub(address, tmp_path, *command)
+        done = nmt_with_hub(address, tmp_path, *PREPARE)
         assert "pairs read       2,500\n" in done.stdout, done.stderr
         licence = "cc-by-4.0, see https://huggingface.co/datasets/wmt/wmt99"
         assert f"licence          {licence}\n" in done.stdout
-    again = nmt_with_hub(address, tmp_path, *command, "--set", "data.seed=2", HF_HUB_OFFLINE="1")
+    offline = {"HF_HUB_OFFLINE": "1"}
+    again = nmt_with_hub(address, tmp_path, *PREPARE, "--set", "data.seed=2", **offline)
     assert again.stdout.splitlines()[:-1] == done.stdout.splitlines()[:-1], again.stderr
+    assert "wmt/wmt99: read from the cache" in again.stderr
+    refresh = nmt_with_hub(address, tmp_path, *PREPARE, "--refresh", **offline)
+    assert refresh.returncode == 2
+    assert "wmt/wmt99: cannot be loaded from the Hub" in refresh.stderr
+
+
+def test_a_dataset_is_stored_once(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(repository, tmp_path / "hub/datasets/wmt/wmt99")
+    with pretend_hub(tmp_path / "hub") as address:
+        assert nmt_with_hub(address, tmp_path, *PREPARE).returncode == 0
+    stored = [path for path in (tmp_path / "huggingface").rglob("*") if not path.is_symlink()]
+    large = {
+        path.stat().st_size for path in stored if path.is_file() and path.stat().st_size > 9999
+    }
+    assert large == {(repository / "de-en/train.parquet").stat().st_size}
+
+
+def test_a_dataset_of_unknown_files_is_refused(repository: Path) -> None:
+    for path in repository.rglob("*.parquet"):
+        path.unlink()
+    (repository / "README.md").unlink()
+    (repository / "train.txt").write_text("go")
+    with pytest.raises(UserError, match=r"unknown format, such as .*train\.txt"):
+        opened("hub", repository)
 
 
 def test_a_missing_dataset_is_reported_in_one_line(repository: Path) -> None:
