@@ -1,5 +1,6 @@
 """The model card of a run: training data, training command, and scores."""
 
+import re
 import shlex
 from typing import Any
 
@@ -10,6 +11,14 @@ from nmt.choices import Weights
 from nmt.decoding.loading import load_translator
 from nmt.evaluation import evaluate
 from nmt.run_folder import RunFolder
+
+# Those of https://huggingface.co/docs/hub/repositories-licenses that a corpus may have.
+_HUB_LICENCES = """
+apache-2.0 c-uda cc cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-4.0 cc-by-nc-2.0 cc-by-nc-3.0 cc-by-nc-4.0
+cc-by-nc-nd-3.0 cc-by-nc-nd-4.0 cc-by-nc-sa-2.0 cc-by-nc-sa-3.0 cc-by-nc-sa-4.0 cc-by-nd-4.0
+cc-by-sa-3.0 cc-by-sa-4.0 cc0-1.0 cdla-permissive-1.0 cdla-permissive-2.0 cdla-sharing-1.0
+etalab-2.0 gfdl gpl-2.0 gpl-3.0 lgpl-2.1 lgpl-3.0 lgpl-lr mit odbl odc-by pddl unlicense
+"""
 
 
 def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) -> str:
@@ -22,6 +31,7 @@ def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) ->
     scores = evaluate(load_translator(run, weights=weights), run.examples("test"), config.data)
     front: dict[str, Any] = {
         "language": [source, target],
+        **_licence(run),
         "pipeline_tag": "translation",
         "tags": ["translation", "nmt"],
         **metadata,
@@ -68,3 +78,17 @@ Scores of the {weights} weights on the {pairs["test"]:,} test pairs, computed by
 {scores}
 ```
 """
+
+
+def _licence(run: RunFolder) -> dict[str, str]:
+    """Return the field `license` if the Hub has a name for the one licence of all training text.
+
+    The Hub's `other` would need the text of the licence, so that other licences stay in the text.
+    """
+    if run.config.training.initial_weights is not None:
+        return {}  # trained on text that the report does not list
+    licences = [corpus["licence"] for corpus in run.report.get("corpora", [])]
+    names = {re.split("[,;]", licence)[0].lower().replace(" ", "-") for licence in licences}
+    names = {name.removesuffix("-fr") for name in names}  # CC BY 2.0 FR is the French port
+    name = names.pop() if len(names) == 1 else ""
+    return {"license": name} if name in _HUB_LICENCES.split() else {}
