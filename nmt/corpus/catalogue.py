@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from nmt.corpus.download import cache_folder
 from nmt.corpus.languages import three_letters
 from nmt.corpus.opus import OPUS_URL
-from nmt.corpus.sources import MULTI30K_LANGUAGES, MULTI30K_URL, TATOEBA_URL, TUTORIAL_URL
+from nmt.corpus.sources import (
+    MULTI30K_LANGUAGES,
+    MULTI30K_URL,
+    TATOEBA_URL,
+    TUTORIAL_URL,
+    tatoeba_archive,
+)
 
 _OPUS = ("News-Commentary/v16", "TED2020/v1", "Europarl/v8", "Tatoeba/v2023-04-12")
 
@@ -40,7 +46,7 @@ def list_corpora(languages: tuple[str, str]) -> Iterator[Entry]:
         yield Entry("source: multi30k", "31,014", "non-commercial", MULTI30K_URL, here)
     if "en" in languages:
         [other] = [three_letters(code) for code in languages if code != "en"] or ["eng"]
-        name = f"{other}-eng.zip"
+        name = tatoeba_archive(other)
         here = (cache / "tatoeba" / name).exists()
         yield Entry("source: tatoeba", "?", "CC BY 2.0 FR", TATOEBA_URL + name, here)
     for corpus in _OPUS:

@@ -29,6 +29,7 @@ MAX_BYTES = 2 * 2**30
 ATTEMPTS = 3
 TIMEOUTS = (10.0, 60.0)  # seconds to connect, seconds without a byte
 MAX_SECONDS = 6 * 3600.0  # for all attempts
+MAX_WAIT = 60  # seconds before another attempt, if the server asks for them
 MIN_SPEED, SPEED_SECONDS = 1000, 60.0  # bytes per second, averaged over this many seconds
 CHUNK = 2**16  # bytes
 # Some servers reject the default user agents of libraries.
@@ -104,8 +105,16 @@ def _claim(destination: Path) -> Iterator[Path]:
             partial.unlink(missing_ok=True)
 
 
+class NotThereError(UserError):
+    """The server has no such file, or does not give it out."""
+
+
 class _CutOffError(Exception):
-    """A failed transfer that is worth retrying; the message gives the reason."""
+    """A failed transfer that is worth retrying after `wait` seconds; the message is the reason."""
+
+    def __init__(self, message: str, wait: float = 0.0):
+        super().__init__(message)
+        self.wait = wait
 
 
 def _fetch(
@@ -115,17 +124,17 @@ def _fetch(
     if git_blob is None and _packing(url) not in _SIGNATURES:
         # A partial file may be from an older version of the remote file; there is no way to tell.
         partial.unlink(missing_ok=True)
-    cause = ""
+    cause, wait = "", 0.0
     deadline = time.monotonic() + MAX_SECONDS
     for attempt in range(ATTEMPTS):
         if attempt:
-            _pause(0.5 * 2 ** (attempt - 1))
+            _pause(max(wait, 0.5 * 2 ** (attempt - 1)))
         try:
             resumed = _transfer(url, partial, max_bytes, deadline)
             _verify(url, partial, git_blob, max_unpacked, resumed)
             return
         except _CutOffError as error:
-            cause = str(error)
+            cause, wait = str(error), error.wait
     raise UserError(
         f"{url}: download failed {ATTEMPTS} times ({cause}); if this machine is offline, download "
         "the file elsewhere and pass it: --set data.path=FILE"
@@ -243,8 +252,10 @@ def _request(url: str, start: int) -> requests.Response:
         return response
     response.close()
     if status >= 500 or status in (408, 429):
-        raise _CutOffError(f"the server responded with status {status}")
-    raise UserError(
+        wait = response.headers.get("Retry-After", "")  # in seconds, or a date
+        wait_s = min(int(wait), MAX_WAIT) if re.fullmatch(r"\d{1,9}", wait) else 0
+        raise _CutOffError(f"the server responded with status {status}", wait_s)
+    raise (NotThereError if status in (403, 404, 410) else UserError)(
         f"{url}: the server responded with status {status}; check the name of the corpus, or get "
         "the file elsewhere and point data.path at it"
     )
@@ -260,6 +271,9 @@ def _usable(response: requests.Response, start: int) -> bool:
 
 
 def _is_packed(response: requests.Response) -> bool:
+    """Return whether the body is compressed for the transfer only."""
+    if _packing(response.url) == ".gz":
+        return False  # some servers say so of the file's own compression, which is kept
     return response.headers.get("Content-Encoding", "identity") != "identity"
 
 
@@ -290,8 +304,8 @@ def _save(
 
 def _chunks(response: requests.Response, deadline: float) -> Iterator[bytes]:
     """Yield the body as it arrives; raise an error if it arrives too slowly."""
-    since, size = time.monotonic(), 0
-    while chunk := response.raw.read1(CHUNK, decode_content=True):
+    since, size, unpack = time.monotonic(), 0, _is_packed(response)
+    while chunk := response.raw.read1(CHUNK, decode_content=unpack):
         yield chunk
         size += len(chunk)
         now = time.monotonic()

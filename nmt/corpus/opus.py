@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from nmt.corpus.download import cache_folder, download
+from nmt.corpus.download import NotThereError, cache_folder, download
 from nmt.corpus.languages import three_letters
 from nmt.corpus.readers import Pair, align, damage_explained, decode_lines, read_tsv
 from nmt.errors import UserError, one_line
@@ -25,12 +25,25 @@ def download_opus(name: str, languages: tuple[str, str], refresh: bool) -> Path:
         raise UserError(
             f"data.path: {name} is neither a file nor NAME/VERSION, such as News-Commentary/v16"
         )
-    pair = "-".join(sorted(languages))
-    url = f"{OPUS_URL}OPUS-{corpus}/{version}/moses/{pair}.txt.zip"
+    pair, other = ("-".join(sorted(languages, reverse=order)) for order in (False, True))
     destination = cache_folder() / "opus" / f"{corpus}-{version}-{pair}.zip"
-    return download(
-        url, destination, refresh=refresh, max_bytes=_MOST_BYTES, max_unpacked=_MOST_UNPACKED
-    )
+
+    def fetch(pair: str) -> Path:
+        return download(
+            f"{OPUS_URL}OPUS-{corpus}/{version}/moses/{pair}.txt.zip",
+            destination,
+            refresh=refresh,
+            max_bytes=_MOST_BYTES,
+            max_unpacked=_MOST_UNPACKED,
+        )
+
+    try:
+        return fetch(pair)
+    except NotThereError as error:
+        try:  # a few are not in alphabetical order: News-Commentary/v16 has nl-de
+            return fetch(other)
+        except NotThereError:
+            raise error from None
 
 
 def read_moses(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
@@ -57,11 +70,11 @@ def _member(archive: zipfile.ZipFile, path: Path, language: str) -> str:
 
 
 def opus_licence(path: Path) -> str:
-    """Return the first line of the licence in a Moses zip."""
+    """Return the first paragraph of the licence in a Moses zip."""
     with suppress(OSError, zipfile.BadZipFile, KeyError), zipfile.ZipFile(path) as archive:
         with archive.open("LICENSE") as file:
-            lines = file.read(10_000).decode("utf-8", "replace").splitlines()
-        return next((line.strip()[:200] for line in lines if line.strip()), "see its README")
+            text = file.read(10_000).decode("utf-8", "replace").strip()
+        return one_line(re.split(r"\n\s*\n", text)[0])[:300] or "see its README"
     return "see https://opus.nlpl.eu"
 
 
@@ -101,7 +114,8 @@ def fetch_mtdata(name: str, refresh: bool) -> Path:
 
 def read_mtdata(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
     """Yield the pairs of a TSV from mtdata; its name ends in the languages of the columns."""
-    columns = [three_letters(code) for code in path.stem.replace("_", "-").split("-")[-2:]]
+    # A code may have a region, as in eng-ara_SA.
+    columns = [three_letters(code.partition("_")[0]) for code in path.stem.split("-")[-2:]]
     wanted = [three_letters(code) for code in languages]
     if sorted(columns) != sorted(wanted):
         raise UserError(

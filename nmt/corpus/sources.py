@@ -12,6 +12,8 @@ from nmt.corpus.readers import Pair, Split, read_parallel, read_pickle, read_tsv
 from nmt.errors import UserError
 
 TATOEBA_URL = "https://www.manythings.org/anki/"
+# Tatoeba names the single language, where ISO 639-1 has only the group that it belongs to.
+_TATOEBA_CODES = {"fas": "pes", "lav": "lvs", "nor": "nob", "zho": "cmn"}
 _TATOEBA_LICENCE = "CC BY 2.0 FR, https://tatoeba.org, pairs chosen by https://www.manythings.org"
 TUTORIAL_URL = (
     "https://raw.githubusercontent.com/Rishav09/Neural-Machine-Translation-System/master/"
@@ -118,7 +120,7 @@ def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
             files = _multi30k_files(data, refresh)
             return Corpus(files, read_parallel, licence=_MULTI30K_LICENCE)
         case "sample":
-            return Corpus(_sample_files(data), read_parallel)
+            return Corpus(_sample_files(data), read_parallel, licence="MIT")
         case "tatoeba":
             files = _single_files(data) or {"train": (_download_tatoeba(data, refresh),)}
             return Corpus(files, read_tsv, english_last, _TATOEBA_LICENCE)
@@ -139,9 +141,14 @@ def _open_opus(data: DataConfig, refresh: bool) -> Corpus:
     languages = (data.source_language, data.target_language)
     path = _expanded(_single(data.path, data)) if data.path else Path()
     if not _true(path.is_file):
-        path = download_opus(str(data.path), languages, refresh)
+        path = download_opus(_name(data), languages, refresh)
     read = partial(read_moses, languages=languages)
     return Corpus({"train": (path,)}, read, licence=opus_licence(path))
+
+
+def _name(data: DataConfig) -> str:
+    """Return the path as the name of a corpus: with slashes on Windows too."""
+    return _single(data.path, data).as_posix() if data.path else ""
 
 
 def _open_table(data: DataConfig, refresh: bool) -> Corpus:
@@ -150,7 +157,7 @@ def _open_table(data: DataConfig, refresh: bool) -> Corpus:
     languages = (data.source_language, data.target_language)
     read = partial(read_table, languages=languages, columns=data.columns)
     if data.source == "hub":
-        files, licence = hub_files(str(data.path), data.subset, data.revision, refresh)
+        files, licence = hub_files(_name(data), data.subset, data.revision, refresh)
         return Corpus(_require_train(files, data), read, licence=licence)
     found: dict[Split, tuple[Path, ...]] = {}
     for split, given in _given(data).items():
@@ -183,8 +190,13 @@ def _download_tatoeba(data: DataConfig, refresh: bool) -> Path:
             "source_language and target_language, or use another corpus"
         )
     [other] = [language for language in languages if language != "eng"]
-    name = f"{other}-eng.zip"
+    name = tatoeba_archive(other)
     return download(TATOEBA_URL + name, cache_folder() / "tatoeba" / name, refresh=refresh)
+
+
+def tatoeba_archive(other: str) -> str:
+    """Return the name of the file with English and another language, given its three letters."""
+    return f"{_TATOEBA_CODES.get(other, other)}-eng.zip"
 
 
 def _download_tutorial(data: DataConfig, refresh: bool) -> Path:

@@ -1,10 +1,12 @@
 """The test sets of sacrebleu: wmt14/full, wmt20, multi30k/2018, iwslt17, and others."""
 
 import difflib
+import glob
 import io
 import shutil
+import socket
 from collections.abc import Iterator
-from contextlib import redirect_stderr
+from contextlib import contextmanager, redirect_stderr, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ from sacrebleu.dataset import DATASETS
 
 from nmt.corpus.prepared import Example
 from nmt.errors import UserError, one_line
+
+TIMEOUT = 60.0  # seconds without a byte
 
 
 def read_test_set(name: str, languages: tuple[str, str]) -> list[Example]:
@@ -22,12 +26,11 @@ def read_test_set(name: str, languages: tuple[str, str]) -> list[Example]:
     pair = "-".join(languages)
     found = _find(name, pair)
     try:
-        with redirect_stderr(io.StringIO()):
+        with redirect_stderr(io.StringIO()), _timeout(TIMEOUT):
             sources = list(found.source(pair))
             references = [[text.strip() for text in texts] for texts in found.references(pair)]
     except (Exception, SystemExit) as error:  # sacrebleu exits if a checksum is wrong
-        # Otherwise it would consider the partial files complete next time.
-        shutil.rmtree(found._outdir, ignore_errors=True)
+        _delete_files(found, pair)
         what = "checksum mismatch" if isinstance(error, SystemExit) else one_line(error)[:200]
         raise UserError(
             f"test set {name}: cannot be downloaded from {found.data[0]} ({what}); check your "
@@ -38,6 +41,30 @@ def read_test_set(name: str, languages: tuple[str, str]) -> list[Example]:
             f"test set {name}: does not have one reference per line; choose another one"
         )
     return [Example(s, r, False) for s, [r] in zip(sources, references, strict=True)]
+
+
+def _delete_files(found: Any, pair: str) -> None:
+    """Delete what may be partial: sacrebleu would consider it complete the next time.
+
+    Subfolders may be other test sets: wmt14/full is in the folder of wmt14.
+    """
+    shutil.rmtree(found._rawdir, ignore_errors=True)
+    first = Path(found._get_txt_file_path(pair, ""))
+    with suppress(OSError):
+        for path in first.parent.glob(f"{glob.escape(first.name)}*"):
+            path.unlink()
+        first.parent.rmdir()  # if empty
+
+
+@contextmanager
+def _timeout(seconds: float) -> Iterator[None]:
+    """Set how long to wait for a server that sends nothing; sacrebleu would wait forever."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(seconds)
+    try:
+        yield
+    finally:
+        socket.setdefaulttimeout(before)
 
 
 def _find(name: str, pair: str) -> Any:  # the library is untyped

@@ -225,6 +225,26 @@ def test_server_errors_are_retried(server: Server, target: Path, pauses: list[fl
     assert pauses[1] > pauses[0] > 0
 
 
+def test_a_server_may_ask_to_wait(server: Server, target: Path, pauses: list[float]) -> None:
+    server.answers = [
+        lambda handler: handler.reply(429, Retry_After=7, Content_Length=0),
+        lambda handler: handler.reply(503, Retry_After=86400, Content_Length=0),
+        normal_server,
+    ]
+    download(server.url, target, git_blob=BLOB)
+    assert pauses == [7, 60]
+
+
+def test_a_redirect_is_followed_also_when_resuming(server: Server, target: Path) -> None:
+    def redirect(handler: Handler) -> None:
+        handler.reply(302, Location="/elsewhere", Content_Length=0)
+
+    server.answers = [redirect, cut_off, redirect, normal_server]
+    download(server.url, target, git_blob=BLOB)
+    assert target.read_bytes() == CONTENT
+    assert server.ranges[2] == server.ranges[3] is not None
+
+
 @pytest.mark.parametrize("blob", [None, BLOB])
 def test_a_server_that_never_recovers_is_reported(
     server: Server, target: Path, blob: str | None
@@ -303,6 +323,41 @@ def test_a_truncated_archive_without_content_length_is_downloaded_again(
     download(f"{server.url}.{kind}", target)
     assert target.read_bytes() == content
     assert server.ranges == [None, None]
+
+
+def test_a_gzip_file_stays_one_if_the_server_calls_it_an_encoding(
+    server: Server, target: Path
+) -> None:
+    content = packed("gz")
+    server.answers = [
+        lambda handler: handler.reply(
+            200, content, Content_Length=len(content), Content_Encoding="gzip"
+        )
+    ]
+    download(f"{server.url}.gz", target)
+    assert target.read_bytes() == content
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_encoded_body_of_unknown_length(server: Server, target: Path, whole: bool) -> None:
+    """As servers send that compress on the fly: in chunks, without a length."""
+    content = gzip.compress(CONTENT, mtime=0)
+
+    def chunked(handler: Handler) -> None:
+        handler.protocol_version = "HTTP/1.1"
+        handler.reply(200, Content_Encoding="gzip", Transfer_Encoding="chunked")
+        for start in range(0, len(content), 100):
+            chunk = content[start : start + 100]
+            handler.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+        handler.wfile.write(b"0\r\n\r\n" if whole else b"")
+        handler.close_connection = True
+
+    server.answers = [chunked]
+    if whole:
+        download(server.url, target, git_blob=BLOB)
+        assert target.read_bytes() == CONTENT
+    else:
+        assert "the connection was interrupted" in refusal(server.url, target)
 
 
 @pytest.mark.parametrize("kind", ["gz", "zip"])

@@ -18,20 +18,30 @@ ENGLISH = ["$10,000 Gold?", "Is it a bubble?"]
 GERMAN = ["Steigt Gold auf 10.000 Dollar?", "Ist es eine Blase?"]
 
 
-def moses_zip(english: list[str] = ENGLISH, german: list[str] = GERMAN) -> bytes:
+LICENCE = "\nCC BY-SA 4.0\n\nmore of it"
+
+
+def moses_zip(
+    english: list[str] = ENGLISH,
+    german: list[str] = GERMAN,
+    licence: str = LICENCE,
+    pair: str = "de-en",
+) -> bytes:
+    first, second = pair.split("-")
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("README", "about")
-        archive.writestr("LICENSE", "\nCC BY-SA 4.0\nmore of it")
-        archive.writestr("News-Commentary.de-en.de", "\n".join(german) + "\n")
-        archive.writestr("News-Commentary.de-en.en", "\n".join(english) + "\n")
+        archive.writestr("LICENSE", licence)
+        archive.writestr(f"News-Commentary.{pair}.{first}", "\n".join(german) + "\n")
+        archive.writestr(f"News-Commentary.{pair}.{second}", "\n".join(english) + "\n")
     return buffer.getvalue()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        known = self.path == "/OPUS-News-Commentary/v16/moses/de-en.txt.zip"
-        body = moses_zip() if known else b""
+        known = self.path.startswith("/OPUS-News-Commentary/v16/moses/")
+        known &= self.path.endswith(("/de-en.txt.zip", "/nl-de.txt.zip"))
+        body = moses_zip(pair=self.path.split("/")[-1][:5]) if known else b""
         self.send_response(200 if known else 404)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -80,6 +90,28 @@ def test_a_named_corpus_is_read_in_either_direction(cache: Path) -> None:
 
 
 @pytest.mark.usefixtures("server")
+def test_a_pair_of_languages_that_is_not_in_alphabetical_order(cache: Path) -> None:
+    swapped = list(zip(ENGLISH, GERMAN, strict=True))
+    assert pairs(opus("News-Commentary/v16", "de", "nl")) == swapped
+    [path] = (cache / "opus").glob("*.zip")
+    assert path.name == "News-Commentary-v16-de-nl.zip"
+
+
+def test_the_licence_is_the_first_paragraph(tmp_path: Path) -> None:
+    path = tmp_path / "de-en.txt.zip"
+    for written, read in (
+        (
+            "The same license\nas the original sources.\n",
+            "The same license as the original sources.",
+        ),
+        ("\n\nCC BY 4.0\n \nlong text", "CC BY 4.0"),
+        (" \n", "see its README"),
+    ):
+        path.write_bytes(moses_zip(licence=written))
+        assert open_corpus(opus(str(path))).licence == read
+
+
+@pytest.mark.usefixtures("server")
 def test_an_unknown_corpus_leaves_no_files(cache: Path) -> None:
     with pytest.raises(UserError, match="404"):
         pairs(opus("News-Commentary/v99"))
@@ -108,7 +140,8 @@ def test_a_zip_file_on_disk_is_read(tmp_path: Path) -> None:
 
 PROGRAM = """#!{python}
 import sys
-if sys.argv[1:] != ["echo", "Statmt-europarl-10-deu-eng"]:
+known = ("Statmt-europarl-10-deu-eng", "New-text-1-deu_AT-eng_GB")
+if sys.argv[1] != "echo" or sys.argv[2] not in known:
     print("no such dataset", file=sys.stderr)
     sys.exit(3)
 print("Guten Tag.\\tGood day.")
@@ -135,12 +168,14 @@ def mtdata(name: str, source: str = "en", target: str = "de") -> DataConfig:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no #!")
 def test_mtdata_is_called_once_per_corpus(program: Path, cache: Path) -> None:
     assert pairs(mtdata("Statmt-europarl-10-deu-eng")) == [("Good day.", "Guten Tag.")]
+    assert pairs(mtdata("New-text-1-deu_AT-eng_GB")) == [("Good day.", "Guten Tag.")]
     program.unlink()
     assert pairs(mtdata("Statmt-europarl-10-deu-eng", "de", "en")) == [("Guten Tag.", "Good day.")]
     with pytest.raises(UserError, match="contains deu → eng, not eng → fra"):
         pairs(mtdata("Statmt-europarl-10-deu-eng", "en", "fr"))
-    assert [path.name for path in (cache / "mtdata").iterdir()] == [
-        "Statmt-europarl-10-deu-eng.tsv"
+    assert sorted(path.name for path in (cache / "mtdata").iterdir()) == [
+        "New-text-1-deu_AT-eng_GB.tsv",
+        "Statmt-europarl-10-deu-eng.tsv",
     ]
 
 

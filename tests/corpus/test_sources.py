@@ -168,9 +168,10 @@ def test_tatoeba_is_downloaded_for_either_direction(
 ) -> None:
     opened("tatoeba")
     opened("tatoeba", source_language="fr", target_language="en")
+    opened("tatoeba", target_language="zh")  # Mandarin
     assert [asked[:2] for asked in downloads] == [
         (TATOEBA_URL + f"{code}-eng.zip", tmp_path / "cache" / "tatoeba" / f"{code}-eng.zip")
-        for code in ("deu", "fra")
+        for code in ("deu", "fra", "cmn")
     ]
     assert "deu → fra" in refusal("tatoeba", source_language="de", target_language="fr")
     assert "deu → deu" in refusal("tatoeba", source_language="de", target_language="de")

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import socket
 import tarfile
 from pathlib import Path
 
@@ -67,6 +68,30 @@ def test_a_damaged_download_is_deleted(toy: PlainTextDataset, tmp_path: Path) ->
     assert "checksum mismatch" in refusal("toy/2018")
     server.write_bytes(whole)
     assert len(read_test_set("toy/2018", EN_DE)) == 2
+
+
+def test_other_test_sets_survive_a_failed_download(toy: PlainTextDataset, tmp_path: Path) -> None:
+    """The folder of wmt14/full is in that of wmt14, and the text of other pairs is beside it."""
+    read_test_set("toy/2018", EN_DE)
+    others = [tmp_path / "cache/toy/full/wmt.en", tmp_path / "cache/toy/toy_2018.cs-de.src"]
+    others[0].parent.mkdir()
+    for other in others:
+        other.write_text("Go.\n")
+    refusal("toy/2018", ("en", "fr"))
+    assert all(other.exists() for other in others)
+    assert len(read_test_set("toy/2018", EN_DE)) == 2
+    assert not list((tmp_path / "cache/toy").glob("*.en-fr.*"))
+
+
+def test_a_silent_server_is_abandoned(
+    toy: PlainTextDataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.corpus.test_sets.TIMEOUT", 0.1)
+    monkeypatch.setenv("NO_PROXY", "*")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        toy.data = [f"http://127.0.0.1:{server.getsockname()[1]}/toy.tgz"]
+        assert "timed out" in refusal("toy/2018")
+    assert socket.getdefaulttimeout() is None
 
 
 def test_other_names_and_directions_are_refused(toy: PlainTextDataset) -> None:
