@@ -36,6 +36,7 @@ TITLES: dict[AttentionKind, str] = {
 CUT = "(cut)"
 MOST_PIECES = 40  # more would be illegible
 MOST_PANELS = 160
+LONGEST_LABEL, LONGEST_WORD = 24, 60  # characters, of a piece and in the title
 CLEAREST = 4  # number of heads in the picture of the clearest ones
 
 
@@ -192,7 +193,9 @@ def draw_attention(attention: Attention, which: AttentionPicture, path: Path) ->
 
 
 def _title(attention: Attention) -> str:
-    return f"{attention.source}  →  {attention.translation}"
+    sides = (attention.source, attention.translation)
+    words = [[_shortened(word, LONGEST_WORD) for word in side.split()] for side in sides]
+    return "  →  ".join(map(" ".join, words))
 
 
 def _draw_heads(found: AttentionMap, title: str, path: Path) -> None:
@@ -277,10 +280,14 @@ def readable(piece: str) -> str:
     """Return the label of a piece.
 
     A middle dot marks the start of a word, as it looks the same when rotated. Punctuation is put in
-    quotation marks, as it would be hard to see.
+    quotation marks, as it would be hard to see. Very long words are shortened.
     """
-    shown = piece.replace("▁", "·")
+    shown = _shortened(piece.replace("▁", "·"), LONGEST_LABEL)
     return shown if any(map(str.isalnum, shown)) else f"“{shown}”"
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _draw_average(attention: Attention, path: Path) -> None:
@@ -305,7 +312,9 @@ def _panel_size(found: AttentionMap) -> tuple[float, float]:
                 f"{len(side)} pieces are too many for a picture (at most {MOST_PIECES}); give a "
                 "shorter sentence, or take the numbers: --json"
             )
-    left, below = (0.085 * max(map(len, side)) for side in (found.queries, found.keys))
+    left, below = (
+        0.085 * max(len(readable(piece)) for piece in side) for side in (found.queries, found.keys)
+    )
     return left + 1.0 + 0.22 * len(found.keys), below + 0.9 + 0.22 * len(found.queries)
 
 

@@ -213,6 +213,19 @@ def test_dollars_and_other_special_characters_are_drawn_literally(tmp_path: Path
     assert set(map(readable, pieces)) <= set(texts(tmp_path / "a.svg"))
 
 
+@pytest.mark.filterwarnings("error")
+def test_very_long_words_are_shortened(tmp_path: Path) -> None:
+    word = "x" * 3000
+    weights = np.ones((1, 1, 2, 1), np.float32)
+    found = Attention(word, word, {"cross": AttentionMap("cross", ["a", word], [word], weights)})
+    for which in ("clearest", "lines", "average", "cross"):
+        draw_attention(found, which, tmp_path / "a.svg")  # type: ignore[arg-type]
+        [size] = re.findall(r'width="([\d.]+)pt"', (tmp_path / "a.svg").read_text())
+        assert float(size) < 1000
+        assert "x" * 23 + "…" in texts(tmp_path / "a.svg")
+        assert max(map(len, texts(tmp_path / "a.svg"))) < 300
+
+
 def test_illegibly_large_pictures_are_refused(tmp_path: Path) -> None:
     def attention(pieces: int, heads: int) -> Attention:
         weights = np.zeros((1, heads, 1, pieces), np.float32)
