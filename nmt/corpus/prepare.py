@@ -327,6 +327,7 @@ def _plan_splits(
         keys = cleaned.source_keys
         reserved = np.concatenate([_NO_KEYS, *(_source_keys(data, p) for p in given.values())])
     parts = _assign(keys, kept, wanted, reserved, _held_out_pairs(corpora, cleaned.sizes))
+    _warn_if_few_are_left(parts)
     dropped["in another split"] += int((kept & (parts == Part.DROPPED)).sum())
     if held_out_before:
         shared = (
@@ -339,6 +340,15 @@ def _plan_splits(
         parts[spared] = Part.DROPPED
     counted = Counter({reason: count for reason, count in dropped.items() if count})
     return _Plan(cleaned.sizes, parts, cleaned.source_keys, cleaned.target_keys, counted)
+
+
+def _warn_if_few_are_left(parts: NDArray[np.uint8]) -> None:
+    held_out, training = int((parts > Part.TRAIN).sum()), int((parts == Part.TRAIN).sum())
+    if 2 * held_out > training:
+        _LOG.warning(
+            f"{held_out:,} of {held_out + training:,} pairs are held out; to train on more, lower "
+            "data.validation_size and data.test_size"
+        )
 
 
 def _held_out_pairs(corpora: list[Corpus], sizes: list[int]) -> NDArray[np.bool_]:

@@ -293,6 +293,17 @@ def test_lines_of_several_sentences_are_counted(make_config: Make, tmp_path: Pat
     assert report["several_sentences"] == pytest.approx(0.25, abs=0.1)
 
 
+def test_holding_out_many_pairs_of_a_small_corpus_gives_a_warning(
+    make_config: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    prepare(make_config(), tmp_path / "few")
+    assert caplog.messages == []
+    report = prepare(make_config(data={"test_size": 180}), tmp_path / "many").report["pairs"]
+    share = f"{200:,} of {200 + report['train']:,} pairs are held out"
+    advice = "to train on more, lower data.validation_size and data.test_size"
+    assert caplog.messages == [f"{share}; {advice}"]
+
+
 def test_duplicates_may_be_kept(make_config: Make, tmp_path: Path) -> None:
     path = write_tsv(tmp_path / "twice.tsv", sentence_pairs() * 2)
     config = make_config(data={"path": str(path), "drop_duplicates": False})
