@@ -41,7 +41,7 @@ def _facts() -> Iterator[tuple[str, str]]:
     yield "memory", _memory()
     free = shutil.disk_usage(Path()).free
     yield "disk", f"{free / 1e9:.1f} GB free in {Path().resolve()}"
-    yield "cache", str(platformdirs.user_cache_path("nmt"))
+    yield "cache", _size(platformdirs.user_cache_path("nmt"))
     for package in PACKAGES:
         yield package, _version(package)
     for package, extra in EXTRAS.items():
@@ -77,6 +77,12 @@ def _devices() -> str:
 
 
 def _memory() -> str:
-    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
-        return "unknown on this system"
-    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.1f} GB"
+    import psutil
+
+    memory = psutil.virtual_memory()
+    return f"{memory.total / 1e9:.1f} GB, {memory.available / 1e9:.1f} GB available"
+
+
+def _size(folder: Path) -> str:
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return f"{size / 1e9:.1f} GB in {folder}"

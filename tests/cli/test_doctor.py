@@ -23,6 +23,8 @@ def test_doctor_prints_one_page(monkeypatch: pytest.MonkeyPatch) -> None:
     assert torch.__version__.startswith(facts["torch"].partition("+")[0])
     assert facts["matplotlib"] == "missing: pip install 'nmt-trainer[plot]'"
     assert "cpu" in facts["devices"]
+    assert facts["memory"].endswith("GB available")
+    assert " GB in " in facts["cache"]
     assert "trains in" in facts["instructions"]
     assert len(facts) < 30
 
