@@ -15,8 +15,14 @@ from nmt.errors import install_extra
 
 PACKAGES = ("torch", "ctranslate2", "numpy", "sentencepiece", "sacrebleu", "safetensors", "typer",
             "pydantic")  # fmt: skip
-EXTRAS = {"matplotlib": "plot", "tensorboard": "tensorboard", "starlette": "serve",
-          "datasets": "hub", "ftfy": "filters"}  # fmt: skip
+# A package of each extra: its name, and what needs it.
+EXTRAS = {
+    "matplotlib": ("plot", "nmt plot"),
+    "tensorboard": ("tensorboard", "training.tensorboard"),
+    "starlette": ("serve", "nmt serve"),
+    "datasets": ("hub", "the Hugging Face Hub and tables"),
+    "ftfy": ("filters", "data.drop_mojibake and data.check_languages"),
+}
 
 
 def doctor() -> None:
@@ -44,9 +50,9 @@ def _facts() -> Iterator[tuple[str, str]]:
     yield "cache", _size(platformdirs.user_cache_path("nmt"))
     for package in PACKAGES:
         yield package, _version(package)
-    for package, extra in EXTRAS.items():
-        found = find_spec(package) is not None
-        yield package, _version(package) if found else f"missing: {install_extra(extra)}"
+    for package, (extra, purpose) in EXTRAS.items():
+        missing = f"missing, for {purpose}: {install_extra(extra)}"
+        yield package, _version(package) if find_spec(package) else missing
 
 
 def _version(package: str) -> str:
