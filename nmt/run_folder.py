@@ -368,7 +368,9 @@ def open_run(path: Path | str) -> RunFolder:
     if not (path / "config.yaml").is_file():
         broken = path.is_symlink() and not path.exists()
         reason = "a broken link" if broken else "not a run folder (it has no config.yaml)"
-        raise UserError(f"{path}: {reason}; nmt runs lists the runs in ./{RUNS}")
+        known = (RUNS / path / "config.yaml").is_file()
+        remedy = f"did you mean {RUNS / path}?" if known else f"nmt runs lists the runs in ./{RUNS}"
+        raise UserError(f"{path}: {reason}; {remedy}")
     _read_header(path)
     return RunFolder(path)
 
