@@ -123,3 +123,8 @@ def test_rm_refuses_a_run_in_training(run: Path) -> None:
         done = runner.invoke(app, ["rm", "--yes", "runs/first"])
     assert "another process is training here" in str(done.exception)
     assert (run / "best.safetensors").exists()
+
+
+def test_a_name_without_its_folder_is_answered_with_the_path(run: Path) -> None:
+    done = runner.invoke(app, ["show", run.name])
+    assert str(done.exception).endswith("; did you mean runs/first?")
