@@ -1,5 +1,6 @@
 """The prompt of `nmt translate`: sentences in, translations out, and a few commands."""
 
+import io
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from nmt.cli.writing import format_translations, warn
-from nmt.errors import UserError
+from nmt.errors import UserError, require_utf8
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translator
@@ -54,6 +55,8 @@ def typed_lines() -> Iterator[str]:
 
     folder = platformdirs.user_state_path("nmt")
     if not sys.stderr.isatty():  # no editing without a visible prompt
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(errors="surrogateescape")  # for `require_utf8`
         yield from (line.rstrip("\n") for line in sys.stdin)
         return
     history: History
@@ -79,6 +82,7 @@ class _Conversation:
         self.last = ""
 
     def answer(self, line: str) -> None:
+        require_utf8(line)
         if not line.startswith(":"):
             self.last = self.prefix + line if line.strip() else self.last
             found = iter(self.translator.n_best([self.prefix + line], self.n_best or 1))

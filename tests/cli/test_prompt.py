@@ -1,5 +1,6 @@
 """The prompt: sentences and commands that a user types."""
 
+import io
 import shutil
 import sys
 from pathlib import Path
@@ -81,6 +82,20 @@ def test_attention_of_the_last_sentence_is_drawn(
     converse(translator, run, None, lines=[":attention", SENTENCE, ":attention"])
     assert "translate a sentence first" in capsys.readouterr().err
     assert (run.path / "pictures" / "attention-clearest.png").stat().st_size > 5000
+
+
+def test_a_typed_sentence_that_is_not_utf8_is_reported_and_the_prompt_continues(
+    translator: Translator,
+    run: RunFolder,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    typed = io.BytesIO(b"\xff\xfe\n" + SENTENCE.encode() + b"\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(typed, "utf-8", errors="strict"))
+    converse(translator, run, None)
+    shown = capsys.readouterr()
+    assert "the sentence is not UTF-8; check the terminal's encoding" in shown.err
+    assert shown.out == f"{TRANSLATION}\n"
 
 
 def test_the_prompt_supports_editing_and_a_history(
