@@ -721,7 +721,7 @@ class DecodingConfig(Section):
     )
     top_p: float = Field(
         1.0,
-        gt=0,
+        ge=1e-6,
         le=1,
         description="sample from the smallest set of pieces with at least this total probability",
     )

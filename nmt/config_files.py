@@ -217,6 +217,7 @@ def with_schema(text: str) -> str:
 
 def commented_config(name: str) -> str:
     """Return a configuration file with a comment above each field that describes it."""
+    load_config(name)  # raises an error if it is none
     lines = []
     section = ""
     text = find_config(name).read_text(encoding="utf-8")

@@ -350,6 +350,8 @@ def delete_run(run: RunFolder) -> None:
     """Delete a run, unless a process is training in it."""
     if run.path.is_symlink():
         raise UserError(f"{run.path}: is a link; delete {run.path.resolve()} instead")
+    if Path.cwd().is_relative_to(run.path.resolve()):  # an empty argument means this folder, too
+        raise UserError(f"{run.path}: contains the current folder; change to another one first")
     with run.held():
         (run.path / "config.yaml").unlink()  # first: after an error, the rest is not a run
         shutil.rmtree(run.path)

@@ -459,6 +459,12 @@ def test_a_sentence_that_is_not_utf8_is_refused(trained_run: RunFolder) -> None:
         )
 
 
+def test_a_name_that_is_not_utf8_is_refused(trained_run: RunFolder) -> None:
+    pytest.importorskip("huggingface_hub")
+    message = "an argument is not UTF-8; check the terminal's encoding"
+    assert_refused("push", trained_run.path, os.fsdecode(b"\xff\xfe"), message=message)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -466,6 +472,7 @@ def test_a_sentence_that_is_not_utf8_is_refused(trained_run: RunFolder) -> None:
         (["--run", "{run}", "--input", "missing.txt"], "missing.txt: cannot be read"),
         (["--run", "{run}", "x", "--set", "model.heads=2"], "only fields of decoding can be set"),
         (["--run", "{run}", "x", "--set", "decoding.beam=2"], "did you mean beam_size?"),
+        (["--run", "{run}", "x", "--set", "decoding.top_p=1e-300"], "greater than or equal to"),
         (["--run", "{run}", "x", "--weights", "averaged"], "averaged.safetensors: no such weights"),
         (["--run", "{run}", "x", "--weights", "mean"], "average them with nmt average "),
         (["--run", "{run}", "x", "--output", "no/such/folder/out.txt"], "no/such/folder"),

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from nmt.cli.app import app
 from nmt.config import Config
 from nmt.config_files import SCHEMA_LINE, describe_fields, load_config, shipped_configs
+from nmt.errors import UserError
 from nmt.shipped import SHIPPED_CONFIGS
 
 runner = CliRunner()
@@ -76,6 +77,15 @@ def test_a_new_configuration_equals_the_shipped_one_plus_comments(
     assert load_config(tmp_path / "mine.yaml") == load_config(path)
     assert printed.count("#") > path.read_text(encoding="utf-8").count("#")
     assert printed.splitlines()[1].startswith("# nmt train --config mine.yaml")
+
+
+@pytest.mark.parametrize("content", [b"\xff", b"no configuration", b"training: {epochs: 0}"])
+def test_config_new_refuses_another_file(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "other.yaml"
+    path.write_bytes(content)
+    done = runner.invoke(app, ["config", "new", str(path)])
+    assert isinstance(done.exception, UserError)
+    assert str(done.exception).startswith(f"{path}: ")
 
 
 def test_config_new_needs_either_a_configuration_or_a_corpus() -> None:
