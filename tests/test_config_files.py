@@ -85,6 +85,15 @@ def test_numbers_out_of_bounds_are_refused(path: Path, override: str, wanted: st
     assert f" is invalid, it should be {wanted}" in refusal(path, "", override)
 
 
+@pytest.mark.parametrize(
+    ("override", "wanted"), [("tokenizer.run=3", "a path ("), ("data.subset=3", "text (")]
+)
+def test_values_of_another_type_are_refused_in_plain_words(
+    path: Path, override: str, wanted: str
+) -> None:
+    assert f": 3 is invalid, it should be {wanted}" in refusal(path, "", override)
+
+
 @pytest.mark.parametrize("value", ["!!map [a]", "!!set [a]", '"\\UFFFFFFFF"', "9" * 6000])
 def test_values_that_break_the_yaml_library_are_refused(path: Path, value: str) -> None:
     message = refusal(path, "", f"training.epochs={value}")
