@@ -119,8 +119,11 @@ def load_checkpoint(
 class _DamagedError(UserError):
     """The checkpoint is missing or cannot be read; cause: without the remedy."""
 
-    def __init__(self, cause: str, remedy: str):
-        super().__init__(f"{cause}; {remedy}")
+    def __init__(self, cause: str):
+        super().__init__(
+            f"{cause}; the run's weights can still be used to translate; train again with another "
+            "--run"
+        )
         self.cause = cause
 
 
@@ -159,19 +162,14 @@ def _load(
     except UserError:
         raise
     except FileNotFoundError:
-        raise _DamagedError(
-            f"{path}: no checkpoint to resume from",
-            "the run's weights can still be used to translate; train again with another --run",
-        ) from None
+        raise _DamagedError(f"{path}: no checkpoint to resume from") from None
     except Exception as error:  # torch.load raises many types of errors for damaged files
         reason = one_line(error)[:200]
         if isinstance(
             error, pickle.UnpicklingError
         ):  # PyTorch's message suggests trusting the file
             reason = "it holds more than tensors and numbers"
-        raise _DamagedError(
-            f"{path}: checkpoint cannot be read: {reason}", "train again with another --run"
-        ) from None
+        raise _DamagedError(f"{path}: checkpoint cannot be read: {reason}") from None
 
 
 def _verify_checksums(path: Path) -> None:

@@ -195,6 +195,7 @@ def test_two_damaged_checkpoints_are_refused_in_one_line(
     with pytest.raises(UserError, match="checkpoint cannot be read") as caught:
         train(config, Path("run"), resume=True)
     assert "\n" not in str(caught.value)
+    assert "the run's weights can still be used to translate" in str(caught.value)
 
 
 def test_optimizer_settings_come_from_the_configuration_not_the_checkpoint(
