@@ -683,6 +683,14 @@ def test_matrix_products_use_the_configured_precision(
         assert seen == {getattr(torch, precision)}
 
 
+@pytest.mark.parametrize(("precision", "scaled"), [("float16", True), ("bfloat16", False)])
+def test_the_loss_is_scaled_for_float16_only(
+    toy_config: MakeConfig, precision: str, scaled: bool
+) -> None:
+    trainer = make_trainer(toy_config(training={"precision": precision}))
+    assert (float(trainer.state.loss_scale.divisor(1)) < 1) == scaled
+
+
 def test_unused_memory_is_returned_periodically(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
