@@ -15,6 +15,7 @@ from nmt.device import autocast
 from nmt.errors import UserError
 from nmt.metrics import corpus_bleu
 from nmt.model.transformer import Transformer
+from nmt.ops.memory import return_memory
 from nmt.run_folder import Sample
 from nmt.training.batches import batches_of
 from nmt.training.distributed import Worker
@@ -60,6 +61,8 @@ class Validator:
         """Return loss and accuracy under teacher forcing, and BLEU of greedy translations."""
         loss, correct, tokens = self._score(model)
         translations = self._translate(model)
+        if self._worker.device.type == "cpu":
+            return_memory()  # or the next updates would add to it
         return {
             "loss": loss / tokens,
             "perplexity": math.exp(min(loss / tokens, 100)),

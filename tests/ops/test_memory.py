@@ -49,7 +49,7 @@ def test_kernel_caches_are_small_unless_the_environment_sets_their_size(
 ) -> None:
     monkeypatch.setattr(os, "environ", {"LRU_CACHE_CAPACITY": "7"})
     bound_kernels()
-    assert os.environ == {"LRU_CACHE_CAPACITY": "7", "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "256"}
+    assert os.environ == {"LRU_CACHE_CAPACITY": "7", "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64"}
 
 
 KERNELS = """

@@ -683,19 +683,6 @@ def test_matrix_products_use_the_configured_precision(
         assert seen == {getattr(torch, precision)}
 
 
-def test_the_average_includes_every_update(toy_config: MakeConfig) -> None:
-    state = make_trainer(toy_config(training={"average_decay": 0.25})).state
-    expected = [weight.detach().clone() for weight in state.model.parameters()]
-    batch = Batch.from_ids([[5, 6, 3]], [[7, 8]])
-    for update in (1, 2, 3):
-        state.update([batch])
-        decay = min(0.25, (1 + update) / (10 + update))
-        for mean, weight in zip(expected, state.model.parameters(), strict=True):
-            mean.mul_(decay).add_(weight.detach(), alpha=1 - decay)
-    assert state.average
-    torch.testing.assert_close(state.average.average, expected)
-
-
 @pytest.mark.parametrize(("precision", "scaled"), [("float16", True), ("bfloat16", False)])
 def test_the_loss_is_scaled_for_float16_only(
     toy_config: MakeConfig, precision: str, scaled: bool

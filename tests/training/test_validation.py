@@ -57,3 +57,17 @@ def test_validation_is_greedy_even_if_decoding_samples(
         model = Transformer(config.model, prepared.tokenizers.source.size, size).eval()
         found.append(Validator(config, prepared, Worker(torch.device("cpu")))._translate(model))
     assert found[0] == found[1]
+
+
+def test_validation_returns_its_memory_to_the_system(
+    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = toy_config()
+    prepared = prepare(config)
+    tokenizers = prepared.tokenizers
+    model = Transformer(config.model, tokenizers.source.size, tokenizers.target.size)
+    returned = []
+    monkeypatch.setattr("nmt.training.validation.return_memory", lambda: returned.append(True))
+    Validator(config, prepared, Worker(torch.device("cpu"))).measure(model)
+    assert returned == [True]
