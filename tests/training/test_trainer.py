@@ -429,6 +429,22 @@ def test_training_stops_when_validations_stop_improving(toy_config: MakeConfig) 
     assert [line["update"] for line in RunFolder(Path("run")).read_metrics()] == [1, 2, 3, 4]
 
 
+def test_a_better_validation_resets_patience(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Losses fall in the third validation, so that only the last two are worse in a row."""
+    losses = iter([2.0, 3.0, 1.0, 2.0, 2.0, 0.0])
+    honest = Validator.measure
+
+    def measure(self: Validator, model: Transformer) -> dict[str, object]:
+        return honest(self, model) | {"loss": next(losses)}
+
+    monkeypatch.setattr(Validator, "measure", measure)
+    settings = {"best": "loss", "validate_updates": 1, "patience": 2, "max_updates": 6}
+    make_trainer(toy_config(training=settings)).run()
+    assert list(losses) == [0.0]
+
+
 def test_training_stops_after_max_minutes(toy_config: MakeConfig) -> None:
     train(toy_config(training={"epochs": 1000, "max_minutes": 0.01}), Path("run"))
     assert RunFolder(Path("run")).read_metrics()[-1]["epoch"] < 1000
