@@ -59,10 +59,10 @@ class Validator:
 
     def measure(self, model: Transformer) -> Measures:
         """Return loss and accuracy under teacher forcing, and BLEU of greedy translations."""
+        self._return_memory()
         loss, correct, tokens = self._score(model)
         translations = self._translate(model)
-        if self._worker.device.type == "cpu":
-            return_memory()  # or the next updates would add to it
+        self._return_memory()
         return {
             "loss": loss / tokens,
             "perplexity": math.exp(min(loss / tokens, 100)),
@@ -70,6 +70,11 @@ class Validator:
             "bleu": corpus_bleu(translations, [e.reference for e in self.examples]),
             "samples": self._samples(translations),
         }
+
+    def _return_memory(self) -> None:
+        """Return unused memory, so that updates and validations do not add up to the peak."""
+        if self._worker.device.type == "cpu":
+            return_memory()
 
     def _score(self, model: Transformer) -> tuple[float, ...]:
         """Return loss, correct predictions and tokens, summed over all validation batches."""

@@ -59,7 +59,7 @@ def test_validation_is_greedy_even_if_decoding_samples(
     assert found[0] == found[1]
 
 
-def test_validation_returns_its_memory_to_the_system(
+def test_unused_memory_is_returned_before_and_after_a_validation(
     toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -67,7 +67,10 @@ def test_validation_returns_its_memory_to_the_system(
     prepared = prepare(config)
     tokenizers = prepared.tokenizers
     model = Transformer(config.model, tokenizers.source.size, tokenizers.target.size)
-    returned = []
-    monkeypatch.setattr("nmt.training.validation.return_memory", lambda: returned.append(True))
-    Validator(config, prepared, Worker(torch.device("cpu"))).measure(model)
-    assert returned == [True]
+    validator = Validator(config, prepared, Worker(torch.device("cpu")))
+    steps = []
+    monkeypatch.setattr("nmt.training.validation.return_memory", lambda: steps.append("return"))
+    translate = validator._translate
+    monkeypatch.setattr(validator, "_translate", lambda m: steps.append("work") or translate(m))
+    validator.measure(model)
+    assert steps == ["return", "work", "return"]
