@@ -128,7 +128,7 @@ def _install(environment: Path) -> str:
 
 
 def _uvx() -> list[str]:
-    """Return the command that runs Python with unbabel-comet in an environment of uv's."""
+    """Return the command that runs Python with unbabel-comet in an environment created by uv."""
     program = shutil.which("uvx")
     if program is None:
         raise UserError(

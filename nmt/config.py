@@ -249,8 +249,8 @@ class DataConfig(CorpusConfig):
         0.0,
         ge=0,
         le=1,
-        description="drop training pairs with a side whose share of letters among the characters, "
-        "without spaces, is below this, such as lists of numbers (0.5 is usual); 0: keep all",
+        description="drop training pairs with a side in which letters make up less than this share "
+        "of the characters other than spaces, such as lists of numbers (0.5 is usual); 0: keep all",
     )
     max_character_ratio: float | None = Field(
         None,
@@ -271,8 +271,8 @@ class DataConfig(CorpusConfig):
     )
     disjoint_splits: bool = Field(
         False,
-        description="no sentence, source or target, occurs in two splits, ignoring case and "
-        "punctuation; training pairs that share one with a split you provide are dropped",
+        description="ensure that no sentence, source or target, occurs in two splits, ignoring "
+        "case and punctuation; training pairs that share one with a split you provide are dropped",
     )
     carry_over: Literal["none", "names", "all"] = Field(
         "none",
@@ -360,7 +360,8 @@ class TokenizerConfig(Section):
         1,
         ge=1,
         le=MOST,
-        description="words that occur less often in training become <unk> (word level only)",
+        description="words that occur less often than this in training become <unk> "
+        "(word level only)",
     )
     byte_fallback: bool = Field(
         True, description="encode characters outside the vocabulary as bytes (subwords only)"

@@ -217,7 +217,7 @@ def with_schema(text: str) -> str:
 
 def commented_config(name: str) -> str:
     """Return a configuration file with a comment above each field that describes it."""
-    load_config(name)  # raises an error if it is none
+    load_config(name)  # raises an error unless it is a valid configuration
     lines = []
     section = ""
     text = find_config(name).read_text(encoding="utf-8")

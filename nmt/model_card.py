@@ -83,7 +83,8 @@ Scores of the {weights} weights on the {pairs["test"]:,} test pairs, computed by
 def _licence(run: RunFolder) -> dict[str, str]:
     """Return the field `license` if the Hub has a name for the one licence of all training text.
 
-    The Hub's `other` would need the text of the licence, so that other licences stay in the text.
+    The Hub's `other` would need the text of the licence, so other licences are named only in the
+    body of the card.
     """
     if run.config.training.initial_weights is not None:
         return {}  # trained on text that the report does not list

@@ -196,7 +196,7 @@ class RunFolder:
         return self.path / f"{which}.safetensors"
 
     def validated(self) -> list[Path]:
-        """Return the kept weights of validations, the last one last."""
+        """Return the weights kept from validations, oldest first."""
         found = (self.path / "validated").glob("[0-9]*.safetensors")
         return sorted(found, key=lambda path: int(path.stem))
 
@@ -353,7 +353,8 @@ def delete_run(run: RunFolder) -> None:
     if Path.cwd().is_relative_to(run.path.resolve()):  # an empty argument means this folder, too
         raise UserError(f"{run.path}: contains the current folder; change to another one first")
     with run.held():
-        (run.path / "config.yaml").unlink()  # first: after an error, the rest is not a run
+        # First, so that whatever a failed deletion leaves is not taken for a run.
+        (run.path / "config.yaml").unlink()
         shutil.rmtree(run.path)
 
 

@@ -122,6 +122,6 @@ def augment(
     for what, count in counts.items():
         typer.echo(f"{what:16} {count:,}")
     if not counts["kept"]:
-        warn(f"{output}: no translation was kept; use a better run, or drop fewer")
+        warn(f"{output}: no translation was kept; use a better run, or lower the limits")
         return
     typer.echo(f"for data.corpora {{source: tsv, path: {output}, tag: synthetic, held_out: false}}")

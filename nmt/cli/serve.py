@@ -129,7 +129,7 @@ def serve(
     for each in runs:
         typer.echo(f"serving          {each.name}, {each.source} → {each.target}", err=True)
     if find_spec("torch") is None:
-        warn("without PyTorch: no attention, no beam, and tags in HTML stay with whole sentences")
+        warn("without PyTorch: no attention, no beam, and HTML tags apply to whole sentences")
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"open             http://{shown}:{listener.getsockname()[1]}", err=True)
     make_server(make_app(service), limits.seconds).run(sockets=[listener])

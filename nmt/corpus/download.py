@@ -106,7 +106,7 @@ def _claim(destination: Path) -> Iterator[Path]:
 
 
 class NotThereError(UserError):
-    """The server has no such file, or does not give it out."""
+    """The server has no such file, or refuses access to it."""
 
 
 class _CutOffError(Exception):
@@ -273,7 +273,8 @@ def _usable(response: requests.Response, start: int) -> bool:
 def _is_packed(response: requests.Response) -> bool:
     """Return whether the body is compressed for the transfer only."""
     if _packing(response.url) == ".gz":
-        return False  # some servers say so of the file's own compression, which is kept
+        # Some servers declare the file's own compression, which is kept.
+        return False
     return response.headers.get("Content-Encoding", "identity") != "identity"
 
 

@@ -45,7 +45,7 @@ class SegmentationSampler:
         ]
         self._fixed = {i for i, fixed in enumerate(special) if fixed}
         self._ids = {p: i for i, p in enumerate(self._pieces) if i not in self._fixed}
-        # Merge order. Ids may not give it: `put_target_first` moves source-only pieces to the end.
+        # Merge order; ids may differ: `put_target_first` moves source-only pieces to the end.
         self._ranks = {p: -self._processor.get_score(i) for p, i in self._ids.items()}
         # A word ends after a piece with the mark, or before one.
         self._mark_after = int(tokenizer.marks_end)

@@ -7,7 +7,7 @@ _WORTH_A_BATCH = 1000  # tokens; with fewer, splitting a batch gains nothing
 
 
 def share_out(tokens: Sequence[int], limit: int, workers: int = 1) -> list[list[int]]:
-    """Group sentences into batches of similar cost, equally many for each worker.
+    """Group sentences into batches of similar cost, the same number for each worker.
 
     tokens: of each sentence, times its hypotheses; limit: maximum padded tokens of a batch;
     workers: number of batches searched in parallel → the sentence indices of each batch, longest

@@ -106,7 +106,7 @@ def _best_candidates(
 def _best_unfinished(
     sums: Tensor, rows: Tensor, tokens: Tensor, beam_size: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the best candidates that do not end, filled up with candidates of -∞."""
+    """Return the best candidates that do not end, padded with candidates of -∞."""
     unfinished = sums.masked_fill(tokens == EOS, _DEAD)
     best, order = unfinished.topk(min(beam_size, sums.shape[1]), dim=1)
     return best, rows.gather(1, order), tokens.gather(1, order)

@@ -67,7 +67,7 @@ class Datastore:
         """Find the nearest keys, approximately: a few may be missed.
 
         queries: (rows, d_model) → squared distances and tokens, (rows, count) each, nearest first,
-        filled up with infinite distances
+        padded with infinite distances
         """
         if queries.device.type == "cuda":
             return self._nearest_of_all(queries, count)

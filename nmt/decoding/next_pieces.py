@@ -13,7 +13,7 @@ def best_pieces(logits: Tensor, count: int, no_end: Tensor | None = None) -> tup
     """Return the `count` best pieces of each row and their log-probabilities, best first.
 
     logits: (rows, target_size); no_end: (rows,) boolean, rows that may not end with <eos>, or
-    None. <pad> and <sos> are never returned. → (rows, count) log-probabilities, filled up with
+    None. <pad> and <sos> are never returned. → (rows, count) log-probabilities, padded with
     -inf, and (rows, count) pieces
     """
     log_probabilities = logits.float().log_softmax(-1)

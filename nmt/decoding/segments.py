@@ -66,7 +66,7 @@ class Segmenter:
     # ------------------------------------------------------------------------------ before a search
 
     def sentences(self, line: str) -> CutText:
-        """Cut a line into what is translated apart, each part with the line's tag."""
+        """Cut a line into parts to translate separately, each with the line's tag."""
         prefix, text = split_prefix(line)
         found = cut(text, self._language, self._single)
         return CutText([prefix + sentence for sentence in found.sentences], found.gaps)

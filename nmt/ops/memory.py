@@ -11,8 +11,8 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # constants of malloc.h
 _LARGEST = 2**30, 2**25
 # oneDNN compiles a kernel for each shape of a bfloat16 product, and nearly every batch has new
 # shapes. By default, oneDNN and PyTorch cache 1,024 kernels each. Cached kernels also fragment the
-# memory: with 256 of them, updates of multi30k.yaml reached 2.0 GiB, with 64 1.5 GiB, and were as
-# fast; with 16, they were 5% slower.
+# memory: updates of multi30k.yaml reached 2.0 GiB with 256 of them, and 1.5 GiB with 64, at the
+# same speed; with 16, they were 5% slower.
 _KERNELS = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64", "LRU_CACHE_CAPACITY": "64"}
 
 

@@ -1,1 +1,1 @@
-"""Pictures and tables of what happened."""
+"""Plots and tables of runs and translations."""

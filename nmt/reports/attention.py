@@ -204,7 +204,7 @@ def _draw_heads(found: AttentionMap, title: str, path: Path) -> None:
     if layers * heads > MOST_PANELS:
         raise UserError(
             f"{layers} layers of {heads} heads do not fit into one picture; draw the clearest, "
-            "or take the numbers: --json"
+            "or print the numbers: --json"
         )
     width, height = _panel_size(found)
     with picture(path, heads * width + 1.2, layers * height + 0.8) as figure:
@@ -310,7 +310,7 @@ def _panel_size(found: AttentionMap) -> tuple[float, float]:
         if len(side) > MOST_PIECES:
             raise UserError(
                 f"{len(side)} pieces are too many for a picture (at most {MOST_PIECES}); give a "
-                "shorter sentence, or take the numbers: --json"
+                "shorter sentence, or print the numbers: --json"
             )
     left, below = (
         0.085 * max(len(readable(piece)) for piece in side) for side in (found.queries, found.keys)

@@ -1,4 +1,4 @@
-"""Recommends settings for the user's own corpus, from its size, sentence lengths and the time.
+"""Recommends settings for a corpus, from its size, its sentence lengths and the training time.
 
 More pairs allow a larger model, if there is time for several epochs. The fewer the epochs, the less
 dropout. docs/your-data.md has the measurements behind these rules.
@@ -60,7 +60,7 @@ _SIZES = (
 def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
     """Choose settings for tab-separated pairs, source first, and this training time.
 
-    device: what trains: cpu, cuda or mps
+    device: where to train: cpu, cuda or mps
     """
     words = [
         (len(source.split()), len(target.split()))
@@ -151,8 +151,8 @@ def _warnings(pairs: int, longest: int, epochs: float) -> list[str]:
     warnings = []
     if epochs < _FEWEST_EPOCHS:
         warnings.append(
-            f"the time suffices for about {_rounded(epochs)} epochs; a good translation needs "
-            f"{_FEWEST_EPOCHS} or more: give more --minutes"
+            f"there is time for only about {_rounded(epochs)} epochs; good translations need "
+            f"{_FEWEST_EPOCHS} or more: raise --minutes"
         )
     if longest <= _SHORT:
         warnings.append(
@@ -160,7 +160,7 @@ def _warnings(pairs: int, longest: int, epochs: float) -> list[str]:
             "longer sentences"
         )
     if pairs < 10_000:
-        warnings.append(f"{pairs:,} pairs are few; a model of everyday language needs 100,000")
+        warnings.append(f"only {pairs:,} pairs; a model of everyday language needs 100,000")
     return warnings
 
 

@@ -96,7 +96,7 @@ def _endpoint(service: Service, operation: Operation) -> Callable[[Request], Awa
             with anyio.fail_after(service.limits.seconds):
                 found = await operation.answer(service, request, body)
         except TimeoutError:
-            message = f"The answer takes longer than {service.limits.seconds:g} seconds"
+            message = f"The response takes longer than {service.limits.seconds:g} seconds"
             raise ApiError(503, message, {"Retry-After": "5"}) from None
         return found if isinstance(found, Response) else _json(encode(found))
 

@@ -59,7 +59,7 @@ def _describe(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     content = {kind: {"schema": _schema(operation.result, schemas, "serialization")}}
     if operation.streams:
         content["application/x-ndjson"] = {"schema": {"type": "string"}}
-    success = {"description": "the answer", "content": content}
+    success = {"description": "the response", "content": content}
     error = {"application/json": {"schema": _schema(Error, schemas, "serialization")}}
     responses: dict[str, Any] = {"200": success}
     for status, meaning in _STATUSES.items():

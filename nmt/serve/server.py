@@ -53,7 +53,7 @@ def bind(host: str, port: int) -> socket.socket:
     listener = socket.socket(family)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Connections inherit this. Without it, the kernel delays the end of an answer by 40 ms.
+        # Connections inherit this. Without it, the kernel delays the end of a response by 40 ms.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         listener.bind((host, port))
         listener.listen(_BACKLOG)  # early clients wait until the runs are loaded
@@ -69,7 +69,7 @@ def bind(host: str, port: int) -> socket.socket:
 def make_server(app: ASGIApp, seconds: float) -> uvicorn.Server:
     """Return a server of the application.
 
-    seconds: a client's time limit for sending a request, and for reading its answer
+    seconds: a client's time limit for sending a request, and for reading the response
     """
     config = uvicorn.Config(
         app,

@@ -71,7 +71,7 @@ def config_from(
 
 
 def _mixed(new: DataConfig, former: DataConfig, share: float) -> DataConfig:
-    """Return the new section with the corpora of both; no pairs of the former ones are held out."""
+    """Return `new` with the corpora of both sections; only its own provide held-out pairs."""
     parts = (
         *_weighted(new, 1 - share),
         *(part.model_copy(update={"held_out": False}) for part in _weighted(former, share)),

@@ -56,7 +56,7 @@ def test_too_little_time_gives_a_warning(tmp_path: Path) -> None:
     assert "# For 1 minutes of training on 2 processors, about 0.3 epochs" in (
         recommend(file, 1, "cpu").yaml
     )
-    assert any("give more --minutes" in warning for warning in recommend(file, 1, "cpu").warnings)
+    assert any("raise --minutes" in warning for warning in recommend(file, 1, "cpu").warnings)
     assert recommend(file, 1, "cuda").warnings == []
     assert "about 180 epochs" in recommend(file, 1_000, "cpu").yaml
 
@@ -64,7 +64,7 @@ def test_too_little_time_gives_a_warning(tmp_path: Path) -> None:
 def test_short_sentences_and_few_pairs_give_warnings(tmp_path: Path) -> None:
     short = recommend(corpus(tmp_path / "a.tsv", 200, 5), 30, "cpu").warnings
     assert any("the longest sentence has 5 words" in warning for warning in short)
-    assert any("200 pairs are few" in warning for warning in short)
+    assert any("only 200 pairs" in warning for warning in short)
     assert recommend(corpus(tmp_path / "b.tsv", 10_000, 6), 30, "cpu").warnings == []
 
 

@@ -24,7 +24,7 @@ export function drawLines(sides, weights, chosen, choose) {
   );
   return svg("svg", {
     width: right + width(sides.target) + 8, height, role: "img",
-    "aria-label": "Lines from each source word, left, to the words of the translation that it was read for, right",
+    "aria-label": "Lines from each source word, left, to the words of the translation that attend to it, right",
   },
     lines,
     sides.source.map((word, i) => svg("text", { x: left, y: y(i), "text-anchor": "end", class: i === strongest ? "chosen" : "" }, word.text)),

@@ -32,7 +32,7 @@ function operation(path, method, found) {
   const answer = Object.values(found.responses["200"].content)[0].schema;
   return h("section", { class: "card" }, h("h2", {}, h("code", {}, `${method.toUpperCase()} ${path}`)), h("p", {}, found.summary),
     content ? h("div", {}, h("h3", {}, `Body (${kinds.join(", ")})`), content[kinds[0]].schema.$ref ? h("p", {}, typeOf(content[kinds[0]].schema)) : fields(content[kinds[0]].schema)) : null,
-    h("h3", {}, "Answer"), h("p", {}, typeOf(answer)));
+    h("h3", {}, "Response"), h("p", {}, typeOf(answer)));
 }
 
 call("/openapi.json").then((found) => {

@@ -117,7 +117,7 @@ export function start(main, query) {
     which.value = state.chosen;
     options.replaceChildren(...sentence.translations.map((each) => h("li", {},
       h("span", { lang: selected()?.target }, each.text || "(empty)"), h("span", { class: "score" }, `score ${each.score.toFixed(3)}`),
-      each.complete ? null : h("span", { class: "score" }, "cut"), each.parts > 1 ? h("span", { class: "score" }, `${each.parts} parts`) : null)));
+      each.complete ? null : h("span", { class: "score" }, "truncated"), each.parts > 1 ? h("span", { class: "score" }, `${each.parts} parts`) : null)));
     const cross = sentence.attention?.cross;
     if (cross) {
       keepOptions(layer, ["average", ...cross.keys()]);
