@@ -12,7 +12,6 @@ from nmt.cli.options import (
     BeamOption,
     ConfigOption,
     DeviceOption,
-    RunOption,
     SetDecodingOption,
     SetOption,
     WeightsOption,
@@ -45,7 +44,15 @@ def _report_file(path: Path) -> None:
 @app.command()
 def attention(
     sentence: Annotated[str, typer.Argument(help="The sentence to translate.")],
-    run: RunOption = None,
+    run: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--run",
+            help="Run folder; default: the most recently trained run under ./runs that has the "
+            "weights.",
+            autocompletion=completing.runs,
+        ),
+    ] = None,
     kind: Annotated[
         AttentionPicture | None,
         typer.Option(

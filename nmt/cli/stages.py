@@ -455,7 +455,7 @@ def export(
 def average(
     run: RunArgument = None,
     last: Annotated[
-        int, typer.Option("--last", min=2, help="How many of the last validations.")
+        int, typer.Option("--last", min=2, help="Number of validations to average over.")
     ] = 5,
 ) -> None:
     """Average the weights of a run's last validations.
