@@ -20,7 +20,7 @@ run: $(READY)  ## prepare, train, translate and score on the built-in sample
 test: lint types  ## lint, types, tests
 	$(BIN)/pytest -n auto --dist worksteal
 
-test-slow: $(DEV)  ## the tests that take more than seconds
+test-slow: $(DEV)  ## the tests that take more than a few seconds
 	$(BIN)/pytest -m slow
 
 test-browser: $(DEV)  ## test the page of nmt serve in Chromium
@@ -42,7 +42,7 @@ docs: $(DEV)  ## update the values in docs/how-it-works.md and build the documen
 	$(BIN)/python scripts/how_it_works.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
-# Other interpreters than the oldest and newest on the PATH and in pyenv: make package PYTHONS="python3.12"
+# To use interpreters other than the oldest and newest on the PATH and in pyenv: make package PYTHONS="python3.12"
 package: $(DEV)  ## build wheel and sdist, and try both in empty environments outside the clone
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist
@@ -52,7 +52,7 @@ package: $(DEV)  ## build wheel and sdist, and try both in empty environments ou
 MULTI30K_FIELD = $(if $(MULTI30K),--set data.path=$(MULTI30K))
 PICKLE_FIELD = $(if $(PICKLE),--set data.path=$(PICKLE))
 
-# On a GPU, make bench DEVICE=cuda: what does not run there is measured on the CPU alone.
+# For a GPU: make bench DEVICE=cuda. Benchmarks that cannot use it run on the CPU.
 DEVICE ?= cpu
 
 bench: $(DEV)  ## measure speed against peers, in their own environment; about 20 minutes
@@ -67,10 +67,10 @@ bench: $(DEV)  ## measure speed against peers, in their own environment; about 2
 	$(BIN)/python scripts/bench/one_sentence.py --run runs/bench
 	$(BIN)/python scripts/bench/growth.py --output growth.svg
 
-gpu-check: $(READY)  ## check training and decoding on this machine's GPU, in minutes
+gpu-check: $(READY)  ## check training and decoding on this machine's GPU, in a few minutes
 	$(BIN)/python scripts/gpu_check.py
 
-clean:  ## remove what make has built (environment, caches), but no runs
+clean:  ## remove what make has built (environment, caches); runs are kept
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -85,7 +85,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PIP) -e '.[plot,serve]'
 	touch $(READY)
 
-# What only development of nmt needs: tests, types, documentation, and every extra.
+# Needed only to develop nmt: tests, types, documentation, and every extra.
 $(DEV): $(READY)
 	$(PIP) -e '.[dev,all]'
 	touch $(DEV)
