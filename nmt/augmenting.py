@@ -108,7 +108,7 @@ def augment(
     busy = f"{output}: another nmt augment is writing it; wait, or choose another --output"
     lock = output.with_name(f".{output.name}.lock")
     with locked(lock, busy, wait=False, delete=True), writing(output):
-        progress = _read_progress(record, digest)
+        progress = _read_progress(record, partial, digest)
         counts = Counter(progress.counts)
         lines = (" ".join(line.split()) for line in read_lines(source))
         total = sum(1 for _ in read_lines(source))
@@ -136,7 +136,8 @@ def augment(
     return counts
 
 
-def _read_progress(record: Path, digest: str) -> _Progress:
+def _read_progress(record: Path, partial: Path, digest: str) -> _Progress:
+    """Return how far `partial` has come; from the start if its content is not there any more."""
     progress = _Progress(digest, 0, 0, {})
     if record.exists():
         with suppress(ValidationError):  # damaged: start again
@@ -146,4 +147,5 @@ def _read_progress(record: Path, digest: str) -> _Progress:
             f"{record}: an unfinished output with other settings, weights or input; call nmt "
             "augment as before to continue, or delete this file to start again"
         )
-    return progress
+    size = partial.stat().st_size if partial.exists() else 0
+    return progress if size >= progress.bytes else _Progress(digest, 0, 0, {})

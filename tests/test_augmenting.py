@@ -131,6 +131,35 @@ def test_a_killed_process_continues_where_it_stopped(
     assert [line for call in calls[2:] for line in call] == LINES[40:] * 2
 
 
+@pytest.mark.parametrize("kept", [None, b"half"])
+def test_a_lost_partial_output_is_written_again(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch, kept: bytes | None
+) -> None:
+    """The record of progress remains, but not what it describes."""
+    how = Augmentation(translation_first=False)
+    whole = augment(translator, how, Path("mono.en"), Path("whole.tsv"), "")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", raising_for("pairs.tsv.partial"))
+        with pytest.raises(KeyboardInterrupt):
+            augment(translator, how, Path("mono.en"), Path("pairs.tsv"), "")
+    partial = Path("pairs.tsv.partial")
+    partial.write_bytes(kept) if kept else partial.unlink()
+    assert augment(translator, how, Path("mono.en"), Path("pairs.tsv"), "") == whole
+    assert Path("pairs.tsv").read_bytes() == Path("whole.tsv").read_bytes()
+
+
+def raising_for(name: str) -> Callable[[Path, Path], Path]:
+    """Return a Path.replace that is interrupted for one file."""
+    replace = Path.replace
+
+    def interrupted(self: Path, target: Path) -> Path:
+        if self.name == name:
+            raise KeyboardInterrupt
+        return replace(self, target)
+
+    return interrupted
+
+
 @pytest.mark.slow
 def test_killed_and_restarted_processes_write_the_same_output_as_one(
     trained_run: RunFolder,
