@@ -29,9 +29,12 @@ def read_test_set(name: str, languages: tuple[str, str]) -> list[Example]:
         with redirect_stderr(io.StringIO()), _timeout(TIMEOUT):
             sources = list(found.source(pair))
             references = [[text.strip() for text in texts] for texts in found.references(pair)]
-    except (Exception, SystemExit) as error:  # sacrebleu exits if a checksum is wrong
+    except BaseException as error:
         _delete_files(found, pair)
-        what = "checksum mismatch" if isinstance(error, SystemExit) else one_line(error)[:200]
+        mismatch = isinstance(error, SystemExit) and error.code == 1  # as sacrebleu exits
+        if not mismatch and not isinstance(error, Exception):
+            raise  # Ctrl-C, or SIGTERM
+        what = "checksum mismatch" if mismatch else one_line(error)[:200]
         raise UserError(
             f"test set {name}: cannot be downloaded from {found.data[0]} ({what}); check your "
             "network, or pass a local copy with --source and --reference"

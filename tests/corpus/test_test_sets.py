@@ -70,6 +70,24 @@ def test_a_damaged_download_is_deleted(toy: PlainTextDataset, tmp_path: Path) ->
     assert len(read_test_set("toy/2018", EN_DE)) == 2
 
 
+@pytest.mark.parametrize("stop", [KeyboardInterrupt(), SystemExit(143)])
+def test_an_interrupted_download_is_deleted(
+    toy: PlainTextDataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: BaseException
+) -> None:
+    def interrupted(_: str) -> None:
+        toy.maybe_download()
+        (tmp_path / "cache/toy/toy_2018.en-de.src").write_text("Go.\n")
+        raise stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(toy, "process_to_text", interrupted)
+        with pytest.raises(type(stop)) as caught:
+            read_test_set("toy/2018", EN_DE)
+        assert caught.value is stop
+    assert not (tmp_path / "cache" / "toy").exists()
+    assert len(read_test_set("toy/2018", EN_DE)) == 2
+
+
 def test_other_test_sets_survive_a_failed_download(toy: PlainTextDataset, tmp_path: Path) -> None:
     """The folder of wmt14/full is in that of wmt14, and the text of other pairs is beside it."""
     read_test_set("toy/2018", EN_DE)
