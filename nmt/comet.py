@@ -40,10 +40,12 @@ class Comet:
     """A COMET model in an environment with unbabel-comet.
 
     environment: folder of a virtual environment; None: `uvx` creates one, and downloads the package
-    the first time. Raises `UserError` without such an environment.
+    the first time. Raises `UserError` without such an environment, or checkpoint file.
     """
 
     def __init__(self, environment: Path | None = None, model: str = MODEL):
+        if model.endswith(".ckpt") and not Path(model).is_file():
+            raise UserError(f"--comet-model {model}: no such file; check the path")
         self.model = model
         self._python = [_interpreter(environment)] if environment else _uvx()
         run = subprocess.run(

@@ -118,6 +118,11 @@ def test_checkpoint_files_are_found_from_the_current_folder(
     assert score.model == "mine.ckpt"
 
 
+def test_a_missing_checkpoint_file_is_noticed_before_translating(environment: Path) -> None:
+    with pytest.raises(UserError, match=r"missing\.ckpt: no such file"):
+        Comet(environment, "missing.ckpt")
+
+
 def test_evaluate_prints_comet_with_model_and_version(
     trained_run: RunFolder, environment: Path
 ) -> None:
@@ -135,6 +140,15 @@ def test_an_environment_needs_the_metric(trained_run: RunFolder, tmp_path: Path)
     done = CliRunner().invoke(app, command)
     assert isinstance(done.exception, UserError)
     assert "need --metric comet" in str(done.exception)
+
+
+def test_other_mistakes_are_reported_before_comet_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("nmt.comet.Comet", None)
+    done = CliRunner().invoke(app, ["evaluate", "--run", "nowhere", "--metric", "comet"])
+    assert isinstance(done.exception, UserError)
+    assert "nowhere: not a run folder" in str(done.exception)
 
 
 def test_comet_is_a_column_of_the_table_of_test_sets(

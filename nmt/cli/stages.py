@@ -395,14 +395,14 @@ def evaluate(
         raise UserError("--source and --reference must be given together")
     if output:
         require_file(output)
-    comet = _open_comet(metric, comet_model, comet_env)
+    if test_set and (source or against or analyse or output):
+        raise UserError(
+            "--test-set cannot be combined with --source, --against, --analyse or --output"
+        )
     runs = find_runs(run, weights)
     options = weights, beam_size, device, set_, engine, compute_type
+    comet = _open_comet(metric, comet_model, comet_env)  # last: may take minutes
     if test_set:
-        if source or against or analyse or output:
-            raise UserError(
-                "--test-set cannot be combined with --source, --against, --analyse or --output"
-            )
         names = [name.strip() for name in ",".join(test_set).split(",") if name.strip()]
         _score_test_sets(names, runs, options, lowercase, tokenize, comet, json_)
         return
