@@ -87,10 +87,10 @@ def read_table(
     named by language codes, or by names such as `source` and `target`
     """
     for path in paths:
-        rows = _open(path)
+        rows, names = _open(path), columns
         try:
             for block in rows.iter(batch_size=_ROWS):
-                names = columns or _find_columns(block, languages, path)
+                names = names or _find_columns(block, languages, path)
                 for row in zip(*(_column(block, name, path) for name in names), strict=True):
                     source, target = (text if isinstance(text, str) else "" for text in row)
                     yield source, target
@@ -225,9 +225,9 @@ def _download_file(address: str, refresh: bool) -> Path:
     """Return the cached copy of hf://datasets/USER/NAME@COMMIT/FILE; a local path is kept."""
     import huggingface_hub as hub
 
-    repository, _, rest = address.removeprefix("hf://datasets/").partition("@")
-    if repository == address:
+    if not address.startswith("hf://"):
         return Path(address)
+    repository, _, rest = address.removeprefix("hf://datasets/").partition("@")
     commit, _, file = rest.partition("/")
     return Path(
         hub.hf_hub_download(
@@ -250,9 +250,9 @@ def _licence_on_card(path: str, revision: str | None) -> str:
     """Return "LICENCE, " from the cached card of a loaded dataset; empty if there is none."""
     import huggingface_hub as hub
 
-    with suppress(ValueError):  # a folder instead of a name, or a card that is not valid YAML
+    with suppress(Exception):  # a folder instead of a name, or a card that is not valid YAML
         card = hub.try_to_load_from_cache(path, "README.md", repo_type="dataset", revision=revision)
         licence = hub.DatasetCard.load(card).data.license if isinstance(card, str) else None
         several = isinstance(licence, list)
-        return f"{' and '.join(licence) if several else licence}, " if licence else ""
+        return f"{one_line(' and '.join(licence) if several else licence)}, " if licence else ""
     return ""

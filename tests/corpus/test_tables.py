@@ -87,6 +87,16 @@ def test_columns_are_found_or_named(tmp_path: Path) -> None:
         list(opened("table", path, columns=["text", "other"]).pairs("train"))
 
 
+def test_columns_are_found_in_the_first_rows(tmp_path: Path) -> None:
+    rows = [*NESTED[:1000], *([{"translation": None}] * 1000), *NESTED[1000:]]
+    path = write(tmp_path / "a.jsonl", rows)
+    assert list(opened("table", path).pairs("train")) == [
+        *PAIRS[:1000],
+        *([("", "")] * 1000),
+        *PAIRS[1000:],
+    ]
+
+
 def test_rows_without_text_are_counted_as_dropped(tmp_path: Path) -> None:
     rows = [*FLAT[:300], {"id": 300, "en": "go", "de": None}, {"id": 301, "en": "", "de": "geh"}]
     for name in ("a.parquet", "a.csv", "a.jsonl"):
@@ -167,6 +177,11 @@ def test_a_dataset_of_the_hub_is_read(repository: Path, tmp_path: Path) -> None:
     assert set(corpus.files) == {"train", "validation"}
 
 
+def test_a_local_dataset_may_have_any_path(repository: Path, tmp_path: Path) -> None:
+    moved = repository.rename(tmp_path / "me@home")
+    assert list(opened("hub", moved, subset="de-en").pairs("train")) == PAIRS
+
+
 PREPARE = ["prepare", "--config", "sample.yaml", "--set", "data.source=hub"]
 PREPARE += ["--set", "data.path=wmt/wmt99", "--set", "data.subset=de-en"]
 PREPARE += ["--set", "data.test_size=20"]
@@ -189,6 +204,17 @@ def test_a_downloaded_dataset_can_be_read_offline(
     refresh = nmt_with_hub(address, tmp_path, *PREPARE, "--refresh", **offline)
     assert refresh.returncode == 2
     assert "wmt/wmt99: cannot be loaded from the Hub" in refresh.stderr
+
+
+def test_a_strange_licence_is_ignored(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (repository / "README.md").write_text(CARD.replace("cc-by-4.0", "[1, 2]"))
+    shutil.copytree(repository, tmp_path / "hub/datasets/wmt/wmt99")
+    with pretend_hub(tmp_path / "hub") as address:
+        done = nmt_with_hub(address, tmp_path, *PREPARE)
+    assert "licence          see https://huggingface.co/datasets/wmt/wmt99\n" in done.stdout
 
 
 def test_a_dataset_is_stored_once(
