@@ -582,6 +582,11 @@ def test_debug_shows_the_traceback() -> None:
     assert "Traceback" in text(done.stderr)
 
 
+def test_debug_as_text_is_no_option() -> None:
+    message = "nowhere: not a run folder"
+    assert_refused("translate", "--run", "nowhere", "--", "--debug", message=message)
+
+
 def test_the_prompt_translates_line_by_line(trained_run: RunFolder) -> None:
     """Standard input is a terminal."""
     import pty

@@ -83,8 +83,9 @@ def _options(
 def main() -> None:
     """Run the command line. An error that the user can fix becomes one line and exit code 2."""
     signal.signal(signal.SIGTERM, _terminate)
-    sys.argv[1:] = _own_options_first(sys.argv[1:])
-    debug = "--debug" in sys.argv
+    own, others = _split_own_options(sys.argv[1:])
+    sys.argv[1:] = [*own, *others]  # where Typer expects them
+    debug = "--debug" in own
     nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 open to the end
     sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere  # closed by the shell
     for stream in (sys.stdout, sys.stderr):
@@ -129,15 +130,15 @@ def main() -> None:
         )
 
 
-def _own_options_first(arguments: list[str]) -> list[str]:
-    """Move the options that every command accepts to the front, where Typer expects them.
+def _split_own_options(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Separate the options that every command accepts from the other arguments.
 
     What follows `--` is text, unless `--` comes first, as torchrun passes it.
     """
     end = arguments.index("--", 1) if "--" in arguments[1:] else len(arguments)
     own = [argument for argument in arguments[:end] if argument in OWN_OPTIONS]
     others = [argument for argument in arguments[:end] if argument not in OWN_OPTIONS]
-    return [*own, *others, *arguments[end:]]
+    return own, [*others, *arguments[end:]]
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
