@@ -118,10 +118,8 @@ def _open(path: Path) -> "datasets.IterableDataset":
 
 
 def _unreadable(path: Path, error: Exception) -> UserError:
-    return UserError(
-        f"{path}: cannot be read: {one_line(error)[:200] or type(error).__name__}; check or "
-        "replace the file"
-    )
+    reason = one_line(error)[:200].rstrip(".") or type(error).__name__
+    return UserError(f"{path}: cannot be read: {reason}; check or replace the file")
 
 
 def _find_columns(
@@ -168,6 +166,7 @@ def import_datasets() -> Any:
             f"tables and the Hub need the package datasets; install it: {install_extra('hub')}"
         ) from None
     datasets.disable_progress_bars()
+    datasets.logging.set_verbosity(datasets.logging.CRITICAL)  # its errors become ours
     return datasets
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import logging
 import shutil
 import sys
 from pathlib import Path
@@ -132,13 +133,18 @@ def test_given_splits_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.jsonl", "a.csv", "a.arrow", "none.csv", "a.txt"])
-def test_unreadable_files_are_reported_in_one_line(tmp_path: Path, name: str) -> None:
+def test_unreadable_files_are_reported_in_one_line(
+    tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("datasets"), "propagate", True)
     (tmp_path / name).write_bytes(b"\x00\xff{no table")
     if name.startswith("none"):
         (tmp_path / name).unlink()
     with pytest.raises(UserError, match=name) as caught:
         list(opened("table", tmp_path / name).pairs("train"))
     assert "\n" not in str(caught.value)
+    assert ".;" not in str(caught.value)
+    assert not caplog.messages  # the library logs some itself
 
 
 CARD = """---
