@@ -1008,6 +1008,10 @@ def test_only_similar_options_are_suggested() -> None:
     assert "--dry-run" in text(done.stderr)
 
 
+def test_a_choice_that_does_not_exist_is_refused() -> None:
+    assert_refused("train", "--weights", "x", message="'--weights': 'x' is not one of 'best', ")
+
+
 def test_n_best_raises_the_beam_size_and_gives_no_empty_translation(trained_run: RunFolder) -> None:
     options = ["--run", trained_run.path, "--n-best", "9", "--beam-size", "3"]
     done = nmt("translate", *options, PAIR[0])

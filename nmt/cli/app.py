@@ -110,7 +110,8 @@ def main() -> None:
         if hasattr(error, "format_message"):
             context = getattr(error, "ctx", None)  # of the command with the usage error
             command = context.command_path if context else "nmt"
-            _fail(f"{_without_far_guesses(error)}; see {command} --help", 2)
+            text = _without_far_guesses(error).replace(": Value error, ", ": ")  # pydantic's words
+            _fail(f"{text}; see {command} --help", 2)
         if isinstance(error, UnicodeEncodeError):  # Python marks such bytes by lone surrogates
             _fail("an argument is not UTF-8; check the terminal's encoding", 2)
         cause = one_line(error)[:300] or type(error).__name__
