@@ -40,13 +40,18 @@ class Comet:
     """A COMET model in an environment with unbabel-comet.
 
     environment: folder of a virtual environment; None: `uvx` creates one, and downloads the package
-    the first time. Raises `UserError` without such an environment, or checkpoint file.
+    the first time; device: as in `choose_device`; COMET uses it if it is a CUDA device, otherwise
+    the CPU
+
+    Raises `UserError` without such an environment, device or checkpoint file.
     """
 
-    def __init__(self, environment: Path | None = None, model: str = MODEL):
+    def __init__(
+        self, environment: Path | None = None, model: str = MODEL, device: str | None = None
+    ):
         if model.endswith(".ckpt") and not Path(model).is_file():
             raise UserError(f"--comet-model {model}: no such file; check the path")
-        self.model = model
+        self.model, self._device = model, choose_device(device)
         self._python = [_interpreter(environment)] if environment else _uvx()
         run = subprocess.run(
             [*self._python, "-c", _VERSION],
@@ -83,7 +88,7 @@ class Comet:
             command = [*self._python, "-m", "comet.cli.score", "--quiet", "--only_system"]
             for file in "str":
                 command += [f"-{file}", file]
-            gpus = "1" if choose_device().type == "cuda" else "0"
+            gpus = "1" if self._device.type == "cuda" else "0"
             command += ["--gpus", gpus, "--model", _located(self.model)]
             run = subprocess.run(
                 [*command, "--to_json", "scores.json"],

@@ -6,6 +6,7 @@ import venv
 from pathlib import Path
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from nmt.cli.app import app
@@ -36,6 +37,8 @@ segments = [
     {"src": s, "mt": t, "ref": r, "COMET": len({*t.split()} & {*r.split()}) / (len(t.split()) or 1)}
     for s, t, r in rows
 ]
+if given.model == "cpu/model" and given.gpus:
+    sys.exit("uses a GPU")
 if given.model == "half/model":
     del segments[0]
 Path(given.to_json).write_text(json.dumps({given.translations[0]: segments}))
@@ -97,6 +100,16 @@ def test_an_environment_without_comet_is_refused(tmp_path: Path) -> None:
     venv.create(tmp_path / "empty")
     with pytest.raises(UserError, match=r"PackageNotFoundError.*install unbabel-comet==2"):
         Comet(tmp_path / "empty")
+
+
+def test_comet_runs_on_the_chosen_device(
+    trained_run: RunFolder, environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.comet.choose_device", lambda name=None: torch.device(name or "cuda"))
+    command = ["evaluate", "--run", str(trained_run.path), "--metric", "comet"]
+    command += ["--comet-env", str(environment), "--comet-model", "cpu/model"]
+    assert isinstance(CliRunner().invoke(app, command).exception, UserError)
+    assert CliRunner().invoke(app, [*command, "--device", "cpu"]).exit_code == 0
 
 
 def test_a_failure_is_told_in_one_line(environment: Path) -> None:

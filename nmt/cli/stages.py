@@ -401,7 +401,7 @@ def evaluate(
         )
     runs = find_runs(run, weights)
     options = weights, beam_size, device, set_, engine, compute_type
-    comet = _open_comet(metric, comet_model, comet_env)  # last: may take minutes
+    comet = _open_comet(metric, comet_model, comet_env, device)  # last: may take minutes
     if test_set:
         names = [name.strip() for name in ",".join(test_set).split(",") if name.strip()]
         _score_test_sets(names, runs, options, lowercase, tokenize, comet, json_)
@@ -552,7 +552,7 @@ def _input_lines(path: Path | None) -> Iterator[str]:
 
 
 def _open_comet(
-    metric: ExtraMetric | None, model: str | None, environment: Path | None
+    metric: ExtraMetric | None, model: str | None, environment: Path | None, device: str | None
 ) -> "Comet | None":
     """Return the learned metric if it is wanted; check before translating that it is there."""
     if metric is None:
@@ -561,7 +561,7 @@ def _open_comet(
         return None
     from nmt.comet import MODEL, Comet
 
-    return Comet(environment, model or MODEL)
+    return Comet(environment, model or MODEL, device)
 
 
 def _score_test_sets(
