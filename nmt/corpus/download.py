@@ -63,7 +63,7 @@ def download(
         if _is_right(destination, git_blob) and (git_blob or not refresh):
             return destination
         destination.parent.mkdir(parents=True, exist_ok=True)
-        with _claim(destination) as partial:
+        with claim(destination) as partial:
             # Another process may have downloaded it while this one was waiting.
             if refresh or not _is_right(destination, git_blob):
                 _fetch(url, partial, git_blob, max_bytes, max_unpacked)
@@ -90,7 +90,7 @@ def _is_right(path: Path, git_blob: str | None) -> bool:
 
 
 @contextmanager
-def _claim(destination: Path) -> Iterator[Path]:
+def claim(destination: Path) -> Iterator[Path]:
     """Yield a path for the download that no other process writes to."""
     message = f"waiting for another download into {destination.parent}"
     with locked(destination.parent / ".lock", message) as alone:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from nmt.corpus.download import NotThereError, cache_folder, download
+from nmt.corpus.download import NotThereError, cache_folder, claim, download
 from nmt.corpus.languages import three_letters
 from nmt.corpus.readers import Pair, align, damage_explained, decode_lines, read_tsv
 from nmt.errors import UserError, one_line
@@ -95,20 +95,22 @@ def fetch_mtdata(name: str, refresh: bool) -> Path:
             "pipx install mtdata"
         )
     destination.parent.mkdir(parents=True, exist_ok=True)
-    partial = destination.with_suffix(".partial")
-    try:
-        with partial.open("wb") as file:
-            run = subprocess.run(
-                [program, "echo", name], stdout=file, stderr=subprocess.PIPE, check=False
-            )
-        if run.returncode or partial.stat().st_size == 0:
-            reason = one_line(run.stderr.decode("utf-8", "replace"))[-300:]
-            raise UserError(
-                f"mtdata echo {name}: failed ({reason}); check the name and the network"
-            )
-        partial.replace(destination)
-    finally:
-        partial.unlink(missing_ok=True)
+    with claim(destination) as partial:
+        if destination.is_file() and not refresh:
+            return destination  # another process has fetched it while this one was waiting
+        try:
+            with partial.open("wb") as file:
+                run = subprocess.run(
+                    [program, "echo", name], stdout=file, stderr=subprocess.PIPE, check=False
+                )
+            if run.returncode or partial.stat().st_size == 0:
+                reason = one_line(run.stderr.decode("utf-8", "replace"))[-300:]
+                raise UserError(
+                    f"mtdata echo {name}: failed ({reason}); check the name and the network"
+                )
+            partial.replace(destination)
+        finally:
+            partial.unlink(missing_ok=True)
     return destination
 
 

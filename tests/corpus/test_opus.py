@@ -6,6 +6,7 @@ import sys
 import threading
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -173,10 +174,20 @@ def test_mtdata_is_called_once_per_corpus(program: Path, cache: Path) -> None:
     assert pairs(mtdata("Statmt-europarl-10-deu-eng", "de", "en")) == [("Guten Tag.", "Good day.")]
     with pytest.raises(UserError, match="contains deu → eng, not eng → fra"):
         pairs(mtdata("Statmt-europarl-10-deu-eng", "en", "fr"))
-    assert sorted(path.name for path in (cache / "mtdata").iterdir()) == [
+    assert sorted(path.name for path in (cache / "mtdata").glob("[!.]*")) == [
         "New-text-1-deu_AT-eng_GB.tsv",
         "Statmt-europarl-10-deu-eng.tsv",
     ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no #!")
+def test_two_processes_do_not_mix_their_output_of_mtdata(program: Path, cache: Path) -> None:
+    text = program.read_text()
+    program.write_text(text.replace("\n", "\nimport time; time.sleep(0.5)\n", 1))
+    corpus = mtdata("Statmt-europarl-10-deu-eng")
+    with ThreadPoolExecutor() as pool:  # locks also work between threads
+        found = list(pool.map(pairs, [corpus, corpus]))
+    assert found == [[("Good day.", "Guten Tag.")]] * 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no #!")
@@ -184,7 +195,7 @@ def test_a_failure_of_mtdata_leaves_no_files(program: Path, cache: Path) -> None
     with pytest.raises(UserError, match=r"failed \(no such dataset\)") as caught:
         pairs(mtdata("Statmt-none-1-deu-eng"))
     assert "\n" not in str(caught.value)
-    assert not list((cache / "mtdata").iterdir())
+    assert not list((cache / "mtdata").glob("[!.]*"))
     with pytest.raises(UserError, match="not an mtdata identifier"):
         pairs(mtdata("--help"))
     program.unlink()
