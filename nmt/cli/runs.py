@@ -79,7 +79,7 @@ def rm(
     """
     from nmt.run_folder import delete_run, open_run
 
-    folders = [open_run(run) for run in runs]
+    folders = [open_run(run) for run in dict.fromkeys(runs)]  # each once
     if not yes and not _can_ask():
         raise UserError("cannot ask for confirmation without a terminal; add --yes")
     for folder in folders:

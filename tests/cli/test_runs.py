@@ -118,6 +118,12 @@ def test_rm_deletes_only_runs(run: Path) -> None:
     assert Path("precious").exists()
 
 
+def test_rm_deletes_a_run_that_is_named_twice(run: Path) -> None:
+    done = runner.invoke(app, ["rm", "--yes", "runs/first", "runs/first/"])
+    assert done.exit_code == 0
+    assert not run.exists()
+
+
 def test_rm_refuses_a_run_in_training(run: Path) -> None:
     with RunFolder(run).held():
         done = runner.invoke(app, ["rm", "--yes", "runs/first"])
