@@ -13,7 +13,8 @@ from typing import Any
 from sacrebleu.dataset import DATASETS
 
 from nmt.corpus.prepared import Example
-from nmt.errors import UserError, one_line
+from nmt.errors import UserError, one_line, writing
+from nmt.locks import locked
 
 TIMEOUT = 60.0  # seconds without a byte
 
@@ -25,25 +26,37 @@ def read_test_set(name: str, languages: tuple[str, str]) -> list[Example]:
     """
     pair = "-".join(languages)
     found = _find(name, pair)
-    try:
-        with redirect_stderr(io.StringIO()), _timeout(TIMEOUT):
-            sources = list(found.source(pair))
-            references = [[text.strip() for text in texts] for texts in found.references(pair)]
-    except BaseException as error:
-        _delete_files(found, pair)
-        mismatch = isinstance(error, SystemExit) and error.code == 1  # as sacrebleu exits
-        if not mismatch and not isinstance(error, Exception):
-            raise  # Ctrl-C, or SIGTERM
-        what = "checksum mismatch" if mismatch else one_line(error)[:200]
-        raise UserError(
-            f"test set {name}: cannot be downloaded from {found.data[0]} ({what}); check your "
-            "network, or pass a local copy with --source and --reference"
-        ) from None
+    with _claimed(found):
+        try:
+            with redirect_stderr(io.StringIO()), _timeout(TIMEOUT):
+                sources = list(found.source(pair))
+                references = [[text.strip() for text in texts] for texts in found.references(pair)]
+        except BaseException as error:
+            _delete_files(found, pair)
+            mismatch = isinstance(error, SystemExit) and error.code == 1  # as sacrebleu exits
+            if not mismatch and not isinstance(error, Exception):
+                raise  # Ctrl-C, or SIGTERM
+            what = "checksum mismatch" if mismatch else one_line(error)[:200]
+            raise UserError(
+                f"test set {name}: cannot be downloaded from {found.data[0]} ({what}); check your "
+                "network, or pass a local copy with --source and --reference"
+            ) from None
     if len(references) != len(sources) or any(len(texts) != 1 for texts in references):
         raise UserError(
             f"test set {name}: does not have one reference per line; choose another one"
         )
     return [Example(s, r, False) for s, [r] in zip(sources, references, strict=True)]
+
+
+@contextmanager
+def _claimed(found: Any) -> Iterator[None]:
+    """Keep other processes from downloading a test set, or deleting it, within the context."""
+    lock = Path(f"{found._outdir}.lock")
+    with writing(lock):
+        lock.parent.mkdir(parents=True, exist_ok=True)
+    message = f"waiting for another process that downloads {found.name}"
+    with locked(lock, message, delete=True):
+        yield
 
 
 def _delete_files(found: Any, pair: str) -> None:

@@ -4,9 +4,12 @@ import hashlib
 import io
 import socket
 import tarfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from sacrebleu.dataset import DATASETS
 from sacrebleu.dataset.plain_text import PlainTextDataset
 
@@ -86,6 +89,17 @@ def test_an_interrupted_download_is_deleted(
         assert caught.value is stop
     assert not (tmp_path / "cache" / "toy").exists()
     assert len(read_test_set("toy/2018", EN_DE)) == 2
+
+
+def test_processes_wait_for_each_others_downloads(toy: PlainTextDataset, tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    with ThreadPoolExecutor() as pool:
+        with FileLock(tmp_path / "cache" / "toy.lock"):
+            later = pool.submit(read_test_set, "toy/2018", EN_DE)
+            time.sleep(0.5)
+            assert not (tmp_path / "cache" / "toy").exists()
+        assert len(later.result()) == 2
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["toy"]
 
 
 def test_other_test_sets_survive_a_failed_download(toy: PlainTextDataset, tmp_path: Path) -> None:
