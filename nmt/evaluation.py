@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
 from nmt.choices import BleuTokenizer
-from nmt.comet import Comet, CometScore
 from nmt.config import DataConfig
 from nmt.corpus.prepared import Example
 from nmt.corpus.readers import read_lines
@@ -17,6 +16,9 @@ from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
 from nmt.metrics import LABELS, Comparison, Evaluation, compare_texts, evaluate_texts
 from nmt.reports.analysis import Analysis, analyse
+
+if TYPE_CHECKING:  # it imports PyTorch
+    from nmt.comet import Comet, CometScore
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class EvaluationReport:
     source_not_in_train: Evaluation | None = None
     against: dict[str, Comparison] | None = None
     analysis: Analysis | None = None
-    comet: CometScore | None = None
+    comet: "CometScore | None" = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the scores of all sentences, with the other parts nested in it."""
@@ -65,7 +67,7 @@ def evaluate(
     tokenize: BleuTokenizer = "13a",
     baseline: Translator | None = None,
     seen: Seen | None = None,
-    comet: Comet | None = None,
+    comet: "Comet | None" = None,
 ) -> EvaluationReport:
     """Translate the sources of the examples and score the translations.
 
