@@ -49,9 +49,8 @@ class Comet:
     def __init__(
         self, environment: Path | None = None, model: str = MODEL, device: str | None = None
     ):
-        if model.endswith(".ckpt") and not Path(model).is_file():
-            raise UserError(f"--comet-model {model}: no such file; check the path")
-        self.model, self._device = model, choose_device(device)
+        self.model, self._located = model, _located(model)
+        self._device = choose_device(device)
         self._python = [_interpreter(environment)] if environment else _uvx()
         run = subprocess.run(
             [*self._python, "-c", _VERSION],
@@ -89,7 +88,7 @@ class Comet:
             for file in "str":
                 command += [f"-{file}", file]
             gpus = "1" if self._device.type == "cuda" else "0"
-            command += ["--gpus", gpus, "--model", _located(self.model)]
+            command += ["--gpus", gpus, "--model", self._located]
             run = subprocess.run(
                 [*command, "--to_json", "scores.json"],
                 cwd=folder,
@@ -147,4 +146,8 @@ def _uvx() -> list[str]:
 
 def _located(model: str) -> str:
     """Return the absolute path of a checkpoint file, or the model's name on the Hub."""
-    return str(Path(model).absolute()) if model.endswith(".ckpt") else model
+    if not model.endswith(".ckpt"):
+        return model
+    if not Path(model).is_file():
+        raise UserError(f"--comet-model {model}: no such file; check the path")
+    return str(Path(model).absolute())
