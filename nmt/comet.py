@@ -5,12 +5,15 @@ creates, or in a virtual environment of the user's.
 """
 
 import json
+import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import torch
 
 from nmt.device import choose_device
 from nmt.errors import UserError, one_line
@@ -92,6 +95,7 @@ class Comet:
             run = subprocess.run(
                 [*command, "--to_json", "scores.json"],
                 cwd=folder,
+                env=_visible(self._device),
                 stdout=subprocess.DEVNULL,
                 check=False,
             )
@@ -142,6 +146,15 @@ def _uvx() -> list[str]:
             f"that contains {_PACKAGE}"
         )
     return [program, "--python", _PYTHON, "--with", _PACKAGE, "python"]
+
+
+def _visible(device: torch.device) -> dict[str, str]:
+    """Return the environment in which a subprocess that uses the first GPU uses this device."""
+    if device.index is None:
+        return dict(os.environ)
+    name = "CUDA_VISIBLE_DEVICES"
+    numbers = (os.environ.get(name) or ",".join(map(str, range(device.index + 1)))).split(",")
+    return os.environ | {name: numbers[device.index]}
 
 
 def _located(model: str) -> str:

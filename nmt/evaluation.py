@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tqdm import tqdm
 
@@ -17,16 +17,13 @@ from nmt.errors import UserError
 from nmt.metrics import LABELS, Comparison, Evaluation, compare_texts, evaluate_texts
 from nmt.reports.analysis import Analysis, analyse
 
-if TYPE_CHECKING:  # it imports PyTorch
-    from nmt.comet import Comet, CometScore
-
 
 @dataclass(frozen=True)
 class EvaluationReport:
     """Translations and scores, for all sentences and for those whose source is not in training.
 
     engine: the engine that translated; source_not_in_train: None if training contains none or all
-    of the sources; against: comparison with another translator, by metric; comet: of all sentences
+    of the sources; against: comparison with another translator, by metric
     """
 
     engine: str
@@ -35,7 +32,6 @@ class EvaluationReport:
     source_not_in_train: Evaluation | None = None
     against: dict[str, Comparison] | None = None
     analysis: Analysis | None = None
-    comet: "CometScore | None" = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the scores of all sentences, with the other parts nested in it."""
@@ -46,8 +42,6 @@ class EvaluationReport:
 
     def __str__(self) -> str:
         text = f"{self.all.sentences} sentences\n{self.all}"
-        if self.comet:
-            text += f"\n{self.comet}"
         if self.source_not_in_train:
             new = self.source_not_in_train
             text += f"\n{new.sentences} of them with a source that is not in train\n{new}"
@@ -67,13 +61,12 @@ def evaluate(
     tokenize: BleuTokenizer = "13a",
     baseline: Translator | None = None,
     seen: Seen | None = None,
-    comet: "Comet | None" = None,
 ) -> EvaluationReport:
     """Translate the sources of the examples and score the translations.
 
     data: the run's section of the configuration; lowercase, tokenize: as in `evaluate_texts`;
     baseline: another translator to compare with; seen: facts about the training text, for an
-    analysis by length, rare words and types of errors; comet: an additional metric
+    analysis by length, rare words and types of errors
     """
     if not examples:
         raise UserError("nothing to evaluate: there are no sentence pairs")
@@ -98,7 +91,6 @@ def evaluate(
         score(new) if 0 < len(new) < len(examples) else None,
         against,
         analyse(examples, translations, data, seen, **scoring) if seen else None,
-        comet.score([e.source for e in examples], texts, references) if comet else None,
     )
 
 

@@ -56,7 +56,7 @@ from nmt.choices import Best, Weights
 from nmt.config import Config, Origin
 from nmt.config_files import dump_config, load_config
 from nmt.corpus.json_files import first_problem, read_json_lines
-from nmt.corpus.manifest import read_manifest, run_files
+from nmt.corpus.manifest import read_manifest, require_undamaged, run_files
 from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report
 from nmt.corpus.report import PreparationReport
 from nmt.corpus.seen import Seen, read_seen
@@ -206,7 +206,10 @@ class RunFolder:
 
     def examples(self, split: str) -> list[Example]:
         """Return the raw validation or test pairs."""
-        return read_examples(self.data / f"{split}.jsonl", _REMEDY)
+        path = self.data / f"{split}.jsonl"
+        examples = read_examples(path, _REMEDY)
+        require_undamaged([path])
+        return examples
 
     @cached_property
     def report(self) -> PreparationReport:

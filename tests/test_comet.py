@@ -39,6 +39,8 @@ segments = [
 ]
 if given.model == "cpu/model" and given.gpus:
     sys.exit("uses a GPU")
+if "SHOW_DEVICES" in os.environ:
+    Path(os.environ["SHOW_DEVICES"]).write_text(os.environ["CUDA_VISIBLE_DEVICES"])
 if given.model == "half/model":
     del segments[0]
 Path(given.to_json).write_text(json.dumps({given.translations[0]: segments}))
@@ -164,16 +166,44 @@ def test_other_mistakes_are_reported_before_comet_is_installed(
     assert "nowhere: not a run folder" in str(done.exception)
 
 
-def test_comet_is_a_column_of_the_table_of_test_sets(
+def test_a_failure_of_comet_loses_no_other_result(
+    trained_run: RunFolder, environment: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "out.de"
+    command = ["evaluate", "--run", str(trained_run.path), "--output", str(output)]
+    command += ["--metric", "comet", "--comet-env", str(environment), "--comet-model", "no/model"]
+    shown = CliRunner().invoke(app, command)
+    assert isinstance(shown.exception, UserError)
+    assert "BLEU" in shown.stdout
+    assert len(output.read_text("utf-8").splitlines()) == len(trained_run.examples("test"))
+    as_json = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)
+    assert "bleu" in as_json
+    assert "comet" not in as_json
+
+
+def test_comet_scores_each_test_set(
     trained_run: RunFolder, environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     examples = trained_run.examples("test")[:2]
     monkeypatch.setattr("nmt.corpus.test_sets.read_test_set", lambda *_: examples)
     command = ["evaluate", "--run", str(trained_run.path), "--test-set", "wmt20,wmt14/full"]
     command += ["--metric", "comet", "--comet-env", str(environment)]
-    table = CliRunner().invoke(app, command).stdout.splitlines()
+    lines = CliRunner().invoke(app, command).stdout.splitlines()
     found = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)
-    assert table[0].split()[-1] == "COMET"
-    [row] = [line for line in table if line.startswith("wmt20 ")]
-    assert row.split()[-1] == f"{found['wmt20']['comet']['score']:.4f}"
-    assert table[-1] == "COMET Unbabel/wmt22-comet-da, unbabel-comet 2.2.7"
+    scores = {name: found[name]["comet"]["score"] for name in ("wmt20", "wmt14/full")}
+    model = "Unbabel/wmt22-comet-da, unbabel-comet 2.2.7"
+    assert lines[-2:] == [f"{name} COMET {score:6.4f}  {model}" for name, score in scores.items()]
+
+
+def test_comet_sees_only_the_chosen_gpu(
+    environment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.comet.choose_device", lambda _: torch.device("cuda:1"))
+    seen = tmp_path / "seen"
+    monkeypatch.setenv("SHOW_DEVICES", str(seen))
+    comet = Comet(environment)
+    for visible, expected in ((None, "1"), ("4,6", "6")):
+        if visible:
+            monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+        comet.score(SOURCES, REFERENCES, REFERENCES)
+        assert seen.read_text() == expected

@@ -55,7 +55,7 @@ def test_the_tutorials_corpus_beats_the_tutorials_notebook(corpora: Path) -> Non
         f"data.test_path={corpora / 'english-german-test.pkl'}",
     ]
     run = train(load_config("base.yaml", files), Path("run"))
-    report = evaluate(run)
+    report = evaluate_run(run)
     assert report.all.bleu > 20.90
     assert report.all.chrf > 39.75
     assert report.source_not_in_train is not None

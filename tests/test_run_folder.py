@@ -181,6 +181,15 @@ def test_damaged_data_of_a_run_is_reported_with_a_remedy_other_than_prepare(
         _ = run.report
 
 
+def test_a_changed_held_out_sentence_is_noticed(config: Config, prepared: PreparedData) -> None:
+    run = create_run(Path("a"), config, prepared)
+    path = run.data / "test.jsonl"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace(run.examples("test")[0].reference, "etwas anderes"), "utf-8")
+    with pytest.raises(UserError, match=r"test\.jsonl: .*damaged \(checksum mismatch\)"):
+        run.examples("test")
+
+
 # -------------------------------------------------------------------------------- choosing a run
 
 

@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -32,6 +32,7 @@ from nmt.errors import UserError, require_utf8, shown, shown_lines
 if TYPE_CHECKING:
     from nmt.comet import Comet
     from nmt.config import Config
+    from nmt.corpus.prepared import Example
     from nmt.run_folder import RunFolder
 
 
@@ -385,8 +386,6 @@ def evaluate(
     Several runs are scored as an ensemble, on the test set of the first.
     Example: nmt evaluate --run runs/sample --against runs/sample-2
     """
-    import json
-
     from nmt.evaluation import evaluate as evaluate_translator
     from nmt.evaluation import read_pairs
     from nmt.run_folder import require_file
@@ -406,20 +405,22 @@ def evaluate(
         names = [name.strip() for name in ",".join(test_set).split(",") if name.strip()]
         _score_test_sets(names, runs, options, lowercase, tokenize, comet, json_)
         return
+    pairs = read_pairs(source, reference) if source and reference else runs[0].examples(split)
     report = evaluate_translator(
         open_translator(runs, *options),
-        read_pairs(source, reference) if source and reference else runs[0].examples(split),
+        pairs,
         runs[0].config.data,
         lowercase=lowercase,
         tokenize=tokenize,
         baseline=open_translator(find_runs([against], weights), *options) if against else None,
         seen=runs[0].seen if analyse else None,
-        comet=comet,
     )
     if output:
         write_lines(iter(report.translations), output)
-    as_json = json.dumps(report.as_json(), indent=2, ensure_ascii=False) if json_ else None
-    typer.echo(as_json or shown_lines(str(report)))
+    scores = report.as_json()
+    if not json_:
+        typer.echo(shown_lines(str(report)))
+    _add_comet([("", scores, pairs, report.translations)], comet, scores if json_ else None)
 
 
 def export(
@@ -574,7 +575,6 @@ def _score_test_sets(
     as_json: bool,
 ) -> None:
     """Print the scores on several test sets as a table with signatures, or as JSON."""
-    import json
     from dataclasses import asdict
 
     from nmt.cli.tables import print_table
@@ -586,35 +586,51 @@ def _score_test_sets(
     languages = (data.source_language, data.target_language)
     sets = {name: read_test_set(name, languages) for name in names}
     translator = open_translator(runs, *options)
-    scores, learned = {}, {}
+    scores, texts = {}, {}
     for name, examples in sets.items():
-        texts = [translation.text for translation in translate_examples(translator, examples)]
-        references = [example.reference for example in examples]
+        texts[name] = [found.text for found in translate_examples(translator, examples)]
         scores[name] = evaluate_texts(
-            texts,
-            references,
+            texts[name],
+            [example.reference for example in examples],
             language=data.target_language,
             lowercase=lowercase,
             tokenize=tokenize,
             test_set=(name, "-".join(languages)),
         )
-        if comet:
-            sources = [example.source for example in examples]
-            learned[name] = comet.score(sources, texts, references)
-    if as_json:
-        found = {name: asdict(score) for name, score in scores.items()}
-        for name in learned:
-            found[name]["comet"] = asdict(learned[name])
-        typer.echo(json.dumps(found, indent=2))
-        return
-    rows = [
-        (name, f"{s.sentences:,}", *(f"{getattr(s, metric):.2f}" for metric in LABELS))
-        + ((f"{learned[name].score:.4f}",) if comet else ())
-        for name, s in scores.items()
-    ]
-    labels = (*LABELS.values(), "COMET") if comet else tuple(LABELS.values())
-    print_table(("test set", "sentences", *labels), rows, 1)
-    for score in scores.values():
-        typer.echo("\n".join(f"{name:5} {text}" for name, text in score.signatures.items()))
-    if comet:
-        typer.echo(f"COMET {comet.model}, unbabel-comet {comet.version}")
+    if not as_json:
+        rows = [
+            (name, f"{s.sentences:,}", *(f"{getattr(s, metric):.2f}" for metric in LABELS))
+            for name, s in scores.items()
+        ]
+        print_table(("test set", "sentences", *LABELS.values()), rows, 1)
+        for score in scores.values():
+            typer.echo("\n".join(f"{name:5} {text}" for name, text in score.signatures.items()))
+    found = {name: asdict(score) for name, score in scores.items()}
+    parts = [(f"{name} ", found[name], sets[name], texts[name]) for name in sets]
+    _add_comet(parts, comet, found if as_json else None)
+
+
+def _add_comet(
+    parts: "Sequence[tuple[str, dict[str, Any], Sequence[Example], list[str]]]",
+    comet: "Comet | None",
+    as_json: dict[str, Any] | None,
+) -> None:
+    """Compute COMET last, so that a failure loses none of the other scores.
+
+    parts: label, scores, sentence pairs and translations of each test set; as_json: printed at the
+    end, with `scores` nested in it; None prints COMET as text
+    """
+    import json
+    from dataclasses import asdict
+
+    try:
+        for label, scores, pairs, texts in parts:
+            if comet is None:
+                continue
+            score = comet.score([e.source for e in pairs], texts, [e.reference for e in pairs])
+            scores["comet"] = asdict(score)
+            if not as_json:
+                typer.echo(f"{label}{score}")
+    finally:
+        if as_json:
+            typer.echo(json.dumps(as_json, indent=2, ensure_ascii=False))
