@@ -41,7 +41,7 @@ def translator(trained_run: RunFolder) -> Translator:
 
 
 def read_pairs(**languages: str) -> list[tuple[str, str]]:
-    data = DataConfig(source="tsv", path=Path("pairs.tsv"), **languages)  # type: ignore[arg-type]
+    data = DataConfig(source="tsv", path=Path("pairs.tsv"), **languages)
     [corpus] = open_corpora(data)
     return list(corpus.pairs("train"))
 

@@ -34,7 +34,7 @@ def start(*arguments: str) -> "subprocess.Popen[bytes]":
 
 def results() -> dict[str, bytes]:
     run = RunFolder(Path("runs/a"))
-    return {which: run.weights(which).read_bytes() for which in ("best", "last")}  # type: ignore[arg-type]
+    return {which: run.weights(which).read_bytes() for which in ("best", "last")}
 
 
 def kill_once(chance: random.Random) -> str:

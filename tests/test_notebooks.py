@@ -29,7 +29,7 @@ def test_the_notebook_keeps_colabs_pytorch_and_numpy() -> None:
 
 @pytest.mark.slow
 def test_the_notebook_trains_draws_and_translates(tmp_path: Path) -> None:
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
     [parameters] = [
         cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])
     ]
