@@ -5,10 +5,10 @@ that the model depends on, so a folder never changes, and different weights get 
 folder.
 
 model.bin                 the weights, in float32
-model.bin.sha256          its checksum, in run folders only
 config.json               special tokens and ε of the layer norms
 source_vocabulary.json,   ids as text, or pieces in exported models;
 target_vocabulary.json    shared_vocabulary.json if both sides are equal
+SHA256SUMS                the checksums of these files, in run folders only
 """
 
 import hashlib
@@ -34,7 +34,7 @@ from nmt.model.sinusoids import sinusoid_table
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import EOS, SOS, UNK
 
-_MODEL, _CHECKSUM = "model.bin", "model.bin.sha256"
+_CHECKSUMS = "SHA256SUMS"
 _FORMAT = 1  # of these files; after a change, every model is converted again
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU"}  # the library's names
 # The fields that are converted, and those that only training needs.
@@ -91,9 +91,15 @@ def convert(run: RunFolder, weights: Weights) -> None:
 
 def _is_complete(folder: Path) -> bool:
     try:
-        return checksum(folder / _MODEL) == (folder / _CHECKSUM).read_text(encoding="ascii")
+        return _checksums(folder) == (folder / _CHECKSUMS).read_text(encoding="utf-8")
     except (OSError, ValueError):
         return False
+
+
+def _checksums(folder: Path) -> str:
+    """Return the checksums of all files, as `sha256sum --check` reads them."""
+    files = sorted(path for path in folder.iterdir() if path.name != _CHECKSUMS)
+    return "".join(f"{checksum(path)}  {path.name}\n" for path in files)
 
 
 def _keep(run: RunFolder, weights: Weights, folder: Path) -> bool:
@@ -138,7 +144,7 @@ def _write(run: RunFolder, weights: Weights, folder: Path) -> None:
     sizes = run.report["vocabulary_size"]
     source, target = ([str(i) for i in range(size)] for size in (sizes["source"], sizes["target"]))
     write_model(run.weights(weights), run.config.model, (source, target), folder)
-    (folder / _CHECKSUM).write_text(checksum(folder / _MODEL), encoding="ascii")
+    (folder / _CHECKSUMS).write_text(_checksums(folder), encoding="utf-8", newline="\n")
 
 
 def write_model(

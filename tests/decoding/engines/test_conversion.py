@@ -42,13 +42,33 @@ def test_a_model_is_converted_once_and_kept(run: RunFolder) -> None:
     assert names_of_models(run) == [folder.name]
 
 
-def test_a_damaged_model_is_converted_again(run: RunFolder) -> None:
+def test_a_model_with_any_file_damaged_is_converted_again(run: RunFolder) -> None:
     with converted(run, "best") as folder:
-        content = (folder / "model.bin").read_bytes()
-    (folder / "model.bin").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    with converted(run, "best") as again:
-        assert (again / "model.bin").read_bytes() == content
+        whole = contents(folder)
+    assert {"model.bin", "config.json"} < whole.keys()
+    for name, content in whole.items():
+        middle = len(content) // 2
+        changed = bytes([content[middle] ^ 1])
+        (folder / name).write_bytes(content[:middle] + changed + content[middle + 1 :])
+        with converted(run, "best") as again:
+            assert contents(again) == whole, name
     assert names_of_models(run) == [folder.name]
+
+
+def test_a_model_with_a_missing_or_another_vocabulary_is_converted_again(run: RunFolder) -> None:
+    with converted(run, "best") as folder:
+        whole = contents(folder)
+    [*_, vocabulary] = [name for name in whole if "vocabulary" in name]
+    (folder / vocabulary).unlink()
+    with converted(run, "best") as again:
+        assert contents(again) == whole
+    (folder / "vocabulary.json").write_text("[]")
+    with converted(run, "best") as again:
+        assert contents(again) == whole
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_outdated_and_partial_models_are_deleted(run: RunFolder) -> None:
