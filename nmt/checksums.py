@@ -1,7 +1,7 @@
-"""Checksums (SHA-256) of files; safetensors files of weights carry theirs in their own header.
+"""Checksums (SHA-256) of files; weights and datastores carry theirs in their own header.
 
-The checksum of a weights file covers all bytes, with zeros in place of the checksum itself. It
-is stored in the file, so reading the header is enough to get it.
+These safetensors files have a checksum that covers all bytes, with zeros in place of the checksum
+itself. It is stored in the file, so reading the header is enough to get it.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ from nmt.errors import unreadable_weights
 
 CHECKSUM = "checksum"  # its key in the header's metadata
 NO_CHECKSUM = "0" * 64
+DAMAGED = "damaged (checksum mismatch)"
 _LARGEST_HEADER = 100_000_000  # bytes, as in safetensors
 
 
@@ -23,12 +24,23 @@ def checksum(path: Path) -> str:
 
 
 def sign(path: Path) -> None:
-    """Insert the checksum into a safetensors file that was written with `NO_CHECKSUM`."""
+    """Insert the checksum into a safetensors file that was written with `NO_CHECKSUM`.
+
+    Equal content gives equal bytes.
+    """
     with path.open("r+b") as file:
-        header = _read_header(file)
+        header = _in_order(_read_header(file))
         found = _of_rest(file, header)
-        file.seek(header.index(NO_CHECKSUM.encode()))
-        file.write(found.encode())
+        file.seek(0)
+        file.write(header.replace(NO_CHECKSUM.encode(), found.encode(), 1))
+
+
+def _in_order(header: bytes) -> bytes:
+    """Sort the metadata of a header, which safetensors writes in varying order."""
+    tree = json.loads(header[8:])
+    tree["__metadata__"] = dict(sorted(tree["__metadata__"].items()))
+    text = json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
+    return header[:8] + text.encode().ljust(len(header) - 8)
 
 
 def recorded_checksum(path: Path) -> str | None:
@@ -44,14 +56,19 @@ def identity(weights: Path) -> str:
 
 def require_undamaged(weights: Path) -> None:
     """Raise `UserError` if bytes of a weights file have changed since it was written."""
-    with weights.open("rb") as file:
+    if is_damaged(weights):
+        raise unreadable_weights(weights, ValueError(DAMAGED))
+
+
+def is_damaged(path: Path) -> bool:
+    """Return whether bytes of a signed file have changed; False for files of older versions."""
+    with path.open("rb") as file:
         header = _read_header(file)
         recorded = _recorded(header)
         if not recorded:
-            return
-        found = _of_rest(file, header.replace(recorded.encode(), NO_CHECKSUM.encode(), 1))
-    if found != recorded:
-        raise unreadable_weights(weights, ValueError("damaged (checksum mismatch)"))
+            return False
+        unsigned = header.replace(recorded.encode(), NO_CHECKSUM.encode(), 1)
+        return _of_rest(file, unsigned) != recorded
 
 
 def _read_header(file: BinaryIO) -> bytes:

@@ -44,6 +44,17 @@ def test_different_weights_have_different_checksums(weights: Path, tmp_path: Pat
     assert identity(tmp_path / "other") != identity(weights)
 
 
+def test_equal_content_gives_equal_bytes(tmp_path: Path) -> None:
+    found = set()
+    for _ in range(20):  # safetensors writes the metadata in random order
+        save_file({"x": np.arange(3)}, tmp_path / "a", {CHECKSUM: NO_CHECKSUM, "ä": "\t", "b": "c"})
+        sign(tmp_path / "a")
+        require_undamaged(tmp_path / "a")
+        found.add((tmp_path / "a").read_bytes())
+    assert len(found) == 1
+    assert load_file(tmp_path / "a")["x"].tolist() == [0, 1, 2]
+
+
 def test_a_changed_byte_is_detected(weights: Path) -> None:
     content = bytearray(weights.read_bytes())
     content[-1000] ^= 1

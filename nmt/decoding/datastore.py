@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from nmt.checksums import identity
+from nmt.checksums import CHECKSUM, DAMAGED, NO_CHECKSUM, identity, is_damaged, sign
 from nmt.errors import UserError, one_line
 from nmt.model.transformer import Transformer
 
@@ -119,12 +119,12 @@ class Datastore:
             "sizes": self._sizes,
             "centroids": self._centroids.T.contiguous(),
         }
+        facts = {"weights": made_from, CHECKSUM: NO_CHECKSUM}
         try:
-            save_file(
-                {k: tensor.cpu() for k, tensor in stored.items()}, path, {"weights": made_from}
-            )
+            save_file({name: tensor.cpu() for name, tensor in stored.items()}, path, facts)
         except SafetensorError as error:
             raise OSError(one_line(error)[:200]) from None
+        sign(path)
 
     @classmethod
     def load(cls, path: Path, weights: Path, model: Transformer) -> "Datastore":
@@ -139,6 +139,8 @@ class Datastore:
         if not path.exists():
             raise UserError(f"{path}: decoding.neighbours needs a datastore; {remedy}")
         try:
+            if is_damaged(path):
+                raise ValueError(DAMAGED)
             with safe_open(path, "pt") as file:
                 made_from = (file.metadata() or {}).get("weights")
                 stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118

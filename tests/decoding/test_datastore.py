@@ -107,6 +107,21 @@ def test_loading_restores_the_saved_datastore(weights, model):
         assert torch.equal(ours, theirs)
 
 
+def test_a_datastore_of_older_versions_has_no_checksum_and_can_be_read(weights, model):
+    path = weights.with_name("datastore.safetensors")
+    save_file(load_file(path), path, {"weights": identity(weights)})
+
+    assert len(Datastore.load(path, weights, model)) == 3000
+
+
+def test_any_changed_number_is_detected(weights, model):
+    path = weights.with_name("datastore.safetensors")
+    content = path.read_bytes()
+    for place in range(3000, len(content), len(content) // 9):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        assert_refused(path, weights, model, "damaged (checksum mismatch)")
+
+
 def assert_refused(path: Path, weights: Path, model: Transformer, reason: str) -> None:
     with pytest.raises(UserError) as caught:
         Datastore.load(path, weights, model)
