@@ -88,7 +88,7 @@ def attention(
     shown = kind or "clearest"
     path = None if json_ else picture_path(output, pictures_of(folder), f"attention-{shown}")
     translator = open_translator([folder], weights, beam_size, device, set_, "pytorch")
-    found = read_attention(translator, sentence)
+    found = read_attention(translator, sentence, drawn=path is not None)
     if not found.complete:
         typer.echo("translation truncated; see decoding.max_length_factor", err=True)
     if path:

@@ -113,5 +113,6 @@ class _Conversation:
         if not self.last:
             raise UserError("translate a sentence first; :attention then draws its attention")
         path = picture_path(None, pictures_of(self.run), "attention-clearest")
-        draw_attention(read_attention(self.translator, self.last), "clearest", path)
+        found = read_attention(self.translator, self.last, drawn=True)
+        draw_attention(found, "clearest", path)
         warn(f"picture          {path}")

@@ -124,16 +124,17 @@ class Translator:
             for each, line in zip(cut, parts, strict=True)
         ]
 
+    def segments(self, line: str) -> list[Segment]:
+        """Return the parts of a line that are translated separately; none for a blank one."""
+        sentences = self.cut(line).sentences
+        return [segment for sentence in sentences for segment in self._segments.cut(sentence)]
+
     def trace(self, line: str) -> list[Trace]:
         """Translate one line and keep the pieces: one trace per part, none for an empty line.
 
         >>> [trace] = translator.trace("oscar likes to code")
         """
-        segments = [
-            segment
-            for sentence in self.cut(line).sentences
-            for segment in self._segments.cut(sentence)
-        ]
+        segments = self.segments(line)
         found = zip(segments, self._search(segments, 1), strict=True)
         return [self._trace(segment, hypotheses[0]) for segment, hypotheses in found]
 

@@ -34,7 +34,8 @@ TITLES: dict[AttentionKind, str] = {
     "cross": "cross-attention",
 }
 CUT = "(cut)"
-MOST_PIECES = 40  # more would be illegible
+MOST_PIECES = 40  # in a picture; more would be illegible
+MOST_RECORDED = 200  # pieces of a source; its attention weights grow with their square
 MOST_PANELS = 160
 LONGEST_LABEL, LONGEST_WORD = 24, 60  # characters, of a piece and in the title
 CLEAREST = 4  # number of heads in the picture of the clearest ones
@@ -122,25 +123,35 @@ class Attention:
         return tree
 
 
-def read_attention(translator: Translator, sentence: str) -> Attention:
+def read_attention(translator: Translator, sentence: str, drawn: bool = False) -> Attention:
     """Translate a sentence and return the attention weights of every layer and head.
 
     `Translator` translates it; then its pieces pass through the same model again, while the weights
-    of each attention are recorded. Raises `UserError` for an empty sentence, for a line
-    that is translated in parts, and for an ensemble.
+    of each attention are recorded. Raises `UserError`, before translating, for an empty sentence,
+    for a line that is translated in parts, for too many pieces, and for an ensemble.
+
+    drawn: whether it must fit into a picture
     """
     if len(translator.pytorch.models) > 1:
         raise UserError("attention works with one model only; load a single run")
     require_utf8(sentence)
-    traces = translator.trace(sentence)
-    if not traces:
+    segments = translator.segments(sentence)
+    if not segments:
         raise UserError('the sentence is empty; give some words, as in "oscar likes to code"')
-    if len(traces) > 1:
+    if len(segments) > 1:
         raise UserError(
-            f"the text is longer than any training sentence and was translated in {len(traces)} "
+            f"the text is longer than any training sentence and is translated in {len(segments)} "
             "parts; give one sentence at a time"
         )
-    [trace] = traces
+    pieces = len(segments[0].ids)
+    if pieces > MOST_RECORDED:
+        raise UserError(
+            f"{pieces:,} pieces are too many to record their attention (at most {MOST_RECORDED}); "
+            "give a shorter sentence"
+        )
+    if drawn:
+        _require_legible(pieces)
+    [trace] = translator.trace(sentence)
     weights = _record(translator.pytorch.models[0], trace)
     read = [SPECIALS[SOS], *trace.target]
     complete = trace.hypothesis.complete
@@ -307,15 +318,19 @@ def _draw_average(attention: Attention, path: Path) -> None:
 def _panel_size(found: AttentionMap) -> tuple[float, float]:
     """Return the size in inches at which the pieces are legible."""
     for side in (found.queries, found.keys):
-        if len(side) > MOST_PIECES:
-            raise UserError(
-                f"{len(side)} pieces are too many for a picture (at most {MOST_PIECES}); give a "
-                "shorter sentence, or print the numbers: --json"
-            )
+        _require_legible(len(side))
     left, below = (
         0.085 * max(len(readable(piece)) for piece in side) for side in (found.queries, found.keys)
     )
     return left + 1.0 + 0.22 * len(found.keys), below + 0.9 + 0.22 * len(found.queries)
+
+
+def _require_legible(pieces: int) -> None:
+    if pieces > MOST_PIECES:
+        raise UserError(
+            f"{pieces} pieces are too many for a picture (at most {MOST_PIECES}); give a shorter "
+            "sentence, or print the numbers: --json"
+        )
 
 
 def _draw(panel: "Axes", found: AttentionMap, weights: NDArray[np.float32]) -> "QuadMesh":

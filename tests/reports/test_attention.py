@@ -170,8 +170,32 @@ def test_an_empty_sentence_is_refused(trained: Translator, text: str) -> None:
 
 
 def test_a_text_of_many_parts_is_refused(trained: Translator) -> None:
-    with pytest.raises(UserError, match="translated in 20 parts; give one sentence at a time"):
+    with pytest.raises(UserError, match="is translated in 20 parts; give one sentence at a time"):
         read_attention(trained, "Anna sings today. " * 20)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "drawn", "reason"),
+    [
+        (30, True, r"\d+ pieces are too many for a picture \(at most 40\)"),
+        (500, True, r"[\d,]+ pieces are too many to record their attention \(at most 200\)"),
+        (500, False, r"[\d,]+ pieces are too many to record their attention \(at most 200\)"),
+    ],
+)
+def test_too_many_pieces_are_refused_before_the_search(
+    trained: Translator, pairs: int, drawn: bool, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = ModelConfig(
+        d_model=8, heads=1, d_ff=8, encoder_layers=1, decoder_layers=1, max_length=5000
+    )
+    tokenizers = trained.tokenizers
+    model = Transformer(config, tokenizers.source.size, tokenizers.target.size).eval()
+    roomy = Translator(PyTorchSearch([model]), tokenizers, DataConfig(), DecodingConfig())
+    searched: list[object] = []
+    monkeypatch.setattr(PyTorchSearch, "__call__", lambda *arguments: searched.append(arguments))
+    with pytest.raises(UserError, match=reason):
+        read_attention(roomy, "Anna sings " * pairs, drawn)
+    assert not searched
 
 
 def test_an_ensemble_is_refused(trained_run: RunFolder) -> None:
