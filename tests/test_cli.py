@@ -48,7 +48,7 @@ def nmt(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[b
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
     for stream in streams[1:]:
         stream.flush()
-    output, errors = (stream.detach().getvalue() for stream in streams[1:])  # type: ignore[attr-defined]
+    output, errors = (stream.detach().getvalue() for stream in streams[1:])
     return subprocess.CompletedProcess(command, code, output, errors)
 
 
@@ -364,7 +364,8 @@ def test_output_to_a_named_pipe_does_not_replace_it(trained_run: RunFolder) -> N
 
 
 def test_a_terminated_translation_leaves_no_partial_file(trained_run: RunFolder) -> None:
-    command = [sys.executable, "-m", "nmt", "translate", "--run", trained_run.path, "-o", "out.txt"]
+    command = [sys.executable, "-m", "nmt", "translate", "--run", str(trained_run.path)]
+    command += ["-o", "out.txt"]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         deadline = time.monotonic() + 60
         while not list(Path().glob(".out.txt.*.partial")) and time.monotonic() < deadline:
