@@ -187,8 +187,9 @@ class RunFolder:
             f"{self.path}: another process is training here; wait for it or choose another --run"
         )
         with locked(self.path / _LOCK, message, wait=False) as alone:
-            for remains in self.path.glob(".*.partial") if alone else []:
-                remains.unlink(missing_ok=True)
+            for pattern in (".*.partial", "validated/.*.partial") if alone else ():
+                for remains in self.path.glob(pattern):
+                    remains.unlink(missing_ok=True)
             yield
 
     def weights(self, which: Weights) -> Path:

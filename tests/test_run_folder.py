@@ -358,9 +358,13 @@ def test_only_a_run_without_results_is_discarded(
 
 def test_partial_files_of_killed_processes_are_deleted_when_a_run_is_locked() -> None:
     path = make_run("a", 1)
-    (path / ".checkpoint.pt.123.partial").touch()
+    (path / "validated").mkdir()
+    (path / "validated" / "5.safetensors").touch()
+    for name in (".checkpoint.pt.123.partial", "validated/.10.safetensors.123.partial"):
+        (path / name).touch()
     with RunFolder(path).held():
-        assert sorted(file.name for file in path.iterdir()) == [".lock", "config.yaml"]
+        files = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
+        assert files == {".lock", "config.yaml", "validated/5.safetensors"}
 
 
 # -------------------------------------------------------------------------------- atomic writing
