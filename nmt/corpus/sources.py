@@ -21,13 +21,16 @@ TUTORIAL_URL = (
 )
 TUTORIAL_BLOB = "55e268953059f252c5a125652ea67cd9a02e5936"
 MULTI30K_URL = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw/"
-MULTI30K_BLOBS = {  # git blob ids of the files; those of the Czech files are unknown
+MULTI30K_BLOBS = {  # git blob ids of the files
+    "test_2016_flickr.cs": "2f2debe490017544d552c03e1433f5055bfc4b0b",
     "test_2016_flickr.de": "96b762cc43d913a5d23e5ec65acbc58a50d0a9b8",
     "test_2016_flickr.en": "c3c1142a4d12fa9d7736c81dca0dcea51975477e",
     "test_2016_flickr.fr": "b182503bf217d5d4d1030874de07bfcf26052b94",
+    "train.cs": "3aed037d88c2d10a7df085e4a156d26fc4d89dbe",
     "train.de": "3869154c6298e22b3dc9ed3b17fd45bf00276b94",
     "train.en": "8226b4b333656238e113284cf738778e1287b52e",
     "train.fr": "9518a79e4aefbd3b99bd5887000c36e6a35de14b",
+    "val.cs": "87ea5d95d679ad19868edd119c13772c83f61a01",
     "val.de": "0907cab7a248be8e15ac418d517343899351db18",
     "val.en": "8eb30ab9e5edd301e4c94330713c88513dd43dbc",
     "val.fr": "ab398432791947b7001173f065764887fb63c346",
@@ -257,7 +260,7 @@ def _download_multi30k(data: DataConfig, refresh: bool) -> dict[Split, tuple[Pat
             download(
                 f"{MULTI30K_URL}{name}.{language}.gz",
                 folder / f"{name}.{language}.gz",
-                git_blob=MULTI30K_BLOBS.get(f"{name}.{language}"),
+                git_blob=MULTI30K_BLOBS[f"{name}.{language}"],
                 refresh=refresh,
             )
             for language in (data.source_language, data.target_language)
