@@ -74,9 +74,9 @@ def writing(path: Path) -> Iterator[None]:
         raise unwritable(path, error) from None
 
 
-def unwritable(path: Path, error: OSError) -> UserError:
+def unwritable(path: Path, error: Exception) -> UserError:
     """Return the error for a file or folder that could not be written."""
-    reason = error.strerror or one_line(error)[:200]
+    reason = getattr(error, "strerror", None) or one_line(error)[:200]
     if not is_full_disk(error):
         return UserError(f"{path}: cannot be written ({reason}); check its folder's permissions")
     return UserError(
@@ -85,9 +85,11 @@ def unwritable(path: Path, error: OSError) -> UserError:
     )
 
 
-def is_full_disk(error: OSError) -> bool:
+def is_full_disk(error: Exception) -> bool:
     """Return whether the disk is full or the quota exceeded."""
-    return error.errno in _FULL or any(words in str(error) for words in _FULL_WORDS)
+    return getattr(error, "errno", None) in _FULL or any(
+        words in str(error) for words in _FULL_WORDS
+    )
 
 
 def _free(path: Path) -> str:

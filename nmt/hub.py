@@ -14,7 +14,14 @@ from nmt.choices import Weights
 from nmt.config import Config, Origin
 from nmt.corpus.download import cache_folder
 from nmt.corpus.manifest import MANIFEST, run_files
-from nmt.errors import UserError, install_extra, no_such_weights, one_line
+from nmt.errors import (
+    UserError,
+    install_extra,
+    is_full_disk,
+    no_such_weights,
+    one_line,
+    unwritable,
+)
 from nmt.run_folder import RunFolder
 
 HUB = "hf:"
@@ -54,6 +61,8 @@ def download_run(address: str) -> Path:
     except UserError:
         raise
     except Exception as error:  # the possible exceptions have no common base class
+        if is_full_disk(error):
+            raise unwritable(folder, error) from None
         raise UserError(
             f"{address}: cannot be downloaded: {one_line(error)[:300]}; check the name and your "
             "network"

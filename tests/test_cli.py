@@ -306,6 +306,17 @@ def test_system_errors_are_reported_with_the_path_and_what_to_check(
     assert_refused("export", trained_run.path, message=message)
 
 
+def test_a_full_disk_is_reported_with_the_copy_that_failed(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "original", None, "copy")
+
+    monkeypatch.setattr("nmt.export.export_run", fill)
+    message = "nmt: copy: cannot be written (No space left on device; "
+    assert_refused("export", trained_run.path, message=message)
+
+
 def test_resuming_without_a_run_is_refused() -> None:
     assert_refused("train", "--resume", message="no run")
 

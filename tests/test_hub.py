@@ -4,6 +4,7 @@ Calls of the library that need the network are replaced by a folder; its own fil
 files.
 """
 
+import errno
 import shutil
 import sys
 from pathlib import Path
@@ -116,6 +117,17 @@ def test_a_post_norm_model_is_also_uploaded_in_the_transformers_format(
     names = {path.name for path in (remote / "anna/post").iterdir()}
     assert names >= {"config.json", "model.safetensors", "source.spm", "best.safetensors"}
     assert "library_name: transformers" in (remote / "anna/post/README.md").read_text("utf-8")
+
+
+def test_a_full_disk_is_not_taken_for_a_missing_network(
+    remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(hub, "snapshot_download", fill)
+    message = "anna/toy: cannot be written (No space left on device; "
+    assert_refused("translate", "--run", "hf:anna/toy", PAIR[0], message=message)
 
 
 def test_errors_are_reported_in_one_line(

@@ -14,7 +14,7 @@ import typer
 
 from nmt import __version__
 from nmt.cli import augmenting, configs, corpora, doctor, plots, runs, serve, stages
-from nmt.errors import UserError, is_full_disk, one_line, shown
+from nmt.errors import UserError, is_full_disk, one_line, shown, unwritable
 
 app = typer.Typer(
     name="nmt",
@@ -118,7 +118,10 @@ def main() -> None:
         if _is_out_of_memory(error):
             _fail(f"out of memory: {cause}; {_LESS_MEMORY}", 2)
         if isinstance(error, OSError):
-            if is_full_disk(error) and not error.filename:  # errors of files have a name
+            name = error.filename2 or error.filename  # of a copy, the destination's
+            if is_full_disk(error) and name:
+                _fail(str(unwritable(Path(name), error)), 2)
+            if is_full_disk(error):  # in other files, it is reported by `writing`
                 _fail(f"standard output: cannot be written ({error.strerror}); free some space", 2)
             if error.filename and error.strerror:
                 advice = "check the path, its permissions and the free space"

@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from nmt import __version__
 from nmt.corpus.readers import MAX_UNPACKED_BYTES
-from nmt.errors import UserError
+from nmt.errors import UserError, writing
 from nmt.locks import locked
 from nmt.progress import elapsed
 
@@ -59,7 +59,7 @@ def download(
     `UserError` if there is no network, the content is wrong or longer than `max_bytes`, the server
     is too slow, or the file cannot be written; `destination` is then unchanged.
     """
-    try:
+    with writing(destination):
         if _is_right(destination, git_blob) and (git_blob or not refresh):
             return destination
         destination.parent.mkdir(parents=True, exist_ok=True)
@@ -68,11 +68,6 @@ def download(
             if refresh or not _is_right(destination, git_blob):
                 _fetch(url, partial, git_blob, max_bytes, max_unpacked)
                 partial.replace(destination)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise UserError(
-            f"{destination}: cannot be written ({reason}); free some space or fix the permissions"
-        ) from None
     return destination
 
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from nmt.corpus.download import cache_folder
 from nmt.corpus.json_files import read_json, write_json
 from nmt.corpus.readers import Pair, Split
-from nmt.errors import UserError, install_extra, one_line, writing
+from nmt.errors import UserError, install_extra, is_full_disk, one_line, unwritable, writing
 
 if TYPE_CHECKING:
     import datasets
@@ -186,6 +186,10 @@ def hub_files(
         raise
     except Exception as error:  # the possible exceptions have no common base class
         files = {} if refresh else _read_listed(listed)
+        if not files and is_full_disk(error):
+            import huggingface_hub as hub
+
+            raise unwritable(Path(hub.constants.HF_HUB_CACHE), error) from None
         if not files:
             raise UserError(
                 f"{path}: cannot be loaded from the Hub: {one_line(error)[:300]}; check data.path "

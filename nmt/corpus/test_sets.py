@@ -13,7 +13,7 @@ from typing import Any
 from sacrebleu.dataset import DATASETS
 
 from nmt.corpus.prepared import Example
-from nmt.errors import UserError, one_line, writing
+from nmt.errors import UserError, is_full_disk, one_line, unwritable, writing
 from nmt.locks import locked
 
 TIMEOUT = 60.0  # seconds without a byte
@@ -36,6 +36,8 @@ def read_test_set(name: str, languages: tuple[str, str]) -> list[Example]:
             mismatch = isinstance(error, SystemExit) and error.code == 1  # as sacrebleu exits
             if not mismatch and not isinstance(error, Exception):
                 raise  # Ctrl-C, or SIGTERM
+            if isinstance(error, Exception) and is_full_disk(error):
+                raise unwritable(Path(found._outdir), error) from None
             what = "checksum mismatch" if mismatch else one_line(error)[:200]
             raise UserError(
                 f"test set {name}: cannot be downloaded from {found.data[0]} ({what}); check your "

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
 
+from nmt.errors import writing
 from nmt.run_folder import RunFolder, UpdatePoint, Validation, replacing
 from nmt.training.tensorboard import TensorBoard
 
@@ -14,8 +14,8 @@ POINT_UPDATES = 10  # updates between points of the training curve
 class TrainingLog:
     """Appends validations and points of the training curve to the logs of a run."""
 
-    def __init__(self, run: RunFolder, points: TextIO, board: TensorBoard | None):
-        self._run, self._points, self._board = run, points, board
+    def __init__(self, run: RunFolder, board: TensorBoard | None):
+        self._run, self._board = run, board
 
     def write(self, line: Validation) -> None:
         """Add a validation."""
@@ -25,7 +25,9 @@ class TrainingLog:
 
     def write_point(self, point: UpdatePoint) -> None:
         """Add a point to the training curve."""
-        self._points.write(json.dumps(point) + "\n")
+        path = self._run.updates
+        with writing(path), path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(point) + "\n")
 
 
 @contextmanager
@@ -42,9 +44,8 @@ def opened_log(run: RunFolder, updates: int, tensorboard: bool) -> Iterator[Trai
         points = [point for point in run.read_updates() if point["update"] <= updates]
         partial.write_text("".join(json.dumps(point) + "\n" for point in points), encoding="utf-8")
     board = TensorBoard(run.path / "tensorboard", updates, lines) if tensorboard else None
-    with run.updates.open("a", encoding="utf-8", buffering=1) as file:  # line by line
-        try:
-            yield TrainingLog(run, file, board)
-        finally:
-            if board:
-                board.close()
+    try:
+        yield TrainingLog(run, board)
+    finally:
+        if board:
+            board.close()

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from nmt.errors import UserError, install_extra
+from nmt.errors import UserError, install_extra, writing
 from nmt.run_folder import Validation
 
 TAGS = {
@@ -39,9 +39,11 @@ class TensorBoard:
     def __init__(self, folder: Path, updates: int, metrics: list[Validation]):
         from torch.utils.tensorboard import SummaryWriter
 
+        self._folder = folder
         is_new = not folder.exists()
-        # Hide what an interrupted run logged after its checkpoint; it will be repeated.
-        self._writer = SummaryWriter(folder, purge_step=updates + 1)
+        with writing(folder):
+            # Hide what an interrupted run logged after its checkpoint; it will be repeated.
+            self._writer = SummaryWriter(folder, purge_step=updates + 1)
         for line in metrics if is_new else []:
             self.write(line)
 
@@ -49,14 +51,16 @@ class TensorBoard:
         """Log the metrics and sample translations of one validation."""
         update = line["update"]
         numbers: Mapping[str, Any] = line
-        for name, tag in TAGS.items():
-            self._writer.add_scalar(tag, numbers[name], update)
         samples = [f"{sample['source']}  →  {sample['translation']}" for sample in line["samples"]]
         # As a code block, in which Markdown leaves <unk> and * alone.
         text = "\n".join(f"    {sample}" for sample in samples)
-        self._writer.add_text("samples", text, update)
-        self._writer.flush()
+        with writing(self._folder):
+            for name, tag in TAGS.items():
+                self._writer.add_scalar(tag, numbers[name], update)
+            self._writer.add_text("samples", text, update)
+            self._writer.flush()
 
     def close(self) -> None:
         """Close the log."""
-        self._writer.close()
+        with writing(self._folder):
+            self._writer.close()

@@ -12,6 +12,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -20,6 +21,7 @@ import pytest
 from nmt.corpus.download import CHUNK, cache_folder, download, git_blob_id
 from nmt.errors import UserError
 
+FullDisk = Callable[[int], AbstractContextManager[None]]
 CONTENT = bytes(range(256)) * 1000
 HALF = len(CONTENT) // 2
 BLOB = hashlib.sha1(b"blob %d\0" % len(CONTENT) + CONTENT).hexdigest()
@@ -485,6 +487,18 @@ def test_a_folder_that_cannot_be_created_is_reported(server: Server, tmp_path: P
     message = refusal(server.url, tmp_path / "file" / "corpus.pkl")
     assert "cannot be written" in message
     assert server.ranges == []
+
+
+def test_a_full_disk_is_reported_and_the_download_is_resumed_later(
+    server: Server, target: Path, full_disk: FullDisk
+) -> None:
+    server.answers = [normal_server]
+    with full_disk(HALF):
+        message = refusal(server.url, target, git_blob=BLOB)
+    assert message.startswith(f"{target}: cannot be written (File too large; ")
+    assert "free on its disk" in message
+    download(server.url, target, git_blob=BLOB)
+    assert server.ranges == [None, f"bytes={HALF}-"]
 
 
 def test_concurrent_downloads_do_not_interfere(server: Server, target: Path) -> None:

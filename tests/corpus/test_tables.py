@@ -5,6 +5,8 @@ import json
 import logging
 import shutil
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -210,6 +212,22 @@ def test_a_downloaded_dataset_can_be_read_offline(
     refresh = nmt_with_hub(address, tmp_path, *PREPARE, "--refresh", **offline)
     assert refresh.returncode == 2
     assert "wmt/wmt99: cannot be loaded from the Hub" in refresh.stderr
+
+
+def test_a_full_disk_is_not_taken_for_a_missing_network(
+    repository: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    full_disk: Callable[[int], AbstractContextManager[None]],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(repository, tmp_path / "hub/datasets/wmt/wmt99")
+    with pretend_hub(tmp_path / "hub") as address, full_disk(5000):
+        done = nmt_with_hub(address, tmp_path, *PREPARE)
+    assert done.returncode == 2
+    cache = tmp_path / "huggingface" / "hub"
+    assert done.stderr.startswith(f"nmt: {cache}: cannot be written (File too large; ")
+    assert "free on its disk" in done.stderr
 
 
 def test_a_strange_licence_is_ignored(

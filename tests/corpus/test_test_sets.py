@@ -5,7 +5,9 @@ import io
 import socket
 import tarfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,18 @@ def test_a_missing_network_is_reported_in_one_line(toy: PlainTextDataset, tmp_pa
     (tmp_path / "server" / "toy.tgz").unlink()
     assert "check your network" in refusal("toy/2018")
     assert not (tmp_path / "cache" / "toy").exists()
+
+
+def test_a_full_disk_is_not_taken_for_a_missing_network(
+    toy: PlainTextDataset,
+    tmp_path: Path,
+    full_disk: Callable[[int], AbstractContextManager[None]],
+) -> None:
+    with full_disk(10):
+        message = refusal("toy/2018")
+    assert message.startswith(f"{tmp_path / 'cache' / 'toy'}: cannot be written (File too large; ")
+    assert "free on its disk" in message
+    assert len(read_test_set("toy/2018", EN_DE)) == 2
 
 
 def test_a_damaged_download_is_deleted(toy: PlainTextDataset, tmp_path: Path) -> None:

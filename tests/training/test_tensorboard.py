@@ -1,6 +1,8 @@
 """TensorBoard shows the values of metrics.jsonl."""
 
+import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from html import unescape
 from pathlib import Path
 
@@ -91,6 +93,25 @@ def test_samples_are_shown_literally(tmp_path: Path) -> None:
     shown = unescape(markdown_to_safe_html(event.tensor_proto.string_val[0]))
     for text in texts:
         assert f"{text}  →  {text}\n" in shown
+
+
+def test_a_full_disk_is_reported_with_the_folder(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    full_disk: Callable[[int], AbstractContextManager[None]],
+) -> None:
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)  # for the library's own thread
+    folder = tmp_path / "new"
+    line = {"update": 1, "samples": []} | dict.fromkeys(TAGS, 0.0)
+    board = TensorBoard(folder, 0, [])
+    actions: list[Callable[[], object]] = [
+        lambda: board.write(line),
+        board.close,
+        lambda: TensorBoard(folder, 0, []),
+    ]
+    for action in actions:
+        with full_disk(10), pytest.raises(UserError, match=r"new: cannot be written \(.* free on"):
+            action()
 
 
 def test_tensorboard_is_off_by_default(toy_config: MakeConfig) -> None:

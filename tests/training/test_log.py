@@ -1,0 +1,27 @@
+"""The logs of a training run on a full disk."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from nmt.errors import UserError
+from nmt.run_folder import RunFolder, UpdatePoint
+from nmt.training.log import opened_log
+
+
+def _point(update: int) -> UpdatePoint:
+    return {"update": update, "loss": 1.5, "learning_rate": 0.001}
+
+
+def test_a_full_disk_is_reported_with_the_name_of_the_log(
+    tmp_path: Path, full_disk: Callable[[int], AbstractContextManager[None]]
+) -> None:
+    run = RunFolder(tmp_path)
+    refused = pytest.raises(UserError, match=r"updates\.jsonl: cannot be written \(.* free on")
+    with refused, opened_log(run, 0, tensorboard=False) as log:
+        log.write_point(_point(10))
+        with full_disk(run.updates.stat().st_size + 5):
+            log.write_point(_point(20))
+    assert run.read_updates() == [_point(10)]
