@@ -1,4 +1,4 @@
-"""Progress display for work without a known number of steps."""
+"""Progress display: lines beside a progress bar, and work without a known number of steps."""
 
 import threading
 from collections.abc import Iterator
@@ -6,6 +6,13 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from tqdm import tqdm
+
+from nmt.errors import shown
+
+
+def announce(*lines: str) -> None:
+    """Print lines for the user, above any progress bar; they may contain names of files."""
+    tqdm.write("\n".join(map(shown, lines)))
 
 
 @contextmanager
@@ -15,8 +22,8 @@ def elapsed(description: str, file: TextIO | None = None) -> Iterator[None]:
     `file` is standard error by default.
     """
     done = threading.Event()
-    shown = "{desc}: {elapsed}"
-    with tqdm(desc=description, bar_format=shown, delay=2, leave=False, file=file) as bar:
+    form = "{desc}: {elapsed}"
+    with tqdm(desc=shown(description), bar_format=form, delay=2, leave=False, file=file) as bar:
 
         def show() -> None:
             while not done.wait(1):

@@ -969,6 +969,43 @@ def test_a_missing_tensorboard_names_its_extra(monkeypatch: pytest.MonkeyPatch) 
     assert list(Path().iterdir()) == []
 
 
+def test_no_command_prints_control_characters_from_names_of_folders(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.NOTSET, logger="nmt")  # undone after the test
+    monkeypatch.setattr("nmt.cli.runs._can_ask", lambda: True)
+    Path("mine.yaml").write_text(dump_config(trained_run.config))
+    run, other = Path("runs\x1b[2J", "a\x9bb\nc"), "other\x07"
+    brief = [
+        part
+        for change in ("max_updates=2", "validate_updates=1", "keep_validated=2", "epochs=1000")
+        for part in ("--set", f"training.{change}")
+    ]
+    Path("news.txt").write_text(PAIR[0])
+    commands: list[list[object]] = [
+        ["train", "--config", "mine.yaml", "--run", run, *brief],
+        ["train", "--resume", "--run", run],
+        ["average", run, "--last", "2"],
+        ["-v", "translate", "--run", run, PAIR[0]],
+        ["datastore", run],
+        ["export", run],
+        ["augment", run, "--input", "news.txt", "--output", f"{other}.tsv"],
+        ["plot", "training", run],
+        ["plot", "training", run, "--output", f"{other}.svg"],
+        ["show", run],
+        ["runs", run.parent],
+        ["rm", run],
+        ["rm", "--yes", run],
+    ]
+    for command in commands:
+        done = nmt(*command, stdin=b"n\n")
+        printed = text(done.stdout) + text(done.stderr)
+        assert done.returncode == 0, (command, printed)
+        assert not set("\x1b\x9b\x07") & set(printed), (command, printed)
+        assert "\\x" in printed, command
+    assert not run.exists()
+
+
 # ------------------------------------------------------------------------------ invalid arguments
 
 

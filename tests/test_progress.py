@@ -2,7 +2,9 @@
 
 import io
 
-from nmt.progress import elapsed
+import pytest
+
+from nmt.progress import announce, elapsed
 
 
 def test_no_progress_is_shown_for_quick_work() -> None:
@@ -10,3 +12,8 @@ def test_no_progress_is_shown_for_quick_work() -> None:
     with elapsed("thinking", shown):
         pass
     assert shown.getvalue() == ""
+
+
+def test_messages_escape_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    announce("continue with", "  nmt train --run 'a\x1b[2Jb\nc'")
+    assert capsys.readouterr().out == "continue with\n  nmt train --run 'a\\x1b[2Jb\\nc'\n"

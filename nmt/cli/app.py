@@ -14,6 +14,7 @@ import typer
 
 from nmt import __version__
 from nmt.cli import augmenting, configs, corpora, doctor, plots, runs, serve, stages
+from nmt.cli.writing import warn
 from nmt.errors import UserError, is_full_disk, one_line, shown, unwritable
 
 app = typer.Typer(
@@ -76,13 +77,23 @@ def _options(
     if quiet:
         os.environ["TQDM_DISABLE"] = "1"  # read when tqdm is imported
     if verbose:
-        logging.basicConfig(format="%(message)s")
         logging.getLogger("nmt").setLevel(logging.INFO)
+
+
+class _LogHandler(logging.Handler):
+    """Prints log messages on standard error, as commands print their warnings."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        warn(self.format(record))
+
+
+_LOG_HANDLER = _LogHandler()
 
 
 def main() -> None:
     """Run the command line. An error that the user can fix becomes one line and exit code 2."""
     signal.signal(signal.SIGTERM, _terminate)
+    logging.getLogger("nmt").addHandler(_LOG_HANDLER)
     own, others = _split_own_options(sys.argv[1:])
     sys.argv[1:] = [*own, *others]  # where Typer expects them
     debug = "--debug" in own

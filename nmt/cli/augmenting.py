@@ -16,7 +16,7 @@ from nmt.cli.options import (
     WeightsOption,
     open_translator,
 )
-from nmt.cli.writing import warn
+from nmt.cli.writing import say, warn
 from nmt.errors import UserError
 
 
@@ -124,4 +124,4 @@ def augment(
     if not counts["kept"]:
         warn(f"{output}: no translation was kept; use a better run, or lower the limits")
         return
-    typer.echo(f"for data.corpora {{source: tsv, path: {output}, tag: synthetic, held_out: false}}")
+    say(f"for data.corpora {{source: tsv, path: {output}, tag: synthetic, held_out: false}}")

@@ -19,6 +19,7 @@ from nmt.cli.options import (
     load,
     open_translator,
 )
+from nmt.cli.writing import say, warn
 from nmt.errors import UserError
 
 MOST_COLUMNS = 12  # more curves would be indistinguishable
@@ -38,7 +39,7 @@ def _output(default: str) -> Any:
 def _report_file(path: Path) -> None:
     """Print which file was written, and where if it is a bare name."""
     place = "" if path.is_absolute() or len(path.parts) > 1 else " in the current folder"
-    typer.echo(f"picture          {path}{place}")
+    say(f"picture          {path}{place}")
 
 
 @app.command()
@@ -90,7 +91,7 @@ def attention(
     translator = open_translator([folder], weights, beam_size, device, set_, "pytorch")
     found = read_attention(translator, sentence, drawn=path is not None)
     if not found.complete:
-        typer.echo("translation truncated; see decoding.max_length_factor", err=True)
+        warn("translation truncated; see decoding.max_length_factor")
     if path:
         draw_attention(found, shown, path)
         _report_file(path)

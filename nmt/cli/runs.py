@@ -10,7 +10,7 @@ import typer
 from nmt.cli import completing
 from nmt.cli.options import RunArgument
 from nmt.cli.tables import print_facts, print_table
-from nmt.cli.writing import warn
+from nmt.cli.writing import say, warn
 from nmt.errors import UserError, shown
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -61,7 +61,7 @@ def show(
         typer.echo()
         for sample in metrics[-1]["samples"]:
             source = show_tag(folder.config.data, sample["source"])
-            typer.echo(shown(f"{source}  →  {sample['translation']}"))
+            say(f"{source}  →  {sample['translation']}")
 
 
 def rm(
@@ -83,9 +83,9 @@ def rm(
     if not yes and not _can_ask():
         raise UserError("cannot ask for confirmation without a terminal; add --yes")
     for folder in folders:
-        if yes or typer.confirm(f"delete {folder.path}?"):
+        if yes or typer.confirm(shown(f"delete {folder.path}?")):
             delete_run(folder)
-            typer.echo(f"deleted          {folder.path}")
+            say(f"deleted          {folder.path}")
 
 
 def _can_ask() -> bool:

@@ -127,7 +127,7 @@ def serve(
     limits = Limits(characters=max_characters, seconds=timeout, per_minute=requests_per_minute)
     service = Service(runs, limits, access, RUNS if host in LOOPBACK else None)
     for each in runs:
-        typer.echo(f"serving          {each.name}, {each.source} → {each.target}", err=True)
+        warn(f"serving          {each.name}, {each.source} → {each.target}")
     if find_spec("torch") is None:
         warn("without PyTorch: no attention, no beam, and HTML tags apply to whole sentences")
     shown = f"[{host}]" if ":" in host else host

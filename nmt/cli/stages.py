@@ -26,8 +26,8 @@ from nmt.cli.options import (
     open_translator,
 )
 from nmt.cli.prompt import converse
-from nmt.cli.writing import align_lines, format_translations, warn, write_lines
-from nmt.errors import UserError, require_utf8, shown, shown_lines
+from nmt.cli.writing import align_lines, format_translations, say, warn, write_lines
+from nmt.errors import UserError, require_utf8, shown_lines
 
 if TYPE_CHECKING:
     from nmt.comet import Comet
@@ -53,7 +53,7 @@ def prepare(
 
     prepared = prepare(load(config, set_), refresh=refresh)
     typer.echo(shown_lines(format_report(prepared.report, prepared.shares)))
-    typer.echo(f"prepared data    {prepared.folder}")
+    say(f"prepared data    {prepared.folder}")
 
 
 def train(
@@ -191,10 +191,10 @@ def _print_next_steps(run: "RunFolder") -> None:
     from nmt.corpus.tags import tag_and_text
 
     quoted, metrics = shlex.quote(str(run.path)), run.read_metrics()
-    typer.echo(f"trained          {run.path}")
+    say(f"trained          {run.path}")
     if field := run.limit_while_learning():
-        typer.echo(f"ended early      {field} was reached while the loss was still falling")
-        typer.echo(f"continue with    nmt train --resume --run {quoted} --set {field}=…")
+        say(f"ended early      {field} was reached while the loss was still falling")
+        say(f"continue with    nmt train --resume --run {quoted} --set {field}=…")
     samples = metrics[-1]["samples"] if metrics else []
     if samples:  # preferably a sentence that it translates correctly and that is easy to quote
         right = [s for s in samples if s["translation"] == s["reference"]]
@@ -202,7 +202,7 @@ def _print_next_steps(run: "RunFolder") -> None:
         tag, sentence = tag_and_text(run.config.data, sample["source"])
         option = f" --tag {tag}" if tag else ""
         command = f"nmt translate --run {quoted}{option} {shlex.quote(sentence)}"
-        typer.echo(f"translate with   {shown(command)}")
+        say(f"translate with   {command}")
 
 
 def _run_to_train(
@@ -450,7 +450,7 @@ def export(
     export_run(source, folder, weights, format_)
     if source.config.decoding.neighbours:
         warn(f"exported without decoding.neighbours, which {format_} does not support")
-    typer.echo(f"exported         {folder}")
+    say(f"exported         {folder}")
 
 
 def average(
@@ -478,9 +478,9 @@ def average(
         )
     with opened.held(), replacing(opened.weights("mean")) as partial:
         average_weights(kept, partial)
-    typer.echo(f"averaged         updates {', '.join(path.stem for path in kept)}")
+    say(f"averaged         updates {', '.join(path.stem for path in kept)}")
     quoted = shlex.quote(str(opened.path))
-    typer.echo(f"compare with     nmt evaluate --run {quoted} --weights mean --split validation")
+    say(f"compare with     nmt evaluate --run {quoted} --weights mean --split validation")
 
 
 def push(
@@ -500,7 +500,7 @@ def push(
     from nmt.hub import push_run
     from nmt.run_folder import open_run
 
-    typer.echo(f"uploaded         {push_run(open_run(run), name, weights, public)}")
+    say(f"uploaded         {push_run(open_run(run), name, weights, public)}")
 
 
 def datastore(
@@ -538,7 +538,7 @@ def datastore(
     require_same_data(opened, prepared)
     with opened.held():
         filled = fill_datastore(opened, prepared, weights, choose_device(device))
-    typer.echo(f"{len(filled):,} positions in {opened.datastore}")
+    say(f"{len(filled):,} positions in {opened.datastore}")
 
 
 def _argument_lines(texts: list[str]) -> list[str]:
@@ -630,7 +630,7 @@ def _add_comet(
             score = comet.score([e.source for e in pairs], texts, [e.reference for e in pairs])
             scores["comet"] = asdict(score)
             if not as_json:
-                typer.echo(f"{label}{score}")
+                say(f"{label}{score}")
     finally:
         if as_json:
             typer.echo(json.dumps(as_json, indent=2, ensure_ascii=False))

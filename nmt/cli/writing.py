@@ -1,4 +1,4 @@
-"""Output of the stages: translations line by line, warnings on standard error."""
+"""Output of the stages: translations and results line by line, warnings on standard error."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from nmt.errors import shown_lines
+from nmt.errors import shown, shown_lines
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator
@@ -61,6 +61,11 @@ def write_lines(lines: Iterator[str], output: Path | None) -> None:
     )
     with place as path, path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(line + "\n" for line in lines)
+
+
+def say(line: str) -> None:
+    """Print a line for the user, which may contain names of files."""
+    typer.echo(shown(line))
 
 
 def warn(text: str) -> None:

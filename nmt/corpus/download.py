@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from nmt import __version__
 from nmt.corpus.readers import MAX_UNPACKED_BYTES
-from nmt.errors import UserError, writing
+from nmt.errors import UserError, shown, writing
 from nmt.locks import locked
 from nmt.progress import elapsed
 
@@ -328,7 +328,7 @@ def _bar(name: str, start: int, total: int | None) -> "tqdm[NoReturn]":
     # None disables it unless standard error is a terminal.
     no_bar = True if "TQDM_DISABLE" in os.environ else None
     return tqdm(
-        desc=name,
+        desc=shown(name),
         initial=start,
         total=total,
         unit="B",

@@ -67,7 +67,7 @@ from nmt.corpus.tokenizers import (
     read_chunks,
     train_tokenizers,
 )
-from nmt.errors import UserError, writing
+from nmt.errors import UserError, shown, writing
 from nmt.locks import locked
 
 _LOG = logging.getLogger(__name__)
@@ -697,4 +697,4 @@ def _check_coverage(config: Config, coverage: dict[Split, dict[str, float]]) -> 
 
 def _progress(items: Any, description: str, total: int | None = None) -> Any:
     """Iterate over items with a progress bar, which appears after two seconds."""
-    return tqdm(items, desc=description, total=total, unit="", unit_scale=True, delay=2)
+    return tqdm(items, desc=shown(description), total=total, unit="", unit_scale=True, delay=2)

@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from pydantic import FiniteFloat, NonNegativeFloat, NonNegativeInt, PositiveInt, TypeAdapter
 from torch import Tensor
-from tqdm import tqdm
 
-from nmt.errors import UserError, one_line, shown
+from nmt.errors import UserError, one_line
 from nmt.model.transformer import Transformer
+from nmt.progress import announce
 from nmt.run_folder import RunFolder, replacing
 from nmt.training.distributed import Worker
 from nmt.training.optimization import LossScale, WeightAverage
@@ -109,9 +109,10 @@ def load_checkpoint(
         worker.gather(None)  # now all processes have read it
         if worker.is_main:
             previous.replace(current)  # so that the next save does not keep the damaged one
-            tqdm.write(
-                f"{shown(error.cause)}\ncontinuing from the previous checkpoint, update "
-                f"{progress.updates}; best, last and averaged weights are untouched"
+            announce(
+                error.cause,
+                f"continuing from the previous checkpoint, update {progress.updates}; best, last "
+                "and averaged weights are untouched",
             )
         return progress
 

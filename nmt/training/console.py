@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from nmt.config import TrainingConfig
 from nmt.corpus.tags import split_prefix
-from nmt.errors import shown
+from nmt.progress import announce
 from nmt.run_folder import Validation
 from nmt.training.checkpoint import Progress
 from nmt.training.limits import ends_early
@@ -73,7 +73,7 @@ class ProgressBar:
             left = min(left, self._settings.max_minutes - progress.minutes)
         if left > 0:
             earlier = ", or earlier" if ends_early(self._settings) else ""
-            tqdm.write(f"at this speed, training will finish in {duration(left)}{earlier}")
+            announce(f"at this speed, training will finish in {duration(left)}{earlier}")
 
     def wants_report(self, progress: Progress) -> bool:
         """Return whether a report is due; reading the loss forces a GPU to synchronize."""
@@ -92,11 +92,11 @@ class ProgressBar:
 
 def show_validation(line: Validation, best: bool) -> None:
     """Print the metrics and sample translations of a validation."""
-    tqdm.write(
+    announce(
         f"update {line['update']:,}, epoch {line['epoch']}, {line['minutes']:.1f} min: "
         f"training loss {line['train_loss']:.3f}, validation loss {line['loss']:.3f}, "
         f"perplexity {line['perplexity']:.2f}, accuracy {line['accuracy']:.1%}, "
         f"BLEU {line['bleu']:.2f}{' (best)' if best else ''}"
     )
     for sample in line["samples"]:
-        tqdm.write(shown(f"  {split_prefix(sample['source'])[1]}  →  {sample['translation']}"))
+        announce(f"  {split_prefix(sample['source'])[1]}  →  {sample['translation']}")

@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tqdm import tqdm
-
 from nmt.config import Config
 from nmt.corpus.prepare import default_folder, prepare
 from nmt.corpus.prepared import PreparedData, open_prepared
 from nmt.corpus.report import format_inherited
 from nmt.decoding.engines.conversion import convert
 from nmt.device import choose_device
+from nmt.progress import announce
 from nmt.run_folder import (
     RunFolder,
     claimed,
@@ -68,7 +67,7 @@ def train(
         except BaseException:
             if worker.is_main and run.has_only_begun:
                 again = resuming_command(run, worker)
-                tqdm.write(f"interrupted before the first checkpoint; start again with\n  {again}")
+                announce("interrupted before the first checkpoint; start again with", f"  {again}")
             raise
         if trained and worker.is_main:
             convert(run, "best")
@@ -94,7 +93,7 @@ def _begin(config: Config, run: RunFolder, worker: Worker) -> Trainer:
         run.write_config(config)  # first: if this process is killed, the run can be resumed
     prepared = _prepare(config, worker)
     if worker.is_main and (inherited := prepared.report.get("inherited")):
-        tqdm.write("\n".join(format_inherited(inherited)))
+        announce(*format_inherited(inherited))
     trainer = Trainer(config, prepared, run, worker)
     if worker.is_main:
         create_run(run.path, config, prepared)

@@ -12,7 +12,6 @@ from itertools import islice
 from typing import TypeVar
 
 from torch import Tensor
-from tqdm import tqdm
 
 from nmt.choices import Weights
 from nmt.config import Config
@@ -21,6 +20,7 @@ from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import save_weights
 from nmt.ops.threads import prefetch
+from nmt.progress import announce
 from nmt.run_folder import RunFolder, Validation, quality, replacing
 from nmt.training.batches import Batch, BatchPlan
 from nmt.training.checkpoint import Progress
@@ -81,7 +81,7 @@ class Trainer:
         Returns whether anything was left to train.
         """
         if self.progress.finished and self._limit():
-            tqdm.write(f"{self.folder.path} is already trained: {self._limit()}")
+            announce(f"{self.folder.path} is already trained: {self._limit()}")
             return False
         self.progress.finished = False
         self._announce()
@@ -97,11 +97,11 @@ class Trainer:
             self.progress.finished = not self._interrupted
             self._save()
         if self._interrupted:
-            tqdm.write(
-                f"interrupted after update {self.progress.updates}; continue with\n  {resume}"
+            announce(
+                f"interrupted after update {self.progress.updates}; continue with", f"  {resume}"
             )
             raise KeyboardInterrupt
-        tqdm.write(f"finished: {self._limit()}")
+        announce(f"finished: {self._limit()}")
         return True
 
     def _train_until_stopped(self) -> None:
@@ -170,14 +170,14 @@ class Trainer:
     def _announce(self) -> None:
         pairs = self.prepared.report["pairs"]["train"]
         several = f" with {self.worker.size} processes" if self.worker.size > 1 else ""
-        tqdm.write(
+        announce(
             f"{self.folder.path}: {count_parameters(self.state.model):,} parameters, {pairs:,} "
             f"pairs, up to {self.last_update:,} updates on {self.worker.device}{several}"
         )
         if self.settings.target_bleu:
-            tqdm.write(f"ends when validation reaches {self.settings.target_bleu:g} BLEU")
+            announce(f"ends when validation reaches {self.settings.target_bleu:g} BLEU")
         if self.plan.too_long:
-            tqdm.write(
+            announce(
                 f"skipped: {self.plan.too_long:,} training pairs longer than model.max_length "
                 f"{self.config.model.max_length}"
             )
@@ -200,7 +200,7 @@ class Trainer:
         self._save()
         show_validation(line, best=self.progress.best_update == line["update"])
         if skipped := self.state.loss_scale.skipped:
-            tqdm.write(f"  {skipped:,} updates skipped so far due to float16 overflow")
+            announce(f"  {skipped:,} updates skipped so far due to float16 overflow")
 
     def _keep_validated(self, model: Transformer) -> None:
         if self.settings.keep_validated and self.worker.is_main:
