@@ -65,7 +65,7 @@ def test_the_tutorials_corpus_beats_the_tutorials_notebook(corpora: Path) -> Non
     assert "<unk>" not in oscar
 
 
-def test_twenty_minutes_of_multi30k_reach_37_bleu(corpora: Path) -> None:
+def test_a_short_run_of_multi30k_reaches_37_bleu(corpora: Path) -> None:
     corpus = f"data.path={corpora / 'multi30k'}"
     short = ["training.r_drop=0", "training.max_updates=1700"]
     run = train(load_config("multi30k.yaml", [corpus, *short]), Path("run"))
