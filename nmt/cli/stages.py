@@ -381,10 +381,11 @@ def evaluate(
     compute_type: ComputeTypeOption = None,
     set_: SetDecodingOption = None,
 ) -> None:
-    """Score a run with BLEU, chrF and TER, on its test set or on your files.
+    """Score a run with BLEU, chrF and TER, on its test set, your files or public test sets.
 
     Several runs are scored as an ensemble, on the test set of the first.
     Example: nmt evaluate --run runs/sample --against runs/sample-2
+    Public test sets: nmt evaluate --test-set wmt20,multi30k/2018
     """
     from nmt.evaluation import evaluate as evaluate_translator
     from nmt.evaluation import read_pairs
