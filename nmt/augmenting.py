@@ -18,6 +18,7 @@ from pydantic import NonNegativeInt, TypeAdapter, ValidationError
 from sacrebleu.metrics.chrf import CHRF
 from tqdm import tqdm
 
+from nmt.checksums import checksum
 from nmt.corpus.readers import read_lines
 from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError, writing
@@ -102,7 +103,7 @@ def augment(
     if translator.decoding.temperature:
         # CTranslate2's samples depend on all earlier ones: another call would continue differently.
         translator.search = translator.pytorch
-    digest = hashlib.sha256(f"{settings} {source.stat().st_size}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{settings} {checksum(source)}".encode()).hexdigest()
     partial = output.with_name(f"{output.name}.partial")
     record = output.with_name(f"{output.name}.progress.json")
     busy = f"{output}: another nmt augment is writing it; wait, or choose another --output"

@@ -131,6 +131,19 @@ def test_a_killed_process_continues_where_it_stopped(
     assert [line for call in calls[2:] for line in call] == LINES[40:] * 2
 
 
+def test_an_unfinished_output_is_not_continued_with_another_input_of_the_same_size(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = (translator, Augmentation(translation_first=False), Path("mono.en"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", raising_for("pairs.tsv.partial"))
+        with pytest.raises(KeyboardInterrupt):
+            augment(*arguments, Path("pairs.tsv"), "")
+    Path("mono.en").write_text("\n".join([*LINES[::-1], ""]), encoding="utf-8")
+    with pytest.raises(UserError, match="other settings, weights or input"):
+        augment(*arguments, Path("pairs.tsv"), "")
+
+
 @pytest.mark.parametrize("kept", [None, b"half"])
 def test_a_lost_partial_output_is_written_again(
     translator: Translator, monkeypatch: pytest.MonkeyPatch, kept: bytes | None
