@@ -1,19 +1,21 @@
-"""Train variants of a configuration, one change each, and rank them by validation score.
+"""Train a configuration without each of its features, and rank the variants by validation scores.
 
-    python scripts/ablations.py scripts/ablations.yaml --folder ../ablations \
-        --set data.path=multi30k
+    python scripts/ablations.py scripts/ablations/base.yaml --folder ../ablations
 
-The YAML file gives a configuration, the fields that all variants change, and those that each
-variant changes. Every variant is a run in the folder. If called again, finished runs are kept and
-an interrupted one continues. Prints a Markdown table, best first. The test set is never used.
+The YAML file gives a configuration, the fields that all variants set, those that each variant sets,
+the seeds, and options of `nmt evaluate`. Every seed of a variant is a run in the folder. If called
+again, finished runs are kept and an interrupted one continues. Prints a Markdown table, best first,
+of the scores' means and ranges. The test set is never used.
 """
 
 import argparse
 import json
+import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 import yaml
@@ -21,38 +23,41 @@ import yaml
 from nmt.run_folder import RunFolder
 
 NMT = [sys.executable, "-m", "nmt"]
+METRICS = ("bleu", "chrf")
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One row: its name, what it changes, and where it is trained."""
+    """One row: its name, what it changes, and its runs, one per seed."""
 
     name: str
     changes: list[str]
-    run: RunFolder
+    runs: dict[int, RunFolder]
 
     def train(self, config: str, common: list[str]) -> None:
-        """Train it, or resume its training, until the configuration's limits."""
-        if self.run.checkpoint.exists():
-            if not _finished(self.run.checkpoint):
-                subprocess.run([*NMT, "train", "--resume", "--run", self.run.path], check=True)
-            return
-        fields = [word for change in [*common, *self.changes] for word in ("--set", change)]
-        command = [*NMT, "train", "--config", config, "--run", str(self.run.path), *fields]
-        subprocess.run(command, check=True)
+        """Train or resume its runs, until the configuration's limits."""
+        for seed, run in self.runs.items():
+            if run.checkpoint.exists():
+                if not _finished(run.checkpoint):
+                    subprocess.run([*NMT, "train", "--resume", "--run", run.path], check=True)
+                continue
+            changes = [*common, *self.changes, f"training.seed={seed}"]
+            fields = [word for change in changes for word in ("--set", change)]
+            command = [*NMT, "train", "--config", config, "--run", str(run.path), *fields]
+            subprocess.run(command, check=True)
 
-    def score(self) -> float:
-        """Return validation BLEU, in lower case with Moses tokenization; uses the run's beam."""
-        options = ["--split", "validation", "--lowercase", "--tokenize", "moses", "--json"]
-        command = [*NMT, "evaluate", "--run", str(self.run.path), *options]
-        found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-        return float(found["bleu"])
+    def scores(self, options: list[str]) -> dict[str, list[float]]:
+        """Return the validation scores of each seed, with the run's own beam."""
+        found = []
+        for run in self.runs.values():
+            command = [*NMT, "evaluate", "--run", str(run.path), "--split", "validation", "--json"]
+            output = subprocess.run([*command, *options], check=True, stdout=subprocess.PIPE).stdout
+            found.append(json.loads(output))
+        return {metric: [each[metric] for each in found] for metric in METRICS}
 
-    def row(self) -> str:
-        """Return its row of the table."""
-        last = self.run.read_metrics()[-1]
-        changes = ", ".join(f"`{change}`" for change in self.changes) or "–"
-        return f"| {self.name} | {changes} | {last['update']:,} | {self.score():.2f} |"
+    def updates(self) -> int:
+        """Return the number of updates of its longest run."""
+        return max(run.read_metrics()[-1]["update"] for run in self.runs.values())
 
 
 def _finished(checkpoint: Path) -> bool:
@@ -60,25 +65,35 @@ def _finished(checkpoint: Path) -> bool:
     return bool(progress["finished"])
 
 
+def _row(variant: Variant, scores: dict[str, list[float]]) -> str:
+    changes = ", ".join(f"`{change}`" for change in variant.changes) or "–"
+    cells = [variant.name, changes, f"{variant.updates():,}"]
+    for values in scores.values():
+        cells.append(f"{statistics.mean(values):.2f} ({min(values):.2f}–{max(values):.2f})")
+    return f"| {' | '.join(cells)} |"
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("variants", type=Path)
     parser.add_argument("--folder", type=Path, required=True, help="where the runs are kept")
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
     arguments = parser.parse_args()
-    tree = yaml.safe_load(arguments.variants.read_text(encoding="utf-8"))
+    tree: dict[str, Any] = yaml.safe_load(arguments.variants.read_text(encoding="utf-8"))
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    variants = [
-        Variant(name, changes or [], RunFolder(arguments.folder / name))
-        for name, changes in tree["variants"].items()
-    ]
-    for variant in variants:
+    scored = []
+    for name, changes in tree["variants"].items():
+        place = arguments.folder / name.replace(" ", "-")
+        runs = {seed: RunFolder(place.with_name(f"{place.name}-{seed}")) for seed in tree["seeds"]}
+        variant = Variant(name, changes or [], runs)
         variant.train(tree["config"], [*tree.get("common", []), *arguments.set])
-    print("| variant | changes | updates | validation BLEU |\n| --- | --- | --- | --- |")
-    rows = sorted(
-        (variant.row() for variant in variants), key=lambda row: -float(row.split("|")[4])
-    )
-    print("\n".join(rows))
+        scored.append((variant, variant.scores(tree.get("evaluate", []))))
+    scored.sort(key=lambda pair: -statistics.mean(pair[1]["bleu"]))
+    print("| variant | changes | updates | BLEU | chrF |\n| --- | --- | --- | --- | --- |")
+    for variant, scores in scored:
+        print(_row(variant, scores))
 
 
 if __name__ == "__main__":
