@@ -12,7 +12,8 @@ from nmt.errors import shown
 
 def announce(*lines: str) -> None:
     """Print lines for the user, above any progress bar; they may contain names of files."""
-    tqdm.write("\n".join(map(shown, lines)))
+    for line in lines:
+        tqdm.write(shown(line))
 
 
 @contextmanager

@@ -17,3 +17,8 @@ def test_no_progress_is_shown_for_quick_work() -> None:
 def test_messages_escape_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
     announce("continue with", "  nmt train --run 'a\x1b[2Jb\nc'")
     assert capsys.readouterr().out == "continue with\n  nmt train --run 'a\\x1b[2Jb\\nc'\n"
+
+
+def test_no_message_is_no_empty_line(capsys: pytest.CaptureFixture[str]) -> None:
+    announce()
+    assert capsys.readouterr().out == ""

@@ -122,15 +122,30 @@ def format_report(
         lines.append(f"{split} overlap ".ljust(17) + f"{overlap:,} sources also occur in train")
     if "inherited" in report:
         lines += format_inherited(report["inherited"])
+    return "\n".join(lines + format_corpora(report, epoch))
+
+
+def format_corpora(
+    report: PreparationReport, epoch: Sequence[tuple[int, float]] | None = None
+) -> list[str]:
+    """Return the facts about the corpora as readable lines; epoch: `PreparedData.shares`."""
+    return [f"{name:<17}{fact}" for name, fact in corpus_facts(report, epoch)]
+
+
+def corpus_facts(
+    report: PreparationReport, epoch: Sequence[tuple[int, float]] | None = None
+) -> list[tuple[str, str]]:
+    """Return each corpus, if there are several, and its licence, if known, as names and values."""
     corpora = report.get("corpora", [])
+    facts: list[tuple[str, str]] = []
     for number, corpus in enumerate(corpora):
         if len(corpora) > 1:
             counts = f"read {corpus['read']:,}, train {corpus['train']:,}"
             share = f", {epoch[number][1]:.1%} of each epoch" if epoch else ""
-            lines.append(f"corpus           {corpus['name']}: {counts}{share}")
+            facts.append(("corpus", f"{corpus['name']}: {counts}{share}"))
         if corpus["licence"]:
-            lines.append(f"licence          {corpus['licence']}")
-    return "\n".join(lines)
+            facts.append(("licence", corpus["licence"]))
+    return facts
 
 
 def format_inherited(report: InheritedReport) -> list[str]:

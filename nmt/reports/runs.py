@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from nmt.choices import Weights
+from nmt.corpus.report import corpus_facts
 from nmt.errors import UserError, one_line, unreadable_weights
 from nmt.run_folder import RunFolder, Validation, last_change
 
@@ -153,6 +154,7 @@ def run_facts(run: RunFolder) -> list[tuple[str, str]]:
         *(("", f"--set {override}") for override in origin.overrides),
         ("data", f"{data.label}, {data.source_language} → {data.target_language}"),
         ("pairs", ", ".join(f"{split} {count:,}" for split, count in pairs.items())),
+        *corpus_facts(report),
         ("pieces", f"{config.tokenizer.kind}, source {sizes['source']:,}, "
                    f"target {sizes['target']:,}"),
         ("model", f"{model.encoder_layers} + {model.decoder_layers} layers, {model.heads} heads, "

@@ -12,7 +12,7 @@ from pathlib import Path
 from nmt.config import Config
 from nmt.corpus.prepare import default_folder, prepare
 from nmt.corpus.prepared import PreparedData, open_prepared
-from nmt.corpus.report import format_inherited
+from nmt.corpus.report import format_corpora, format_inherited
 from nmt.decoding.engines.conversion import convert
 from nmt.device import choose_device
 from nmt.progress import announce
@@ -92,8 +92,10 @@ def _begin(config: Config, run: RunFolder, worker: Worker) -> Trainer:
     if worker.is_main:
         run.write_config(config)  # first: if this process is killed, the run can be resumed
     prepared = _prepare(config, worker)
-    if worker.is_main and (inherited := prepared.report.get("inherited")):
-        announce(*format_inherited(inherited))
+    if worker.is_main:
+        if inherited := prepared.report.get("inherited"):
+            announce(*format_inherited(inherited))
+        announce(*format_corpora(prepared.report, prepared.shares))
     trainer = Trainer(config, prepared, run, worker)
     if worker.is_main:
         create_run(run.path, config, prepared)

@@ -1,5 +1,6 @@
 """Tables of runs: correct and sorted, even if runs are incomplete or damaged."""
 
+import json
 import re
 import shutil
 from collections.abc import Callable
@@ -24,6 +25,8 @@ from nmt.reports.runs import (
     validation_rows,
 )
 from nmt.run_folder import RunFolder
+
+from .conftest import REPORT
 
 MakeRun = Callable[..., RunFolder]
 
@@ -150,6 +153,22 @@ def test_show_prints_everything(make_run: MakeRun) -> None:
     _, row, _ = validation_rows(run.read_metrics())
     assert len(row) == len(VALIDATION_COLUMNS)
     assert row == ["2,000", "2", "5.00e-04", "2.500", "2.000", "54.50", "25.0%", "12.50"]
+
+
+def test_show_names_each_corpus_with_its_licence(make_run: MakeRun) -> None:
+    run = make_run("a")
+    corpora = [
+        {"name": "tatoeba", "licence": "CC BY 2.0 FR", "read": 1034, "train": 800},
+        {"name": "mine", "licence": "", "read": 200, "train": 200},
+    ]
+    (run.data / "report.json").write_text(json.dumps({**REPORT, "corpora": corpora}))
+    facts = run_facts(run)
+    at = [name for name, _ in facts].index("pairs")
+    assert facts[at + 1 : at + 4] == [
+        ("corpus", "tatoeba: read 1,034, train 800"),
+        ("licence", "CC BY 2.0 FR"),
+        ("corpus", "mine: read 200, train 200"),
+    ]
 
 
 def test_everything_about_a_run_is_in_the_json(make_run: MakeRun) -> None:

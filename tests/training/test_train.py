@@ -1,0 +1,38 @@
+"""What `train` prints before training begins."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nmt.config import Config
+from nmt.training.train import train
+
+
+def test_a_new_run_names_its_corpora_and_their_licences_once(
+    toy_config: Callable[..., Config],
+    toy_corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    small = tmp_path / "b.tsv"
+    small.write_text("I sing.\tIch singe.\nI dance.\tIch tanze.\n", encoding="utf-8")
+    corpora = [
+        {"source": "tatoeba", "path": str(toy_corpus), "name": "a", "weight": 3},
+        {"source": "tsv", "path": str(small), "name": "b", "weight": 1, "held_out": False},
+    ]
+    unset = {"source": "pickle", "path": None}  # the defaults
+    changes = {**unset, "corpora": corpora, "min_coverage": 0}
+    config = toy_config(data=changes, training={"max_updates": 1})
+    train(config, Path("run"))
+    before, _, _ = capsys.readouterr().out.partition("parameters")
+    assert before.splitlines()[:3] == [
+        "corpus           a: read 200, train 168, 75.0% of each epoch",
+        "licence          CC BY 2.0 FR, https://tatoeba.org, pairs chosen by "
+        "https://www.manythings.org",
+        "corpus           b: read 2, train 2, 25.0% of each epoch",
+    ]
+    train(config, Path("run"), resume=True)
+    assert "licence" not in capsys.readouterr().out
