@@ -463,8 +463,10 @@ def average(
     """Average the weights of a run's last validations.
 
     Needs training.keep_validated; --weights mean uses the result.
+    With training.average_decay, these weights are already moving averages.
 
-    Example: nmt average runs/sample --last 5
+    First: nmt train --config sample.yaml --set training.keep_validated=3
+    Example: nmt average runs/sample --last 3
     """
     from nmt.model.weights import average_weights
     from nmt.run_folder import newest_run, open_run, replacing
