@@ -71,7 +71,8 @@ def evaluate(
     if not examples:
         raise UserError("nothing to evaluate: there are no sentence pairs")
     scoring: dict[str, Any] = {"lowercase": lowercase, "tokenize": tokenize}
-    translations = translate_examples(translator, examples)
+    sources = [example.source for example in examples]
+    translations = translate_sources(translator, sources)
     texts = [translation.text for translation in translations]
     references = [example.reference for example in examples]
 
@@ -82,7 +83,7 @@ def evaluate(
     new = [i for i, example in enumerate(examples) if not example.source_in_train]
     against = None
     if baseline:
-        rival = [translation.text for translation in translate_examples(baseline, examples)]
+        rival = [translation.text for translation in translate_sources(baseline, sources)]
         against = compare_texts(rival, texts, references, language=data.target_language, **scoring)
     return EvaluationReport(
         translator.search.engine,
@@ -94,10 +95,10 @@ def evaluate(
     )
 
 
-def translate_examples(translator: Translator, examples: Sequence[Example]) -> list[Translation]:
+def translate_sources(translator: Translator, sources: Sequence[str]) -> list[Translation]:
     """Return the best translation of each source, with a progress bar."""
-    found = translator.stream(example.source for example in examples)
-    return [options[0] for options in tqdm(found, "translating", len(examples), delay=2)]
+    found = translator.stream(sources)
+    return [options[0] for options in tqdm(found, "translating", len(sources), delay=2)]
 
 
 def read_pairs(source: Path | str, reference: Path | str) -> list[Example]:

@@ -58,30 +58,30 @@ def corpus_bleu(
 ) -> float:
     """Return BLEU, 0–100; the options are those of `evaluate_texts`."""
     texts, right = _as_counted("bleu", tokenize, language, hypotheses, references)
-    return float(_score(_metrics(lowercase, tokenize)["bleu"], texts, right, 0).score)
+    return float(_score(_metrics(lowercase, tokenize)["bleu"], texts, [right], 0).score)
 
 
 def evaluate_texts(
     hypotheses: Sequence[str],
-    references: Sequence[str],
-    *,
+    *references: Sequence[str],
     language: str = "de",
     lowercase: bool = False,
     tokenize: BleuTokenizer = "13a",
     bootstrap: int = 1000,
     test_set: tuple[str, str] | None = None,
 ) -> Evaluation:
-    """Score hypotheses against references, line by line.
+    """Score hypotheses against one or more lists of references, line by line.
 
     tokenize: `moses`, as in many papers, runs the Moses tokenizer of `language` on both sides
     first; bootstrap: number of resamples for the intervals, or 0; test_set: name and language
     pair, for the signature
     """
-    _check(hypotheses, references)
+    for each in references:
+        _check(hypotheses, each)
     metrics = _metrics(lowercase, tokenize)
     signatures, scores, intervals = {}, {}, {}
     for name, metric in metrics.items():
-        texts, right = _as_counted(name, tokenize, language, hypotheses, references)
+        texts, *right = _as_counted(name, tokenize, language, hypotheses, *references)
         samples = min(bootstrap, 100) if name == "ter" else bootstrap  # TER is slow
         score = _score(metric, texts, right, samples)
         info = metric.get_signature()
@@ -94,7 +94,7 @@ def evaluate_texts(
         if samples > 1 and len(hypotheses) > 1 and score._ci >= 0:
             intervals[name] = _interval(score, math.inf if name == "ter" else 100.0)
     return Evaluation(
-        **scores, sentences=len(references), signatures=signatures, intervals=intervals
+        **scores, sentences=len(hypotheses), signatures=signatures, intervals=intervals
     )
 
 
@@ -206,10 +206,10 @@ def _metrics(lowercase: bool, tokenize: BleuTokenizer) -> dict[str, Metric]:
 
 
 def _score(
-    metric: Metric, hypotheses: Sequence[str], references: Sequence[str], samples: int
+    metric: Metric, hypotheses: Sequence[str], references: list[Sequence[str]], samples: int
 ) -> Score:
     """Score with this many bootstrap samples, or without bootstrap if the library fails."""
-    texts, reference_sets = list(hypotheses), [list(references)]
+    texts, reference_sets = list(hypotheses), list(map(list, references))
     score: Score
     try:
         score = metric.corpus_score(texts, reference_sets, n_bootstrap=max(1, samples))

@@ -185,7 +185,10 @@ def test_comet_scores_each_test_set(
     trained_run: RunFolder, environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     examples = trained_run.examples("test")[:2]
-    monkeypatch.setattr("nmt.corpus.test_sets.read_test_set", lambda *_: examples)
+    sources, references = [e.source for e in examples], [e.reference for e in examples]
+    sets = {"wmt20": [references], "wmt14/full": [references, sources]}
+    read = lambda name, languages: (sources, sets[name])  # noqa: E731
+    monkeypatch.setattr("nmt.corpus.test_sets.read_test_set", read)
     command = ["evaluate", "--run", str(trained_run.path), "--test-set", "wmt20,wmt14/full"]
     command += ["--metric", "comet", "--comet-env", str(environment)]
     lines = CliRunner().invoke(app, command).stdout.splitlines()
@@ -193,6 +196,7 @@ def test_comet_scores_each_test_set(
     scores = {name: found[name]["comet"]["score"] for name in ("wmt20", "wmt14/full")}
     model = "Unbabel/wmt22-comet-da, unbabel-comet 2.2.7"
     assert lines[-2:] == [f"{name} COMET {score:6.4f}  {model}" for name, score in scores.items()]
+    assert scores["wmt20"] == scores["wmt14/full"]  # by the first reference
 
 
 def test_comet_sees_only_the_chosen_gpu(

@@ -301,6 +301,15 @@ def test_moses_tokenization_changes_only_bleu():
     assert (moses["chrf"], moses["ter"]) == (plain["chrf"], plain["ter"])
 
 
+def test_several_references_are_scored_together() -> None:
+    found = evaluate_texts(HYPOTHESES, REFERENCES, HYPOTHESES, tokenize="moses", bootstrap=0)
+    assert found.bleu == pytest.approx(100)
+    assert found.ter == 0
+    assert all("nrefs:2|" in text for text in found.signatures.values())
+    with pytest.raises(UserError, match="3 hypotheses for 2 references"):
+        evaluate_texts(HYPOTHESES, REFERENCES, REFERENCES[:2])
+
+
 def test_the_signature_names_the_test_set() -> None:
     scores = evaluate_texts(["Geh."], ["Geh."], bootstrap=0, test_set=("wmt20", "en-de"))
     assert all("|test:wmt20|lang:en-de|" in text for text in scores.signatures.values())

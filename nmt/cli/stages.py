@@ -32,7 +32,6 @@ from nmt.errors import UserError, require_utf8, shown_lines
 if TYPE_CHECKING:
     from nmt.comet import Comet
     from nmt.config import Config
-    from nmt.corpus.prepared import Example
     from nmt.run_folder import RunFolder
 
 
@@ -421,7 +420,9 @@ def evaluate(
     scores = report.as_json()
     if not json_:
         typer.echo(shown_lines(str(report)))
-    _add_comet([("", scores, pairs, report.translations)], comet, scores if json_ else None)
+    sources, references = [e.source for e in pairs], [e.reference for e in pairs]
+    lines = sources, report.translations, references
+    _add_comet([("", scores, lines)], comet, scores if json_ else None)
 
 
 def export(
@@ -582,19 +583,20 @@ def _score_test_sets(
 
     from nmt.cli.tables import print_table
     from nmt.corpus.test_sets import read_test_set
-    from nmt.evaluation import translate_examples
+    from nmt.evaluation import translate_sources
     from nmt.metrics import LABELS, evaluate_texts
 
     data = runs[0].config.data
     languages = (data.source_language, data.target_language)
     sets = {name: read_test_set(name, languages) for name in names}
     translator = open_translator(runs, *options)
-    scores, texts = {}, {}
-    for name, examples in sets.items():
-        texts[name] = [found.text for found in translate_examples(translator, examples)]
+    scores, lines = {}, {}
+    for name, (sources, references) in sets.items():
+        texts = [found.text for found in translate_sources(translator, sources)]
+        lines[name] = sources, texts, references[0]
         scores[name] = evaluate_texts(
-            texts[name],
-            [example.reference for example in examples],
+            texts,
+            *references,
             language=data.target_language,
             lowercase=lowercase,
             tokenize=tokenize,
@@ -609,28 +611,29 @@ def _score_test_sets(
         for score in scores.values():
             typer.echo("\n".join(f"{name:5} {text}" for name, text in score.signatures.items()))
     found = {name: asdict(score) for name, score in scores.items()}
-    parts = [(f"{name} ", found[name], sets[name], texts[name]) for name in sets]
+    parts = [(f"{name} ", found[name], lines[name]) for name in sets]
     _add_comet(parts, comet, found if as_json else None)
 
 
 def _add_comet(
-    parts: "Sequence[tuple[str, dict[str, Any], Sequence[Example], list[str]]]",
+    parts: Sequence[tuple[str, dict[str, Any], tuple[list[str], list[str], list[str]]]],
     comet: "Comet | None",
     as_json: dict[str, Any] | None,
 ) -> None:
     """Compute COMET last, so that a failure loses none of the other scores.
 
-    parts: label, scores, sentence pairs and translations of each test set; as_json: printed at the
-    end, with `scores` nested in it; None prints COMET as text
+    parts: of each test set label, scores, and lines: sources, translations, references, of which
+    COMET uses one per source; as_json: printed at the end, with `scores` nested in it; None prints
+    COMET as text
     """
     import json
     from dataclasses import asdict
 
     try:
-        for label, scores, pairs, texts in parts:
+        for label, scores, lines in parts:
             if comet is None:
                 continue
-            score = comet.score([e.source for e in pairs], texts, [e.reference for e in pairs])
+            score = comet.score(*lines)
             scores["comet"] = asdict(score)
             if not as_json:
                 say(f"{label}{score}")

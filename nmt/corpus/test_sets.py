@@ -12,16 +12,16 @@ from typing import Any
 
 from sacrebleu.dataset import DATASETS
 
-from nmt.corpus.prepared import Example
 from nmt.errors import UserError, is_full_disk, one_line, unwritable, writing
 from nmt.locks import locked
 
 TIMEOUT = 60.0  # seconds without a byte
 
 
-def read_test_set(name: str, languages: tuple[str, str]) -> list[Example]:
-    """Return the pairs of a test set, downloaded into sacrebleu's cache if necessary.
+def read_test_set(name: str, languages: tuple[str, str]) -> tuple[list[str], list[list[str]]]:
+    """Return the sources of a test set, and one or more lists of references.
 
+    It is downloaded into sacrebleu's cache if necessary.
     Raises `UserError` if there is no such set, direction or network; removes partial downloads.
     """
     pair = "-".join(languages)
@@ -30,7 +30,7 @@ def read_test_set(name: str, languages: tuple[str, str]) -> list[Example]:
         try:
             with redirect_stderr(io.StringIO()), _timeout(TIMEOUT):
                 sources = list(found.source(pair))
-                references = [[text.strip() for text in texts] for texts in found.references(pair)]
+                rows = [[text.strip() for text in texts] for texts in found.references(pair)]
         except BaseException as error:
             _delete_files(found, pair)
             mismatch = isinstance(error, SystemExit) and error.code == 1  # as sacrebleu exits
@@ -43,11 +43,12 @@ def read_test_set(name: str, languages: tuple[str, str]) -> list[Example]:
                 f"test set {name}: cannot be downloaded from {found.data[0]} ({what}); check your "
                 "network, or pass a local copy with --source and --reference"
             ) from None
-    if len(references) != len(sources) or any(len(texts) != 1 for texts in references):
+    if not sources or len(rows) != len(sources):
         raise UserError(
-            f"test set {name}: does not have one reference per line; choose another one"
+            f"test set {name}: has {len(sources)} sources and {len(rows)} references; choose "
+            "another one"
         )
-    return [Example(s, r, False) for s, [r] in zip(sources, references, strict=True)]
+    return sources, list(map(list, zip(*rows, strict=True)))
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 from nmt.cli.app import app
 from nmt.corpus.catalogue import list_corpora
-from nmt.corpus.prepared import Example
 from nmt.errors import UserError
 from nmt.metrics import LABELS
 from nmt.run_folder import RunFolder
@@ -56,15 +55,14 @@ def test_invalid_language_pairs_are_refused(languages: str) -> None:
 
 
 @pytest.fixture
-def test_sets(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Example]]:
-    """Two test sets, with sentences that the run has learned."""
+def test_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two test sets, with sentences that the run has learned; the second has two references."""
     sets = {
-        "first": [Example("Anna sings today.", "Anna singt heute.", False)],
-        "second": [Example("Ben reads often.", "Ben liest oft.", False)] * 2,
+        "first": (["Anna sings today."], [["Anna singt heute."]]),
+        "second": (["Ben reads often."] * 2, [["Ben liest oft."] * 2, ["Oft liest Ben."] * 2]),
     }
     read = lambda name, languages: sets[name]  # noqa: E731
     monkeypatch.setattr("nmt.corpus.test_sets.read_test_set", read)
-    return sets
 
 
 @pytest.mark.usefixtures("test_sets")
@@ -75,6 +73,7 @@ def test_several_test_sets_are_reported_in_one_table(trained_run: RunFolder) -> 
     assert lines[0].split() == ["test", "set", "sentences", *LABELS.values()]
     assert [line.split()[:2] for line in lines[1:3]] == [["first", "1"], ["second", "2"]]
     assert "|test:first|lang:en-de|" in result.stdout
+    assert "nrefs:2|" in result.stdout
     assert "|test:second|lang:en-de|" in result.stdout
     command[-1:] = ["first", "--test-set", "second"]
     found = json.loads(runner.invoke(app, [*command, "--json"]).stdout)

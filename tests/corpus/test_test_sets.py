@@ -19,6 +19,7 @@ from nmt.corpus.test_sets import list_test_sets, read_test_set
 from nmt.errors import UserError
 
 EN_DE = ("en", "de")
+TOY = (["Go.", "Hi!"], [["Geh.", "Hallo!"]])
 
 
 @pytest.fixture
@@ -53,11 +54,24 @@ def refusal(name: str, languages: tuple[str, str] = EN_DE) -> str:
 
 def test_a_test_set_is_downloaded_once(toy: PlainTextDataset, tmp_path: Path) -> None:
     assert ("toy/2018", "a toy", False) in list_test_sets(EN_DE)
-    examples = read_test_set("toy/2018", EN_DE)
-    assert [(e.source, e.reference) for e in examples] == [("Go.", "Geh."), ("Hi!", "Hallo!")]
+    assert read_test_set("toy/2018", EN_DE) == TOY
     (tmp_path / "server" / "toy.tgz").unlink()
-    assert read_test_set("toy/2018", EN_DE) == examples
+    assert read_test_set("toy/2018", EN_DE) == TOY
     assert ("toy/2018", "a toy", True) in list_test_sets(EN_DE)
+
+
+def test_all_references_are_read(toy: PlainTextDataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toy, "fieldnames", lambda pair: ["src", "ref:0", "ref:1"])
+    toy.langpairs["en-de"] = ["toy.en", "toy.de", "toy.en"]
+    assert read_test_set("toy/2018", EN_DE) == (TOY[0], [*TOY[1], TOY[0]])
+
+
+def test_an_empty_test_set_is_refused(toy: PlainTextDataset, tmp_path: Path) -> None:
+    for side in ("src", "ref"):
+        text = tmp_path / f"cache/toy/toy_2018.en-de.{side}"
+        text.parent.mkdir(parents=True, exist_ok=True)
+        text.touch()
+    assert "has 0 sources and 0 references" in refusal("toy/2018")
 
 
 def test_a_missing_network_is_reported_in_one_line(toy: PlainTextDataset, tmp_path: Path) -> None:
@@ -75,7 +89,7 @@ def test_a_full_disk_is_not_taken_for_a_missing_network(
         message = refusal("toy/2018")
     assert message.startswith(f"{tmp_path / 'cache' / 'toy'}: cannot be written (File too large; ")
     assert "free on its disk" in message
-    assert len(read_test_set("toy/2018", EN_DE)) == 2
+    assert read_test_set("toy/2018", EN_DE) == TOY
 
 
 def test_a_damaged_download_is_deleted(toy: PlainTextDataset, tmp_path: Path) -> None:
@@ -84,7 +98,7 @@ def test_a_damaged_download_is_deleted(toy: PlainTextDataset, tmp_path: Path) ->
     server.write_bytes(whole[:-50])
     assert "checksum mismatch" in refusal("toy/2018")
     server.write_bytes(whole)
-    assert len(read_test_set("toy/2018", EN_DE)) == 2
+    assert read_test_set("toy/2018", EN_DE) == TOY
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt(), SystemExit(143)])
@@ -102,7 +116,7 @@ def test_an_interrupted_download_is_deleted(
             read_test_set("toy/2018", EN_DE)
         assert caught.value is stop
     assert not (tmp_path / "cache" / "toy").exists()
-    assert len(read_test_set("toy/2018", EN_DE)) == 2
+    assert read_test_set("toy/2018", EN_DE) == TOY
 
 
 def test_processes_wait_for_each_others_downloads(toy: PlainTextDataset, tmp_path: Path) -> None:
@@ -112,7 +126,7 @@ def test_processes_wait_for_each_others_downloads(toy: PlainTextDataset, tmp_pat
             later = pool.submit(read_test_set, "toy/2018", EN_DE)
             time.sleep(0.5)
             assert not (tmp_path / "cache" / "toy").exists()
-        assert len(later.result()) == 2
+        assert later.result() == TOY
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["toy"]
 
 
@@ -125,7 +139,7 @@ def test_other_test_sets_survive_a_failed_download(toy: PlainTextDataset, tmp_pa
         other.write_text("Go.\n")
     refusal("toy/2018", ("en", "fr"))
     assert all(other.exists() for other in others)
-    assert len(read_test_set("toy/2018", EN_DE)) == 2
+    assert read_test_set("toy/2018", EN_DE) == TOY
     assert not list((tmp_path / "cache/toy").glob("*.en-fr.*"))
 
 
