@@ -12,6 +12,7 @@ from nmt.corpus.download import NotThereError, cache_folder, claim, download
 from nmt.corpus.languages import three_letters
 from nmt.corpus.readers import Pair, align, damage_explained, decode_lines, read_tsv
 from nmt.errors import UserError, one_line
+from nmt.progress import elapsed
 
 OPUS_URL = "https://object.pouta.csc.fi/"
 _MOST_BYTES = 40 * 2**30
@@ -99,7 +100,7 @@ def fetch_mtdata(name: str, refresh: bool) -> Path:
         if destination.is_file() and not refresh:
             return destination  # another process has fetched it while this one was waiting
         try:
-            with partial.open("wb") as file:
+            with partial.open("wb") as file, elapsed(f"mtdata echo {name}"):
                 run = subprocess.run(
                     [program, "echo", name], stdout=file, stderr=subprocess.PIPE, check=False
                 )

@@ -15,6 +15,8 @@ TATOEBA_URL = "https://www.manythings.org/anki/"
 # Tatoeba names the single language, where ISO 639-1 has only the group that it belongs to.
 _TATOEBA_CODES = {"fas": "pes", "lav": "lvs", "nor": "nob", "zho": "cmn"}
 _TATOEBA_LICENCE = "CC BY 2.0 FR, https://tatoeba.org, pairs chosen by https://www.manythings.org"
+# mtdata knows the addresses and papers of corpora, but not their licences.
+_MTDATA_LICENCE = "see the corpus's address, which `mtdata list` shows"
 TUTORIAL_URL = (
     "https://raw.githubusercontent.com/Rishav09/Neural-Machine-Translation-System/master/"
     "english-german-both.pkl"
@@ -133,7 +135,8 @@ def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
             from nmt.corpus.opus import fetch_mtdata, read_mtdata
 
             fetched = fetch_mtdata(str(data.path), refresh)
-            return Corpus({"train": (fetched,)}, partial(read_mtdata, languages=languages))
+            read = partial(read_mtdata, languages=languages)
+            return Corpus({"train": (fetched,)}, read, licence=_MTDATA_LICENCE)
         case "table" | "hub":
             return _open_table(data, refresh)
 

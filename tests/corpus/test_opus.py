@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tqdm import tqdm
 
 from nmt.config import DataConfig
 from nmt.corpus.sources import open_corpus
@@ -170,6 +171,7 @@ def mtdata(name: str, source: str = "en", target: str = "de") -> DataConfig:
 def test_mtdata_is_called_once_per_corpus(program: Path, cache: Path) -> None:
     assert pairs(mtdata("Statmt-europarl-10-deu-eng")) == [("Good day.", "Guten Tag.")]
     assert pairs(mtdata("New-text-1-deu_AT-eng_GB")) == [("Good day.", "Guten Tag.")]
+    assert "mtdata list" in open_corpus(mtdata("Statmt-europarl-10-deu-eng")).licence
     program.unlink()
     assert pairs(mtdata("Statmt-europarl-10-deu-eng", "de", "en")) == [("Guten Tag.", "Good day.")]
     with pytest.raises(UserError, match="contains deu → eng, not eng → fra"):
@@ -178,6 +180,16 @@ def test_mtdata_is_called_once_per_corpus(program: Path, cache: Path) -> None:
         "New-text-1-deu_AT-eng_GB.tsv",
         "Statmt-europarl-10-deu-eng.tsv",
     ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no #!")
+@pytest.mark.usefixtures("program")
+def test_a_long_download_by_mtdata_shows_the_elapsed_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("nmt.progress.tqdm", lambda **options: tqdm(**options | {"delay": 0}))
+    pairs(mtdata("Statmt-europarl-10-deu-eng"))
+    assert "mtdata echo Statmt-europarl-10-deu-eng: 00:00" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no #!")
