@@ -313,6 +313,18 @@ def test_a_finished_run_is_unchanged(
     assert "reached training.max_updates 2" in capsys.readouterr().out
 
 
+def test_a_run_killed_while_converting_its_model_converts_it_when_resumed(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = toy_config(training={"max_updates": 2})
+    with monkeypatch.context() as patch:
+        patch.setattr("nmt.training.train.convert", lambda *_: sys.exit(143))
+        with pytest.raises(SystemExit):
+            train(config, Path("run"))
+    train(config, Path("run"), resume=True)
+    assert list(Path("run/ctranslate2").glob("*/model.bin"))
+
+
 def test_training_continues_with_a_raised_limit(toy_config: MakeConfig) -> None:
     train(toy_config(training={"max_updates": 2}), Path("run"))
     train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)

@@ -107,9 +107,9 @@ def _keep(run: RunFolder, weights: Weights, folder: Path) -> bool:
     try:
         run.converted.mkdir(exist_ok=True)
         with locked(run.converted / ".lock", f"{run.path}: waiting for another conversion"):
-            if _is_complete(folder):  # converted by the process that this one waited for
-                return True
             _delete_outdated(run)
+            if _is_complete(folder):  # e.g. converted by the process that this one waited for
+                return True
             shutil.rmtree(folder, ignore_errors=True)
             with TemporaryDirectory(prefix=".", dir=run.converted) as scratch:
                 partial = Path(scratch, folder.name)

@@ -76,6 +76,9 @@ def test_outdated_and_partial_models_are_deleted(run: RunFolder) -> None:
         (run.converted / name).mkdir(parents=True)
     with converted(run, "best") as folder:
         assert names_of_models(run) == [folder.name]
+    (run.converted / ".half").mkdir()  # of a process killed after its last step
+    convert(run, "best")
+    assert names_of_models(run) == [folder.name]
 
 
 def test_damaged_weights_are_not_converted(run: RunFolder) -> None:
