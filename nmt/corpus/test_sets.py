@@ -6,7 +6,7 @@ import io
 import shutil
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, suppress
+from contextlib import contextmanager, nullcontext, redirect_stderr, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from sacrebleu.dataset import DATASETS
 
 from nmt.errors import UserError, is_full_disk, one_line, unwritable, writing
 from nmt.locks import locked
+from nmt.progress import elapsed
 
 TIMEOUT = 60.0  # seconds without a byte
 
@@ -27,8 +28,10 @@ def read_test_set(name: str, languages: tuple[str, str]) -> tuple[list[str], lis
     pair = "-".join(languages)
     found = _find(name, pair)
     with _claimed(found):
+        here = _is_here(found, pair)
+        progress = nullcontext() if here else elapsed(f"downloading test set {name}")
         try:
-            with redirect_stderr(io.StringIO()), _timeout(TIMEOUT):
+            with progress, redirect_stderr(io.StringIO()), _timeout(TIMEOUT):
                 sources = list(found.source(pair))
                 rows = [[text.strip() for text in texts] for texts in found.references(pair)]
         except BaseException as error:
@@ -101,11 +104,14 @@ def _find(name: str, pair: str) -> Any:  # the library is untyped
     return DATASETS[name]
 
 
+def _is_here(found: Any, pair: str) -> bool:
+    return Path(found._get_txt_file_path(pair, "src")).exists()
+
+
 def list_test_sets(languages: tuple[str, str]) -> Iterator[tuple[str, str, bool]]:
     """Yield each test set for this direction: name, description, whether it is downloaded."""
     pair = "-".join(languages)
     known: dict[str, Any] = DATASETS
     for name, found in known.items():
         if pair in found.langpairs:
-            here = Path(found._get_txt_file_path(pair, "src")).exists()
-            yield name, one_line(found.description), here
+            yield name, one_line(found.description), _is_here(found, pair)
