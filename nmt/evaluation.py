@@ -101,12 +101,12 @@ def translate_sources(translator: Translator, sources: Sequence[str]) -> list[Tr
     return [options[0] for options in tqdm(found, "translating", len(sources), delay=2)]
 
 
-def read_pairs(source: Path | str, reference: Path | str) -> list[Example]:
-    """Read the pairs to score from two parallel files."""
+def read_pairs(source: Path | str, reference: Path | str, prefix: str = "") -> list[Example]:
+    """Read the pairs to score from two parallel files; prefix: of every source, as for a tag."""
     sources, references = list(read_lines(Path(source))), list(read_lines(Path(reference)))
     if len(sources) != len(references):
         raise UserError(
             f"{source} has {len(sources)} lines, {reference} {len(references)}; the numbers must "
             "be equal"
         )
-    return [Example(s, r, False) for s, r in zip(sources, references, strict=True)]
+    return [Example(prefix + s, r, False) for s, r in zip(sources, references, strict=True)]

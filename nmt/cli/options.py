@@ -59,6 +59,12 @@ RunArgument = Annotated[
         autocompletion=completing.runs,
     ),
 ]
+TagOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tag", help="Translate in the style of the corpus with this tag (data.corpora)."
+    ),
+]
 DeviceOption = Annotated[
     str | None, typer.Option("--device", help="cuda, mps or cpu; default: the best available.")
 ]

@@ -20,6 +20,7 @@ from nmt.cli.options import (
     RunOption,
     SetDecodingOption,
     SetOption,
+    TagOption,
     WeightsOption,
     find_runs,
     load,
@@ -261,12 +262,7 @@ def translate(
             "--alignment", help="Append the word alignment, such as 0-0 1-2 (PyTorch engine)."
         ),
     ] = False,
-    tag: Annotated[
-        str | None,
-        typer.Option(
-            "--tag", help="Translate in the style of the corpus with this tag (data.corpora)."
-        ),
-    ] = None,
+    tag: TagOption = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
     engine: EngineOption = None,
@@ -373,6 +369,7 @@ def evaluate(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the translations to this file.")
     ] = None,
+    tag: TagOption = None,
     beam_size: BeamOption = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
@@ -386,6 +383,7 @@ def evaluate(
     Example: nmt evaluate --run runs/sample --against runs/sample-2
     Public test sets: nmt evaluate --test-set wmt20,multi30k/2018
     """
+    from nmt.corpus.tags import split_prefix, tag_prefix
     from nmt.evaluation import evaluate as evaluate_translator
     from nmt.evaluation import read_pairs
     from nmt.run_folder import require_file
@@ -398,21 +396,33 @@ def evaluate(
         raise UserError(
             "--test-set cannot be combined with --source, --against, --analyse or --output"
         )
+    if tag and not (source or test_set):
+        raise UserError(
+            "--tag needs --source or --test-set; the sentences of --split have their corpora's tags"
+        )
     runs = find_runs(run, weights)
+    baseline = find_runs([against], weights) if against else []
+    data = runs[0].config.data
+    prefix = tag_prefix(data, tag)
+    if tag and any(each.config.data.tags != data.tags for each in baseline):
+        raise UserError(f"--tag: {against} has other tags; evaluate the runs one by one")
     options = weights, beam_size, device, set_, engine, compute_type
     comet = _open_comet(metric, comet_model, comet_env, device)  # last: may take minutes
     if test_set:
         names = [name.strip() for name in ",".join(test_set).split(",") if name.strip()]
-        _score_test_sets(names, runs, options, lowercase, tokenize, comet, json_)
+        _score_test_sets(names, runs, prefix, options, lowercase, tokenize, comet, json_)
         return
-    pairs = read_pairs(source, reference) if source and reference else runs[0].examples(split)
+    if source and reference:
+        pairs = read_pairs(source, reference, prefix)
+    else:
+        pairs = runs[0].examples(split)
     report = evaluate_translator(
         open_translator(runs, *options),
         pairs,
-        runs[0].config.data,
+        data,
         lowercase=lowercase,
         tokenize=tokenize,
-        baseline=open_translator(find_runs([against], weights), *options) if against else None,
+        baseline=open_translator(baseline, *options) if baseline else None,
         seen=runs[0].seen if analyse else None,
     )
     if output:
@@ -420,8 +430,8 @@ def evaluate(
     scores = report.as_json()
     if not json_:
         typer.echo(shown_lines(str(report)))
-    sources, references = [e.source for e in pairs], [e.reference for e in pairs]
-    lines = sources, report.translations, references
+    sources = [split_prefix(pair.source)[1] for pair in pairs]
+    lines = sources, report.translations, [pair.reference for pair in pairs]
     _add_comet([("", scores, lines)], comet, scores if json_ else None)
 
 
@@ -572,6 +582,7 @@ def _open_comet(
 def _score_test_sets(
     names: list[str],
     runs: "list[RunFolder]",
+    prefix: str,
     options: Any,
     lowercase: bool,
     tokenize: BleuTokenizer,
@@ -592,7 +603,8 @@ def _score_test_sets(
     translator = open_translator(runs, *options)
     scores, lines = {}, {}
     for name, (sources, references) in sets.items():
-        texts = [found.text for found in translate_sources(translator, sources)]
+        prefixed = [prefix + source for source in sources]
+        texts = [found.text for found in translate_sources(translator, prefixed)]
         lines[name] = sources, texts, references[0]
         scores[name] = evaluate_texts(
             texts,

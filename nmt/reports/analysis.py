@@ -136,7 +136,7 @@ def analyse(
         by_length=group(lengths, _length_names()),
         by_rare_words=group([int(not is_rare) for is_rare in rare], ("some", "none")),
         training_targets=sum(seen.is_target(target(t.text)) for t in translations),
-        empty=sum(not t.text for e, t in pairs if e.source.strip()),
+        empty=sum(not t.text for e, t in pairs if split_prefix(e.source)[1].strip()),
         cut=sum(not t.complete for t in translations),
         repeating=sum(not _repeated(t.text) <= _repeated(e.reference) for e, t in pairs),
         worst=sorted(scored, key=lambda sentence: sentence.chrf)[:_WORST],

@@ -1,17 +1,26 @@
-"""Commands that take names: `nmt corpora`, `nmt evaluate --test-set`, `nmt translate --tag`."""
+"""Commands that take names: `nmt corpora`, and the options `--test-set` and `--tag`."""
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from click.testing import Result
 from typer.testing import CliRunner
 
 from nmt.cli.app import app
+from nmt.comet import CometScore
+from nmt.config import DataConfig
 from nmt.corpus.catalogue import list_corpora
+from nmt.corpus.prepared import Example
+from nmt.corpus.tags import tag_prefix
+from nmt.decoding.translator import Translation
 from nmt.errors import UserError
 from nmt.metrics import LABELS
 from nmt.run_folder import RunFolder
+from nmt.special_tokens import TAGS
 
 runner = CliRunner()
 
@@ -87,8 +96,85 @@ def test_a_test_set_cannot_be_combined_with_files(trained_run: RunFolder) -> Non
     assert isinstance(result.exception, UserError)
 
 
-def test_an_unknown_tag_is_refused(trained_run: RunFolder) -> None:
-    command = ["translate", "--run", str(trained_run.path), "--tag", "news", "Anna sings."]
-    result = runner.invoke(app, command)
+@pytest.mark.parametrize("command", ["translate", "evaluate --test-set first"])
+def test_an_unknown_tag_is_refused(trained_run: RunFolder, command: str) -> None:
+    options = ["--run", str(trained_run.path), "--tag", "news"]
+    result = runner.invoke(app, [*command.split(), *options])
     assert isinstance(result.exception, UserError)
     assert "this model has no tags" in str(result.exception)
+
+
+class Echo:
+    """A translator whose translations are the sources, and a metric that only looks at them."""
+
+    search = SimpleNamespace(engine="pytorch")
+
+    def __init__(self) -> None:
+        self.translated: list[str] = []
+        self.scored: list[str] = []
+
+    def stream(self, lines: Iterable[str]) -> Iterator[list[Translation]]:
+        for line in lines:
+            self.translated.append(line)
+            yield [Translation(line, 0.0, True)]
+
+    def score(self, sources: list[str], *_: list[str]) -> CometScore:
+        self.scored += sources
+        return CometScore(0.5, "model", "1")
+
+
+def pretend_run(*tags: str) -> SimpleNamespace:
+    """Return a run of corpora with these tags; the first tag is in front of its test sentence."""
+    corpora = [{"source": "sample", "tag": tag} for tag in tags]
+    data = DataConfig.model_validate({"corpora": corpora})
+    test = [Example(tag_prefix(data, tags[0]) + "Anna sings.", "Anna singt.", False)]
+    return SimpleNamespace(config=SimpleNamespace(data=data), examples=lambda split: test)
+
+
+@pytest.fixture
+def echo(monkeypatch: pytest.MonkeyPatch) -> Echo:
+    """Translates for the pretend runs NEWS, with the tags chat and news, and CHAT."""
+    translator = Echo()
+    runs = {"NEWS": pretend_run("news", "chat"), "CHAT": pretend_run("chat")}
+    find = lambda paths, weights: [runs[str(path)] for path in paths]  # noqa: E731
+    monkeypatch.setattr("nmt.cli.stages.find_runs", find)
+    monkeypatch.setattr("nmt.cli.stages.open_translator", lambda *_: translator)
+    monkeypatch.setattr("nmt.cli.stages._open_comet", lambda *_: translator)
+    return translator
+
+
+def evaluated(*options: str) -> Result:
+    return runner.invoke(app, ["evaluate", "--run", "NEWS", *options])
+
+
+@pytest.mark.usefixtures("test_sets")
+def test_sources_to_score_can_have_a_tag(echo: Echo, tmp_path: Path) -> None:
+    lines = tmp_path / "lines"
+    lines.write_text("Anna sings.\n\n")
+    files = ["--source", str(lines), "--reference", str(lines)]
+    found = json.loads(evaluated("--tag", "news", "--json", *files).stdout)
+    assert found["sentences"] == 2
+    evaluated("--tag", "chat", "--test-set", "first")
+    assert echo.translated == [
+        f"{TAGS[1]} Anna sings.",
+        f"{TAGS[1]} ",
+        f"{TAGS[0]} Anna sings today.",
+    ]
+    assert echo.scored == ["Anna sings.", "", "Anna sings today."]
+
+
+def test_held_out_sentences_keep_their_own_tag(echo: Echo) -> None:
+    evaluated()
+    assert echo.translated == [f"{TAGS[1]} Anna sings."]
+    assert echo.scored == ["Anna sings."]
+    assert "needs --source or --test-set" in str(evaluated("--tag", "news").exception)
+
+
+@pytest.mark.usefixtures("echo")
+def test_runs_with_other_tags_are_not_compared(tmp_path: Path) -> None:
+    lines = tmp_path / "lines"
+    lines.write_text("Anna sings.\n")
+    files = ["--source", str(lines), "--reference", str(lines)]
+    assert "CHAT has other tags" in str(
+        evaluated("--tag", "chat", "--against", "CHAT", *files).exception
+    )

@@ -12,6 +12,7 @@ from nmt.corpus.tags import tag_prefix
 from nmt.decoding.translator import Translation
 from nmt.metrics import corpus_bleu
 from nmt.reports.analysis import Analysis, Group, analyse
+from nmt.special_tokens import TAGS
 
 DATA = DataConfig(source="sample")
 WORDS = frozenset({"anna", "sings", "singt", "heute", "today"})
@@ -54,6 +55,12 @@ def test_a_tag_is_not_counted_as_a_word_and_is_readable() -> None:
     found = analyse([example], [Translation("Ein Satz.", 0.0)], data, seen())
     assert [group.name for group in found.by_length] == ["1 to 5"]
     assert found.worst[0].source == "[news] a b c d e"
+
+
+def test_only_a_tag_is_no_sentence() -> None:
+    example = Example(TAGS[0] + " ", "", False)
+    data = DataConfig.model_validate({"corpora": [{"source": "sample", "tag": "chat"}]})
+    assert analyse([example], [Translation("", 0.0)], data, seen()).empty == 0
 
 
 def test_sentences_with_and_without_rare_words_are_scored_separately() -> None:
