@@ -1,4 +1,4 @@
-"""Languages: three-letter codes (ISO 639-3; some corpora use them), and lists of common words."""
+"""Languages: three-letter codes (ISO 639-3; some corpora use them), names, and common words."""
 
 from collections.abc import Sequence
 
@@ -9,6 +9,13 @@ mt:mlt nb:nob nl:nld no:nor pl:pol pt:por ro:ron ru:rus sk:slk sl:slv sq:sqi sr:
 tr:tur uk:ukr ur:urd vi:vie zh:zho
 """
 _THREE_LETTERS = {code[:2]: code[3:] for code in _CODES.split()}
+_NAMES = {
+    "de": ("german", "deutsch"),
+    "en": ("english", "englisch"),
+    "es": ("spanish",),
+    "fr": ("french",),
+    "it": ("italian",),
+}
 
 _FREQUENT = {  # no word is listed for more than one language
     "de": frozenset({"der", "das", "und", "ist", "nicht", "ich", "sie", "ein", "zu", "mit", "wir"}),
@@ -21,6 +28,15 @@ _FREQUENT = {  # no word is listed for more than one language
 def three_letters(code: str) -> str:
     """Return the three-letter code; unknown codes are returned unchanged."""
     return _THREE_LETTERS.get(code, code)
+
+
+def column_names(code: str) -> set[str]:
+    """Return what a column in this language may be called, in lower case: its codes and names."""
+    return {code, three_letters(code), *_NAMES.get(code, ())}
+
+
+ALL_COLUMN_NAMES = frozenset(name for code in _NAMES for name in column_names(code))
+"""What columns are called in the languages of `_NAMES`; other codes are also words (`no`, `is`)."""
 
 
 def seem_swapped(

@@ -17,6 +17,7 @@ from itertools import chain, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import IO, Literal, TypeAlias, cast
 
+from nmt.corpus.languages import ALL_COLUMN_NAMES
 from nmt.errors import UserError, one_line, shown
 
 MAX_LINE_BYTES = 2**20
@@ -76,16 +77,14 @@ def _is_header(fields: list[str]) -> bool:
     return len(fields) > 1 and fields in (numbers[:-1], numbers[1:])
 
 
-_COLUMN_NAMES = {
-    *("source", "target", "src", "tgt", "english", "german", "french", "spanish", "italian"),
-    *("englisch", "deutsch", "en", "de", "fr", "es", "it", "eng", "deu", "fra"),
-}
+SIDE_NAMES = (frozenset({"source", "src"}), frozenset({"target", "tgt"}))
+"""What the columns of source and target may be called, in lower case."""
 
 
 def _names_columns(fields: list[str]) -> bool:
     """Return whether the first two fields are names of languages or sides, as in a header."""
     names = {field.strip().strip('"').lower() for field in fields[:2]}
-    return len(names) == 2 and names <= _COLUMN_NAMES
+    return len(names) == 2 and names <= ALL_COLUMN_NAMES.union(*SIDE_NAMES)
 
 
 def read_parallel(source: Path, target: Path) -> Iterator[Pair]:

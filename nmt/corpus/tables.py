@@ -5,7 +5,7 @@ The library `datasets` (extra `hub`) reads them in blocks of rows.
 
 import hashlib
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -14,7 +14,8 @@ from urllib.parse import unquote
 
 from nmt.corpus.download import cache_folder
 from nmt.corpus.json_files import read_json, write_json
-from nmt.corpus.readers import Pair, Split
+from nmt.corpus.languages import column_names
+from nmt.corpus.readers import SIDE_NAMES, Pair, Split
 from nmt.errors import UserError, install_extra, is_full_disk, one_line, unwritable, writing
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ _SPLIT_NAMES: Mapping[Split, tuple[str, ...]] = {
     "validation": ("validation", "valid", "dev", "val"),
     "test": ("test", "eval"),
 }
-_COLUMN_NAMES = (("source", "src"), ("target", "tgt"))
 
 
 def table_files(path: Path) -> dict[Split, tuple[Path, ...]]:
@@ -83,8 +83,8 @@ def read_table(
 ) -> Iterator[Pair]:
     """Yield the source and target text of each row; a value that is not text counts as empty.
 
-    columns: of source and target, such as `translation.en` for a nested field; by default columns
-    named by language codes, or by names such as `source` and `target`
+    columns: of source and target, such as `translation.en` for a nested field; by default, those
+    with names such as `en`, `English`, `source` or `text_en`
     """
     for path in paths:
         rows, names = _open(path), columns
@@ -127,16 +127,29 @@ def _find_columns(
 ) -> tuple[str, str]:
     """Return the columns of source and target."""
     first = next(filter(None, block.get("translation", ())), None)
-    if isinstance(first, Mapping) and set(languages) <= set(first):
-        return f"translation.{languages[0]}", f"translation.{languages[1]}"
-    for source in (languages[0], *_COLUMN_NAMES[0]):
-        for target in (languages[1], *_COLUMN_NAMES[1]):
-            if source in block and target in block:
-                return source, target
+    if isinstance(first, Mapping) and (found := _matching(first, languages)):
+        return f"translation.{found[0]}", f"translation.{found[1]}"
+    if found := _matching(block, languages):
+        return found
     raise UserError(
         f"{path}: has the columns {_names(block)}; select those of source and target: "
         "data.columns=[SOURCE, TARGET]"
     )
+
+
+def _matching(columns: Iterable[str], languages: tuple[str, str]) -> tuple[str, str] | None:
+    """Return the columns named by language, by side, or with a language as the last word.
+
+    None if there are no two such columns, or more than two.
+    """
+    words = {column: column.lower() for column in columns}
+    last_words = {column: word.rpartition("_")[2] for column, word in words.items()}
+    named = [column_names(language) for language in languages]
+    for names, known in ((words, named), (words, SIDE_NAMES), (last_words, named)):
+        source, target = ([c for c, name in names.items() if name in side] for side in known)
+        if source and target:
+            return (source[0], target[0]) if len(source) == len(target) == 1 else None
+    return None
 
 
 def _column(block: Mapping[str, Sequence[object]], name: str, path: Path) -> Sequence[object]:

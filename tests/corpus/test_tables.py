@@ -90,6 +90,41 @@ def test_columns_are_found_or_named(tmp_path: Path) -> None:
         list(opened("table", path, columns=["text", "other"]).pairs("train"))
 
 
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("English", "German"),
+        ("Englisch", "Deutsch"),
+        ("eng", "deu"),
+        ("EN", "DE"),
+        ("Source", "Target"),
+        ("text_en", "text_de"),
+        ("en", "text_deu"),
+    ],
+)
+def test_columns_may_have_other_usual_names(tmp_path: Path, source: str, target: str) -> None:
+    row = {"id": 1, target: "geh", source: "go", "text_fr": "va"}
+    path = write(tmp_path / "a.jsonl", [row])
+    assert list(opened("table", path).pairs("train")) == [("go", "geh")]
+    path = write(tmp_path / "b.jsonl", [{"translation": {target: "geh", source: "go"}}])
+    assert list(opened("table", path).pairs("train")) == [("go", "geh")]
+
+
+def test_the_text_is_not_taken_from_a_column_about_its_source(tmp_path: Path) -> None:
+    row = {"source": "a website", "text_en": "go", "text_de": "geh"}
+    path = write(tmp_path / "a.jsonl", [row])
+    assert list(opened("table", path).pairs("train")) == [("go", "geh")]
+
+
+def test_columns_with_ambiguous_names_must_be_selected(tmp_path: Path) -> None:
+    row = {"title_en": "going", "text_en": "go", "text_de": "geh"}
+    path = write(tmp_path / "a.jsonl", [row])
+    with pytest.raises(UserError, match=r"has the columns title_en, text_en, text_de; select"):
+        list(opened("table", path).pairs("train"))
+    named = opened("table", path, columns=["text_en", "text_de"])
+    assert list(named.pairs("train")) == [("go", "geh")]
+
+
 def test_columns_are_found_in_the_first_rows(tmp_path: Path) -> None:
     rows = [*NESTED[:1000], *([{"translation": None}] * 1000), *NESTED[1000:]]
     path = write(tmp_path / "a.jsonl", rows)
