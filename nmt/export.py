@@ -42,14 +42,14 @@ def export_run(
     the format does not support.
     """
     folder = Path(folder)
-    if folder.exists():
-        raise UserError(f"{folder}: already exists; delete it, or choose another folder (--output)")
-    write = _write_transformers if format_ == "transformers" else _write_ctranslate2
     prefix = f".{folder.name}.partial."
     for remains in folder.parent.glob(f"{glob.escape(prefix)}*"):
         # Another export holds the lock while it runs; a killed one has released it.
         with suppress(UserError), locked(remains / _LOCK, "at work", wait=False):
             shutil.rmtree(remains, ignore_errors=True)
+    if folder.exists():
+        raise UserError(f"{folder}: already exists; delete it, or choose another folder (--output)")
+    write = _write_transformers if format_ == "transformers" else _write_ctranslate2
     with (
         writing(folder),
         TemporaryDirectory(prefix=prefix, dir=folder.parent) as scratch,

@@ -63,6 +63,16 @@ def test_existing_files_are_kept(trained_run: RunFolder, tmp_path: Path) -> None
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
+def test_what_a_process_killed_after_its_export_left_is_deleted(
+    trained_run: RunFolder, tmp_path: Path
+) -> None:
+    for name in ("exported", ".exported.partial.123"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(UserError, match="already exists"):
+        export_run(trained_run, tmp_path / "exported")
+    assert [path.name for path in tmp_path.iterdir()] == ["exported"]
+
+
 def test_a_failed_export_leaves_no_partial_files(
     trained_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
