@@ -28,7 +28,8 @@ class Cleaner:
     data: DataConfig
 
     @cached_property
-    def _filters(self) -> dict[str, Filter]:
+    def filters(self) -> dict[str, Filter]:
+        """The enabled filters, keyed by the reason for dropping a pair."""
         return make_filters(self.data)
 
     def source(self, text: str) -> str:
@@ -90,6 +91,6 @@ class Cleaner:
             "empty side": np.array([not (s and t) for s, t in zip(sources, targets, strict=True)]),
             "too long": (more > self.data.max_words) | (characters > most_characters),
             "length ratio": more > self.data.max_ratio * fewer,
-            **apply_filters(self._filters, sources, targets),
+            **apply_filters(self.filters, sources, targets),
         }
         return np.select(list(reasons.values()), list(reasons), "")

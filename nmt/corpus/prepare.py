@@ -303,6 +303,9 @@ def _plan_splits(
     """
     cleaned = _clean(data, corpora, texts, cased)
     kept, dropped = cleaned.kept, cleaned.dropped
+    enabled = {*dropped}  # reported even if they drop nothing
+    if data.disjoint_splits:
+        enabled.add("in another split")
     if data.drop_duplicates:
         first = first_occurrences(cleaned.source_keys, cleaned.target_keys, kept)
         dropped["duplicate"] = int((kept & ~first).sum())
@@ -338,7 +341,7 @@ def _plan_splits(
         spared = shared & (parts == Part.TRAIN)
         dropped["held out by tokenizer.run"] = int(spared.sum())
         parts[spared] = Part.DROPPED
-    counted = Counter({reason: count for reason, count in dropped.items() if count})
+    counted = Counter({why: count for why, count in dropped.items() if count or why in enabled})
     return _Plan(cleaned.sizes, parts, cleaned.source_keys, cleaned.target_keys, counted)
 
 
@@ -425,6 +428,7 @@ def _clean(
                 keys[side].append(sentence_keys(lines, data.seed))
                 if data.disjoint_splits:
                     plain_keys[side].append(sentence_keys(map(plain, lines), data.seed))
+    dropped.update(dict.fromkeys(cleaner.filters, 0))
     return _Cleaned(
         sizes=sizes,
         kept=np.concatenate(kept),

@@ -64,10 +64,10 @@ class InheritedReport(TypedDict):
 class PreparationReport(TypedDict):
     """What `prepare` did.
 
-    dropped: pairs by reason; hidden_names: training pairs with placeholders; coverage: share of
-    known tokens, by split and side; source_in_train: number of pairs, by split; several_sentences:
-    share of training sources with more than one sentence; corpora: in the same order as their pairs
-    in the training data
+    dropped: pairs by reason, 0 for a filter that dropped none; hidden_names: training pairs with
+    placeholders; coverage: share of known tokens, by split and side; source_in_train: number of
+    pairs, by split; several_sentences: share of training sources with more than one sentence;
+    corpora: in the same order as their pairs in the training data
     """
 
     read: int

@@ -283,6 +283,12 @@ def test_the_counts_in_the_report_add_up(make_config: Make, tmp_path: Path) -> N
     assert json.loads((tmp_path / "out" / "report.json").read_text("utf-8")) == report
 
 
+def test_a_filter_that_drops_nothing_is_reported(make_config: Make, tmp_path: Path) -> None:
+    changes = {"drop_copies": True, "min_letters": 0.1, "disjoint_splits": True}
+    report = prepare(make_config(data=changes), tmp_path / "out").report
+    assert report["dropped"] == {"copy": 0, "few letters": 0, "in another split": 0}
+
+
 def test_lines_of_several_sentences_are_counted(make_config: Make, tmp_path: Path) -> None:
     lines = [
         f"Anna{i} sings. Ben{i} reads." if i % 4 == 0 else f"Anna{i} sings." for i in range(80)
