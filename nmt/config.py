@@ -566,7 +566,7 @@ class TrainingConfig(Section):
         lt=1,
         description="probability that a training pair is appended to another one, drawn again for "
         "each epoch, so that a model trained on short sentences also learns longer ones (Nguyen "
-        "et al. 2021); 0: off",
+        "et al. 2021); pairs with a tag stay separate; 0: off",
     )
     accumulate: int = Field(1, ge=1, le=1_000_000, description="batches per update")
     label_smoothing: float = Field(
@@ -820,9 +820,6 @@ class Config(Section):
             message = "`data.carry_over: names` recognizes names by capitals, but all German nouns "
             fields = ("data.carry_over", "data.source_language")
             yield fields, message + "are capitalized; set it to none or all"
-        if self.data.tags and self.training.join_pairs:
-            message = "`training.join_pairs` would put tags of `data.corpora` inside sentences; "
-            yield ("data.corpora", "training.join_pairs"), message + "remove one of the two"
         if self.data.tags and not self.tokenizer.subword:
             message = "tags of `data.corpora` need `tokenizer.kind: bpe` or `unigram`"
             yield ("data.corpora", "tokenizer.kind"), message

@@ -269,12 +269,6 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
             "`training.r_drop` compares two passes with different dropout; set `model.dropout` too",
         ),
         (
-            "training: {join_pairs: 0.2}\n"
-            "data: {corpora: [{source: sample, tag: a}, {source: sample, tag: b}]}",
-            "`training.join_pairs` would put tags of `data.corpora` inside sentences; remove one "
-            "of the two",
-        ),
-        (
             "training: {batch_sentences: 3}",
             "training: exactly one of batch_tokens and batch_sentences must be null, got 4096 and "
             "3",

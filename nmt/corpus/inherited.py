@@ -61,7 +61,7 @@ class Inherited:
         if missing := [tag for tag in config.data.tags if tag not in former.data.tags]:
             raise UserError(
                 f"data.corpora: the vocabulary of {run} has no pieces for the tags "
-                f"{', '.join(missing)}; remove these tags"
+                f"{', '.join(missing)}; omit `tag`"
             )
         return cls(run / "data", former.data)
 

@@ -178,6 +178,14 @@ class PreparedData:
         weighted = [w if size else 0.0 for size, w in zip(sizes, weights, strict=True)]
         return [(n, w / sum(weighted)) for n, w in zip(sizes, weighted, strict=True)]
 
+    @property
+    def tagged(self) -> NDArray[np.bool_]:
+        """Which training pairs have a tag."""
+        if not self.data.tags:
+            return np.zeros(self.report["pairs"]["train"], np.bool_)
+        sizes = [corpus["train"] for corpus in self.report["corpora"]]
+        return np.repeat([part.tag is not None for part in self.data.corpora], sizes)
+
     def examples(self, split: str) -> list[Example]:
         """Return the raw pairs of `validation` or `test`."""
         return read_examples(self.folder / f"{split}.jsonl")

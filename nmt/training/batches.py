@@ -140,6 +140,7 @@ class BatchPlan:
         self._lengths = _lengths(*self._given)
         self.usable: NDArray[np.int64] = np.flatnonzero(self._lengths <= max_length)
         self._shares = prepared.shares
+        self._tagged = prepared.tagged
         self._samplers = _samplers(prepared, self._given)
 
     @property
@@ -153,7 +154,7 @@ class BatchPlan:
 
         With `training.join_pairs`, the expected number: each join saves one <eos>.
         """
-        lengths = self._given[1].lengths + (1 - self._config.join_pairs)
+        lengths = self._given[1].lengths + (1 - self._config.join_pairs * ~self._tagged)
         if self._shares is None:
             return round(float(lengths[self.usable].sum()))
         return round(sum(float(lengths[c].mean()) * count for c, count in self._counts()))
@@ -164,19 +165,24 @@ class BatchPlan:
         source, target = self._sentences(epoch)
         pairs = generator.permutation(self._draw(generator))
         if self._config.join_pairs:
-            starts = self._starts(generator, _lengths(source, target)[pairs])
+            # Tagged pairs, which are not joined, come last: the others stay neighbours.
+            pairs = pairs[np.argsort(self._tagged[pairs], kind="stable")]
+            starts = self._starts(generator, pairs, _lengths(source, target)[pairs])
             source, target = source.joined(pairs, starts), target.joined(pairs, starts)
             pairs = np.arange(len(starts))
+            if self._tagged.any():  # mix them again
+                pairs = generator.permutation(pairs)
         return Epoch(self._order(generator, pairs, _lengths(source, target)), source, target)
 
     def _starts(
-        self, generator: np.random.Generator, lengths: NDArray[np.int64]
+        self, generator: np.random.Generator, pairs: NDArray[np.int64], lengths: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         """Return where each example starts among the shuffled pairs, some of which are joined.
 
-        Pairs that would exceed `model.max_length` if joined stay separate.
+        Pairs with a tag, and those that would exceed `model.max_length` if joined, stay separate.
         """
         starts = generator.random(len(lengths)) >= self._config.join_pairs
+        starts |= self._tagged[pairs]
         starts[0] = True
         example = starts.cumsum() - 1
         starts |= (np.bincount(example, lengths) > self._max_length)[example]

@@ -165,6 +165,28 @@ def test_a_tag_is_a_piece_in_front_of_the_source(make: Make, tmp_path: Path) -> 
         assert segment.ids[-len(plain.ids) + 1 :] == plain.ids[1:]
 
 
+def test_tagged_pairs_are_not_joined_and_others_as_often_as_without_tags(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.training.batches._POOL_BATCHES", 1)
+    prepared = prepare(make({}, {"tag": "synthetic"}), tmp_path / "out")
+    tag = prepared.tokenizers.source.encode(TAGS[0])[-1]
+    plain, tagged = (corpus["train"] for corpus in prepared.report["corpora"])
+    alone = sorted(prepared.sequences("train")[0].rows(np.arange(plain, plain + tagged)))
+    plan = BatchPlan(prepared, TrainingConfig(batch_tokens=256, join_pairs=0.5), max_length=64)
+    counts, labels, shares = [], [], []
+    for number in range(1, 21):
+        epoch = plan.epoch(number)
+        sources = epoch.source.rows(np.arange(len(epoch.source)))
+        assert sorted(source for source in sources if tag in source) == alone
+        counts.append(len(sources) - tagged)
+        labels.append(sum(batch.tokens for batch in epoch.batches()))
+        shares += [np.mean([tag in sources[i] for i in pairs]) for pairs in epoch.order]
+    assert np.mean(counts) == pytest.approx(plain / 2, rel=0.05)
+    assert plan.tokens == pytest.approx(np.mean(labels), rel=0.01)
+    assert np.mean([0.1 < share < 0.9 for share in shares]) > 0.4  # batches have both kinds
+
+
 def test_held_out_pairs_keep_their_tag(make: Make, tmp_path: Path) -> None:
     prepared = prepare(make({"tag": "news"}, {}), tmp_path / "out")
     found = held_out(prepared)

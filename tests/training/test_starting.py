@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from nmt.config import Config
+from nmt.config import Config, DataConfig
 from nmt.config_files import load_config
 from nmt.corpus.prepare import prepare
 from nmt.corpus.prepared import PreparedData
@@ -182,6 +182,16 @@ def test_corpora_without_weights_cannot_be_mixed(trained_run: RunFolder, given: 
     several = Config.model_validate({"data": {"corpora": parts}})
     with pytest.raises(UserError, match="--mix needs a weight"):
         config_from(trained_run, "best", several, [], mix=0.5)
+
+
+def test_a_tag_that_the_runs_vocabulary_lacks_is_refused(
+    trained_run: RunFolder, given: Config
+) -> None:
+    data = given.data.model_dump(include={"source_language", "target_language"})
+    data["corpora"] = [{"source": "sample", "tag": "synthetic"}]
+    tagged = given.model_copy(update={"data": DataConfig.model_validate(data)})
+    with pytest.raises(UserError, match="no pieces for the tags synthetic; omit `tag`"):
+        train(config_from(trained_run, "best", tagged, []), "new")
 
 
 def test_the_runs_known_words_stay_known(
