@@ -15,7 +15,7 @@ def corpora(
         bool, typer.Option("--test-sets", help="List the names for nmt evaluate --test-set.")
     ] = False,
 ) -> None:
-    """List the corpora available by name: size, licence, address, and which are downloaded.
+    """List the corpora available by name: pairs, size if downloaded, licence and address.
 
     Example: nmt corpora --languages en-fr
     """
@@ -28,17 +28,26 @@ def corpora(
         from nmt.corpus.test_sets import list_test_sets
 
         found = list_test_sets((source, target))
-        rows = [(name, "yes" if here else "", description) for name, description, here in found]
-        print_table(("test set", "here", "what it is"), rows, 3)
+        rows = [
+            (name, f"{lines:,} lines" if lines else "", description, address)
+            for name, description, address, lines in found
+        ]
+        print_table(("test set", "here", "what it is", "address"), rows, 4, below=2)
         return
     from nmt.corpus.catalogue import list_corpora
 
     print_table(
         ("fields of data", "pairs", "here", "licence", "address"),
         [
-            (e.fields, e.pairs, "yes" if e.here else "", e.licence, e.address)
+            (
+                e.fields,
+                e.pairs,
+                f"{e.size / 1e6:,.1f} MB" if e.size else "",
+                e.licence,
+                e.address,
+            )
             for e in list_corpora((source, target))
         ],
         5,
-        below=True,
+        below=1,
     )

@@ -8,12 +8,12 @@ from nmt.errors import shown
 
 
 def print_table(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], left: int, below: bool = False
+    heads: Sequence[str], rows: Sequence[Sequence[str]], left: int, below: int = 0
 ) -> None:
     """Print a table. The first `left` columns are left-aligned, the others right-aligned.
 
-    In a pipe, each row is one line, however long. On a terminal, `below` prints the last column,
-    such as an address to copy, on lines of its own, which are not broken.
+    In a pipe, each row is one line, however long. On a terminal, the last `below` columns, such as
+    an address to copy, are on lines of their own, which are not broken.
     """
     from rich.console import Console
     from rich.table import Table
@@ -24,10 +24,10 @@ def print_table(
         typer.echo("\n".join(_plain([heads, *rows], left)))
         return
     if below:
-        head, *lines = _plain([row[:-1] for row in (heads, *rows)], left)
+        head, *lines = _plain([row[:-below] for row in (heads, *rows)], left)
         typer.secho(head, bold=True)
         for line, row in zip(lines, rows, strict=True):
-            typer.echo(f"{line}\n  {row[-1]}")
+            typer.echo("\n  ".join([line, *row[-below:]]))
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for number, head in enumerate(heads):

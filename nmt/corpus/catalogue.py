@@ -2,17 +2,23 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from textwrap import shorten
 
+from nmt import shipped
 from nmt.corpus.download import cache_folder
 from nmt.corpus.languages import three_letters
-from nmt.corpus.opus import OPUS_URL
+from nmt.corpus.opus import OPUS_URL, opus_licence
 from nmt.corpus.sources import (
     MULTI30K_LANGUAGES,
+    MULTI30K_SPLITS,
     MULTI30K_URL,
     TATOEBA_URL,
     TUTORIAL_URL,
     tatoeba_archive,
 )
+from nmt.corpus.tables import downloaded_hub_files
 
 _OPUS = ("News-Commentary/v16", "TED2020/v1", "Europarl/v8", "Tatoeba/v2023-04-12")
 
@@ -22,14 +28,20 @@ class Entry:
     """A corpus that is available by name.
 
     fields: the config fields that select it; pairs: their number, or "?"; address: a URL, or where
-    to look; here: whether it is already downloaded
+    to look; files: where they are once downloaded; none if that is unknown
     """
 
     fields: str
     pairs: str
     licence: str
     address: str
-    here: bool
+    files: tuple[Path, ...] = ()
+
+    @property
+    def size(self) -> int | None:
+        """The size of the files in bytes; None if they are not downloaded."""
+        here = self.files and all(file.is_file() for file in self.files)
+        return sum(file.stat().st_size for file in self.files) if here else None
 
 
 def list_corpora(languages: tuple[str, str]) -> Iterator[Entry]:
@@ -37,25 +49,29 @@ def list_corpora(languages: tuple[str, str]) -> Iterator[Entry]:
     cache = cache_folder()
     pair = "-".join(sorted(languages))
     if pair == "de-en":
-        yield Entry("source: sample", "15,500", "MIT, generated", "built in", True)
+        files = tuple(shipped.SAMPLE_CORPUS.iterdir())
+        yield Entry("source: sample", "15,500", "MIT, generated", "built in", files)
         file = cache / "english-german-both.pkl"
-        yield Entry("source: pickle", "10,000", "CC BY 2.0 FR", TUTORIAL_URL, file.exists())
+        yield Entry("source: pickle", "10,000", "CC BY 2.0 FR", TUTORIAL_URL, (file,))
     if set(languages) <= set(MULTI30K_LANGUAGES):
-        files = [cache / "multi30k" / f"train.{language}.gz" for language in languages]
-        here = all(file.exists() for file in files)
-        yield Entry("source: multi30k", "31,014", "non-commercial", MULTI30K_URL, here)
+        names = [f"{name}.{code}.gz" for name in MULTI30K_SPLITS.values() for code in languages]
+        files = tuple(cache / "multi30k" / name for name in names)
+        yield Entry("source: multi30k", "31,014", "non-commercial", MULTI30K_URL, files)
     if "en" in languages:
         [other] = [three_letters(code) for code in languages if code != "en"] or ["eng"]
         name = tatoeba_archive(other)
-        here = (cache / "tatoeba" / name).exists()
-        yield Entry("source: tatoeba", "?", "CC BY 2.0 FR", TATOEBA_URL + name, here)
+        file = cache / "tatoeba" / name
+        yield Entry("source: tatoeba", "?", "CC BY 2.0 FR", TATOEBA_URL + name, (file,))
     for corpus in _OPUS:
         name, version = corpus.split("/")
         url = f"{OPUS_URL}OPUS-{corpus}/moses/{pair}.txt.zip"
-        here = (cache / "opus" / f"{name}-{version}-{pair}.zip").exists()
-        yield Entry(f"source: opus, path: {corpus}", "?", "see its LICENSE", url, here)
+        file = cache / "opus" / f"{name}-{version}-{pair}.zip"
+        licence = opus_licence(file) if file.is_file() else "see LICENSE"
+        licence = shorten(licence, 60, placeholder=" …")
+        yield Entry(f"source: opus, path: {corpus}", "?", licence, url, (file,))
     if pair == "de-en":
         address = "https://huggingface.co/datasets/wmt/wmt14"
         fields = "source: hub, path: wmt/wmt14, subset: de-en"
-        yield Entry(fields, "4,508,785", "see dataset card", address, False)
-    yield Entry("source: mtdata, path: IDENTIFIER", "?", "varies", "`mtdata list`", False)
+        files = tuple(chain(*downloaded_hub_files("wmt/wmt14", "de-en", None).values()))
+        yield Entry(fields, "4,508,785", "see its card", address, files)
+    yield Entry("source: mtdata, path: IDENTIFIER", "?", "varies", "`mtdata list`")

@@ -191,8 +191,7 @@ def hub_files(
     They are in the cache of `huggingface_hub`, and are read from there without another copy. A
     list of them, in our own cache, finds them again without a network.
     """
-    digest = hashlib.sha256(repr((path, subset, revision)).encode()).hexdigest()
-    listed = cache_folder() / "hub" / f"{digest[:16]}.json"
+    listed = _list_of_files(path, subset, revision)
     try:
         files = _download_from_hub(path, subset, revision, refresh)
     except UserError:
@@ -250,6 +249,18 @@ def _download_file(address: str, refresh: bool) -> Path:
             repository, file, repo_type="dataset", revision=unquote(commit), force_download=refresh
         )
     )
+
+
+def downloaded_hub_files(
+    path: str, subset: str | None, revision: str | None
+) -> dict[Split, tuple[Path, ...]]:
+    """Return what `hub_files` downloaded earlier, by split; nothing if a file is missing."""
+    return _read_listed(_list_of_files(path, subset, revision))
+
+
+def _list_of_files(path: str, subset: str | None, revision: str | None) -> Path:
+    digest = hashlib.sha256(repr((path, subset, revision)).encode()).hexdigest()
+    return cache_folder() / "hub" / f"{digest[:16]}.json"
 
 
 def _read_listed(listed: Path) -> dict[Split, tuple[Path, ...]]:

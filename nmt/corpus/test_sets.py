@@ -28,7 +28,7 @@ def read_test_set(name: str, languages: tuple[str, str]) -> tuple[list[str], lis
     pair = "-".join(languages)
     found = _find(name, pair)
     with _claimed(found):
-        here = _is_here(found, pair)
+        here = _sources(found, pair).exists()
         progress = nullcontext() if here else elapsed(f"downloading test set {name}")
         try:
             with progress, redirect_stderr(io.StringIO()), _timeout(TIMEOUT):
@@ -104,14 +104,20 @@ def _find(name: str, pair: str) -> Any:  # the library is untyped
     return DATASETS[name]
 
 
-def _is_here(found: Any, pair: str) -> bool:
-    return Path(found._get_txt_file_path(pair, "src")).exists()
+def _sources(found: Any, pair: str) -> Path:
+    """Return the file of the sources, which exists once a test set is downloaded."""
+    return Path(found._get_txt_file_path(pair, "src"))
 
 
-def list_test_sets(languages: tuple[str, str]) -> Iterator[tuple[str, str, bool]]:
-    """Yield each test set for this direction: name, description, whether it is downloaded."""
+def list_test_sets(languages: tuple[str, str]) -> Iterator[tuple[str, str, str, int | None]]:
+    """Yield each test set for this direction: name, description, address, number of lines.
+
+    The number is None if the test set is not downloaded.
+    """
     pair = "-".join(languages)
     known: dict[str, Any] = DATASETS
     for name, found in known.items():
         if pair in found.langpairs:
-            yield name, one_line(found.description), _is_here(found, pair)
+            file = _sources(found, pair)
+            lines = file.read_bytes().count(b"\n") if file.exists() else None
+            yield name, one_line(found.description), found.data[0], lines

@@ -2,12 +2,14 @@
 
 import json
 import re
+import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from click.testing import Result
+from sacrebleu.dataset import DATASETS
 from typer.testing import CliRunner
 
 from nmt.cli.app import app
@@ -25,20 +27,47 @@ from nmt.special_tokens import TAGS
 runner = CliRunner()
 
 
-def test_corpora_are_listed_by_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nmt.corpus.catalogue.cache_folder", lambda: tmp_path)
-    (tmp_path / "tatoeba").mkdir()
-    (tmp_path / "tatoeba" / "fra-eng.zip").touch()
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache with two files: Tatoeba's for French, and one of OPUS for German."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = tmp_path / "nmt"
+    (folder / "tatoeba").mkdir(parents=True)
+    (folder / "tatoeba" / "fra-eng.zip").write_bytes(b"\0" * 1_234_567)
+    (folder / "opus").mkdir()
+    write_zip(folder / "opus" / "News-Commentary-v16-de-en.zip", "CC BY-SA 4.0")
+    return folder
+
+
+def write_zip(path: Path, licence: str) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("LICENSE", licence)
+        archive.writestr("corpus.de-en.de", "x" * 2_500_000)
+
+
+@pytest.mark.usefixtures("cache")
+def test_corpora_are_listed_by_language() -> None:
     german = runner.invoke(app, ["corpora"]).stdout
     assert "source: sample" in german
     assert "OPUS-News-Commentary/v16/moses/de-en.txt.zip" in german
     french = runner.invoke(app, ["corpora", "-l", "fr-en"]).stdout
     assert "sample" not in french
     [tatoeba] = [line for line in french.splitlines() if "source: tatoeba" in line]
-    assert tatoeba.split()[3] == "yes"
+    assert tatoeba.split()[2:5] == ["?", "1.2", "MB"]
     assert tatoeba.endswith("fra-eng.zip")
 
 
+def test_a_downloaded_corpus_has_a_size_and_its_own_licence(cache: Path) -> None:
+    write_zip(cache / "opus" / "TED2020-v1-de-en.zip", "a long licence" * 10 + "\n\n")
+    lines = runner.invoke(app, ["corpora"]).stdout.splitlines()
+    shown = [re.sub(" +", " ", line) for line in lines if "source: opus" in line]
+    assert "v16 ? 2.5 MB CC BY-SA 4.0 http" in shown[0]
+    assert "v1 ? 2.5 MB a long licence" in shown[1]
+    assert " … http" in shown[1]
+    assert "v8 ? see LICENSE http" in shown[2]
+
+
+@pytest.mark.usefixtures("cache")
 def test_on_a_terminal_addresses_are_not_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "80")
@@ -55,6 +84,15 @@ def test_on_a_terminal_addresses_are_not_broken(monkeypatch: pytest.MonkeyPatch)
 def test_test_sets_are_listed_by_direction() -> None:
     lines = runner.invoke(app, ["corpora", "--test-sets", "-l", "en-de"]).stdout.splitlines()
     assert {"wmt14/full", "multi30k/2018"} <= {line.split()[0] for line in lines}
+    assert "https://statmt.org/wmt14/test-full.tgz" in {line.split()[-1] for line in lines}
+
+
+def test_downloaded_test_sets_have_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DATASETS["wmt20"], "_outdir", str(tmp_path))
+    (tmp_path / "wmt20.en-de.src").write_text("Go.\n" * 1234)
+    lines = runner.invoke(app, ["corpora", "--test-sets"]).stdout.splitlines()
+    [wmt20] = [line for line in lines if line.startswith("wmt20 ")]
+    assert wmt20.split()[1:3] == ["1,234", "lines"]
 
 
 @pytest.mark.parametrize("languages", ["en", "en-en", "-", "en_de"])

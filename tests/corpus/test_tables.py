@@ -14,6 +14,7 @@ import pytest
 
 from nmt.config import DataConfig
 from nmt.config_files import parse_config
+from nmt.corpus.catalogue import list_corpora
 from nmt.corpus.prepare import prepare
 from nmt.corpus.sources import Corpus, open_corpus
 from nmt.errors import UserError
@@ -213,11 +214,27 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
+LISTED = "source: hub, path: wmt/wmt14, subset: de-en"
+
+
 def test_a_dataset_of_the_hub_is_read(repository: Path, tmp_path: Path) -> None:
     corpus = opened("hub", repository, subset="de-en")
     assert list(corpus.pairs("train")) == PAIRS
     assert list(corpus.pairs("validation")) == PAIRS[:3]
     assert set(corpus.files) == {"train", "validation"}
+
+
+def test_a_downloaded_dataset_is_listed_with_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {"train": (write(tmp_path / "train.parquet", NESTED[:2000]),)}
+    monkeypatch.setattr("nmt.corpus.tables._download_from_hub", lambda *_: found)
+    size = lambda: {e.fields: e.size for e in list_corpora(("en", "de"))}[LISTED]  # noqa: E731
+    assert size() is None
+    opened("hub", Path("wmt/wmt14"), subset="de-en")
+    assert size() == found["train"][0].stat().st_size
+    found["train"][0].unlink()
+    assert size() is None
 
 
 def test_a_local_dataset_may_have_any_path(repository: Path, tmp_path: Path) -> None:
