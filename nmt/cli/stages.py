@@ -96,7 +96,7 @@ def train(
             "--mix",
             min=0.01,
             max=0.99,
-            help="With --from: share of each epoch drawn from the run's original corpus, so that "
+            help="With --from: share of each batch drawn from the run's original corpus, so that "
             "the model does not forget it.",
         ),
     ] = None,

@@ -141,6 +141,7 @@ class BatchPlan:
         self.usable: NDArray[np.int64] = np.flatnonzero(self._lengths <= max_length)
         self._shares = prepared.shares
         self._tagged = prepared.tagged
+        self._corpora = _corpora(prepared)
         self._samplers = _samplers(prepared, self._given)
 
     @property
@@ -164,15 +165,18 @@ class BatchPlan:
         generator = np.random.default_rng([self._config.seed, epoch])
         source, target = self._sentences(epoch)
         pairs = generator.permutation(self._draw(generator))
+        corpora = self._corpora
         if self._config.join_pairs:
             # Tagged pairs, which are not joined, come last: the others stay neighbours.
             pairs = pairs[np.argsort(self._tagged[pairs], kind="stable")]
             starts = self._starts(generator, pairs, _lengths(source, target)[pairs])
             source, target = source.joined(pairs, starts), target.joined(pairs, starts)
+            corpora = corpora[pairs[starts]]
             pairs = np.arange(len(starts))
             if self._tagged.any():  # mix them again
                 pairs = generator.permutation(pairs)
-        return Epoch(self._order(generator, pairs, _lengths(source, target)), source, target)
+        order = self._order(generator, pairs, _lengths(source, target), corpora)
+        return Epoch(order, source, target)
 
     def _starts(
         self, generator: np.random.Generator, pairs: NDArray[np.int64], lengths: NDArray[np.int64]
@@ -193,13 +197,15 @@ class BatchPlan:
         generator: np.random.Generator,
         shuffled: NDArray[np.int64],
         all_lengths: NDArray[np.int64],
+        corpora: NDArray[np.uint16],
     ) -> list[NDArray[np.int64]]:
         if self._config.batch_sentences:
             size = self._config.batch_sentences
             return [shuffled[i : i + size] for i in range(0, len(shuffled), size)]
         batches: list[NDArray[np.int64]] = []
         for pool in np.array_split(shuffled, min(self._pools(), len(shuffled))):
-            by_length = pool[np.argsort(all_lengths[pool], kind="stable")]
+            ranks = _ranks(all_lengths[pool], corpora[pool])
+            by_length = pool[np.argsort(ranks, kind="stable")]
             batches.extend(self._cut(by_length, all_lengths[by_length].tolist()))
         generator.shuffle(batches)
         return batches
@@ -242,13 +248,14 @@ class BatchPlan:
         return max(1, tokens // (self._config.batch_tokens * _POOL_BATCHES))
 
     def _cut(self, pairs: NDArray[np.int64], lengths: list[int]) -> Iterator[NDArray[np.int64]]:
-        """Cut pairs, sorted by length, into batches of up to `batch_tokens`, including padding."""
+        """Cut pairs into batches of up to `batch_tokens`, including padding."""
         assert self._config.batch_tokens
-        start = 0
+        start = longest = 0
         for end, length in enumerate(lengths):
-            if end > start and length * (end - start + 1) > self._config.batch_tokens:
+            longest = max(longest, length)
+            if end > start and longest * (end - start + 1) > self._config.batch_tokens:
                 yield pairs[start:end]
-                start = end
+                start, longest = end, length
         yield pairs[start:]
 
     def _sentences(self, epoch: int) -> Sequence[Sequences]:
@@ -301,6 +308,28 @@ def _lengths(source: Sequences, target: Sequences) -> NDArray[np.int64]:
     Each side has one extra token: <eos> in the source, <sos> or <eos> in the shifted target.
     """
     return np.maximum(source.lengths, target.lengths) + 1
+
+
+def _corpora(prepared: PreparedData) -> NDArray[np.uint16]:
+    """Return the number of each pair's corpus; every batch has about its share of each number.
+
+    Only fine-tuning distinguishes the corpora, lest the model forget one of them: sentences of
+    different lengths in a batch need more padding.
+    """
+    sizes = [prepared.report["pairs"]["train"]]
+    if prepared.shares and prepared.tokenizer.run:
+        sizes = [size for size, _ in prepared.shares]
+    return np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)
+
+
+def _ranks(lengths: NDArray[np.int64], corpora: NDArray[np.uint16]) -> NDArray[np.float64]:
+    """Return the rank of each pair by length among those of its corpus, from 0 to 1."""
+    ranks = np.empty(len(lengths))
+    for corpus in np.unique(corpora):
+        own = np.flatnonzero(corpora == corpus)
+        by_length = own[np.argsort(lengths[own], kind="stable")]
+        ranks[by_length] = (np.arange(len(own)) + 0.5) / len(own)
+    return ranks
 
 
 def _samplers(prepared: PreparedData, given: Sequence[Sequences]) -> list[SegmentationSampler]:

@@ -38,7 +38,7 @@ def config_from(
 
     given: provides data, training and decoding; None: the run's own. Model, tokenizer and text
     processing are those of the run. The peak learning rate is at most `LOW_PEAK`, unless
-    overridden. mix: share of each epoch that is drawn from the run's original corpus
+    overridden. mix: share of each batch that is drawn from the run's original corpus
     """
     if not run.weights(weights).is_file():
         raise no_such_weights(run.weights(weights))

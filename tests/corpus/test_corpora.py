@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,34 @@ def test_each_corpus_has_its_share_of_every_epoch(make: Make, tmp_path: Path) ->
     assert set().union(*drawn) == set(range(260))  # every pair is drawn sooner or later
     assert epochs(prepared, 2)[1] == second
     assert third != fourth
+
+
+@pytest.mark.parametrize("join_pairs", [0, 0.3])
+def test_in_fine_tuning_each_corpus_has_its_share_of_every_batch(
+    make: Make, tmp_path: Path, join_pairs: float
+) -> None:
+    config = make({"weight": 1}, {"weight": 1, "held_out": False})
+    longer = [(f"Well {s} {s}", f"Nun {t} {t}") for s, t in PAIRS[200:]]
+    write_tsv(tmp_path / "b.tsv", longer)
+    prepared = prepare(config, tmp_path / "out")
+    decode = prepared.tokenizers.source.decode
+    settings = TrainingConfig(batch_tokens=512, join_pairs=join_pairs)
+
+    def spread(prepared: PreparedData) -> float:
+        """Return the largest difference from half a batch; the last batch may be small."""
+        epoch = BatchPlan(prepared, settings, max_length=64).epoch(1)
+        batches = [epoch.source.rows(pairs) for pairs in epoch.order if len(pairs) > 10]
+        assert len(batches) > 4
+        shapes = [(batch.source.numel(), batch.target_in.numel()) for batch in epoch.batches()]
+        assert np.max(shapes) <= 512
+        return max(
+            abs(sum(decode(source).startswith("Well") for source in batch) / len(batch) - 0.5)
+            for batch in batches
+        )
+
+    assert spread(prepared) == 0.5  # some batches have only one of the corpora
+    fine_tuning = prepared.tokenizer.model_copy(update={"run": tmp_path})
+    assert spread(replace(prepared, tokenizer=fine_tuning)) < 0.1
 
 
 def test_a_temperature_repeats_the_smaller_corpus(make: Make, tmp_path: Path) -> None:
