@@ -63,6 +63,12 @@ class Inherited:
                 f"data.corpora: the vocabulary of {run} has no pieces for the tags "
                 f"{', '.join(missing)}; omit `tag`"
             )
+        tags, old_tags = config.data.tags, former.data.tags
+        if tags != old_tags[: len(tags)]:  # the n-th tag in alphabetical order is the n-th piece
+            raise UserError(
+                f"data.corpora: the tags of {run} are {', '.join(old_tags)}, in this order; "
+                f"without those before it, {tags[-1]} would stand for another tag; omit `tag`"
+            )
         return cls(run / "data", former.data)
 
     def files(self, config: Config) -> list[Path]:

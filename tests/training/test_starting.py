@@ -8,7 +8,8 @@ import torch
 from safetensors.torch import load_file
 
 from nmt.config import Config, DataConfig
-from nmt.config_files import load_config
+from nmt.config_files import dump_config, load_config
+from nmt.corpus.inherited import Inherited
 from nmt.corpus.prepare import prepare
 from nmt.corpus.prepared import PreparedData
 from nmt.errors import UserError
@@ -192,6 +193,22 @@ def test_a_tag_that_the_runs_vocabulary_lacks_is_refused(
     tagged = given.model_copy(update={"data": DataConfig.model_validate(data)})
     with pytest.raises(UserError, match="no pieces for the tags synthetic; omit `tag`"):
         train(config_from(trained_run, "best", tagged, []), "new")
+
+
+def test_a_tag_that_would_stand_for_another_one_is_refused(given: Config) -> None:
+    def tagged(*tags: str, run: Path | None = None) -> Config:
+        tree = given.model_dump(mode="json")
+        del tree["data"]["path"], tree["data"]["source"]
+        tree["data"]["corpora"] = [{"source": "sample", "tag": tag, "name": tag} for tag in tags]
+        tree["tokenizer"]["run"] = run
+        return Config.model_validate(tree)
+
+    former = Path("former")
+    former.mkdir()
+    (former / "config.yaml").write_text(dump_config(tagged("chat", "news")), encoding="utf-8")
+    assert Inherited.open(tagged("chat", run=former))
+    with pytest.raises(UserError, match="without those before it, news would stand for another"):
+        Inherited.open(tagged("news", run=former))
 
 
 def test_the_runs_known_words_stay_known(
