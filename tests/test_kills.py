@@ -20,7 +20,7 @@ import pytest
 from nmt.config import Config
 from nmt.config_files import dump_config
 
-KILLS = int(os.environ.get("NMT_KILLS", "30"))
+KILLS = int(os.environ.get("NMT_KILLS", "20"))
 # A command is killed at any time, or after a change to files that match a pattern.
 ANY = ""
 MOMENTS = {
