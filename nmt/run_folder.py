@@ -187,9 +187,10 @@ class RunFolder:
             f"{self.path}: another process is training here; wait for it or choose another --run"
         )
         with locked(self.path / _LOCK, message, wait=False) as alone:
-            for pattern in (".*.partial", "validated/.*.partial") if alone else ():
-                for remains in self.path.glob(pattern):
-                    remains.unlink(missing_ok=True)
+            for folder in (self.path, self.path / "validated") if alone else ():
+                for pattern in (".*.partial", ".tmp??????"):  # the latter: by safetensors
+                    for remains in folder.glob(pattern):
+                        remains.unlink(missing_ok=True)
             yield
 
     def weights(self, which: Weights) -> Path:

@@ -360,7 +360,8 @@ def test_partial_files_of_killed_processes_are_deleted_when_a_run_is_locked() ->
     path = make_run("a", 1)
     (path / "validated").mkdir()
     (path / "validated" / "5.safetensors").touch()
-    for name in (".checkpoint.pt.123.partial", "validated/.10.safetensors.123.partial"):
+    remains = (".checkpoint.pt.123.partial", "validated/.10.safetensors.123.partial")
+    for name in (*remains, ".tmpw3Kx9Q", "validated/.tmpROkRPK"):
         (path / name).touch()
     with RunFolder(path).held():
         files = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
