@@ -71,8 +71,8 @@ def _member(archive: zipfile.ZipFile, path: Path, language: str) -> str:
 
 
 def opus_licence(path: Path) -> str:
-    """Return the first paragraph of the licence in a Moses zip."""
-    with suppress(OSError, zipfile.BadZipFile, KeyError), zipfile.ZipFile(path) as archive:
+    """Return the first paragraph of the licence in a Moses zip, or where to look for it."""
+    with suppress(UserError, KeyError), damage_explained(path), zipfile.ZipFile(path) as archive:
         with archive.open("LICENSE") as file:
             text = file.read(10_000).decode("utf-8", "replace").strip()
         return one_line(re.split(r"\n\s*\n", text)[0])[:300] or "see its README"

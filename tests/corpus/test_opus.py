@@ -113,6 +113,14 @@ def test_the_licence_is_the_first_paragraph(tmp_path: Path) -> None:
         assert open_corpus(opus(str(path))).licence == read
 
 
+def test_a_damaged_licence_does_not_prevent_reading_the_pairs(tmp_path: Path) -> None:
+    path = tmp_path / "de-en.txt.zip"
+    before, after = moses_zip().split(b"LICENSE", 1)
+    path.write_bytes(before + b"LICENSE\xff" + after[1:])  # the text begins after its name
+    assert open_corpus(opus(str(path))).licence == "see https://opus.nlpl.eu"
+    assert len(pairs(opus(str(path)))) == 2
+
+
 @pytest.mark.usefixtures("server")
 def test_an_unknown_corpus_leaves_no_files(cache: Path) -> None:
     with pytest.raises(UserError, match="404"):
