@@ -89,7 +89,8 @@ def attention(
     shown = kind or "clearest"
     path = None if json_ else picture_path(output, pictures_of(folder), f"attention-{shown}")
     translator = open_translator([folder], weights, beam_size, device, set_, "pytorch")
-    found = read_attention(translator, sentence, drawn=path is not None)
+    # A picture of the decoder's self-attention does not contain the source.
+    found = read_attention(translator, sentence, drawn=bool(path) and kind != "decoder")
     if not found.complete:
         warn("translation truncated; see decoding.max_length_factor")
     if path:

@@ -130,7 +130,7 @@ def read_attention(translator: Translator, sentence: str, drawn: bool = False) -
     of each attention are recorded. Raises `UserError`, before translating, for an empty sentence,
     for a line that is translated in parts, for too many pieces, and for an ensemble.
 
-    drawn: whether it must fit into a picture
+    drawn: whether the source must fit into a picture
     """
     if len(translator.pytorch.models) > 1:
         raise UserError("attention works with one model only; load a single run")

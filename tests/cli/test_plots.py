@@ -17,3 +17,5 @@ def test_attention_of_a_long_sentence_is_refused_before_it_is_translated(
     done = CliRunner().invoke(app, command)
     assert "pieces are too many for a picture (at most 40)" in str(done.exception)
     assert not searched
+    CliRunner().invoke(app, [*command, "--kind", "decoder"])  # without the source
+    assert searched
