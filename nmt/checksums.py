@@ -1,7 +1,7 @@
 """Checksums (SHA-256) of files; weights and datastores carry theirs in their own header.
 
-These safetensors files have a checksum that covers all bytes, with zeros in place of the checksum
-itself. It is stored in the file, so reading the header is enough to get it.
+The checksum of such a safetensors file covers all its bytes, with zeros in place of the checksum
+itself. It is stored in the header, so the rest of the file need not be read to get it.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ def checksum(path: Path) -> str:
 def sign(path: Path) -> None:
     """Insert the checksum into a safetensors file that was written with `NO_CHECKSUM`.
 
-    Equal content gives equal bytes.
+    Files with equal content become equal byte for byte.
     """
     with path.open("r+b") as file:
         header = _in_order(_read_header(file))

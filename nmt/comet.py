@@ -149,7 +149,7 @@ def _uvx() -> list[str]:
 
 
 def _visible(device: torch.device) -> dict[str, str]:
-    """Return the environment in which a subprocess that uses the first GPU uses this device."""
+    """Return the environment that makes this device the first GPU that a subprocess sees."""
     if device.index is None:
         return dict(os.environ)
     name = "CUDA_VISIBLE_DEVICES"

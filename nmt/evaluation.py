@@ -102,7 +102,7 @@ def translate_sources(translator: Translator, sources: Sequence[str]) -> list[Tr
 
 
 def read_pairs(source: Path | str, reference: Path | str, prefix: str = "") -> list[Example]:
-    """Read the pairs to score from two parallel files; prefix: of every source, as for a tag."""
+    """Read the pairs to score from two parallel files; prefix: put before each source."""
     sources, references = list(read_lines(Path(source))), list(read_lines(Path(reference)))
     if len(sources) != len(references):
         raise UserError(

@@ -1,4 +1,4 @@
-"""Train a configuration without each of its features, and rank the variants by validation scores.
+"""Train variants of a configuration, one change each, and rank them by validation scores.
 
     python scripts/ablations.py scripts/ablations/base.yaml --folder ../ablations
 

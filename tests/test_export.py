@@ -63,7 +63,7 @@ def test_existing_files_are_kept(trained_run: RunFolder, tmp_path: Path) -> None
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_what_a_process_killed_after_its_export_left_is_deleted(
+def test_files_left_by_a_process_killed_after_its_export_are_deleted(
     trained_run: RunFolder, tmp_path: Path
 ) -> None:
     for name in ("exported", ".exported.partial.123"):

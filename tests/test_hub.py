@@ -119,7 +119,7 @@ def test_a_post_norm_model_is_also_uploaded_in_the_transformers_format(
     assert "library_name: transformers" in (remote / "anna/post/README.md").read_text("utf-8")
 
 
-def test_a_full_disk_is_not_taken_for_a_missing_network(
+def test_a_full_disk_is_not_mistaken_for_a_network_error(
     remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fill(*_: object, **__: object) -> None:

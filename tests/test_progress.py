@@ -19,6 +19,6 @@ def test_messages_escape_control_characters(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == "continue with\n  nmt train --run 'a\\x1b[2Jb\\nc'\n"
 
 
-def test_no_message_is_no_empty_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_announcing_nothing_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     announce()
     assert capsys.readouterr().out == ""

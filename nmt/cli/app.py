@@ -129,10 +129,10 @@ def main() -> None:
         if _is_out_of_memory(error):
             _fail(f"out of memory: {cause}; {_LESS_MEMORY}", 2)
         if isinstance(error, OSError):
-            name = error.filename2 or error.filename  # of a copy, the destination's
+            name = error.filename2 or error.filename  # of a copy: the destination
             if is_full_disk(error) and name:
                 _fail(str(unwritable(Path(name), error)), 2)
-            if is_full_disk(error):  # in other files, it is reported by `writing`
+            if is_full_disk(error):  # errors without a file name; most files use `writing`
                 _fail(f"standard output: cannot be written ({error.strerror}); free some space", 2)
             if error.filename and error.strerror:
                 advice = "check the path, its permissions and the free space"

@@ -398,14 +398,14 @@ def evaluate(
         )
     if tag and not (source or test_set):
         raise UserError(
-            "--tag needs --source or --test-set; the sentences of --split have their corpora's tags"
+            "--tag needs --source or --test-set; sentences of --split already have tags"
         )
     runs = find_runs(run, weights)
     baseline = find_runs([against], weights) if against else []
     data = runs[0].config.data
     prefix = tag_prefix(data, tag)
     if tag and any(each.config.data.tags != data.tags for each in baseline):
-        raise UserError(f"--tag: {against} has other tags; evaluate the runs one by one")
+        raise UserError(f"--tag: {against} has different tags; evaluate each run separately")
     options = weights, beam_size, device, set_, engine, compute_type
     comet = _open_comet(metric, comet_model, comet_env, device)  # last: may take minutes
     if test_set:
@@ -634,9 +634,9 @@ def _add_comet(
 ) -> None:
     """Compute COMET last, so that a failure loses none of the other scores.
 
-    parts: of each test set label, scores, and lines: sources, translations, references, of which
-    COMET uses one per source; as_json: printed at the end, with `scores` nested in it; None prints
-    COMET as text
+    parts: for each test set, its label, its scores, and its lines (sources, translations, and one
+    reference per source); as_json: printed at the end, with the scores nested in it; if None, COMET
+    is printed as text
     """
     import json
     from dataclasses import asdict

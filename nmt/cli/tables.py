@@ -13,7 +13,7 @@ def print_table(
     """Print a table. The first `left` columns are left-aligned, the others right-aligned.
 
     In a pipe, each row is one line, however long. On a terminal, the last `below` columns, such as
-    an address to copy, are on lines of their own, which are not broken.
+    an address to copy, are on lines of their own, which are not wrapped.
     """
     from rich.console import Console
     from rich.table import Table

@@ -28,7 +28,7 @@ class Entry:
     """A corpus that is available by name.
 
     fields: the config fields that select it; pairs: their number, or "?"; address: a URL, or where
-    to look; files: where they are once downloaded; none if that is unknown
+    to look; files: their paths after the download; empty if unknown
     """
 
     fields: str

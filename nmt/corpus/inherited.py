@@ -67,7 +67,7 @@ class Inherited:
         if tags != old_tags[: len(tags)]:  # the n-th tag in alphabetical order is the n-th piece
             raise UserError(
                 f"data.corpora: the tags of {run} are {', '.join(old_tags)}, in this order; "
-                f"without those before it, {tags[-1]} would stand for another tag; omit `tag`"
+                f"if earlier tags are missing, {tags[-1]} is taken for another one; omit `tag`"
             )
         return cls(run / "data", former.data)
 

@@ -31,12 +31,12 @@ def three_letters(code: str) -> str:
 
 
 def column_names(code: str) -> set[str]:
-    """Return what a column in this language may be called, in lower case: its codes and names."""
+    """Return possible names, in lower case, of a column in this language: its codes and names."""
     return {code, three_letters(code), *_NAMES.get(code, ())}
 
 
 ALL_COLUMN_NAMES = frozenset(name for code in _NAMES for name in column_names(code))
-"""What columns are called in the languages of `_NAMES`; other codes are also words (`no`, `is`)."""
+"""Column names for the languages in `_NAMES`; codes of others may be words (`no`, `is`)."""
 
 
 def seem_swapped(

@@ -78,7 +78,7 @@ def _is_header(fields: list[str]) -> bool:
 
 
 SIDE_NAMES = (frozenset({"source", "src"}), frozenset({"target", "tgt"}))
-"""What the columns of source and target may be called, in lower case."""
+"""Possible names, in lower case, of the source and target columns."""
 
 
 def _names_columns(fields: list[str]) -> bool:

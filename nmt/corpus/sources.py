@@ -16,7 +16,7 @@ TATOEBA_URL = "https://www.manythings.org/anki/"
 _TATOEBA_CODES = {"fas": "pes", "lav": "lvs", "nor": "nob", "zho": "cmn"}
 _TATOEBA_LICENCE = "CC BY 2.0 FR, https://tatoeba.org, pairs chosen by https://www.manythings.org"
 # mtdata knows the addresses and papers of corpora, but not their licences.
-_MTDATA_LICENCE = "see the corpus's address, which `mtdata list` shows"
+_MTDATA_LICENCE = "see the corpus's address in `mtdata list`"
 TUTORIAL_URL = (
     "https://raw.githubusercontent.com/Rishav09/Neural-Machine-Translation-System/master/"
     "english-german-both.pkl"

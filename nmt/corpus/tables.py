@@ -138,9 +138,9 @@ def _find_columns(
 
 
 def _matching(columns: Iterable[str], languages: tuple[str, str]) -> tuple[str, str] | None:
-    """Return the columns named by language, by side, or with a language as the last word.
+    """Return the columns named after a language or side, or whose last word is a language.
 
-    None if there are no two such columns, or more than two.
+    Return None if a column is missing or the choice is ambiguous.
     """
     words = {column: column.lower() for column in columns}
     last_words = {column: word.rpartition("_")[2] for column, word in words.items()}

@@ -311,10 +311,10 @@ def _lengths(source: Sequences, target: Sequences) -> NDArray[np.int64]:
 
 
 def _corpora(prepared: PreparedData) -> NDArray[np.uint16]:
-    """Return the number of each pair's corpus; every batch has about its share of each number.
+    """Return each pair's corpus number; every batch has about the same share of each corpus.
 
-    Only fine-tuning distinguishes the corpora, lest the model forget one of them: sentences of
-    different lengths in a batch need more padding.
+    Only fine-tuning distinguishes the corpora, so that the model does not forget one of them.
+    Other training treats them as one, since mixing lengths in a batch needs more padding.
     """
     sizes = [prepared.report["pairs"]["train"]]
     if prepared.shares and prepared.tokenizer.run:

@@ -209,10 +209,10 @@ def test_held_out_sentences_keep_their_own_tag(echo: Echo) -> None:
 
 
 @pytest.mark.usefixtures("echo")
-def test_runs_with_other_tags_are_not_compared(tmp_path: Path) -> None:
+def test_runs_with_different_tags_are_not_compared(tmp_path: Path) -> None:
     lines = tmp_path / "lines"
     lines.write_text("Anna sings.\n")
     files = ["--source", str(lines), "--reference", str(lines)]
-    assert "CHAT has other tags" in str(
+    assert "CHAT has different tags" in str(
         evaluated("--tag", "chat", "--against", "CHAT", *files).exception
     )

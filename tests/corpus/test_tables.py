@@ -266,7 +266,7 @@ def test_a_downloaded_dataset_can_be_read_offline(
     assert "wmt/wmt99: cannot be loaded from the Hub" in refresh.stderr
 
 
-def test_a_full_disk_is_not_taken_for_a_missing_network(
+def test_a_full_disk_is_not_mistaken_for_a_network_error(
     repository: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -93,7 +93,7 @@ def test_a_missing_network_is_reported_in_one_line(toy: PlainTextDataset, tmp_pa
     assert not (tmp_path / "cache" / "toy").exists()
 
 
-def test_a_full_disk_is_not_taken_for_a_missing_network(
+def test_a_full_disk_is_not_mistaken_for_a_network_error(
     toy: PlainTextDataset,
     tmp_path: Path,
     full_disk: Callable[[int], AbstractContextManager[None]],

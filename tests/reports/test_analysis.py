@@ -57,7 +57,7 @@ def test_a_tag_is_not_counted_as_a_word_and_is_readable() -> None:
     assert found.worst[0].source == "[news] a b c d e"
 
 
-def test_only_a_tag_is_no_sentence() -> None:
+def test_a_tag_alone_is_not_a_sentence() -> None:
     example = Example(TAGS[0] + " ", "", False)
     data = DataConfig.model_validate({"corpora": [{"source": "sample", "tag": "chat"}]})
     assert analyse([example], [Translation("", 0.0)], data, seen()).empty == 0

@@ -207,7 +207,7 @@ def test_a_tag_that_would_stand_for_another_one_is_refused(given: Config) -> Non
     former.mkdir()
     (former / "config.yaml").write_text(dump_config(tagged("chat", "news")), encoding="utf-8")
     assert Inherited.open(tagged("chat", run=former))
-    with pytest.raises(UserError, match="without those before it, news would stand for another"):
+    with pytest.raises(UserError, match="if earlier tags are missing, news is taken for another"):
         Inherited.open(tagged("news", run=former))
 
 

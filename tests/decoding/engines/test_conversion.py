@@ -55,7 +55,7 @@ def test_a_model_with_any_file_damaged_is_converted_again(run: RunFolder) -> Non
     assert names_of_models(run) == [folder.name]
 
 
-def test_a_model_with_a_missing_or_another_vocabulary_is_converted_again(run: RunFolder) -> None:
+def test_a_model_with_a_missing_or_different_vocabulary_is_converted_again(run: RunFolder) -> None:
     with converted(run, "best") as folder:
         whole = contents(folder)
     [*_, vocabulary] = [name for name in whole if "vocabulary" in name]
