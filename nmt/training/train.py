@@ -69,7 +69,8 @@ def train(
                 again = resuming_command(run, worker)
                 announce("interrupted before the first checkpoint; start again with", f"  {again}")
             raise
-        if worker.is_main:  # also if already finished: it may have been killed here
+        # Also if already finished: it may have been killed here.
+        if worker.is_main and run.weights("best").exists():
             convert(run, "best")
         wanted = config.decoding.neighbours and (trained or not run.datastore.exists())
         if wanted and worker.is_main:
