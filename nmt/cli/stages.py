@@ -642,13 +642,12 @@ def _add_comet(
     from dataclasses import asdict
 
     try:
-        for label, scores, lines in parts:
-            if comet is None:
-                continue
-            score = comet.score(*lines)
-            scores["comet"] = asdict(score)
-            if not as_json:
-                say(f"{label}{score}")
+        if comet:
+            for label, scores, lines in parts:
+                score = comet.score(*lines)
+                scores["comet"] = asdict(score)
+                if not as_json:
+                    say(f"{label}{score}")
     finally:
         if as_json:
             typer.echo(json.dumps(as_json, indent=2, ensure_ascii=False))

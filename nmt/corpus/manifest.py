@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nmt.checksums import checksum
+from nmt.checksums import DAMAGED, checksum
 from nmt.config import DataConfig, TokenizerConfig
 from nmt.corpus.json_files import unreadable
 
@@ -74,4 +74,4 @@ def require_undamaged(paths: list[Path]) -> None:
     for path in paths if manifest else []:
         promised = manifest.checksums.get(path.name) if manifest else None
         if promised and path.is_file() and checksum(path) != promised:
-            raise unreadable(path, "damaged (checksum mismatch)")
+            raise unreadable(path, DAMAGED)

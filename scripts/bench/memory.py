@@ -37,7 +37,7 @@ def observe(command: list[str], folder: Path) -> tuple[float, list[float]]:
     process = psutil.Popen([*command, "--run", str(folder)], stdout=subprocess.DEVNULL)
     while process.poll() is None:
         try:
-            peak = max(peak, peak_memory(process.pid))
+            peak = peak_memory(process.pid)  # so far; it never falls
             resident = process.memory_info().rss / 2**20
         except (StopIteration, OSError, psutil.Error):
             break  # it is ending
