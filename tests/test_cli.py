@@ -386,6 +386,30 @@ def test_a_terminated_translation_leaves_no_partial_file(trained_run: RunFolder)
     assert list(Path().iterdir()) == []
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_discarded_by_a_library_does_not_become_an_unexpected_error(
+    number: signal.Signals,
+) -> None:
+    """PyTorch discards any exception while it imports NumPy, and fails later without it."""
+    program = f"""
+import os, sys
+from nmt.cli.app import app, main
+
+@app.command()
+def load():
+    try:
+        os.kill(os.getpid(), {number.value})
+    except BaseException:
+        pass
+    raise AttributeError("partially imported")
+
+sys.argv = ["nmt", "load"]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (128 + number, b"")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_standard_output_on_a_full_disk_is_reported() -> None:
     command = [sys.executable, "-m", "nmt", "config", "fields"]

@@ -92,7 +92,9 @@ _LOG_HANDLER = _LogHandler()
 
 def main() -> None:
     """Run the command line. An error that the user can fix becomes one line and exit code 2."""
-    signal.signal(signal.SIGTERM, _terminate)
+    _signals.clear()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
     logging.getLogger("nmt").addHandler(_LOG_HANDLER)
     own, others = _split_own_options(sys.argv[1:])
     sys.argv[1:] = [*own, *others]  # where Typer expects them
@@ -114,6 +116,8 @@ def main() -> None:
     except Exception as error:
         if debug:
             raise
+        if _signals:  # PyTorch discards exceptions while it imports NumPy, and fails later
+            sys.exit(128 + _signals[0])
         # Typer bundles click in some versions and imports it in others: compare names, not types.
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()  # type: ignore[attr-defined]
@@ -156,8 +160,14 @@ def _split_own_options(arguments: list[str]) -> tuple[list[str], list[str]]:
     return own, [*others, *arguments[end:]]
 
 
-def _terminate(number: int, frame: FrameType | None) -> None:
+_signals: list[int] = []  # received so far, unless training handles them itself
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
     """Exit normally, so that nothing half-written is left behind."""
+    _signals.append(number)
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
     sys.exit(128 + number)
 
 
