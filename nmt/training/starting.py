@@ -20,6 +20,7 @@ _FREE = {
     *("dropout", "embedding_dropout", "attention_output_dropout", "attention_dropout"),
     *("feed_forward_dropout", "initialisation", "embedding_std"),
 }
+_CORPUS_FIELDS = {f"data.{name}" for name in (*CorpusConfig.model_fields, "corpora")}
 _PARTS: dict[ModelPart, tuple[str, ...]] = {
     "encoder": ("encoder.", "encoder_norm."),
     "decoder": ("decoder.", "decoder_norm."),
@@ -43,7 +44,10 @@ def config_from(
     if not run.weights(weights).is_file():
         raise no_such_weights(run.weights(weights))
     former = run.config
-    base = given or former
+    # Corpora first, since --mix adds the run's to those that are set.
+    corpora = [each for each in overrides if each.partition("=")[0] in _CORPUS_FIELDS]
+    others = [each for each in overrides if each not in corpora]
+    base = override_config(given or former, corpora, f"--from {run.path}")
     data = base.data.model_copy(
         update={name: getattr(former.data, name) for name in (*READING["data"], "restore_case")}
     )
@@ -66,8 +70,8 @@ def config_from(
     options = ["--from", str(run.path)]
     options += ["--weights", weights] if weights != "best" else []
     options += ["--mix", f"{mix:g}"] if mix is not None else []
-    origin = replace(base.origin, overrides=(), fine_tuning=shlex.join(options))
-    return override_config(config.with_origin(origin), overrides, f"--from {run.path}")
+    origin = replace(base.origin, overrides=tuple(corpora), fine_tuning=shlex.join(options))
+    return override_config(config.with_origin(origin), others, f"--from {run.path}")
 
 
 def _mixed(new: DataConfig, former: DataConfig, share: float) -> DataConfig:

@@ -1,5 +1,6 @@
 """Fine-tuning: settings from the run, new settings, and frozen parts."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -101,6 +102,15 @@ def test_mix_adds_the_runs_corpus_without_its_held_out_pairs(
     assert set(text(prepared)) & former == former - held_out
     assert prepared.report["dropped"]["held out by tokenizer.run"] == len(held_out)
     assert not any(e.source in former for e in prepared.examples("test"))
+
+
+def test_overrides_of_the_new_corpus_can_be_combined_with_mix(
+    trained_run: RunFolder, given: Config, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copy(tmp_path / "other.tsv", tmp_path / "copy.tsv"))
+    config = config_from(trained_run, "best", given, [f"data.path={copy}"], mix=0.3)
+    assert [part.path for part in config.data.corpora] == [copy, trained_run.config.data.path]
+    assert config.origin.overrides == (f"data.path={copy}",)
 
 
 def test_the_fit_of_the_vocabulary_is_reported_before_training(
