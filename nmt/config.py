@@ -652,7 +652,7 @@ class TrainingConfig(Section):
     compile: bool = Field(
         False,
         description="on a GPU, compile the layers (torch.compile), which takes time at the start "
-        "and should make small models faster; needs Triton and a C compiler",
+        "and can make small models faster; needs Triton and a C compiler",
     )
     shard: bool = Field(
         False,
