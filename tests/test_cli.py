@@ -410,6 +410,22 @@ main()
     assert (done.returncode, done.stderr) == (128 + number, b"")
 
 
+def test_ctrl_c_that_the_shell_ignores_stays_ignored() -> None:
+    program = """
+import os, signal, sys
+from nmt.cli.app import app, main
+
+@app.command()
+def load():
+    os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # as for `nmt … &` in a script
+sys.argv = ["nmt", "load"]
+main()
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_standard_output_on_a_full_disk_is_reported() -> None:
     command = [sys.executable, "-m", "nmt", "config", "fields"]

@@ -93,8 +93,9 @@ _LOG_HANDLER = _LogHandler()
 def main() -> None:
     """Run the command line. An error that the user can fix becomes one line and exit code 2."""
     _signals.clear()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _stop)
+    signal.signal(signal.SIGTERM, _stop)
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # ignored in a shell script's background
+        signal.signal(signal.SIGINT, _stop)
     logging.getLogger("nmt").addHandler(_LOG_HANDLER)
     own, others = _split_own_options(sys.argv[1:])
     sys.argv[1:] = [*own, *others]  # where Typer expects them
