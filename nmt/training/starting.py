@@ -77,7 +77,7 @@ def config_from(
 def _mixed(new: DataConfig, former: DataConfig, share: float) -> DataConfig:
     """Return `new` with the corpora of both sections; only its own provide held-out pairs."""
     parts = (
-        *_weighted(new, 1 - share),
+        *_weighted(new, round(1 - share, 6)),
         *(part.model_copy(update={"held_out": False}) for part in _weighted(former, share)),
     )
     alone = {name: field.default for name, field in CorpusConfig.model_fields.items()}

@@ -3,6 +3,7 @@
 tensorboard --logdir runs
 """
 
+import threading
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,6 +42,7 @@ class TensorBoard:
 
         self._folder = folder
         is_new = not folder.exists()
+        threading.excepthook = _report
         with writing(folder):
             # Hide what an interrupted run logged after its checkpoint; it will be repeated.
             self._writer = SummaryWriter(folder, purge_step=updates + 1)
@@ -64,3 +66,9 @@ class TensorBoard:
         """Close the log."""
         with writing(self._folder):
             self._writer.close()
+
+
+def _report(error: threading.ExceptHookArgs) -> None:
+    """Report an error that ended a thread, except in TensorBoard's: its next call raises it too."""
+    if not type(error.thread).__module__.startswith("tensorboard."):
+        threading.__excepthook__(error)

@@ -99,8 +99,9 @@ def test_a_full_disk_is_reported_with_the_folder(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     full_disk: Callable[[int], AbstractContextManager[None]],
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(threading, "excepthook", lambda _: None)  # for the library's own thread
+    monkeypatch.setattr(threading, "excepthook", threading.__excepthook__)  # not pytest's
     folder = tmp_path / "new"
     line = {"update": 1, "samples": []} | dict.fromkeys(TAGS, 0.0)
     board = TensorBoard(folder, 0, [])
@@ -112,6 +113,7 @@ def test_a_full_disk_is_reported_with_the_folder(
     for action in actions:
         with full_disk(10), pytest.raises(UserError, match=r"new: cannot be written \(.* free on"):
             action()
+    assert capfd.readouterr().err == ""
 
 
 def test_tensorboard_is_off_by_default(toy_config: MakeConfig) -> None:
