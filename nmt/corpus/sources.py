@@ -158,7 +158,7 @@ def _name(data: DataConfig) -> str:
 
 
 def _open_table(data: DataConfig, refresh: bool) -> Corpus:
-    from nmt.corpus.tables import hub_files, read_table, table_files
+    from nmt.corpus.tables import files_by_split, hub_files, read_table, table_files
 
     languages = (data.source_language, data.target_language)
     read = partial(read_table, languages=languages, columns=data.columns)
@@ -170,11 +170,10 @@ def _open_table(data: DataConfig, refresh: bool) -> Corpus:
         path = _expanded(_single(given, data))
         if not _true(path.exists):
             raise UserError(f"{path}: no such file; check the paths in the config's data section")
-        files = table_files(path)
         if data.path and split == "train":
-            found |= _require_train(files, data)
+            found |= _require_train(files_by_split(path), data)
         else:
-            found[split] = tuple(file for each in files.values() for file in each)
+            found[split] = table_files(path)
     return Corpus(found, read)
 
 

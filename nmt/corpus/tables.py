@@ -3,12 +3,16 @@
 The library `datasets` (extra `hub`) reads them in blocks of rows.
 """
 
+import csv
+import glob
 import hashlib
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path, PurePosixPath
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -33,14 +37,15 @@ _BUILDERS = {  # of `datasets`, by file extension, to which .gz may be added
 }
 _ROWS = 1000
 # Words in file names, and in split names on the Hub, that identify a split.
-_SPLIT_NAMES: Mapping[Split, tuple[str, ...]] = {
-    "validation": ("validation", "valid", "dev", "val"),
-    "test": ("test", "eval"),
+_SPLIT_WORDS: Mapping[Split, frozenset[str]] = {
+    "validation": frozenset({"validation", "valid", "val", "dev", "devset", "newsdev"}),
+    "test": frozenset({"test", "testing", "testset", "devtest", "newstest", "eval", "evaluation"}),
+    "train": frozenset({"train", "training"}),
 }
 
 
-def table_files(path: Path) -> dict[Split, tuple[Path, ...]]:
-    """Return the files of a table by split, judged by their names; by default, `train`.
+def table_files(path: Path) -> tuple[Path, ...]:
+    """Return the files of a table.
 
     path: a file, or a folder, possibly nested, for example one written by `Dataset.save_to_disk`
     """
@@ -51,10 +56,15 @@ def table_files(path: Path) -> dict[Split, tuple[Path, ...]]:
     if not found or not all(map(_is_table, found)):
         endings = ", ".join(_BUILDERS)
         raise UserError(f"{path}: no table ({endings}) here; check data.path")
+    return tuple(found)
+
+
+def files_by_split(path: Path) -> dict[Split, tuple[Path, ...]]:
+    """Return the files of a table by split, judged by their names; a single file is `train`."""
+    names = [str(file.relative_to(path)) for file in table_files(path)]
     files: dict[Split, tuple[Path, ...]] = {}
-    for file in found:
-        split = split_name(str(file.relative_to(path)) if file != path else "")
-        files[split] = (*files.get(split, ()), file)
+    for name, split in split_names(names, str(path)).items():
+        files[split] = (*files.get(split, ()), path / name)
     return files
 
 
@@ -69,13 +79,26 @@ def _ending(name: str) -> str:
     return PurePosixPath(name.lower().removesuffix(".gz")).suffix
 
 
-def split_name(name: str) -> Split:
-    """Return the split that a name refers to."""
-    words = "".join(c if c.isalpha() else " " for c in name.lower()).split()
-    for split, names in _SPLIT_NAMES.items():
-        if not set(names).isdisjoint(words):
-            return split
-    return "train"
+def split_names(names: Iterable[str], place: str) -> dict[str, Split]:
+    """Return the split that each name of a file, or of a split on the Hub, refers to.
+
+    Unknown names count as `train`, unless another name contains that word: they may be test sets,
+    and are skipped with a warning about `place`.
+    """
+    found = {name: _split_name(name) for name in names}
+    if "train" not in found.values():
+        return {name: split or "train" for name, split in found.items()}
+    if unknown := [name for name, split in found.items() if split is None]:
+        skipped = shorten(", ".join(unknown), 200, placeholder=" …")
+        _LOG.warning(
+            f"{place}: skipping {skipped}, possibly test sets, since other names contain `train`"
+        )
+    return {name: split for name, split in found.items() if split}
+
+
+def _split_name(name: str) -> Split | None:
+    words = {word.lower() for word in re.findall("[A-Z]?[a-z]+|[A-Z]+", name)}
+    return next((split for split, its in _SPLIT_WORDS.items() if words & its), None)
 
 
 def read_table(
@@ -104,14 +127,19 @@ def read_table(
 
 def _open(path: Path) -> "datasets.IterableDataset":
     library = import_datasets()
-    separator: dict[str, Any] = {"sep": "\t"} if _ending(path.name) == ".tsv" else {}
+    builder = _BUILDERS[_ending(path.name)]
+    options: dict[str, Any] = {}
+    if builder == "csv":
+        options["keep_default_na"] = False  # "None" and "null" are words
+    if _ending(path.name) == ".tsv":
+        options |= {"sep": "\t", "quoting": csv.QUOTE_NONE}  # as the source `tsv` reads it
     try:
         return library.load_dataset(
-            _BUILDERS[_ending(path.name)],
-            data_files=[str(path)],
+            builder,
+            data_files=[glob.escape(str(path))],
             split="train",
             streaming=True,
-            **separator,
+            **options,
         )
     except Exception as error:
         raise _unreadable(path, error) from None
@@ -227,9 +255,9 @@ def _download_from_hub(
                 f"data.subset with files of {', '.join(_BUILDERS)}"
             )
     files: dict[Split, tuple[Path, ...]] = {}
-    for name, addresses in found.items():
-        split = split_name(str(name))
-        paths = [_download_file(address, refresh) for address in addresses]
+    addresses = {str(name): each for name, each in found.items()}
+    for name, split in split_names(addresses, path).items():
+        paths = [_download_file(address, refresh) for address in addresses[name]]
         files[split] = (*files.get(split, ()), *paths)
     if not files:
         raise FileNotFoundError("it has no files")

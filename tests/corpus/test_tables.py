@@ -16,6 +16,7 @@ from nmt.config import DataConfig
 from nmt.config_files import parse_config
 from nmt.corpus.catalogue import list_corpora
 from nmt.corpus.prepare import prepare
+from nmt.corpus.readers import Split
 from nmt.corpus.sources import Corpus, open_corpus
 from nmt.errors import UserError
 from tests.pretend_hub import nmt_with_hub, pretend_hub
@@ -162,12 +163,66 @@ def test_a_folder_may_contain_splits(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [
+        ("newsdev2019", "validation"),
+        ("ValidSet", "validation"),
+        ("devtest", "test"),
+        ("newstest2014", "test"),
+        ("testEnDe", "test"),
+        ("latest-contest", "train"),
+        ("more", "train"),
+    ],
+)
+def test_names_identify_splits(tmp_path: Path, name: str, split: Split) -> None:
+    write(tmp_path / "corpus" / "a.parquet", FLAT[:1])
+    file = write(tmp_path / "corpus" / f"{name}.parquet", FLAT[1:2])
+    assert file in opened("table", tmp_path / "corpus").files[split]
+
+
+def test_unknown_names_are_not_training_data_beside_train(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("train-0", "challenge", "extra"):
+        write(tmp_path / "corpus" / f"{name}.parquet", FLAT[:1])
+    corpus = opened("table", tmp_path / "corpus")
+    assert corpus.files == {"train": (tmp_path / "corpus" / "train-0.parquet",)}
+    assert caplog.messages == [
+        f"{tmp_path}/corpus: skipping challenge.parquet, extra.parquet, possibly test sets, "
+        "since other names contain `train`"
+    ]
+    named = open_corpus(DataConfig(source="table", train_path=tmp_path / "corpus"))
+    assert len(named.files["train"]) == 3
+
+
 def test_given_splits_are_read(tmp_path: Path) -> None:
     train = write(tmp_path / "test-of-mine.parquet", FLAT[:5])
     test = write(tmp_path / "more.jsonl", FLAT[5:7])
     corpus = open_corpus(DataConfig(source="table", train_path=train, test_path=test))
     assert list(corpus.pairs("train")) == PAIRS[:5]
     assert list(corpus.pairs("test")) == PAIRS[5:7]
+
+
+def test_a_path_is_not_a_pattern(tmp_path: Path) -> None:
+    write(tmp_path / "pairs1.csv", FLAT[:1])
+    for name in ("pairs[1].csv", "pairs?.csv", "*.csv"):
+        path = write(tmp_path / name, FLAT[1:2])
+        assert list(opened("table", path).pairs("train")) == PAIRS[1:2]
+
+
+def test_words_for_missing_values_are_words(tmp_path: Path) -> None:
+    rows = [{"en": "None", "de": "Keine"}, {"en": "zero", "de": "null"}, {"en": "", "de": "leer"}]
+    for name in ("a.csv", "a.tsv"):
+        path = write(tmp_path / name, rows)
+        assert list(opened("table", path).pairs("train")) == [tuple(r.values()) for r in rows]
+
+
+def test_quotes_in_tab_separated_tables_are_text(tmp_path: Path) -> None:
+    lines = ['"Go on.\t„Weiter."', '"Stop!"\t"Halt!"', "It was 5' 7\"\tEs war groß"]
+    path = tmp_path / "a.tsv"
+    path.write_text("\n".join(["en\tde", *lines, ""]), "utf-8")
+    assert list(opened("table", path).pairs("train")) == [tuple(x.split("\t")) for x in lines]
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.jsonl", "a.csv", "a.arrow", "none.csv", "a.txt"])
