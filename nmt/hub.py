@@ -5,13 +5,17 @@ that could run. A checkpoint, which PyTorch would unpickle, is neither uploaded 
 """
 
 import json
+import shlex
 import shutil
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
+import yaml
+
 from nmt.choices import Weights
 from nmt.config import Config, Origin
+from nmt.config_files import written
 from nmt.corpus.download import cache_folder
 from nmt.corpus.manifest import MANIFEST, run_files
 from nmt.errors import (
@@ -115,11 +119,10 @@ def _assemble(run: RunFolder, folder: Path, name: str, weights: Weights) -> None
         shutil.copyfile(run.metrics, copy.metrics)
     config = Config.model_validate(_without_folders(run.config.model_dump(mode="json")))
     origin = run.origin
-    overrides = tuple(
-        "=".join(_without_folders(override.split("=", 1))) for override in origin.overrides
-    )
-    file, fine_tuning = _without_folders(origin.file), _without_folders(origin.fine_tuning)
-    copy.write_config(config.with_origin(Origin(file, overrides, fine_tuning)))
+    overrides = tuple(map(_override_without_folders, origin.overrides))
+    fine_tuning = shlex.join(_without_folders(shlex.split(origin.fine_tuning)))
+    public = Origin(_without_folders(origin.file), overrides, fine_tuning)
+    copy.write_config(config.with_origin(public))
     for file in (
         copy.data / "report.json",
         copy.data / MANIFEST,
@@ -131,11 +134,25 @@ def _assemble(run: RunFolder, folder: Path, name: str, weights: Weights) -> None
     shutil.rmtree(copy.converted, ignore_errors=True)  # made by the translator that was scored
 
 
+def _override_without_folders(override: str) -> str:
+    """Treat the value as YAML, since a path may be in a list or in quotes."""
+    field, _, text = override.partition("=")
+    value = yaml.safe_load(text)
+    private = _without_folders(value)
+    return override if private == value else f"{field}={written(private)}"
+
+
 def _without_folders(value: Any) -> Any:
-    """Replace absolute paths by file names: paths are private and useless on other machines."""
+    """Replace absolute paths by file names: paths are private and useless on other machines.
+
+    A path extends to the end of its text, since a folder's name may contain spaces.
+    """
     if isinstance(value, str):
-        words = [(word, PurePath(word)) for word in value.split(" ")]
-        return " ".join(path.name if path.is_absolute() else word for word, path in words)
+        words = value.split(" ")
+        for start in range(len(words)):
+            path = PurePath(" ".join(words[start:]))
+            if path.is_absolute() or words[start].startswith("~"):
+                return " ".join([*words[:start], path.name])
     if isinstance(value, dict):
         return {key: _without_folders(each) for key, each in value.items()}
     if isinstance(value, list):

@@ -5,6 +5,7 @@ files.
 """
 
 import errno
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -96,6 +97,35 @@ def test_the_upload_has_a_model_card_and_no_local_paths(
     for path in texts:
         assert folder not in path.read_text(encoding="utf-8"), path
     assert not (remote / "anna/toy/ctranslate2").exists()
+
+
+def test_no_form_of_an_absolute_path_is_published(
+    trained_run: RunFolder, remote: Path, tmp_path: Path
+) -> None:
+    run = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
+    header = json.loads((run.path / "run.json").read_bytes())
+    header["config"] = "/home/Max Private/mine.yaml"
+    header["fine_tuning"] = "--from '/home/Max Private/former' --mix 0.5"
+    header["overrides"] = [
+        "data.train_path=[/home/private/a.en,/home/private/a.de]",
+        'data.corpora=[{source: tsv, path: "/home/Max, Private/b.tsv"}]',
+        "data.test_path=~/private/c.tsv",
+        "training.learning_rate=5e-4",
+    ]
+    (run.path / "run.json").write_text(json.dumps(header), encoding="utf-8")
+    report = json.loads((run.data / "report.json").read_bytes())
+    report["corpora"][0]["name"] = "tsv /home/Max Private/d.tsv"
+    (run.data / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    assert nmt("push", run.path, "anna/toy").returncode == 0
+    card = (remote / "anna/toy/README.md").read_text(encoding="utf-8")
+    assert "nmt train --from former --mix 0.5 --config mine.yaml" in card
+    assert "[a.en, a.de]" in card
+    assert "{path: b.tsv, source: tsv}" in card
+    assert "data.test_path=c.tsv" in card
+    assert "training.learning_rate=5e-4" in card
+    assert "- tsv d.tsv: " in card
+    header_text = (remote / "anna/toy/run.json").read_text(encoding="utf-8")
+    assert "rivate" not in card + header_text
 
 
 @pytest.mark.parametrize("public", [False, True])
