@@ -7,6 +7,8 @@ that could run. A checkpoint, which PyTorch would unpickle, is neither uploaded 
 import json
 import shlex
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
@@ -34,6 +36,13 @@ _READ = [
     *(f"data/*{ending}" for ending in (".json", ".jsonl", ".model", ".keys")),
     *(f"{which}.safetensors" for which in get_args(Weights)),
 ]
+_REPLACED = [
+    *_READ,
+    "model.safetensors",
+    "*.spm",
+    "*vocab.json",
+    "*config.json",
+]  # by the next push
 _USAGE = """```
 nmt translate --run hf:{name} "Where is the station?"
 ```"""
@@ -77,26 +86,38 @@ def download_run(address: str) -> Path:
 def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
     """Upload a run with one kind of weights, also in `transformers`' format if possible.
 
-    Adds a model card. Absolute paths in the configuration are reduced to file names. A
-    new repository is private unless `public`. Returns its address.
+    Adds a model card. Absolute paths in the configuration are reduced to file names. Files of an
+    earlier push are deleted, others stay. A new repository is private unless `public`. It is
+    created first, so that a wrong name or login is reported before the test set is translated.
+    Returns its address.
     """
     library = import_hub()
     if not run.weights(weights).is_file():
         raise no_such_weights(run.weights(weights))
+    with _uploading(name):
+        repository = library.create_repo(name, private=not public, exist_ok=True)
     with TemporaryDirectory() as scratch:
         folder = Path(scratch, "run")
         _assemble(run, folder, name, weights)
-        try:
-            repository = library.create_repo(name, private=not public, exist_ok=True)
+        with _uploading(name):
             library.upload_folder(
-                repo_id=name, folder_path=folder, commit_message="Upload with nmt push"
+                repo_id=name,
+                folder_path=folder,
+                commit_message="Upload with nmt push",
+                delete_patterns=_REPLACED,
             )
-        except Exception as error:  # see above
-            raise UserError(
-                f"{name}: cannot be uploaded: {one_line(error)[:300]}; log in with hf auth login, "
-                "and check the name and your network"
-            ) from None
     return str(repository)
+
+
+@contextmanager
+def _uploading(name: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # see above
+        raise UserError(
+            f"{name}: cannot be uploaded: {one_line(error)[:300]}; log in with hf auth login, "
+            "and check the name and your network"
+        ) from None
 
 
 def _assemble(run: RunFolder, folder: Path, name: str, weights: Weights) -> None:
@@ -114,7 +135,7 @@ def _assemble(run: RunFolder, folder: Path, name: str, weights: Weights) -> None
     copy.data.mkdir()
     for file in run_files(run.data):
         shutil.copyfile(file, copy.data / file.name)
-    shutil.copyfile(run.weights(weights), copy.weights("best"))
+    shutil.copyfile(run.weights(weights), copy.weights(weights))
     if run.metrics.exists():
         shutil.copyfile(run.metrics, copy.metrics)
     config = Config.model_validate(_without_folders(run.config.model_dump(mode="json")))
@@ -129,8 +150,9 @@ def _assemble(run: RunFolder, folder: Path, name: str, weights: Weights) -> None
     ):  # with corpus paths
         content = _without_folders(json.loads(file.read_bytes()))
         file.write_text(json.dumps(content, indent=2, ensure_ascii=False), encoding="utf-8")
-    card = model_card(copy, "best", usage, **metadata)
+    card = model_card(copy, weights, usage, **metadata)
     (folder / "README.md").write_text(card, encoding="utf-8")
+    copy.weights(weights).replace(copy.weights("best"))  # which other commands use by default
     shutil.rmtree(copy.converted, ignore_errors=True)  # made by the translator that was scored
 
 

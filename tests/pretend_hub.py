@@ -61,8 +61,10 @@ class _Handler(BaseHTTPRequestHandler):
         elif call == "commit":
             address = f"http://{self.headers['Host']}/{name}"
             for line in map(json.loads, body.splitlines()):
-                if line["key"] == "file":
-                    path = folder / line["value"]["path"]
+                path = folder / line["value"].get("path", "")
+                if line["key"] == "deletedFile":
+                    path.unlink()
+                elif line["key"] == "file":
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(base64.b64decode(line["value"]["content"]))
             self._json({"commitUrl": f"{address}/commit/{COMMIT}", "commitOid": COMMIT})

@@ -37,8 +37,14 @@ def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (place / name / ".private").write_text(str(private))
         return f"https://hub.invalid/{name}"
 
-    def upload_folder(*, repo_id: str, folder_path: Path, commit_message: str) -> None:
+    def upload_folder(
+        *, repo_id: str, folder_path: Path, commit_message: str, delete_patterns: list[str]
+    ) -> None:
         assert commit_message
+        there = place / repo_id
+        files = [p.relative_to(there).as_posix() for p in there.rglob("*.*") if p.is_file()]
+        for file in hub.utils.filter_repo_objects(files, allow_patterns=delete_patterns):
+            (there / file).unlink()
         shutil.copytree(folder_path, place / repo_id, dirs_exist_ok=True)
 
     def snapshot_download(
@@ -74,13 +80,18 @@ def test_a_pushed_run_can_be_used_for_translation(trained_run: RunFolder, remote
 def test_the_unmodified_library_uploads_and_downloads_a_run(
     trained_run: RunFolder, tmp_path: Path
 ) -> None:
+    files = tmp_path / "hub/models/anna/toy"
+    files.mkdir(parents=True)
+    for name in ("stale.spm", "LICENSE.txt", ".gitattributes"):
+        (files / name).touch()
     with pretend_hub(tmp_path / "hub") as address:
         done = nmt_with_hub(address, tmp_path, "push", trained_run.path, "anna/toy")
         assert done.stdout.endswith("/anna/toy\n"), done.stderr
         there = nmt_with_hub(address, tmp_path, "translate", "--run", "hf:anna/toy", PAIR[0])
     assert there.stdout == text(nmt("translate", "--run", trained_run.path, PAIR[0]).stdout), there
-    uploaded = tmp_path / "hub/models/anna/toy/best.safetensors"
-    assert uploaded.read_bytes() == trained_run.weights("best").read_bytes()
+    assert (files / "best.safetensors").read_bytes() == trained_run.weights("best").read_bytes()
+    assert {"LICENSE.txt", ".gitattributes", "README.md"} < {path.name for path in files.iterdir()}
+    assert not (files / "stale.spm").exists()
 
 
 def test_the_upload_has_a_model_card_and_no_local_paths(
@@ -147,6 +158,38 @@ def test_a_post_norm_model_is_also_uploaded_in_the_transformers_format(
     names = {path.name for path in (remote / "anna/post").iterdir()}
     assert names >= {"config.json", "model.safetensors", "source.spm", "best.safetensors"}
     assert "library_name: transformers" in (remote / "anna/post/README.md").read_text("utf-8")
+
+
+def test_a_second_push_deletes_the_files_of_the_first_and_no_others(
+    trained_run: RunFolder, toy_config: Any, remote: Path
+) -> None:
+    from nmt.training.train import train
+
+    def pushed(run: RunFolder, name: str) -> set[str]:
+        assert nmt("push", run.path, name).returncode == 0
+        return {path.name for path in (remote / name).rglob("*")}
+
+    rotary = toy_config(model={"positions": "rotary"}, training={"max_updates": 1})
+    other = train(rotary, "rotary")  # which transformers does not support
+    assert pushed(trained_run, "anna/toy") - pushed(other, "anna/other") > {"model.safetensors"}
+    (remote / "anna/toy/LICENSE.txt").touch()
+    assert pushed(other, "anna/toy") == pushed(other, "anna/other") | {"LICENSE.txt"}
+
+
+def test_the_card_names_the_uploaded_weights(trained_run: RunFolder, remote: Path) -> None:
+    nmt("push", trained_run.path, "anna/toy", "--weights", "last")
+    assert "Scores of the last weights" in (remote / "anna/toy/README.md").read_text("utf-8")
+    uploaded = (remote / "anna/toy/best.safetensors").read_bytes()
+    assert uploaded == trained_run.weights("last").read_bytes()
+    assert not (remote / "anna/toy/last.safetensors").exists()
+
+
+def test_a_wrong_login_is_reported_before_the_test_set_is_translated(
+    trained_run: RunFolder, remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.model_card.evaluate", lambda *_: pytest.fail("translated"))
+    monkeypatch.setattr(hub, "create_repo", lambda *_, **__: 1 / 0)
+    assert_refused("push", trained_run.path, "anna/toy", message="log in with hf auth login")
 
 
 def test_a_full_disk_is_not_mistaken_for_a_network_error(
