@@ -9,7 +9,7 @@ import hashlib
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from textwrap import shorten
@@ -217,30 +217,38 @@ def hub_files(
     """Return the files of a dataset on the Hub, by split, and its licence.
 
     They are in the cache of `huggingface_hub`, and are read from there without another copy. A
-    list of them, in our own cache, finds them again without a network.
+    list of them, in our own cache, finds them again: without a network, and unchanged until
+    `refresh`, so that a run can be resumed. A local folder is neither listed nor licensed.
     """
-    listed = _list_of_files(path, subset, revision)
-    try:
-        files = _download_from_hub(path, subset, revision, refresh)
-    except UserError:
-        raise
-    except Exception as error:  # the possible exceptions have no common base class
-        files = {} if refresh else _read_listed(listed)
-        if not files and is_full_disk(error):
-            import huggingface_hub as hub
-
-            raise unwritable(Path(hub.constants.HF_HUB_CACHE), error) from None
-        if not files:
-            raise UserError(
-                f"{path}: cannot be loaded from the Hub: {one_line(error)[:300]}; check data.path "
-                "and data.subset, or your network"
-            ) from None
-        _LOG.warning(f"{path}: read from the cache, without the Hub ({one_line(error)[:200]})")
-    else:
+    if Path(path).is_dir():
+        with _hub_errors_explained(path):
+            return _download_from_hub(path, subset, revision, refresh), ""
+    files = {} if refresh else downloaded_hub_files(path, subset, revision)
+    if not files:
+        with _hub_errors_explained(path):
+            files = _download_from_hub(path, subset, revision, refresh)
+        listed = _list_of_files(path, subset, revision)
         with writing(listed):
             listed.parent.mkdir(parents=True, exist_ok=True)
             write_json(listed, {split: list(map(str, paths)) for split, paths in files.items()})
     return files, f"{_licence_on_card(path, revision)}see https://huggingface.co/datasets/{path}"
+
+
+@contextmanager
+def _hub_errors_explained(path: str) -> Iterator[None]:
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:  # the possible exceptions have no common base class
+        if is_full_disk(error):
+            import huggingface_hub as hub
+
+            raise unwritable(Path(hub.constants.HF_HUB_CACHE), error) from None
+        raise UserError(
+            f"{path}: cannot be loaded from the Hub: {one_line(error)[:300]}; check data.path "
+            "and data.subset, or your network"
+        ) from None
 
 
 def _download_from_hub(

@@ -292,6 +292,31 @@ def test_a_downloaded_dataset_is_listed_with_its_size(
     assert size() is None
 
 
+def test_a_downloaded_dataset_stays_the_same_until_it_is_refreshed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [write(tmp_path / f"train-{i}.parquet", NESTED[:1]) for i in range(2)]
+    commits = iter(files)
+    monkeypatch.setattr(
+        "nmt.corpus.tables._download_from_hub", lambda *_: {"train": (next(commits),)}
+    )
+    data = DataConfig(source="hub", path=Path("wmt/wmt14"))
+    for refresh, file in ((False, files[0]), (False, files[0]), (True, files[1])):
+        assert open_corpus(data, refresh).files == {"train": (file,)}
+
+
+def test_a_local_dataset_is_read_as_it_is_now(repository: Path) -> None:
+    shutil.rmtree(repository / "cs-en")
+    (repository / "README.md").unlink()
+    assert len(opened("hub", repository).files["train"]) == 2
+    write(repository / "de-en" / "train-2.parquet", NESTED[:1])
+    assert len(opened("hub", repository).files["train"]) == 3
+
+
+def test_a_local_dataset_has_no_address_on_the_hub(repository: Path) -> None:
+    assert opened("hub", repository, subset="de-en").licence == ""
+
+
 def test_a_local_dataset_may_have_any_path(repository: Path, tmp_path: Path) -> None:
     moved = repository.rename(tmp_path / "me@home")
     assert list(opened("hub", moved, subset="de-en").pairs("train")) == PAIRS
@@ -312,11 +337,9 @@ def test_a_downloaded_dataset_can_be_read_offline(
         assert "pairs read       2,500\n" in done.stdout, done.stderr
         licence = "cc-by-4.0, see https://huggingface.co/datasets/wmt/wmt99"
         assert f"licence          {licence}\n" in done.stdout
-    offline = {"HF_HUB_OFFLINE": "1"}
-    again = nmt_with_hub(address, tmp_path, *PREPARE, "--set", "data.seed=2", **offline)
+    again = nmt_with_hub(address, tmp_path, *PREPARE, "--set", "data.seed=2")
     assert again.stdout.splitlines()[:-1] == done.stdout.splitlines()[:-1], again.stderr
-    assert "wmt/wmt99: read from the cache" in again.stderr
-    refresh = nmt_with_hub(address, tmp_path, *PREPARE, "--refresh", **offline)
+    refresh = nmt_with_hub(address, tmp_path, *PREPARE, "--refresh", HF_HUB_OFFLINE="1")
     assert refresh.returncode == 2
     assert "wmt/wmt99: cannot be loaded from the Hub" in refresh.stderr
 
