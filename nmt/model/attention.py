@@ -60,10 +60,10 @@ class MultiHeadAttention(nn.Module):
         self.output = Linear(self.heads * self.d_value, config.d_model, bias=config.attention_bias)
         self.recorded: list[Tensor] | None = None
 
-    def _split_heads(self, projected: Tensor) -> Tensor:
+    def _split_heads(self, projected: Tensor, d: int) -> Tensor:
         """(batch, length, heads * d) → (batch, heads, length, d)."""
         batch, length, width = projected.shape
-        return projected.view(batch, length, self.heads, width // self.heads).transpose(1, 2)
+        return projected.view(batch, length, width // d, d).transpose(1, 2)
 
     def _attend(
         self,
@@ -112,7 +112,7 @@ class SelfAttention(MultiHeadAttention):
 
     def __init__(self, config: ModelConfig):
         super().__init__(config)
-        self.widths = [self.heads * self.d_key] * 2 + [self.heads * self.d_value]
+        self.widths = [2 * self.heads * self.d_key, self.heads * self.d_value]
         self.query_key_value = Linear(config.d_model, sum(self.widths), bias=config.attention_bias)
 
     def forward(
@@ -128,10 +128,12 @@ class SelfAttention(MultiHeadAttention):
         each position attends to itself and all before it;
         rotations: of queries and keys, from `RotaryPositions` → (batch, length, d_model)
         """
-        projected = self.query_key_value(x).split(self.widths, dim=-1)
-        query, key, value = (self._split_heads(part) for part in projected)
+        queries_keys, values = self.query_key_value(x).split(self.widths, dim=-1)
+        both = self._split_heads(queries_keys, self.d_key)
+        value = self._split_heads(values, self.d_value)
         if rotations is not None:
-            query, key = rotate(query, rotations), rotate(key, rotations)
+            both = rotate(both, rotations)  # together, which takes half the operations
+        query, key = both.chunk(2, dim=1)
         if cache is not None:
             key, value = cache.append(key, value)
         return self._attend(query, key, value, mask, causal=mask is None and cache is None)
@@ -153,14 +155,14 @@ class CrossAttention(MultiHeadAttention):
         → (batch, heads, source, d_key) and (batch, heads, source, d_value)
         """
         key, value = self.key_value(memory).split(self.widths, dim=-1)
-        return self._split_heads(key), self._split_heads(value)
+        return self._split_heads(key, self.d_key), self._split_heads(value, self.d_value)
 
     def forward(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor | None) -> Tensor:
         """Attend from x to the source.
 
         x: (batch, target, d_model); mask: (batch, 1, 1, source) → (batch, target, d_model)
         """
-        return self._attend(self._split_heads(self.query(x)), *keys_values, mask)
+        return self._attend(self._split_heads(self.query(x), self.d_key), *keys_values, mask)
 
 
 def _padded(x: Tensor) -> Tensor:

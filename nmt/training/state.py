@@ -69,6 +69,7 @@ class TrainingState:
         if worker.size > 1:
             self._settle_order()
             torch.manual_seed(self.settings.seed + worker.rank)  # different dropout in each worker
+        self._parameters = list(self.model.parameters())  # finding them takes time
         self.optimizer = make_optimizer(self.model, self.settings)
         dtype = product_dtype(worker.device, self.settings.precision)
         self.loss_scale = LossScale(worker.device, dtype)
@@ -106,8 +107,7 @@ class TrainingState:
         self.progress.loss_tokens += tokens
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate
-        parameters = list(self.model.parameters())
-        self.loss_scale.step(self.optimizer, parameters, self.settings.clip_norm)
+        self.loss_scale.step(self.optimizer, self._parameters, self.settings.clip_norm)
         self.optimizer.zero_grad()
         if self.average:
             self.average.update(self.progress.updates)

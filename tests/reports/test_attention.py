@@ -141,7 +141,7 @@ def test_weighted_values_equal_the_output_of_the_fused_kernel(
         handle.remove()
     for layer, weights in layers:
         if isinstance(layer, SelfAttention):
-            value = layer.query_key_value(inputs[layer][0]).split(layer.widths, -1)[2]
+            value = layer.query_key_value(inputs[layer][0]).split(layer.widths, -1)[-1]
             value = value.unflatten(2, (layer.heads, -1)).transpose(1, 2)
         else:
             value = inputs[layer][1][1]
