@@ -92,6 +92,13 @@ def is_full_disk(error: Exception) -> bool:
     )
 
 
+def is_out_of_memory(error: Exception) -> bool:
+    """Return whether memory ran out. CUDA has an error class for it; CPU and MPS do not."""
+    text = str(error)
+    names = ("OutOfMemoryError", "MemoryError")
+    return type(error).__name__ in names or "allocate memory" in text or "out of memory" in text
+
+
 def _free(path: Path) -> str:
     place = next(folder for folder in path.absolute().parents if folder.exists())
     return f"{shutil.disk_usage(place).free / 1e6:,.1f} MB"

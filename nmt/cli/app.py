@@ -15,7 +15,7 @@ import typer
 from nmt import __version__
 from nmt.cli import augmenting, configs, corpora, doctor, plots, runs, serve, stages
 from nmt.cli.writing import warn
-from nmt.errors import UserError, is_full_disk, one_line, shown, unwritable
+from nmt.errors import UserError, is_full_disk, is_out_of_memory, one_line, shown, unwritable
 
 app = typer.Typer(
     name="nmt",
@@ -131,7 +131,7 @@ def main() -> None:
         if isinstance(error, UnicodeEncodeError):  # Python marks such bytes by lone surrogates
             _fail("an argument is not UTF-8; check the terminal's encoding", 2)
         cause = one_line(error)[:300] or type(error).__name__
-        if _is_out_of_memory(error):
+        if is_out_of_memory(error):
             _fail(f"out of memory: {cause}; {_LESS_MEMORY}", 2)
         if isinstance(error, OSError):
             name = error.filename2 or error.filename  # of a copy: the destination
@@ -183,13 +183,6 @@ def _without_far_guesses(error: Exception) -> str:
 _LESS_MEMORY = (
     "lower training.batch_tokens to train, decoding.batch_tokens or --beam-size to translate"
 )
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    """Return whether memory ran out. CUDA has an error class for it; CPU and MPS do not."""
-    text = str(error)
-    names = ("OutOfMemoryError", "MemoryError")
-    return type(error).__name__ in names or "allocate memory" in text or "out of memory" in text
 
 
 def _fail(message: str, code: int) -> None:

@@ -1,5 +1,6 @@
 """Saves and restores the complete training state, so that resuming is exact."""
 
+import errno
 import json
 import pickle
 import zipfile
@@ -11,7 +12,7 @@ import torch
 from pydantic import FiniteFloat, NonNegativeFloat, NonNegativeInt, PositiveInt, TypeAdapter
 from torch import Tensor
 
-from nmt.errors import UserError, one_line
+from nmt.errors import UserError, is_out_of_memory, one_line
 from nmt.model.transformer import Transformer
 from nmt.progress import announce
 from nmt.run_folder import RunFolder, replacing
@@ -20,6 +21,9 @@ from nmt.training.optimization import LossScale, WeightAverage
 from nmt.training.sharding import shard_like, unshard
 
 FORMAT = 3
+# Of damaged archives: impossible positions and invalid compressed data. Others mean that the disk,
+# the network or a permission fails, and the file may be sound.
+_ERRNOS_OF_DAMAGE = {errno.EINVAL, None}
 
 
 @dataclass
@@ -95,8 +99,8 @@ def load_checkpoint(
 ) -> Progress:
     """Restore a checkpoint, or the previous one if it is damaged.
 
-    Raises `UserError` if neither can be read or if the number of processes differs, because each
-    process has its own random state.
+    Raises `UserError` if neither can be read, if the disk fails, or if the number of processes
+    differs, because each process has its own random state.
     """
     current, previous = run.checkpoint, run.previous_checkpoint
     restored = model, optimizer, loss_scale, average, worker
@@ -165,6 +169,13 @@ def _load(
     except FileNotFoundError:
         raise _DamagedError(f"{path}: no checkpoint to resume from") from None
     except Exception as error:  # torch.load raises many types of errors for damaged files
+        if is_out_of_memory(error):
+            raise
+        if isinstance(error, OSError) and error.errno not in _ERRNOS_OF_DAMAGE:
+            raise UserError(
+                f"{path}: cannot be read ({error.strerror}); check its disk and permissions, or "
+                "move it away to continue from the previous checkpoint"
+            ) from None
         reason = one_line(error)[:200]
         if isinstance(
             error, pickle.UnpicklingError

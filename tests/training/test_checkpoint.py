@@ -1,6 +1,8 @@
 """Checkpoints: mismatch, damage, and full disks."""
 
+import errno
 import pickle
+import zipfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -113,6 +115,13 @@ def _half(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
+def _impossible_position(path: Path) -> None:
+    """Change where the directory claims to be: the members seem to begin before the file."""
+    content = bytearray(path.read_bytes())
+    content[-50:-46] = b"\xff\xff\xff\xff"
+    path.write_bytes(content)
+
+
 def _pickle_with_code(path: Path) -> None:
     path.write_bytes(pickle.dumps(_Code()))
 
@@ -156,7 +165,15 @@ def test_a_damaged_or_hostile_checkpoint_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize(
-    "damage", [_changed_byte, _half, _archive_with_code, _control_characters, Path.unlink]
+    "damage",
+    [
+        _changed_byte,
+        _half,
+        _impossible_position,
+        _archive_with_code,
+        _control_characters,
+        Path.unlink,
+    ],
 )
 def test_a_damaged_checkpoint_is_replaced_by_the_previous_one(
     toy_config: Callable[..., Config],
@@ -182,6 +199,41 @@ def test_a_damaged_checkpoint_is_replaced_by_the_previous_one(
     assert not Path("ran").exists()
     damage(run.checkpoint)
     train(config, Path("run"), resume=True)  # the restored checkpoint was kept as the previous one
+
+
+@pytest.mark.parametrize(
+    ("failure", "raised", "message"),
+    [
+        (OSError(errno.EIO, "Input/output error"), UserError, r"\(Input/output error\); check its"),
+        (PermissionError(errno.EACCES, "Permission denied"), UserError, "Permission denied"),
+        (MemoryError("no memory"), MemoryError, "no memory"),
+        (torch.OutOfMemoryError("CUDA out of memory"), torch.OutOfMemoryError, "CUDA"),
+    ],
+)
+def test_a_checkpoint_that_cannot_be_read_at_the_moment_is_not_replaced(
+    toy_config: Callable[..., Config],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    failure: Exception,
+    raised: type[Exception],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = toy_config(training={"max_updates": 5, "checkpoint_updates": 2})
+    run = train(config, Path("run"))
+    before = run.checkpoint.read_bytes(), run.previous_checkpoint.read_bytes()
+    failures = [failure]
+    verify = zipfile.ZipFile.testzip
+
+    def fails_once(archive: zipfile.ZipFile) -> str | None:
+        if failures:
+            raise failures.pop()
+        return verify(archive)
+
+    monkeypatch.setattr(zipfile.ZipFile, "testzip", fails_once)
+    with pytest.raises(raised, match=message):
+        train(config, Path("run"), resume=True)
+    assert (run.checkpoint.read_bytes(), run.previous_checkpoint.read_bytes()) == before
 
 
 def test_two_damaged_checkpoints_are_refused_in_one_line(
