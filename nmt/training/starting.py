@@ -40,10 +40,16 @@ def config_from(
     given: provides data, training and decoding; None: the run's own. Model, tokenizer and text
     processing are those of the run. The peak learning rate is at most `LOW_PEAK`, unless
     overridden. mix: share of each batch that is drawn from the run's original corpus
+
+    Raises `UserError` if the weights do not exist or `given` names other languages.
     """
     if not run.weights(weights).is_file():
         raise no_such_weights(run.weights(weights))
     former = run.config
+    for name in ("source_language", "target_language"):
+        if given and name in given.data.model_fields_set:
+            new, old = getattr(given.data, name), getattr(former.data, name)
+            require_equal(f"{given.origin.file}: data.{name}", new, old, run.path)
     # Corpora first, since --mix adds the run's to those that are set.
     corpora = [each for each in overrides if each.partition("=")[0] in _CORPUS_FIELDS]
     others = [each for each in overrides if each not in corpora]

@@ -2,10 +2,12 @@
 
 import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 import torch
+import yaml
 from safetensors.torch import load_file
 
 from nmt.config import Config, DataConfig
@@ -150,6 +152,24 @@ def test_settings_that_contradict_the_run_are_refused(
         train(config_from(trained_run, "best", given, [override]), "new")
     assert message in str(caught.value)
     assert not Path("new").exists()
+
+
+@pytest.mark.parametrize(
+    ("languages", "message"),
+    [
+        ({"source_language": "de", "target_language": "en"}, "source_language: de differs from en"),
+        ({"target_language": "fr"}, "target_language: fr differs from de in "),
+        ({"target_language": "de"}, None),
+        ({}, None),
+    ],
+)
+def test_a_configuration_for_other_languages_is_refused(
+    trained_run: RunFolder, languages: dict[str, str], message: str | None
+) -> None:
+    Path("mine.yaml").write_text(yaml.safe_dump({"data": {"source": "sample"} | languages}))
+    refused = pytest.raises(UserError, match=f"^mine.yaml: data.{message}")
+    with refused if message else nullcontext():
+        config_from(trained_run, "best", load_config("mine.yaml"), [])
 
 
 def test_dropout_may_be_changed(trained_run: RunFolder, given: Config) -> None:
