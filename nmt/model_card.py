@@ -8,6 +8,7 @@ import yaml
 
 from nmt import __version__
 from nmt.choices import Weights
+from nmt.corpus.report import CorpusReport, corpora_before
 from nmt.decoding.loading import load_translator
 from nmt.evaluation import evaluate
 from nmt.run_folder import RunFolder
@@ -36,16 +37,15 @@ def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) ->
         "tags": ["translation", "nmt"],
         **metadata,
     }
-    corpora = [
-        f"- {corpus['name']}: {corpus['train']:,} pairs in training"
-        + (f"; licence: {corpus['licence']}" if corpus["licence"] else "; licence not known to nmt")
-        for corpus in report.get("corpora", [])
-    ]
+    corpora = _listed(report.get("corpora", []))
+    fine_tuned = config.training.initial_weights is not None
+    if fine_tuned and (before := corpora_before(report)):
+        corpora += f"\n\nBefore fine-tuning, the model was trained on:\n\n{_listed(before)}"
     origin = run.origin
     changes = " ".join(f"--set {shlex.quote(change)}" for change in origin.overrides)
     parts = ("nmt train", origin.fine_tuning, f"--config {shlex.quote(origin.file)}", changes)
     command = " ".join(filter(None, parts))
-    trained = "trained from scratch" if config.training.initial_weights is None else "fine-tuned"
+    trained = "fine-tuned" if fine_tuned else "trained from scratch"
     pairs = report["pairs"]
     return f"""---
 {yaml.safe_dump(front, allow_unicode=True, sort_keys=False).strip()}
@@ -59,7 +59,7 @@ A Transformer, {trained} with nmt {__version__}.
 
 ## Data
 
-{chr(10).join(corpora)}
+{corpora}
 
 Sentence pairs: {pairs["train"]:,} for training, {pairs["validation"]:,} for validation,
 {pairs["test"]:,} for testing. Check the licences of the corpora before you publish the model.
@@ -80,6 +80,14 @@ Scores of the {weights} weights on the {pairs["test"]:,} test pairs, computed by
 """
 
 
+def _listed(corpora: list[CorpusReport]) -> str:
+    return "\n".join(
+        f"- {corpus['name']}: {corpus['train']:,} pairs in training; "
+        + (f"licence: {corpus['licence']}" if corpus["licence"] else "licence not known to nmt")
+        for corpus in corpora
+    )
+
+
 def _licence(run: RunFolder) -> dict[str, str]:
     """Return the field `license` if the Hub has a name for the one licence of all training text.
 
@@ -87,7 +95,7 @@ def _licence(run: RunFolder) -> dict[str, str]:
     body of the card.
     """
     if run.config.training.initial_weights is not None:
-        return {}  # trained on text that the report does not list
+        return {}  # the user has to consider also what the model was trained on before
     licences = [corpus["licence"] for corpus in run.report.get("corpora", [])]
     names = {re.split("[,;]", licence)[0].lower().replace(" ", "-") for licence in licences}
     names = {name.removesuffix("-fr") for name in names}  # CC BY 2.0 FR is the French port

@@ -14,8 +14,9 @@ from nmt.config_files import load_config
 from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.manifest import require_undamaged
 from nmt.corpus.placeholders import KnownWords
-from nmt.corpus.prepared import read_examples
+from nmt.corpus.prepared import read_examples, read_report
 from nmt.corpus.readers import Pair
+from nmt.corpus.report import CorpusReport, corpora_before
 from nmt.corpus.seen import Seen, read_seen
 from nmt.corpus.tags import split_prefix
 from nmt.corpus.tokenizers import KNOWN_WORDS, vocabulary_files
@@ -97,6 +98,11 @@ class Inherited:
             for split in ("validation", "test")
             for example in read_examples(self.folder / f"{split}.jsonl", _REMEDY)
         ]
+
+    def corpora(self) -> list[CorpusReport]:
+        """Return what the run, and the runs that it started from, were trained on."""
+        report = read_report(self.folder, _REMEDY)
+        return [*report.get("corpora", []), *corpora_before(report)]
 
     @property
     def seen(self) -> Seen:

@@ -669,6 +669,7 @@ def _fit(
         "pieces_per_word": new,
         "pieces_per_word_before": own,
         "target_seen_before": known,
+        "corpora_before": inherited.corpora(),
     }
 
 

@@ -49,16 +49,18 @@ class CorpusReport(TypedDict):
 
 
 class InheritedReport(TypedDict):
-    """How the vocabularies of a run fit the new text.
+    """How the vocabularies of a run fit the new text, and what the run was trained on.
 
     pieces_per_word: by side, on the new validation text; pieces_per_word_before: on the run's own;
-    target_seen_before: by split, number of held-out pairs whose target that run was trained on
+    target_seen_before: by split, number of held-out pairs whose target that run was trained on;
+    corpora_before: of that run, and of those that it started from
     """
 
     run: str
     pieces_per_word: dict[str, FiniteFloat]
     pieces_per_word_before: dict[str, FiniteFloat]
     target_seen_before: dict[str, int]
+    corpora_before: NotRequired[list[CorpusReport]]
 
 
 class PreparationReport(TypedDict):
@@ -135,7 +137,10 @@ def format_corpora(
 def corpus_facts(
     report: PreparationReport, epoch: Sequence[tuple[int, float]] | None = None
 ) -> list[tuple[str, str]]:
-    """Return each corpus, if there are several, and its licence, if known, as names and values."""
+    """Return each corpus, if there are several, and its licence, if known, as names and values.
+
+    Those of a run that training started from follow.
+    """
     corpora = report.get("corpora", [])
     facts: list[tuple[str, str]] = []
     for number, corpus in enumerate(corpora):
@@ -145,7 +150,15 @@ def corpus_facts(
             facts.append(("corpus", f"{corpus['name']}: {counts}{share}"))
         if corpus["licence"]:
             facts.append(("licence", corpus["licence"]))
+    for corpus in corpora_before(report):
+        fact = f"{corpus['name']}: train {corpus['train']:,}"
+        facts.append(("corpus before", "; ".join(filter(None, (fact, corpus["licence"])))))
     return facts
+
+
+def corpora_before(report: PreparationReport) -> list[CorpusReport]:
+    """Return the corpora that the run was trained on whose vocabularies are used, if any."""
+    return report["inherited"].get("corpora_before", []) if "inherited" in report else []
 
 
 def format_inherited(report: InheritedReport) -> list[str]:

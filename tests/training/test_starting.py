@@ -1,5 +1,6 @@
 """Fine-tuning: settings from the run, new settings, and frozen parts."""
 
+import json
 import shutil
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -69,6 +70,28 @@ def test_training_starts_from_the_runs_weights(trained_run: RunFolder, given: Co
     trained = load_file(train(config, "new").weights("last"))
     for name, weight in load_file(trained_run.weights("last")).items():
         torch.testing.assert_close(trained[name], weight, atol=1e-6, rtol=0)
+
+
+def test_a_fine_tuned_run_lists_the_corpora_of_all_runs_before_it(
+    trained_run: RunFolder, given: Config
+) -> None:
+    copy = RunFolder(Path(shutil.copytree(trained_run.path, "first")))
+    report = json.loads((copy.data / "report.json").read_bytes())
+    report["corpora"][0] |= {"name": "news", "licence": "CC BY-NC 4.0"}
+    (copy.data / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    second = train(config_from(copy, "best", given, []), "second")
+    third = train(config_from(second, "best", given, []), "third")
+    pairs = [run.report["pairs"]["train"] for run in (copy, second)]
+    before = [
+        ("corpus before", f"tsv: train {pairs[1]}"),
+        ("corpus before", f"news: train {pairs[0]}; CC BY-NC 4.0"),
+    ]
+    assert [fact for fact in run_facts(third) if fact[0] == "corpus before"] == before
+    assert (
+        "\n\nBefore fine-tuning, the model was trained on:\n\n"
+        f"- tsv: {pairs[1]} pairs in training; licence not known to nmt\n"
+        f"- news: {pairs[0]} pairs in training; licence: CC BY-NC 4.0\n"
+    ) in model_card(third, "best", "")
 
 
 def test_a_fine_tuned_run_records_its_command(trained_run: RunFolder, given: Config) -> None:
