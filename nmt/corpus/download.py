@@ -20,7 +20,7 @@ import urllib3
 from tqdm import tqdm
 
 from nmt import __version__
-from nmt.corpus.readers import MAX_UNPACKED_BYTES
+from nmt.corpus.readers import MAX_UNPACKED_BYTES, open_zip
 from nmt.errors import UserError, shown, writing
 from nmt.locks import locked
 from nmt.progress import elapsed
@@ -202,7 +202,7 @@ def _unpacked_size(partial: Path, kind: str, most: int) -> int:
             while size <= most and (block := unpacked.read(CHUNK)):
                 size += len(block)
         return size
-    with zipfile.ZipFile(partial) as archive:
+    with open_zip(partial) as archive:
         size = sum(member.file_size for member in archive.infolist())
         if size <= most and archive.testzip():
             raise zipfile.BadZipFile

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nmt.corpus.download import NotThereError, cache_folder, claim, download
 from nmt.corpus.languages import three_letters
-from nmt.corpus.readers import Pair, align, damage_explained, decode_lines, read_tsv
+from nmt.corpus.readers import Pair, align, damage_explained, decode_lines, open_zip, read_tsv
 from nmt.errors import UserError, one_line
 from nmt.progress import elapsed
 
@@ -51,7 +51,7 @@ def read_moses(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
     """Yield the pairs of a zip that has a text file for each language: NAME.en, NAME.de."""
     with ExitStack() as stack:
         stack.enter_context(damage_explained(path))
-        archive = stack.enter_context(zipfile.ZipFile(path))
+        archive = stack.enter_context(open_zip(path))
         names = [_member(archive, path, language) for language in languages]
         lines = [
             decode_lines(stack.enter_context(archive.open(name)), f"{path}/{name}", _MOST_UNPACKED)
@@ -72,7 +72,7 @@ def _member(archive: zipfile.ZipFile, path: Path, language: str) -> str:
 
 def opus_licence(path: Path) -> str:
     """Return the first paragraph of the licence in a Moses zip, or where to look for it."""
-    with suppress(UserError, KeyError), damage_explained(path), zipfile.ZipFile(path) as archive:
+    with suppress(UserError, KeyError), damage_explained(path), open_zip(path) as archive:
         with archive.open("LICENSE") as file:
             text = file.read(10_000).decode("utf-8", "replace").strip()
         return one_line(re.split(r"\n\s*\n", text)[0])[:300] or "see its README"

@@ -174,11 +174,24 @@ def _open(path: Path) -> Iterator[Stream]:
             with gzip.open(path) as unpacked:
                 yield unpacked
         case ".zip":
-            with zipfile.ZipFile(path) as archive, archive.open(_text_member(archive)) as member:
+            with open_zip(path) as archive, archive.open(_text_member(archive)) as member:
                 yield member
         case _:
             with path.open("rb") as file:
                 yield file
+
+
+@contextmanager
+def open_zip(file: Path | IO[bytes]) -> Iterator[zipfile.ZipFile]:
+    """Open a zip that is stored or deflated; raise `BadZipFile` for other compression methods.
+
+    `zipfile` decompresses the others without a limit on memory, and with exceptions of their own.
+    """
+    with zipfile.ZipFile(file) as archive:
+        methods = {member.compress_type for member in archive.infolist()}
+        if not methods <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+            raise zipfile.BadZipFile("unsupported compression method")
+        yield archive
 
 
 def _text_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
@@ -187,8 +200,6 @@ def _text_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
         name = PurePosixPath(member.filename).name.lower()
         about = name.startswith(("_", ".", "readme", "license"))
         if name.endswith((".txt", ".tsv")) and not about:
-            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise zipfile.BadZipFile("unsupported compression method")
             return member
     raise zipfile.BadZipFile("no .txt or .tsv file in it")
 

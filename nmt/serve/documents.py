@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
+from nmt.corpus.readers import open_zip
 from nmt.serve.errors import ApiError
 from nmt.serve.served_run import ServedRun
 from nmt.serve.translating import Part, TextTranslator
@@ -82,10 +83,16 @@ def _open_docx(content: bytes) -> "Document":
     import docx
 
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with open_zip(io.BytesIO(content)) as archive:
             if sum(file.file_size for file in archive.infolist()) > _MOST_UNPACKED:
                 raise ApiError(413, "Invalid request: the document is too large when unpacked")
-        return docx.Document(io.BytesIO(content))
+            # Its sizes may be false, and python-docx would unpack everything: copy only as much.
+            plain = io.BytesIO()
+            with zipfile.ZipFile(plain, "w") as copied:
+                for file in archive.infolist():
+                    with archive.open(file) as unpacked:
+                        copied.writestr(file.filename, unpacked.read(file.file_size))
+        return docx.Document(plain)
     except ApiError:
         raise
     except Exception:  # the libraries raise many types for damaged files

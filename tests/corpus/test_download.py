@@ -304,11 +304,11 @@ def test_a_log_in_page_is_not_kept_as_a_gzip_file(server: Server, target: Path) 
     assert left(target) == []
 
 
-def packed(kind: str) -> bytes:
+def packed(kind: str, method: int = zipfile.ZIP_DEFLATED) -> bytes:
     if kind == "gz":
         return gzip.compress(CONTENT)
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w", method) as archive:
         archive.writestr("deu.txt", CONTENT)
     return buffer.getvalue()
 
@@ -381,6 +381,13 @@ def test_a_damaged_compressed_file_is_not_kept(server: Server, target: Path, kin
     content[len(content) // 2] ^= 1
     server.answers = [lambda handler: handler.reply(200, bytes(content))]
     assert "truncated or damaged" in refusal(f"{server.url}.{kind}", target)
+    assert left(target) == []
+
+
+def test_a_zip_with_unusual_compression_is_not_kept(server: Server, target: Path) -> None:
+    content = packed("zip", zipfile.ZIP_LZMA)
+    server.answers = [lambda handler: handler.reply(200, content)]
+    assert "truncated or damaged" in refusal(f"{server.url}.zip", target)
     assert left(target) == []
 
 

@@ -28,10 +28,11 @@ def moses_zip(
     german: list[str] = GERMAN,
     licence: str = LICENCE,
     pair: str = "de-en",
+    method: int = zipfile.ZIP_DEFLATED,
 ) -> bytes:
     first, second = pair.split("-")
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w", method) as archive:
         archive.writestr("README", "about")
         archive.writestr("LICENSE", licence)
         archive.writestr(f"News-Commentary.{pair}.{first}", "\n".join(german) + "\n")
@@ -146,6 +147,15 @@ def test_a_zip_file_on_disk_is_read(tmp_path: Path) -> None:
     path.write_bytes(moses_zip()[:-30])
     with pytest.raises(UserError, match="cannot be read"):
         pairs(opus(str(path)))
+
+
+def test_unusual_compression_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "de-en.txt.zip"
+    path.write_bytes(moses_zip(method=zipfile.ZIP_LZMA).replace(b"\x5d\x00\x00", b"\xff\x00\x00"))
+    corpus = open_corpus(opus(str(path)))  # damaged LZMA raises an exception of its own
+    assert corpus.licence == "see https://opus.nlpl.eu"
+    with pytest.raises(UserError, match="unsupported compression method"):
+        next(corpus.pairs("train"))
 
 
 PROGRAM = """#!{python}

@@ -1,6 +1,8 @@
 """Documents: only their text is translated; everything else is preserved."""
 
 import io
+import struct
+import tracemalloc
 import zipfile
 from urllib.parse import urlsplit
 
@@ -57,10 +59,10 @@ def test_word_documents_keep_formats_tables_and_headers(client: TestClient) -> N
     assert found.sections[0].header.paragraphs[0].text == "David schwimmt heute."
 
 
-def _bomb() -> bytes:
+def _bomb(method: int = zipfile.ZIP_DEFLATED) -> bytes:
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("word/document.xml", b" " * 60_000_000)
+    with zipfile.ZipFile(content, "w", method) as archive:
+        archive.writestr("[Content_Types].xml", b" " * 60_000_000)
     return content.getvalue()
 
 
@@ -80,3 +82,16 @@ def test_damaged_documents_are_refused(
     answer = client.post("/translate_file", data=PAIR, files={"file": (name, content)})
     assert answer.status_code == status
     assert answer.json()["error"].startswith("Invalid request")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
+def test_a_document_that_understates_its_size_does_not_fill_the_memory(
+    client: TestClient, method: int
+) -> None:
+    content = _bomb(method).replace(struct.pack("<I", 60_000_000), struct.pack("<I", 100))
+    tracemalloc.start()
+    answer = client.post("/translate_file", data=PAIR, files={"file": ("a.docx", content)})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert answer.status_code == 400
+    assert peak < 50_000_000
