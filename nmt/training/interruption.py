@@ -19,8 +19,9 @@ class Interruption:
 def catching_signals(at_second: Any) -> Iterator[Interruption]:
     """Record Ctrl-C and SIGTERM within the context, instead of raising immediately.
 
-    at_second: handler for a second signal of the same kind. Outside the main thread, where Python
-    allows no handlers, nothing is caught.
+    at_second: handler for a second signal of the same kind. A signal that is ignored stays ignored,
+    as Ctrl-C for `nmt … &` in a shell script. Outside the main thread, where Python allows no
+    handlers, nothing is caught.
     """
     interruption = Interruption()
 
@@ -31,7 +32,9 @@ def catching_signals(at_second: Any) -> Iterator[Interruption]:
     if threading.current_thread() is not threading.main_thread():
         yield interruption
         return
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    both = signal.SIGINT, signal.SIGTERM
+    wanted = [number for number in both if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, stop) for number in wanted}
     try:
         yield interruption
     finally:
