@@ -24,6 +24,7 @@ from pydantic_core import ErrorDetails, PydanticUndefined
 from nmt.config import RULES_UNCHECKED, Config, CorpusPart, Origin, Section
 from nmt.errors import UserError, one_line
 from nmt.shipped import SHIPPED_CONFIGS
+from nmt.small_files import read_small
 
 
 class _Loader(yaml.SafeLoader):
@@ -237,7 +238,7 @@ def commented_config(name: str) -> str:
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        tree = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
+        tree = yaml.load(read_small(path).decode(), Loader=_Loader)
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:

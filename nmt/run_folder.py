@@ -55,13 +55,14 @@ from nmt import __version__
 from nmt.choices import Best, Weights
 from nmt.config import Config, Origin
 from nmt.config_files import dump_config, load_config
-from nmt.corpus.json_files import first_problem, read_json_lines
+from nmt.corpus.json_files import FailFastList, first_problem, read_json_lines
 from nmt.corpus.manifest import read_manifest, require_undamaged, run_files
 from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report
 from nmt.corpus.report import PreparationReport
 from nmt.corpus.seen import Seen, read_seen
 from nmt.errors import UserError, writing
 from nmt.locks import locked
+from nmt.small_files import read_small
 
 FORMAT = 2  # of the run folder; 1 had no run.json
 RUNS = Path("runs")
@@ -99,7 +100,7 @@ class Validation(TypedDict):
     perplexity: _Number
     accuracy: _Number
     bleu: _Number
-    samples: Annotated[list[Sample], Field(default_factory=list)]
+    samples: Annotated[FailFastList[Sample], Field(default_factory=list)]
 
 
 class UpdatePoint(TypedDict):
@@ -389,7 +390,9 @@ def _read_header(run: Path) -> _Header:
     if not file.exists():
         return _Header(format=1)
     try:
-        stored = _Header.model_validate_json(file.read_bytes())
+        stored = _Header.model_validate_json(read_small(file))
+    except OSError as error:
+        raise UserError(f"{file}: cannot be read: {error.strerror}; {_REMEDY}") from None
     except ValidationError as error:
         raise UserError(f"{file}: damaged: {first_problem(error)}; {_REMEDY}") from None
     if stored.format > FORMAT:
@@ -403,7 +406,7 @@ def _read_header(run: Path) -> _Header:
 def _is_nmts(header: Path) -> bool:
     """Return whether nmt wrote this run.json, and not another program."""
     try:
-        stored = _Header.model_validate_json(header.read_bytes())
+        stored = _Header.model_validate_json(read_small(header))
     except (OSError, ValidationError):
         return False
     return {"format", "nmt"} <= stored.model_fields_set

@@ -88,3 +88,11 @@ def test_invalid_headers_have_no_checksum(tmp_path: Path, header: bytes) -> None
     assert recorded_checksum(path) is None
     path.write_bytes(b"\xff" * 8 + header)
     assert recorded_checksum(path) is None
+
+
+def test_a_header_larger_than_any_of_nmt_is_not_parsed(tmp_path: Path) -> None:
+    path = tmp_path / "odd"
+    for spaces, expected in ((9_000_000, "a"), (10_000_000, None)):
+        header = b" " * spaces + b'{"__metadata__": {"checksum": "a"}}'
+        path.write_bytes(len(header).to_bytes(8, "little") + header)
+        assert recorded_checksum(path) == expected

@@ -2,13 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import FailFast, TypeAdapter, ValidationError
 
 from nmt.errors import UserError
+from nmt.small_files import LARGEST
 
 T = TypeVar("T")
+# Pydantic would collect an error for each wrong item, which takes hundreds of times its size.
+FailFastList = Annotated[list[T], FailFast()]
 
 
 def write_json(path: Path, content: object) -> None:
@@ -17,7 +20,7 @@ def write_json(path: Path, content: object) -> None:
 
 
 def read_json(path: Path, shape: type[T]) -> T:
-    """Read what `write_json` wrote, as a type such as `list[str]`.
+    """Read what `write_json` wrote, as a type such as `FailFastList[str]`.
 
     Raises `UserError` if the file is missing or does not have this type.
     """
@@ -37,6 +40,8 @@ def read_json_lines(path: Path, shape: type[T]) -> list[T]:
     adapter, found = TypeAdapter(shape), []
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
+            if len(line) > LARGEST:
+                raise ValueError(f"line {number}: longer than {LARGEST:,} bytes")
             try:
                 found.append(adapter.validate_json(line, strict=True))
             except ValidationError as error:

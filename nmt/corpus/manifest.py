@@ -11,6 +11,7 @@ from pathlib import Path
 from nmt.checksums import DAMAGED, checksum
 from nmt.config import DataConfig, TokenizerConfig
 from nmt.corpus.json_files import unreadable
+from nmt.small_files import read_small
 
 FORMAT = 5
 MANIFEST = "prepared.json"
@@ -61,7 +62,7 @@ def write_manifest(
 def read_manifest(folder: Path) -> Manifest | None:
     """Read the manifest of a folder; None if it is missing or damaged."""
     try:
-        stored = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        stored = json.loads(read_small(folder / MANIFEST))
         checksums = dict(stored.get("checksums", {}))  # format 4 had none
         return Manifest(folder, str(stored["fingerprint"]), dict(stored["files"]), checksums)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

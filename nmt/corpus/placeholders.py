@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nmt.corpus.json_files import read_json, write_json
+from nmt.corpus.json_files import FailFastList, read_json, write_json
 from nmt.special_tokens import PLACEHOLDERS
 
 WORD = re.compile(r"[^\W\d_]+")
@@ -67,7 +67,7 @@ class KnownWords:
     @classmethod
     def load(cls, path: Path, only_names: bool) -> "KnownWords":
         """Read what `save` wrote; raises `UserError` for anything else."""
-        return cls(read_json(path, list[str]), only_names)
+        return cls(read_json(path, FailFastList[str]), only_names)
 
 
 def reveal(text: str, hidden: Sequence[str]) -> str:

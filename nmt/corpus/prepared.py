@@ -30,6 +30,7 @@ from nmt.corpus.manifest import read_manifest
 from nmt.corpus.report import PreparationReport
 from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
 from nmt.errors import UserError
+from nmt.small_files import read_small
 
 SIDES: tuple[Literal["source"], Literal["target"]] = ("source", "target")
 _REMEDY = "delete the folder and run `nmt prepare` again"
@@ -195,9 +196,9 @@ def read_report(folder: Path, remedy: str = _REMEDY) -> PreparationReport:
     """Read the report of `prepare`; `remedy` is the advice in an error message."""
     path = folder / "report.json"
     try:
-        return TypeAdapter(PreparationReport).validate_json(path.read_bytes(), strict=True)
+        return TypeAdapter(PreparationReport).validate_json(read_small(path), strict=True)
     except OSError as error:
-        raise _damaged(path, error, remedy) from None
+        raise _damaged(path, error.strerror or "damaged", remedy) from None
     except ValidationError as error:
         raise _damaged(path, first_problem(error), remedy) from None
 

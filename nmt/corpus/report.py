@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from pydantic import FiniteFloat
 from typing_extensions import NotRequired, TypedDict
 
+from nmt.corpus.json_files import FailFastList
+
 
 class Pairs(TypedDict):
     """A number for each split."""
@@ -81,7 +83,7 @@ class PreparationReport(TypedDict):
     coverage: dict[str, dict[str, FiniteFloat]]
     source_in_train: dict[str, int]
     several_sentences: NotRequired[FiniteFloat]
-    corpora: NotRequired[list[CorpusReport]]
+    corpora: NotRequired[FailFastList[CorpusReport]]
     inherited: NotRequired[InheritedReport]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.corpus.json_files import read_json, unreadable, write_json
+from nmt.corpus.json_files import FailFastList, read_json, unreadable, write_json
 from nmt.corpus.placeholders import list_words
 from nmt.corpus.splitting import has_key, sentence_key
 from nmt.corpus.tokenizers import read_chunks
@@ -25,8 +25,8 @@ _MOST_DIFFERENT = 2**18  # distinct space-separated strings counted at once
 
 @dataclass(frozen=True)
 class _FrequentWords:
-    source: list[str]
-    target: list[str]
+    source: FailFastList[str]
+    target: FailFastList[str]
 
 
 def write_seen(texts: tuple[Path, Path], target_keys: NDArray[np.int64], folder: Path) -> None:

@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from nmt.corpus.json_files import read_json, unreadable, write_json
+from nmt.corpus.json_files import FailFastList, read_json, unreadable, write_json
 from nmt.special_tokens import SPECIALS, UNK
 
 
@@ -36,7 +36,7 @@ class Vocabulary:
     @classmethod
     def load(cls, path: Path) -> "Vocabulary":
         """Read what `save` wrote; raises `UserError` for anything else."""
-        words = read_json(path, list[str])
+        words = read_json(path, FailFastList[str])
         if tuple(words[: len(SPECIALS)]) != SPECIALS:
             raise unreadable(path, "not a vocabulary that `nmt prepare` wrote")
         return cls(words)

@@ -161,7 +161,8 @@ def test_missing_examples_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_prepared_data_is_refused(tmp_path: Path) -> None:
-    for content in (None, "", "[]", "{}", "[" * 10):
+    large = '{"fingerprint": "1", "files": {}, "rest": "' + "x" * 500_000 + '"}'
+    for content in (None, "", "[]", "{}", "[" * 10, large):
         if content is not None:
             (tmp_path / "prepared.json").write_text(content)
         assert read_manifest(tmp_path) is None
