@@ -462,9 +462,10 @@ def _shares_with(
     held_out: Iterable[Pair], cleaned: _Cleaned, data: DataConfig
 ) -> NDArray[np.bool_]:
     """Return which training pairs share a source or target with a held-out pair."""
-    pairs = list(held_out)
+    pairs, cleaner = list(held_out), Cleaner(data)
     sources, targets = (
-        sentence_keys((plain(pair[side]) for pair in pairs), data.seed) for side in (0, 1)
+        sentence_keys((plain(cleaner.tidy(pair[side])) for pair in pairs), data.seed)
+        for side in (0, 1)
     )
     return np.isin(cleaned.plain_source_keys, sources) | np.isin(cleaned.plain_target_keys, targets)
 

@@ -173,6 +173,17 @@ def test_disjoint_training_pairs_share_no_sentence_with_a_given_split(
     )
 
 
+def test_invisible_characters_do_not_hide_a_shared_sentence(
+    make_config: Make, tmp_path: Path
+) -> None:
+    config = given(tmp_path, make_config, disjoint_splits=True)
+    (_, target), (source, _) = sentence_pairs()[:2]
+    hidden = [("a new one", "\u00ad".join(target)), ("\u200b".join(source), "ein neuer Satz")]
+    write_tsv(tmp_path / "test.tsv", [*sentence_pairs()[270:], *hidden])
+    prepared = prepare(config, tmp_path / "out")
+    assert sorted(train_pairs(prepared)) == sorted(sentence_pairs()[2:250])
+
+
 def test_a_group_too_large_for_a_split_stays_in_training(make_config: Make, tmp_path: Path) -> None:
     many = [("the same source", f"{t} {s}") for s, t in sentence_pairs()[:100]]
     path = write_tsv(tmp_path / "many.tsv", [*sentence_pairs(), *many])
