@@ -272,7 +272,8 @@ class DataConfig(CorpusConfig):
     disjoint_splits: bool = Field(
         False,
         description="ensure that no sentence, source or target, occurs in two splits, ignoring "
-        "case and punctuation; training pairs that share one with a split you provide are dropped",
+        "case and punctuation; training pairs that share one with a split you provide are dropped, "
+        "but two splits you provide are not compared",
     )
     carry_over: Literal["none", "names", "all"] = Field(
         "none",
