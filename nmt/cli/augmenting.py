@@ -83,6 +83,8 @@ def augment(
     from nmt.run_folder import open_run, require_file
 
     require_file(output)
+    if output.suffix.lower() in (".gz", ".zip"):  # such names are read as compressed
+        raise UserError(f"{output}: is written uncompressed; omit {output.suffix}")
     if output.exists():
         raise UserError(f"{output}: already exists; delete it, or choose another --output")
     if not input_.is_file():
