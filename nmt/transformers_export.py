@@ -33,8 +33,10 @@ batch = tokenizer(["Where is the station?"], return_tensors="pt", padding=True)
 print(tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True))
 ```
 
-Greedy search gives the same pieces as nmt. Beam search may choose other translations, because
-transformers uses a different length penalty."""
+Give the tokenizer text in the Unicode form NFC, without soft hyphens and other invisible
+characters: unlike nmt, transformers does not normalize it. Greedy search then gives the same pieces
+as nmt. Beam search may choose other translations, because transformers uses a
+different length penalty."""
 Array = NDArray[np.float32]
 # Fields that must have these values, because the format supports no others.
 _REQUIRED: dict[str, dict[str, object]] = {
@@ -79,6 +81,8 @@ def unsupported(config: Config) -> list[str]:
             value = getattr(getattr(config, section), name)
             if value != wanted:
                 reasons.append(f"{section}.{name} is {value}, not {wanted}")
+    if config.data.unicode == "NFKC":  # which changes common text, unlike NFC
+        reasons.append("data.unicode is NFKC, not NFC or none")
     if not config.tokenizer.subword:
         reasons.append(f"tokenizer.kind is {config.tokenizer.kind}, not bpe or unigram")
     model = config.model

@@ -136,6 +136,7 @@ def test_generation_settings_are_exported(toy_config: MakeConfig) -> None:
         ({"model": {"positions": "rotary"}}, "model.positions is rotary, not sinusoidal"),
         ({"model": {"d_key": 8}}, "model.d_key and d_value are not d_model / heads"),
         ({"data": {"lowercase": "both"}}, "data.lowercase is both, not none"),
+        ({"data": {"unicode": "NFKC"}}, "data.unicode is NFKC, not NFC or none"),
         ({"tokenizer": {"word_mark": "end"}}, "tokenizer.word_mark is end, not start"),
         ({"tokenizer": {"kind": "whitespace"}}, "tokenizer.kind is whitespace, not bpe or unigram"),
     ],
