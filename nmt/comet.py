@@ -95,7 +95,7 @@ class Comet:
             run = subprocess.run(
                 [*command, "--to_json", "scores.json"],
                 cwd=folder,
-                env=_visible(self._device),
+                env=_visible(self._device) | {"PYTHONUTF8": "1"},  # COMET names no encoding
                 stdout=subprocess.DEVNULL,
                 check=False,
             )

@@ -31,7 +31,7 @@ parser.add_argument("--model")
 given = parser.parse_args()
 if given.model == "no/model" or given.model.endswith(".ckpt") and not Path(given.model).exists():
     sys.exit("the model does not exist")
-read = lambda name: [line.strip() for line in Path(name).open(encoding="utf-8")]
+read = lambda name: [line.strip() for line in Path(name).open()]
 rows = zip(*map(read, (given.sources, given.translations[0], given.references)), strict=True)
 segments = [
     {"src": s, "mt": t, "ref": r, "COMET": len({*t.split()} & {*r.split()}) / (len(t.split()) or 1)}
@@ -74,6 +74,14 @@ def test_the_score_is_the_mean_over_sentences(environment: Path) -> None:
 def test_a_line_break_within_a_sentence_is_a_space(environment: Path) -> None:
     score = Comet(environment).score(SOURCES, ["Ben\r\nschwimmt.", ""], REFERENCES)
     assert score.score == 0.5
+
+
+def test_umlauts_do_not_depend_on_the_locale(
+    environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("PYTHONUTF8", "0"), ("LC_ALL", "C")):
+        monkeypatch.setenv(name, value)
+    assert Comet(environment).score(SOURCES, REFERENCES, REFERENCES).score == 1
 
 
 def test_uvx_provides_the_environment(

@@ -110,7 +110,7 @@ training:
   batch_tokens: {size.batch_tokens}
   learning_rate: {size.learning_rate}
   warmup_updates: 400
-  average_decay: 0.998    # averaged weights usually translate better
+  average_decay: 0.998    # validates and keeps a moving average of the weights
   validate_updates: 200
 
 decoding:
