@@ -141,6 +141,9 @@ def _require_own(folder: Path) -> None:
 
 def _replace_folder(folder: Path, new: Path) -> None:
     """Move `new` to `folder`; delete the old folder only after that succeeds."""
+    for path in new.iterdir():  # first, so that a power failure leaves no incomplete files
+        with path.open("rb+") as file:
+            os.fsync(file.fileno())
     old = new.with_name(f"{new.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     if folder.exists():

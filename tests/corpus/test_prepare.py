@@ -123,6 +123,20 @@ def test_the_target_uses_only_the_first_ids_of_a_joint_vocabulary(
     assert set(train_pairs(prepared)) <= set(sentence_pairs())
 
 
+def test_all_files_are_on_the_disk_before_the_folder_counts_as_complete(
+    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed = set()
+
+    def fsync(descriptor: int) -> None:
+        assert not (tmp_path / "out").exists()
+        flushed.add(os.fstat(descriptor).st_ino)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    folder = prepare(make_config(), tmp_path / "out").folder
+    assert flushed == {path.stat().st_ino for path in folder.iterdir()}
+
+
 def test_no_source_is_in_two_splits(make_config: Make, tmp_path: Path) -> None:
     pairs = sentence_pairs()
     doubled = [*pairs, *((source.upper(), target + " !") for source, target in pairs)]

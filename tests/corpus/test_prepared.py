@@ -87,6 +87,40 @@ def test_damaged_sequences_are_refused(tmp_path: Path, ending: str, damage: str)
         Sequences.open(tmp_path / "train.source")
 
 
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("train.source.ids", 2**30),
+        ("train.target.ids", -1),
+        ("validation.source.ids", 0),  # as after a power failure
+        ("validation.target.ids", "size"),
+        ("train.source.offsets", 2**40),
+        ("train.target.offsets", -(2**40)),
+    ],
+)
+def test_changed_ids_and_offsets_are_refused(
+    make_config: Callable[..., Config], tmp_path: Path, name: str, number: int | str
+) -> None:
+    prepared = prepare(make_config(), tmp_path / "prepared")
+    if number == "size":
+        number = prepared.tokenizers.target.size
+    split, _, ending = name.split(".")
+    array = np.memmap(prepared.folder / name, np.int32 if ending == "ids" else np.int64, "r+")
+    array[len(array) // 2] = number
+    array.flush()
+    stem = name.removesuffix(f".{ending}")
+    with pytest.raises(UserError, match=rf"{stem}: cannot be read: damaged; delete the folder"):
+        prepared.sequences(split)
+
+
+def test_offsets_that_do_not_start_at_the_first_id_are_refused(tmp_path: Path) -> None:
+    write(tmp_path / "train.source", SENTENCES)
+    path = tmp_path / "train.source.offsets"
+    path.write_bytes(b"\1" + path.read_bytes()[1:])
+    with pytest.raises(UserError, match="cannot be read: damaged; delete the folder"):
+        Sequences.open(tmp_path / "train.source")
+
+
 EXAMPLES = [
     Example("Go.", "Geh.", False),
     Example('"quoted" \\ back', "„Anführung“ – ß", True),
