@@ -100,8 +100,11 @@ class Trainer:
             announce(
                 f"interrupted after update {self.progress.updates}; continue with", f"  {resume}"
             )
+        else:
+            announce(f"finished: {self._limit()}")
+        [requested] = self.worker.largest(self._interruption.requested)  # perhaps just now
+        if requested:
             raise KeyboardInterrupt
-        announce(f"finished: {self._limit()}")
         return True
 
     def _train_until_stopped(self) -> None:

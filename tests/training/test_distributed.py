@@ -69,6 +69,7 @@ JOBS: dict[str, tuple[dict[str, dict[str, object]], list[int]]] = {
     # Must not be the last job: the other process asks the main one which of them failed first.
     "mistaken": ({"model": {"max_length": 4}}, [1000]),
     "signalled": ({}, [1000]),
+    "signalled late": ({}, [2]),
 }
 WORKER = """
 import json, os, signal, sys
@@ -96,6 +97,15 @@ def signalled(self, batches):
     return update(self, batches)
 
 state.TrainingState.update = signalled
+
+save = trainer.Trainer._save
+
+def signalled_late(self):
+    save(self)
+    if name == "signalled late" and self.worker.rank and self.progress.finished:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+trainer.Trainer._save = signalled_late
 if os.environ["RANK"] == "1":
     train.create_run = trainer.replacing = checkpoint.replacing = refuse
     RunFolder.write_config = RunFolder.write_metrics = refuse
@@ -109,6 +119,7 @@ for port, name, updates, resume in json.loads(sys.argv[1]):
     except (KeyboardInterrupt, UserError, SystemExit) as error:
         print(name, "ended by", repr(error))
         torch.distributed.destroy_process_group()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # as in a new process
 """
 
 
@@ -224,6 +235,12 @@ def test_a_signal_to_one_process_stops_all_after_the_same_update(two: Path) -> N
     assert checkpoint(two / "signalled")["progress"]["updates"] == 4
     for rank in "01":
         assert "signalled ended by KeyboardInterrupt()" in (two / f"{rank}.out").read_text()
+
+
+def test_a_signal_to_one_process_during_the_last_checkpoint_stops_all(two: Path) -> None:
+    assert checkpoint(two / "signalled late")["progress"]["finished"]
+    for rank in "01":
+        assert "signalled late ended by KeyboardInterrupt()" in (two / f"{rank}.out").read_text()
 
 
 def test_each_process_uses_the_gpu_of_its_local_rank(monkeypatch: pytest.MonkeyPatch) -> None:

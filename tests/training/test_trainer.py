@@ -285,6 +285,29 @@ def test_ctrl_c_during_the_first_checkpoint_stops_after_the_first_update(
     assert "interrupted after update 1; continue with" in capsys.readouterr().out
 
 
+def test_ctrl_c_during_the_last_checkpoint_stops_before_the_model_is_converted(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save = Trainer._save
+
+    def interrupted(self: Trainer) -> None:
+        if self.progress.finished:
+            os.kill(os.getpid(), signal.SIGINT)
+        save(self)
+
+    config = toy_config(training={"max_updates": 2})
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_save", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train(config, Path("run"))
+    assert "finished: reached training.max_updates 2" in capsys.readouterr().out
+    assert not Path("run/ctranslate2").exists()
+
+    train(config, Path("run"), resume=True)
+    assert "already trained" in capsys.readouterr().out
+    assert list(Path("run/ctranslate2").glob("*/model.bin"))
+
+
 def test_a_run_killed_before_its_first_update_can_restart(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
