@@ -21,7 +21,7 @@ test: lint types  ## lint, types, tests
 	$(BIN)/pytest -n auto --dist worksteal
 
 test-slow: $(DEV)  ## the tests that take more than a few seconds
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m slow -rs
 
 test-browser: $(DEV)  ## test the page of nmt serve in Chromium
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'

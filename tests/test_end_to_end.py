@@ -49,15 +49,15 @@ def test_ctranslate2_gives_the_same_tokens_as_pytorch() -> None:
             assert trace.hypothesis.ids == other.hypothesis.ids
 
 
-def test_the_tutorials_corpus_beats_the_tutorials_notebook(corpora: Path) -> None:
+def test_the_tutorials_corpus_reaches_28_bleu(corpora: Path) -> None:
     files = [
         f"data.train_path={corpora / 'english-german-train.pkl'}",
         f"data.test_path={corpora / 'english-german-test.pkl'}",
     ]
     run = train(load_config("base.yaml", files), Path("run"))
     report = evaluate_run(run)
-    assert report.all.bleu > 20.90
-    assert report.all.chrf > 39.75
+    assert report.all.bleu >= 28
+    assert report.all.chrf >= 48
     assert report.source_not_in_train is not None
     assert report.source_not_in_train.sentences == 678
     [oscar] = translate(run, "oscar likes to code")
