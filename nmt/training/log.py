@@ -34,7 +34,8 @@ class TrainingLog:
 def opened_log(run: RunFolder, updates: int, tensorboard: bool) -> Iterator[TrainingLog]:
     """Open the logs of a run that continues after `updates` updates.
 
-    Drops later entries, left by a killed process: those updates will be repeated.
+    Drops later entries, left by a killed process: those updates will be repeated. Likewise drops
+    weights kept from later validations, which `nmt average` would mix with those of other settings.
     """
     found = run.read_metrics()
     lines = [line for line in found if line["update"] <= updates]
@@ -43,6 +44,9 @@ def opened_log(run: RunFolder, updates: int, tensorboard: bool) -> Iterator[Trai
     with replacing(run.updates) as partial:
         points = [point for point in run.read_updates() if point["update"] <= updates]
         partial.write_text("".join(json.dumps(point) + "\n" for point in points), encoding="utf-8")
+    for path in run.validated():
+        if int(path.stem) > updates:
+            path.unlink()
     board = TensorBoard(run.path / "tensorboard", updates, lines) if tensorboard else None
     try:
         yield TrainingLog(run, board)

@@ -1,4 +1,4 @@
-"""The logs of a training run on a full disk."""
+"""The logs of a training run: on a full disk, and when it is resumed."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -25,3 +25,12 @@ def test_a_full_disk_is_reported_with_the_name_of_the_log(
         with full_disk(run.updates.stat().st_size + 5):
             log.write_point(_point(20))
     assert run.read_updates() == [_point(10)]
+
+
+def test_weights_of_validations_after_the_checkpoint_are_dropped(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    (tmp_path / "validated").mkdir()
+    for update in (500, 900, 1000):
+        run.validated_weights(update).touch()
+    with opened_log(run, 900, tensorboard=False):
+        assert [path.stem for path in run.validated()] == ["500", "900"]
