@@ -67,11 +67,15 @@ def test_pairs_are_for_the_reverse_direction_or_with_forward_for_the_runs_own(
     assert sorted(path.name for path in Path().iterdir()) == ["mono.en", "pairs.tsv"]
 
 
-def test_the_printed_entry_adds_a_tagged_corpus_to_training(
+def test_the_printed_settings_add_a_tagged_corpus_to_training(
     trained_run: RunFolder, toy_config: Callable[..., Config]
 ) -> None:
     done = nmt("augment", trained_run.path, "-i", "mono.en", "-o", "pairs.tsv")
-    synthetic = yaml.safe_load(text(done.stdout).rpartition("for data.corpora ")[2])
+    printed, _, entry = text(done.stdout).rpartition("for data.corpora ")
+    synthetic, settings = (
+        yaml.safe_load(each) for each in (entry, printed.rpartition("for data ")[2])
+    )
+    assert settings == {"disjoint_splits": True}
     genuine = {"source": "tsv", "path": str(trained_run.config.data.path)}
     tree = toy_config().model_dump(mode="json", exclude_defaults=True)
     tree["data"] = {"corpora": [genuine, synthetic], "validation_size": 16, "test_size": 16}
@@ -80,6 +84,7 @@ def test_the_printed_entry_adds_a_tagged_corpus_to_training(
         "target_language": "en",
         "min_coverage": 0,
         "drop_duplicates": False,
+        **settings,
     }
     prepared = prepare(parse_config(tree, "test"), "prepared")
     assert prepared.data.tags == ["synthetic"]

@@ -75,7 +75,7 @@ def augment(
     With decoding.temperature, translations are sampled. If interrupted, repeat the command to
     continue. The entry that it prints for data.corpora tags the pairs as synthetic.
 
-    Example: nmt augment runs/de-en --input news.de --output pairs.tsv --set decoding.temperature=1
+    Example: nmt augment runs/de-en --input news.de --output pairs.tsv
     """
     from nmt.augmenting import Augmentation
     from nmt.augmenting import augment as write_pairs
@@ -126,4 +126,5 @@ def augment(
     if not counts["kept"]:
         warn(f"{output}: no translation was kept; use a better run, or lower the limits")
         return
+    say("for data         disjoint_splits: true  # drops pairs whose sentence is held out")
     say(f"for data.corpora {{source: tsv, path: {output}, tag: synthetic, held_out: false}}")
