@@ -22,8 +22,8 @@ TIMEOUT = 60.0  # seconds without a byte
 def read_test_set(name: str, languages: tuple[str, str]) -> tuple[list[str], list[list[str]]]:
     """Return the sources of a test set, and one or more lists of references.
 
-    It is downloaded into sacrebleu's cache if necessary.
-    Raises `UserError` if there is no such set, direction or network; removes partial downloads.
+    It is downloaded into sacrebleu's cache if necessary; partial downloads are deleted.
+    Raises `UserError` if there is no such set, direction or network.
     """
     pair = "-".join(languages)
     found = _find(name, pair)
@@ -35,10 +35,12 @@ def read_test_set(name: str, languages: tuple[str, str]) -> tuple[list[str], lis
                 sources = list(found.source(pair))
                 rows = [[text.strip() for text in texts] for texts in found.references(pair)]
         except BaseException as error:
-            _delete_files(found, pair)
             mismatch = isinstance(error, SystemExit) and error.code == 1  # as sacrebleu exits
-            if not mismatch and not isinstance(error, Exception):
-                raise  # Ctrl-C, or SIGTERM
+            interrupted = not mismatch and not isinstance(error, Exception)  # Ctrl-C, or SIGTERM
+            if not (interrupted and here):
+                _delete_files(found, pair)
+            if interrupted:
+                raise
             if isinstance(error, Exception) and is_full_disk(error):
                 raise unwritable(Path(found._outdir), error) from None
             what = "checksum mismatch" if mismatch else one_line(error)[:200]
@@ -46,12 +48,16 @@ def read_test_set(name: str, languages: tuple[str, str]) -> tuple[list[str], lis
                 f"test set {name}: cannot be downloaded from {found.data[0]} ({what}); check your "
                 "network, or pass a local copy with --source and --reference"
             ) from None
-    if not sources or len(rows) != len(sources):
-        raise UserError(
-            f"test set {name}: has {len(sources)} sources and {len(rows)} references; choose "
-            "another one"
-        )
-    return sources, list(map(list, zip(*rows, strict=True)))
+        if 0 < len(sources) == len(rows):
+            return sources, list(map(list, zip(*rows, strict=True)))
+        if here:
+            _delete_files(found, pair)
+    if here:  # sacrebleu was killed while it wrote these files
+        return read_test_set(name, languages)
+    raise UserError(
+        f"test set {name}: has {len(sources)} sources and {len(rows)} references; choose another "
+        "one"
+    )
 
 
 @contextmanager

@@ -79,12 +79,28 @@ def test_all_references_are_read(toy: PlainTextDataset, monkeypatch: pytest.Monk
     assert read_test_set("toy/2018", EN_DE) == (TOY[0], [*TOY[1], TOY[0]])
 
 
-def test_an_empty_test_set_is_refused(toy: PlainTextDataset, tmp_path: Path) -> None:
-    for side in ("src", "ref"):
-        text = tmp_path / f"cache/toy/toy_2018.en-de.{side}"
-        text.parent.mkdir(parents=True, exist_ok=True)
-        text.touch()
-    assert "has 0 sources and 0 references" in refusal("toy/2018")
+@pytest.mark.parametrize(("sources", "references"), [("", ""), ("Go.\nHi!\n", "Geh.\n")])
+def test_a_test_set_killed_while_it_was_unpacked_is_downloaded_again(
+    toy: PlainTextDataset, tmp_path: Path, sources: str, references: str
+) -> None:
+    read_test_set("toy/2018", EN_DE)
+    for side, text in (("src", sources), ("ref", references)):
+        (tmp_path / f"cache/toy/toy_2018.en-de.{side}").write_text(text)
+    assert read_test_set("toy/2018", EN_DE) == TOY
+
+
+def test_a_test_set_that_is_incomplete_on_the_server_is_refused(
+    toy: PlainTextDataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unpack = toy.process_to_text
+
+    def without_references(pair: str) -> None:
+        unpack(pair)
+        Path(toy._get_txt_file_path(pair, "ref")).write_text("")
+
+    monkeypatch.setattr(toy, "process_to_text", without_references)
+    for _ in range(2):
+        assert "has 2 sources and 0 references; choose another one" in refusal("toy/2018")
 
 
 def test_a_missing_network_is_reported_in_one_line(toy: PlainTextDataset, tmp_path: Path) -> None:
@@ -129,6 +145,22 @@ def test_an_interrupted_download_is_deleted(
             read_test_set("toy/2018", EN_DE)
         assert caught.value is stop
     assert not (tmp_path / "cache" / "toy").exists()
+    assert read_test_set("toy/2018", EN_DE) == TOY
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt(), SystemExit(143)])
+def test_an_interruption_while_reading_keeps_a_test_set(
+    toy: PlainTextDataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: BaseException
+) -> None:
+    def interrupted(_: str) -> None:
+        raise stop
+
+    read_test_set("toy/2018", EN_DE)
+    (tmp_path / "server" / "toy.tgz").unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(toy, "references", interrupted)
+        with pytest.raises(type(stop)):
+            read_test_set("toy/2018", EN_DE)
     assert read_test_set("toy/2018", EN_DE) == TOY
 
 
