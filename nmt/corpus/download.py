@@ -186,7 +186,8 @@ def _unpack(url: str, partial: Path, max_unpacked: int) -> None:
                     f"{url}: the response is not a {name} file; check your network, or download it "
                     "by hand and point data.path at it"
                 )
-        size = _unpacked_size(partial, kind, max_unpacked)
+        with elapsed(f"checking {Path(urlsplit(url).path).name}"):
+            size = _unpacked_size(partial, kind, max_unpacked)
     except (EOFError, OSError, RuntimeError, ValueError, zlib.error, zipfile.BadZipFile):
         partial.unlink()
         raise _CutOffError("the file is truncated or damaged") from None

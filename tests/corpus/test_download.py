@@ -17,6 +17,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from tqdm import tqdm
 
 from nmt.corpus.download import CHUNK, cache_folder, download, git_blob_id
 from nmt.errors import UserError
@@ -294,6 +295,20 @@ def test_wrong_content_keeps_the_existing_file(server: Server, target: Path) -> 
     target.write_bytes(b"edited")
     refusal(server.url, target, git_blob=BLOB)
     assert target.read_bytes() == b"edited"
+
+
+@pytest.mark.parametrize("kind", ["gz", "zip"])
+def test_checking_a_large_file_shows_the_elapsed_time(
+    server: Server,
+    target: Path,
+    kind: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("nmt.progress.tqdm", lambda **options: tqdm(**options | {"delay": 0}))
+    server.answers = [lambda handler: serve(handler, packed(kind))]
+    download(f"{server.url}.{kind}", target)
+    assert f"checking corpus.pkl.{kind}: 00:00" in capsys.readouterr().err
 
 
 def test_a_log_in_page_is_not_kept_as_a_gzip_file(server: Server, target: Path) -> None:
