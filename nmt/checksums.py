@@ -45,8 +45,13 @@ def _in_order(header: bytes) -> bytes:
 
 def recorded_checksum(path: Path) -> str | None:
     """Return the checksum in the header of a safetensors file, or None."""
+    return recorded(path, CHECKSUM)
+
+
+def recorded(path: Path, key: str) -> str | None:
+    """Return a value of the metadata in the header of a safetensors file, or None."""
     with path.open("rb") as file:
-        return _recorded(_read_header(file))
+        return _recorded(_read_header(file), key)
 
 
 def identity(weights: Path) -> str:
@@ -64,11 +69,11 @@ def is_damaged(path: Path) -> bool:
     """Return whether bytes of a signed file have changed; False for files of older versions."""
     with path.open("rb") as file:
         header = _read_header(file)
-        recorded = _recorded(header)
-        if not recorded:
+        found = _recorded(header, CHECKSUM)
+        if not found:
             return False
-        unsigned = header.replace(recorded.encode(), NO_CHECKSUM.encode(), 1)
-        return _of_rest(file, unsigned) != recorded
+        unsigned = header.replace(found.encode(), NO_CHECKSUM.encode(), 1)
+        return _of_rest(file, unsigned) != found
 
 
 def _read_header(file: BinaryIO) -> bytes:
@@ -76,9 +81,9 @@ def _read_header(file: BinaryIO) -> bytes:
     return size + file.read(min(int.from_bytes(size, "little"), _LARGEST_HEADER))
 
 
-def _recorded(header: bytes) -> str | None:
+def _recorded(header: bytes, key: str) -> str | None:
     try:
-        found = json.loads(header[8:])["__metadata__"][CHECKSUM]
+        found = json.loads(header[8:])["__metadata__"][key]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return found if isinstance(found, str) else None

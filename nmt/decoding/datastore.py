@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from nmt.checksums import CHECKSUM, DAMAGED, NO_CHECKSUM, identity, is_damaged, sign
+from nmt.checksums import CHECKSUM, DAMAGED, NO_CHECKSUM, identity, is_damaged, recorded, sign
 from nmt.errors import UserError, one_line
 from nmt.model.transformer import Transformer
 
@@ -142,16 +142,20 @@ class Datastore:
             if is_damaged(path):
                 raise ValueError(DAMAGED)
             with safe_open(path, "pt") as file:
-                made_from = (file.metadata() or {}).get("weights")
                 stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             _require_sound(stored, model)
         except (OSError, SafetensorError, RuntimeError, ValueError) as error:
             reason = one_line(error)[:200]
             raise UserError(f"{path}: cannot be read: {reason}; {remedy}") from None
-        if made_from != identity(weights):
+        if weights_of(path) != identity(weights):
             raise UserError(f"{path}: was built from weights other than {weights.name}; {remedy}")
         device = model.output.weight.device
         return cls(**{name: tensor.to(device) for name, tensor in stored.items()})
+
+
+def weights_of(datastore: Path) -> str | None:
+    """Return the `identity` of the weights that a datastore was built from; None if damaged."""
+    return recorded(datastore, "weights")
 
 
 def _nearest_centroids(keys: Tensor, centroids: Tensor) -> Tensor:

@@ -8,11 +8,15 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import get_args
 
+from nmt.checksums import identity
+from nmt.choices import Weights
 from nmt.config import Config
 from nmt.corpus.prepare import default_folder, prepare
 from nmt.corpus.prepared import PreparedData, open_prepared
 from nmt.corpus.report import format_corpora, format_inherited
+from nmt.decoding.datastore import weights_of
 from nmt.decoding.engines.conversion import convert
 from nmt.device import choose_device
 from nmt.progress import announce
@@ -72,10 +76,17 @@ def train(
         # Also if already finished: it may have been killed here.
         if worker.is_main and run.weights("best").exists():
             convert(run, "best")
-        wanted = config.decoding.neighbours and (trained or not run.datastore.exists())
+        wanted = config.decoding.neighbours and (trained or not _has_datastore(run))
         if wanted and worker.is_main:
             fill_datastore(run, trainer.prepared, "best", worker.device)
     return run
+
+
+def _has_datastore(run: RunFolder) -> bool:
+    """Return whether there is a datastore of weights that the run still has."""
+    paths = map(run.weights, get_args(Weights))
+    present = [identity(path) for path in paths if path.exists()]
+    return run.datastore.exists() and weights_of(run.datastore) in present
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """A run's datastore contains every position of its training text."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -77,6 +78,24 @@ def test_resuming_a_finished_run_keeps_the_datastore_of_other_weights(
 
     run.datastore.unlink()
     train(config, Path("run"), resume=True)
+    load_translator(run, device=CPU)
+
+
+def test_a_datastore_outdated_by_a_kill_is_rebuilt_when_resumed(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, config = (
+        toy_config(decoding=NEIGHBOURS, training={"best": "loss", "max_updates": updates})
+        for updates in (2, 4)
+    )
+    train(before, Path("run"))
+    with monkeypatch.context() as patch:
+        patch.setattr("nmt.training.train.fill_datastore", lambda *_: sys.exit(143))
+        with pytest.raises(SystemExit):
+            train(config, Path("run"), resume=True)
+
+    run = train(config, Path("run"), resume=True)
+
     load_translator(run, device=CPU)
 
 
