@@ -9,7 +9,7 @@ import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
@@ -28,6 +28,7 @@ from nmt.errors import (
     one_line,
     unwritable,
 )
+from nmt.private_paths import without_folders
 from nmt.run_folder import RunFolder
 
 HUB = "hf:"
@@ -138,17 +139,17 @@ def _assemble(run: RunFolder, folder: Path, name: str, weights: Weights) -> None
     shutil.copyfile(run.weights(weights), copy.weights(weights))
     if run.metrics.exists():
         shutil.copyfile(run.metrics, copy.metrics)
-    config = Config.model_validate(_without_folders(run.config.model_dump(mode="json")))
+    config = Config.model_validate(without_folders(run.config.model_dump(mode="json")))
     origin = run.origin
     overrides = tuple(map(_override_without_folders, origin.overrides))
-    fine_tuning = shlex.join(_without_folders(shlex.split(origin.fine_tuning)))
-    public = Origin(_without_folders(origin.file), overrides, fine_tuning)
+    fine_tuning = shlex.join(without_folders(shlex.split(origin.fine_tuning)))
+    public = Origin(without_folders(origin.file), overrides, fine_tuning)
     copy.write_config(config.with_origin(public))
     for file in (
         copy.data / "report.json",
         copy.data / MANIFEST,
     ):  # with corpus paths
-        content = _without_folders(json.loads(file.read_bytes()))
+        content = without_folders(json.loads(file.read_bytes()))
         file.write_text(json.dumps(content, indent=2, ensure_ascii=False), encoding="utf-8")
     card = model_card(copy, weights, usage, **metadata)
     (folder / "README.md").write_text(card, encoding="utf-8")
@@ -160,23 +161,5 @@ def _override_without_folders(override: str) -> str:
     """Treat the value as YAML, since a path may be in a list or in quotes."""
     field, _, text = override.partition("=")
     value = yaml.safe_load(text)
-    private = _without_folders(value)
+    private = without_folders(value)
     return override if private == value else f"{field}={written(private)}"
-
-
-def _without_folders(value: Any) -> Any:
-    """Replace absolute paths by file names: paths are private and useless on other machines.
-
-    A path extends to the end of its text, since a folder's name may contain spaces.
-    """
-    if isinstance(value, str):
-        words = value.split(" ")
-        for start in range(len(words)):
-            path = PurePath(" ".join(words[start:]))
-            if path.is_absolute() or words[start].startswith("~"):
-                return " ".join([*words[:start], path.name])
-    if isinstance(value, dict):
-        return {key: _without_folders(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_without_folders(each) for each in value]
-    return value

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
@@ -11,6 +11,7 @@ from nmt.config import CORPUS_PATHS
 from nmt.config_files import describe_fields, written
 from nmt.corpus.report import PreparationReport
 from nmt.errors import UserError
+from nmt.private_paths import without_folders
 from nmt.reports.runs import NOTHING, summarize
 from nmt.run_folder import RunFolder, Validation, last_change
 from nmt.serve.errors import ApiError
@@ -91,7 +92,7 @@ def describe_run(service: "Service", name: str) -> RunDetails:
             "served": name in service.runs,
             "seconds": time.time() - last_change(run.path),
             "metrics": run.read_metrics(),
-            "report": run.report,
+            "report": without_folders(run.report),
             "config": list(_config_fields(run)),
         }
     except (UserError, OSError):
@@ -110,19 +111,8 @@ def _named_folders(service: "Service") -> Iterator[tuple[str, RunFolder]]:
                 yield folder.name, RunFolder(folder)
 
 
-def _without_folders(value: Any) -> Any:
-    """Replace the paths in a configuration by file names, to keep the server's paths private."""
-    if isinstance(value, PurePath):
-        return value.name
-    if isinstance(value, dict):
-        return {key: _without_folders(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_without_folders(each) for each in value]
-    return value
-
-
 def _config_fields(run: RunFolder) -> Iterator[ConfigField]:
-    values = _without_folders(run.config.model_dump())
+    values = without_folders(run.config.model_dump())
     for name, type_, default, description in describe_fields():
         section, _, field = name.partition(".")
         value = values[section][field]

@@ -121,10 +121,16 @@ def test_runs_are_listed_with_their_metrics_and_configuration(client: TestClient
     assert fields["data.path"]["value"] == "toy.tsv"
 
 
-def test_responses_contain_no_local_paths(client: TestClient, served: ServedRun) -> None:
+def test_responses_contain_no_local_paths(
+    client: TestClient, served: ServedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = str(served.folder.path.parent.parent)
+    corpora = [{"name": f"tsv {place}/my corpus/mine.tsv", "licence": "", "read": 9, "train": 9}]
+    monkeypatch.setitem(served.folder.report, "corpora", corpora)
     paths = ["/v1/runs", "/v1/runs/toy", "/openapi.json", "/frontend/settings", "/v1/runs/nothing"]
     assert not any(place in client.get(path).text for path in paths)
+    [corpus] = client.get("/v1/runs/toy").json()["report"]["corpora"]
+    assert corpus["name"] == "tsv mine.tsv"
 
 
 def test_the_list_of_runs_follows_the_folder(

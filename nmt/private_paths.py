@@ -1,0 +1,27 @@
+"""Removes the folders of local paths from what others read: uploads, and pages of the server."""
+
+from pathlib import PurePath
+from typing import Any
+
+
+def without_folders(value: Any) -> Any:
+    """Replace paths, also inside dictionaries and lists, by file names.
+
+    In text, only absolute paths count. They extend to its end, since a folder's name may contain
+    spaces.
+
+    >>> without_folders({"name": "tsv /home/anna/my corpus/mine.tsv"})
+    {'name': 'tsv mine.tsv'}
+    """
+    if isinstance(value, PurePath):
+        return value.name
+    if isinstance(value, str):
+        words = value.split(" ")
+        for start, word in enumerate(words):
+            if word.startswith("~") or (PurePath(word).is_absolute() and word != "/"):
+                return " ".join([*words[:start], PurePath(" ".join(words[start:])).name])
+    if isinstance(value, dict):
+        return {key: without_folders(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_folders(each) for each in value]
+    return value

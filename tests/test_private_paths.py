@@ -1,0 +1,25 @@
+"""Local paths in what others read become file names; everything else stays."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.private_paths import without_folders
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Path("clients/x.tsv"), "x.tsv"),
+        ("/home/Max M/x.tsv", "x.tsv"),
+        ("tsv /home/Max M, private/x.tsv", "tsv x.tsv"),
+        ("~/private/x.tsv", "x.tsv"),
+        ({"paths": ("/home/a.en", Path("/home/a.de"))}, {"paths": ["a.en", "a.de"]}),
+        ("data/x.tsv", "data/x.tsv"),
+        ("MIT / CC BY 2.0 FR, https://tatoeba.org", "MIT / CC BY 2.0 FR, https://tatoeba.org"),
+        ("hf:user/name", "hf:user/name"),
+    ],
+)
+def test_paths_become_file_names(value: Any, expected: Any) -> None:
+    assert without_folders(value) == expected
