@@ -36,6 +36,11 @@ except UserError as error:
     [
         ("config.yaml", b"data: [" + b"a," * 600_000 + b"]", "load_config('config.yaml')"),
         ("report.json", b'{"corpora":[' + b"{}," * 150_000 + b"{}]}", "read_report(Path())"),
+        (
+            "report.json",
+            b'{"inherited":{"corpora_before":[' + b"{}," * 150_000 + b"{}]}}",
+            "read_report(Path())",
+        ),
         ("run.json", b'{"overrides":[' + b"0," * 600_000 + b"0]}", "RunFolder(Path()).origin"),
         (
             "metrics.jsonl",

@@ -7,11 +7,11 @@ from typing import Annotated, TypeVar
 from pydantic import FailFast, TypeAdapter, ValidationError
 
 from nmt.errors import UserError
-from nmt.small_files import LARGEST
 
 T = TypeVar("T")
 # Pydantic would collect an error for each wrong item, which takes hundreds of times its size.
 FailFastList = Annotated[list[T], FailFast()]
+_LONGEST_LINE = 8_000_000  # bytes: room for a pair of the longest lines of a corpus, escaped
 
 
 def write_json(path: Path, content: object) -> None:
@@ -40,8 +40,8 @@ def read_json_lines(path: Path, shape: type[T]) -> list[T]:
     adapter, found = TypeAdapter(shape), []
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            if len(line) > LARGEST:
-                raise ValueError(f"line {number}: longer than {LARGEST:,} bytes")
+            if len(line) > _LONGEST_LINE:
+                raise ValueError(f"line {number}: longer than {_LONGEST_LINE:,} bytes")
             try:
                 found.append(adapter.validate_json(line, strict=True))
             except ValidationError as error:

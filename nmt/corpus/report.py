@@ -62,7 +62,7 @@ class InheritedReport(TypedDict):
     pieces_per_word: dict[str, FiniteFloat]
     pieces_per_word_before: dict[str, FiniteFloat]
     target_seen_before: dict[str, int]
-    corpora_before: NotRequired[list[CorpusReport]]
+    corpora_before: NotRequired[FailFastList[CorpusReport]]
 
 
 class PreparationReport(TypedDict):

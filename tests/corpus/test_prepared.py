@@ -18,6 +18,7 @@ from nmt.corpus.prepared import (
     read_examples,
     write_examples,
 )
+from nmt.corpus.readers import MAX_LINE_BYTES
 from nmt.errors import UserError
 
 SENTENCES = [[5, 6, 7], [], [8], [], [2**31 - 1, 0]]
@@ -134,6 +135,12 @@ def test_examples_are_written_and_read_unchanged(tmp_path: Path) -> None:
     write_examples(path, EXAMPLES)
     assert read_examples(path) == EXAMPLES
     assert path.read_bytes().count(b"\n") == len(EXAMPLES)
+
+
+def test_a_pair_of_the_longest_lines_of_a_corpus_is_read(tmp_path: Path) -> None:
+    longest = [Example('"' * MAX_LINE_BYTES, "\\" * MAX_LINE_BYTES, False)]
+    write_examples(tmp_path / "test.jsonl", longest)
+    assert read_examples(tmp_path / "test.jsonl") == longest
 
 
 def test_examples_are_human_readable_json(tmp_path: Path) -> None:
