@@ -210,7 +210,7 @@ class RunFolder:
     def examples(self, split: str) -> list[Example]:
         """Return the raw validation or test pairs."""
         path = self.data / f"{split}.jsonl"
-        examples = read_examples(path, _REMEDY)
+        examples = read_examples(path)
         require_undamaged([path])
         return examples
 
@@ -222,7 +222,7 @@ class RunFolder:
                 f"{self.path}: has no checkpoint yet; start it again with "
                 f"nmt train --resume --run {shlex.quote(str(self.path))}"
             )
-        return read_report(self.data, _REMEDY)
+        return read_report(self.data)
 
     @property
     def seen(self) -> Seen:

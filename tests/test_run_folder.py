@@ -13,6 +13,7 @@ from nmt.config import Config
 from nmt.config_files import load_config
 from nmt.corpus.prepare import prepare
 from nmt.corpus.prepared import PreparedData
+from nmt.corpus.tokenizers import load_tokenizers
 from nmt.errors import UserError
 from nmt.run_folder import (
     RunFolder,
@@ -170,15 +171,17 @@ def test_damaged_data_of_a_run_is_reported_with_a_remedy_other_than_prepare(
     config: Config, prepared: PreparedData, content: bytes | None
 ) -> None:
     run = create_run(Path("a"), config, prepared)
-    for name in ("test.jsonl", "report.json"):
+    for name in ("test.jsonl", "report.json", "joint.model"):
         (run.data / name).unlink()
         if content:
             (run.data / name).write_bytes(content)
-    remedy = "; copy the run folder again, or train it again"
+    remedy = "; copy this file from the run's folder in data/prepared, or copy the run folder again"
     with pytest.raises(UserError, match=rf"a/data/test\.jsonl: cannot be read: .*{remedy}$"):
         run.examples("test")
     with pytest.raises(UserError, match=rf"a/data/report\.json: cannot be read: .*{remedy}$"):
         _ = run.report
+    with pytest.raises(UserError, match=rf"a/data/joint\.model: cannot be read: .*{remedy}$"):
+        load_tokenizers(config.data, config.tokenizer, run.data)
 
 
 def test_a_changed_held_out_sentence_is_noticed(config: Config, prepared: PreparedData) -> None:

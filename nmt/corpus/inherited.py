@@ -27,7 +27,6 @@ READING: dict[str, tuple[str, ...]] = {
     "data": ("source_language", "target_language", "unicode", "lowercase", "carry_over"),
     "tokenizer": ("kind", "joint", "word_mark"),
 }
-_REMEDY = "copy the run folder again"
 
 
 @dataclass(frozen=True)
@@ -96,12 +95,12 @@ class Inherited:
         return [
             (split_prefix(example.source)[1], example.reference)
             for split in ("validation", "test")
-            for example in read_examples(self.folder / f"{split}.jsonl", _REMEDY)
+            for example in read_examples(self.folder / f"{split}.jsonl")
         ]
 
     def corpora(self) -> list[CorpusReport]:
         """Return what the run, and the runs that it started from, were trained on."""
-        report = read_report(self.folder, _REMEDY)
+        report = read_report(self.folder)
         return [*report.get("corpora", []), *corpora_before(report)]
 
     @property

@@ -73,7 +73,11 @@ def first_problem(error: ValidationError) -> str:
 
 
 def unreadable(path: Path, reason: str) -> UserError:
-    """Return the error for a file that cannot be read."""
-    return UserError(
-        f"{path}: cannot be read: {reason}; copy its folder again, or delete and recreate it"
-    )
+    """Return the error for a file of prepared data, or for its copy in the `data` of a run."""
+    if (path.parent.parent / "config.yaml").is_file():
+        remedy = (
+            "copy this file from the run's folder in data/prepared, or copy the run folder again"
+        )
+    else:
+        remedy = "delete the folder and run `nmt prepare` again"
+    return UserError(f"{path}: cannot be read: {reason}; {remedy}")

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from nmt.config import DataConfig, TokenizerConfig
-from nmt.corpus.json_files import first_problem, read_json_lines
+from nmt.corpus.json_files import first_problem, read_json_lines, unreadable
 from nmt.corpus.manifest import read_manifest
 from nmt.corpus.report import PreparationReport
 from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
@@ -34,7 +34,6 @@ from nmt.small_files import read_small
 from nmt.special_tokens import PAD
 
 SIDES: tuple[Literal["source"], Literal["target"]] = ("source", "target")
-_REMEDY = "delete the folder and run `nmt prepare` again"
 _ID = np.dtype("<i4")
 _OFFSET = np.dtype("<i8")
 _BLOCK = 2**18  # ids
@@ -58,16 +57,16 @@ class Sequences:
             empty = Path(f"{stem}.ids").stat().st_size == 0
             ids = np.empty(0, _ID) if empty else np.memmap(f"{stem}.ids", _ID, "r")
         except (OSError, ValueError) as error:
-            raise _damaged(stem, error) from None
+            raise unreadable(stem, str(error)) from None
         if offsets[-1] != len(ids):
-            raise _damaged(stem, "truncated")
+            raise unreadable(stem, "truncated")
         if offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
-            raise _damaged(stem, "damaged")
+            raise unreadable(stem, "damaged")
         # Block by block, so that each is read from the disk only once; 200 million ids take 0.13 s.
         for start in range(0, len(ids) if vocabulary else 0, _BLOCK):
             block = ids[start : start + _BLOCK]
             if block.min() <= PAD or block.max() >= vocabulary:
-                raise _damaged(stem, "damaged")
+                raise unreadable(stem, "damaged")
         return cls(ids, offsets)
 
     def __len__(self) -> int:
@@ -141,18 +140,14 @@ def write_examples(path: Path, examples: Iterable[Example]) -> None:
             file.write(json.dumps(asdict(example), ensure_ascii=False) + "\n")
 
 
-def read_examples(path: Path, remedy: str = _REMEDY) -> list[Example]:
-    """Read what `write_examples` wrote; `remedy` is the advice in an error message."""
+def read_examples(path: Path) -> list[Example]:
+    """Read what `write_examples` wrote."""
     try:
         return read_json_lines(path, Example)
     except OSError as error:
-        raise _damaged(path, error.strerror or "damaged", remedy) from None
+        raise unreadable(path, error.strerror or "damaged") from None
     except ValueError as error:
-        raise _damaged(path, error, remedy) from None
-
-
-def _damaged(path: Path, reason: object, remedy: str = _REMEDY) -> UserError:
-    return UserError(f"{path}: cannot be read: {reason}; {remedy}")
+        raise unreadable(path, str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -201,15 +196,15 @@ class PreparedData:
         return read_examples(self.folder / f"{split}.jsonl")
 
 
-def read_report(folder: Path, remedy: str = _REMEDY) -> PreparationReport:
-    """Read the report of `prepare`; `remedy` is the advice in an error message."""
+def read_report(folder: Path) -> PreparationReport:
+    """Read the report of `prepare`."""
     path = folder / "report.json"
     try:
         return TypeAdapter(PreparationReport).validate_json(read_small(path), strict=True)
     except OSError as error:
-        raise _damaged(path, error.strerror or "damaged", remedy) from None
+        raise unreadable(path, error.strerror or "damaged") from None
     except ValidationError as error:
-        raise _damaged(path, first_problem(error), remedy) from None
+        raise unreadable(path, first_problem(error)) from None
 
 
 def open_prepared(

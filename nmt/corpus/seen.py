@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.corpus.json_files import FailFastList, read_json, unreadable, write_json
+from nmt.corpus.manifest import require_undamaged
 from nmt.corpus.placeholders import list_words
 from nmt.corpus.splitting import has_key, sentence_key
 from nmt.corpus.tokenizers import read_chunks
@@ -86,8 +87,9 @@ class Seen:
 
 def read_seen(folder: Path, seed: int) -> Seen:
     """Read what `write_seen` wrote; raises `UserError` if it is missing or damaged."""
-    keys = folder / TARGET_KEYS
-    frequent = read_json(folder / FREQUENT_WORDS, _FrequentWords)
+    words, keys = folder / FREQUENT_WORDS, folder / TARGET_KEYS
+    require_undamaged([words, keys])
+    frequent = read_json(words, _FrequentWords)
     try:
         hashes = np.fromfile(keys, _KEY)
     except OSError as error:

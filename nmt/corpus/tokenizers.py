@@ -24,6 +24,7 @@ from tqdm import tqdm
 
 from nmt.config import DataConfig, TokenizerConfig, WordKind
 from nmt.corpus.casing import CASING, Casing
+from nmt.corpus.json_files import unreadable
 from nmt.corpus.manifest import require_undamaged
 from nmt.corpus.placeholders import KnownWords
 from nmt.corpus.readers import MAX_LINE_BYTES
@@ -105,15 +106,12 @@ class SubwordTokenizer(Tokenizer):
             self.processor = sentencepiece.SentencePieceProcessor(model_proto=model.read_bytes())
         except (OSError, RuntimeError) as error:
             reason = getattr(error, "strerror", None) or "damaged"
-            raise UserError(
-                f"{model}: cannot be read: {reason}; copy its folder again, or "
-                "rerun `nmt prepare` or `nmt train`"
-            ) from None
+            raise unreadable(model, reason) from None
         self._size: int = self.processor.get_piece_size()
         while self._size and self.processor.is_unused(self._size - 1):
             self._size -= 1  # source-only pieces of a joint vocabulary
         if tuple(self.pieces(range(min(self.size, len(SPECIALS))))) != SPECIALS:
-            raise UserError(f"{model}: not a SentencePiece model that `nmt prepare` wrote")
+            raise unreadable(model, "not a SentencePiece model that `nmt prepare` wrote")
 
     @property
     def size(self) -> int:
@@ -306,10 +304,7 @@ def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> 
         source = SubwordTokenizer(paths[0], config)
         target = SubwordTokenizer(paths[1], config)
         if config.joint and target.size > source.size:
-            raise UserError(
-                f"{paths[1]}: does not match {paths[0].name}; copy its folder again, or "
-                "delete and recreate it"
-            )
+            raise unreadable(paths[1], f"does not match {paths[0].name}")
         known = None
         if data.carry_over != "none":
             known = KnownWords.load(folder / KNOWN_WORDS, data.carry_over == "names")

@@ -81,7 +81,7 @@ def test_saved_data_is_loaded_unchanged(casing: Casing, tmp_path: Path) -> None:
 def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
     path = tmp_path / "casing.json"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(UserError, match=r"casing\.json: .* damaged; copy") as caught:
+    with pytest.raises(UserError, match=r"casing\.json: .* damaged; delete") as caught:
         Casing.load(path)
     assert "\n" not in str(caught.value)
 

@@ -40,7 +40,7 @@ def test_values_are_written_and_read_unchanged(tmp_path: Path) -> None:
 def test_unexpected_structure_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "pair.json"
     path.write_bytes(content)
-    with pytest.raises(UserError, match=r"pair\.json: cannot be read: damaged; copy") as caught:
+    with pytest.raises(UserError, match=r"pair\.json: cannot be read: damaged; delete") as caught:
         read_json(path, Pair)
     assert "\n" not in str(caught.value)
 

@@ -95,13 +95,24 @@ def test_prepare_uses_only_training_pairs(
 def test_a_missing_file_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
     write([], tmp_path)
     (tmp_path / name).unlink()
-    with pytest.raises(UserError, match=rf"{name}: cannot be read: No such file .*; copy"):
+    with pytest.raises(UserError, match=rf"{name}: cannot be read: No such file .*; delete"):
         read_seen(tmp_path, SEED)
+
+
+@pytest.mark.parametrize("name", ["frequent_words.json", "train.target.keys"])
+def test_a_changed_byte_is_noticed(
+    make_config: Callable[..., Config], tmp_path: Path, name: str
+) -> None:
+    path = prepare(make_config(), tmp_path / "out").folder / name
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"the", b"teh") if name.endswith("json") else content[::-1])
+    with pytest.raises(UserError, match=rf"{name}: cannot be read: damaged \(checksum mismatch\)"):
+        read_seen(path.parent, SEED)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"source": []}', '{"source": 1, "target": 2}'])
 def test_a_damaged_list_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
     write([], tmp_path)
     (tmp_path / "frequent_words.json").write_text(text)
-    with pytest.raises(UserError, match=r"frequent_words.json: cannot be read: damaged; copy"):
+    with pytest.raises(UserError, match=r"frequent_words.json: cannot be read: damaged; delete"):
         read_seen(tmp_path, SEED)

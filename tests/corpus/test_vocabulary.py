@@ -74,7 +74,7 @@ def test_unusual_words_are_saved_and_loaded(tmp_path: Path) -> None:
 def test_an_invalid_vocabulary_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "v.json"
     path.write_bytes(content)
-    with pytest.raises(UserError, match=r"v\.json: cannot be read: .*; copy") as caught:
+    with pytest.raises(UserError, match=r"v\.json: cannot be read: .*; delete") as caught:
         Vocabulary.load(path)
     assert "\n" not in str(caught.value)
 

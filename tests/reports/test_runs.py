@@ -88,7 +88,7 @@ def test_a_damaged_run_is_listed_with_its_error(make_run: MakeRun) -> None:
         ),
         (
             "data/report.json",
-            r"report\.json: cannot be read: read is missing; copy the run",
+            r"report\.json: cannot be read: read is missing; copy this file",
         ),
     ],
 )
