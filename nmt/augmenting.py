@@ -7,6 +7,7 @@ result is a tab-separated corpus for `data.corpora`.
 
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -127,6 +128,7 @@ def augment(
                 for pair in how.pairs(translator, [line for line in chunk if line], counts):
                     file.write("\t".join(pair).encode() + b"\n")
                 file.flush()
+                os.fsync(file.fileno())  # or a power failure may keep only the record
                 progress.lines += len(chunk)
                 progress.bytes, progress.counts = file.tell(), dict(counts)
                 with replacing(record) as path:

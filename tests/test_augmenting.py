@@ -1,5 +1,7 @@
 """Synthetic pairs: generation, filtering, and resuming an unfinished output."""
 
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -164,6 +166,33 @@ def test_a_lost_partial_output_is_written_again(
     partial.write_bytes(kept) if kept else partial.unlink()
     assert augment(translator, how, Path("mono.en"), Path("pairs.tsv"), "") == whole
     assert Path("pairs.tsv").read_bytes() == Path("whole.tsv").read_bytes()
+
+
+def test_pairs_are_on_disk_before_they_are_recorded(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a power failure, the record must not count pairs that were lost."""
+    on_disk: dict[int, int] = {}
+    recorded: list[int] = []
+    fsync, replace = os.fsync, Path.replace
+
+    def noting(number: int) -> None:
+        fsync(number)
+        on_disk[os.fstat(number).st_ino] = os.fstat(number).st_size
+
+    def checking(self: Path, target: Path) -> Path:
+        if target.name == "pairs.tsv.progress.json":
+            recorded.append(json.loads(self.read_text())["bytes"])
+            assert on_disk[Path("pairs.tsv.partial").stat().st_ino] == recorded[-1]
+        return replace(self, target)
+
+    monkeypatch.setattr(augmenting, "_LINES_AT_A_TIME", 20)
+    monkeypatch.setattr(os, "fsync", noting)
+    monkeypatch.setattr(Path, "replace", checking)
+    augment(
+        translator, Augmentation(translation_first=False), Path("mono.en"), Path("pairs.tsv"), ""
+    )
+    assert recorded[-1] == Path("pairs.tsv").stat().st_size > 0
 
 
 def raising_for(name: str) -> Callable[[Path, Path], Path]:
