@@ -21,7 +21,8 @@ def locked(path: Path, message: str, wait: bool = True, delete: bool = False) ->
     """
     from filelock import FileLock  # imported here: most translations need no lock
 
-    lock = FileLock(path)
+    # Not soft locks, which outlive a killed process, and which other machines cannot break.
+    lock = FileLock(path, fallback_to_soft=False)
     with suppress(OSError):  # some network file systems, or a read-only folder
         _acquire(lock, message, wait)
     try:

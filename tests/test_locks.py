@@ -1,13 +1,14 @@
 """Locks: one holder at a time; where locks do not work, they are ignored."""
 
+import errno
 import fcntl
+import os
 import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 from nmt.errors import UserError
 from nmt.locks import locked
@@ -77,12 +78,13 @@ def test_the_lock_file_is_deleted_even_after_an_error(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS])
 def test_work_continues_if_locks_are_not_supported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(37, "No locks available")
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(FileLock, "acquire", refuse)
+    monkeypatch.setattr(fcntl, "flock", refuse)
     with locked(tmp_path / ".lock", "in use", wait=False) as alone:
         assert not alone
