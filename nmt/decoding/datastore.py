@@ -7,6 +7,7 @@ and Zisserman 2003).
 """
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -139,16 +140,21 @@ class Datastore:
         if not path.exists():
             raise UserError(f"{path}: decoding.neighbours needs a datastore; {remedy}")
         try:
-            if is_damaged(path):
-                raise ValueError(DAMAGED)
             with safe_open(path, "pt") as file:
-                stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                names = list(file.keys())
+                # First, because the keys may be gigabytes.
+                _require_fitting({name: file.get_slice(name) for name in names}, model)
+                if weights_of(path) != identity(weights):
+                    raise UserError(
+                        f"{path}: was built from weights other than {weights.name}; {remedy}"
+                    )
+                if is_damaged(path):
+                    raise ValueError(DAMAGED)
+                stored = {name: file.get_tensor(name) for name in names}
             _require_sound(stored, model)
         except (OSError, SafetensorError, RuntimeError, ValueError) as error:
             reason = one_line(error)[:200]
             raise UserError(f"{path}: cannot be read: {reason}; {remedy}") from None
-        if weights_of(path) != identity(weights):
-            raise UserError(f"{path}: was built from weights other than {weights.name}; {remedy}")
         device = model.output.weight.device
         return cls(**{name: tensor.to(device) for name, tensor in stored.items()})
 
@@ -172,25 +178,25 @@ def _means(keys: Tensor, cluster: Tensor) -> Tensor:
     return sums[sizes > 0] / sizes[sizes > 0, None]
 
 
-def _require_sound(stored: dict[str, Tensor], model: Transformer) -> None:
-    """Raise `ValueError` for anything that `Datastore.save` would not write for this model."""
-    kinds = {
-        "keys": (torch.float16, 2),
-        "tokens": (torch.int32, 1),
-        "sizes": (torch.int64, 1),
-        "centroids": (torch.float32, 2),
-    }
-    if {name: (tensor.dtype, tensor.dim()) for name, tensor in stored.items()} != kinds:
+def _require_fitting(slices: dict[str, Any], model: Transformer) -> None:
+    """Raise `ValueError` for arrays unlike those that `Datastore.save` writes for this model."""
+    kinds = {"keys": ("F16", 2), "tokens": ("I32", 1), "sizes": ("I64", 1), "centroids": ("F32", 2)}
+    shapes = {name: part.get_shape() for name, part in slices.items()}
+    if {name: (part.get_dtype(), len(shapes[name])) for name, part in slices.items()} != kinds:
         raise ValueError("not a datastore")
-    keys, tokens, sizes, centroids = (stored[name] for name in kinds)
-    width = model.config.d_model
-    if keys.shape[1] != width or centroids.shape[1] != width:
-        raise ValueError(f"its keys do not have the model's width, {width}")
+    (positions, width), (clusters, also_width) = shapes["keys"], shapes["centroids"]
+    if not width == also_width == model.config.d_model:
+        raise ValueError(f"its keys do not have the model's width, {model.config.d_model}")
+    if [positions] != shapes["tokens"] or [clusters] != shapes["sizes"]:
+        raise ValueError("its arrays differ in length")
+
+
+def _require_sound(stored: dict[str, Tensor], model: Transformer) -> None:
+    """Raise `ValueError` for numbers that `Datastore.save` would not write for this model."""
+    keys, tokens, sizes = stored["keys"], stored["tokens"], stored["sizes"]
     if not len(tokens) or tokens.min() < 0 or tokens.max() >= model.output.out_features:
         raise ValueError("its tokens are not in the model's vocabulary")
-    if len(keys) != len(tokens) or len(sizes) != len(centroids):
-        raise ValueError("its arrays differ in length")
     if sizes.min() < 1 or sizes.max() > len(keys) or int(sizes.sum()) != len(keys):
         raise ValueError("its clusters do not add up")
-    if not (centroids.isfinite().all() and keys.isfinite().all()):
+    if not (stored["centroids"].isfinite().all() and keys.isfinite().all()):
         raise ValueError("it contains numbers that are not finite")

@@ -143,13 +143,25 @@ def test_a_datastore_of_other_weights_is_refused(weights, model, random_model):
     assert_refused(path, weights, model, "was built from weights other than best.safetensors")
 
 
+def test_a_datastore_that_does_not_fit_is_refused_before_its_keys_are_read(
+    weights, model, random_model
+):
+    path = weights.with_name("datastore.safetensors")
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))  # reading them would notice it
+    wider = random_model(d_model=32)
+    assert_refused(path, weights, wider, "do not have the model's width, 32")
+    save_weights(random_model(2), weights)
+    assert_refused(path, weights, model, "was built from weights other than best.safetensors")
+
+
 def changed(name: str, change: Callable[[Tensor], Tensor]) -> Callable[[Path], None]:
     """Return a function that rewrites a datastore with one tensor changed."""
 
     def write(path: Path) -> None:
         stored = load_file(path)
         stored[name] = change(stored[name]).contiguous()
-        save_file(stored, path, {"weights": "?"})
+        save_file(stored, path, {"weights": identity(path.with_name("best.safetensors"))})
 
     return write
 
