@@ -68,6 +68,8 @@ FORMAT = 2  # of the run folder; 1 had no run.json
 RUNS = Path("runs")
 _LOCK = ".lock"
 _HEADER = "run.json"
+# The run's own files, written only while it is held.
+_OWN = (_HEADER, "config.yaml", "metrics.jsonl", "updates.jsonl", "checkpoint.pt", "*.safetensors")
 _REMEDY = "copy the run folder again, or train it again"
 _A_DAY = 24 * 60 * 60.0  # seconds
 
@@ -181,15 +183,20 @@ class RunFolder:
     def held(self) -> Iterator[None]:
         """Keep other processes from training in this folder within the context.
 
-        Creates the folder if necessary, and deletes partial files of killed processes.
+        Creates the folder if necessary, and deletes what killed processes left of the run's own
+        partial files; others may be in use, such as an output of `nmt translate`.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         message = (
             f"{self.path}: another process is training here; wait for it or choose another --run"
         )
+        patterns = (
+            *(f".{name}.*.partial" for name in _OWN),
+            ".tmp??????",
+        )  # the last: by safetensors
         with locked(self.path / _LOCK, message, wait=False) as alone:
             for folder in (self.path, self.path / "validated") if alone else ():
-                for pattern in (".*.partial", ".tmp??????"):  # the latter: by safetensors
+                for pattern in patterns:
                     for remains in folder.glob(pattern):
                         remains.unlink(missing_ok=True)
             yield

@@ -363,12 +363,23 @@ def test_partial_files_of_killed_processes_are_deleted_when_a_run_is_locked() ->
     path = make_run("a", 1)
     (path / "validated").mkdir()
     (path / "validated" / "5.safetensors").touch()
-    remains = (".checkpoint.pt.123.partial", "validated/.10.safetensors.123.partial")
-    for name in (*remains, ".tmpw3Kx9Q", "validated/.tmpROkRPK"):
+    own = ("run.json", "config.yaml", "metrics.jsonl", "updates.jsonl", "checkpoint.pt")
+    for name in (*own, "best.safetensors", "datastore.safetensors"):
+        (path / f".{name}.123.partial").touch()
+    for name in ("validated/.10.safetensors.123.partial", ".tmpw3Kx9Q", "validated/.tmpROkRPK"):
         (path / name).touch()
     with RunFolder(path).held():
         files = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
         assert files == {".lock", "config.yaml", "validated/5.safetensors"}
+
+
+def test_locking_a_run_keeps_the_partial_output_of_another_process() -> None:
+    path = make_run("a", 1)
+    with replacing(path / "translations.txt") as partial:  # as `nmt translate --output` does
+        partial.write_text("Hallo!")
+        with RunFolder(path).held():
+            assert partial.exists()
+    assert (path / "translations.txt").read_text() == "Hallo!"
 
 
 # -------------------------------------------------------------------------------- atomic writing
