@@ -142,6 +142,7 @@ class CTranslate2Search:
                 max_input_length=0,  # 0: none here; `Translator` respects the model's limit
                 suppress_sequences=[[str(piece)] for piece in NEVER_WRITTEN],
                 return_scores=True,
+                length_penalty=0.0,  # `_rank` applies ours
             )
             for batch, limit in zip(batches, highest, strict=True)
         ]
@@ -155,7 +156,7 @@ class CTranslate2Search:
 def _method(decoding: DecodingConfig, hypotheses: int) -> dict[str, Any]:
     """Return the library's options for sampling or for a search."""
     if not decoding.temperature:
-        return {"beam_size": hypotheses, "num_hypotheses": hypotheses, "length_penalty": 0.0}
+        return {"beam_size": hypotheses, "num_hypotheses": hypotheses}
     return {
         "beam_size": 1,
         # With a single candidate piece, all samples are the same.

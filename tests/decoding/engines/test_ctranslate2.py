@@ -228,6 +228,20 @@ def test_samples_depend_on_the_seed(model, engine, random_sources):
     assert any(one.ids != another.ids for one, another in first)
 
 
+def test_samples_have_plain_log_probabilities_and_are_ranked_by_our_length_penalty(model, engine):
+    ready, source = model(), [4, 5, EOS]
+    settings = DecodingConfig(temperature=1.0, length_penalty=ALPHA)
+
+    [found] = engine(ready, seed=1)([source], [20], settings, 30)
+
+    complete = [h for h in found if h.complete]
+    assert len({len(h.ids) for h in complete}) > 3  # or the test would prove little
+    for h in complete:
+        expected = log_probability(ready, source, h.ids)
+        assert h.log_probability == pytest.approx(expected, abs=1e-3)
+    assert found == sorted(found, key=lambda h: -h.score)
+
+
 # ----------------------------------------------------------------------------- supported features
 
 
