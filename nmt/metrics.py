@@ -83,6 +83,8 @@ def evaluate_texts(
     for name, metric in metrics.items():
         texts, *right = _as_counted(name, tokenize, language, hypotheses, *references)
         samples = min(bootstrap, 100) if name == "ter" else bootstrap  # TER is slow
+        if len(hypotheses) == 1:  # all resamples are the same
+            samples = 0
         score = _score(metric, texts, right, samples)
         info = metric.get_signature()
         for key, value in zip(("test", "lang"), test_set or (), strict=False):
@@ -91,7 +93,7 @@ def evaluate_texts(
         if name == "bleu" and tokenize == "moses":
             signature = signature.replace("tok:none", "tok:moses")
         scores[name], signatures[name] = float(score.score), signature
-        if samples > 1 and len(hypotheses) > 1 and score._ci >= 0:
+        if score._ci >= 0:  # -1: no bootstrap
             intervals[name] = _interval(score, math.inf if name == "ter" else 100.0)
     return Evaluation(
         **scores, sentences=len(hypotheses), signatures=signatures, intervals=intervals
@@ -214,6 +216,7 @@ def _score(
     try:
         score = metric.corpus_score(texts, reference_sets, n_bootstrap=max(1, samples))
     except TypeError:  # sacrebleu 2.6 fails to average when some samples score exactly 0
+        metric.n_bootstrap = metric.seed = None  # for the signature
         score = metric.corpus_score(texts, reference_sets)
     return score
 

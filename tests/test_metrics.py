@@ -162,6 +162,16 @@ def test_resamples_without_any_match_do_not_stop_the_evaluation():
     assert "bleu" in found.intervals
 
 
+def test_a_signature_claims_a_bootstrap_only_beside_an_interval():
+    hypotheses = ["a a b", "a", "", "e d e c e"]  # sacrebleu 2.6 fails to resample its chrF
+    references = ["b e", "e c d d", "a c e", "d"]
+
+    for rows in (4, 1):
+        found = evaluate_texts(hypotheses[:rows], references[:rows], bootstrap=50)
+        for name, signature in found.signatures.items():
+            assert ("|bs:50|seed:" in signature) == (name in found.intervals)
+
+
 def test_each_score_is_printed_on_one_line():
     lines = str(evaluate_texts(HYPOTHESES, REFERENCES, bootstrap=50)).splitlines()
 
