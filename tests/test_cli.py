@@ -511,9 +511,9 @@ def test_a_sentence_that_is_not_utf8_is_refused(trained_run: RunFolder) -> None:
         )
 
 
-def test_a_name_that_is_not_utf8_is_refused(trained_run: RunFolder) -> None:
+def test_a_repository_name_that_is_not_utf8_is_refused(trained_run: RunFolder) -> None:
     pytest.importorskip("huggingface_hub")
-    message = "an argument is not UTF-8; check the terminal's encoding"
+    message = "cannot be uploaded: Repo id must use alphanumeric chars"
     assert_refused("push", trained_run.path, os.fsdecode(b"\xff\xfe"), message=message)
 
 

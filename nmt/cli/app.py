@@ -128,8 +128,6 @@ def main() -> None:
             command = context.command_path if context else "nmt"
             text = _without_far_guesses(error).replace(": Value error, ", ": ")  # pydantic's words
             _fail(f"{text}; see {command} --help", 2)
-        if isinstance(error, UnicodeEncodeError):  # Python marks such bytes by lone surrogates
-            _fail("an argument is not UTF-8; check the terminal's encoding", 2)
         cause = one_line(error)[:300] or type(error).__name__
         if is_out_of_memory(error):
             _fail(f"out of memory: {cause}; {_LESS_MEMORY}", 2)
