@@ -734,6 +734,14 @@ def test_evaluate_json_has_scores_and_signatures(trained_run: RunFolder) -> None
     assert Path("hypotheses.txt").read_text().count("\n") == 16
 
 
+def test_evaluate_writes_one_line_per_source(trained_run: RunFolder) -> None:
+    Path("in.en").write_text("Anna sings today.\u2028Ben swims often.\n")
+    Path("in.de").write_text("Anna singt heute. Ben schwimmt oft.\n")
+    files = ["--source", "in.en", "--reference", "in.de", "--output", "out.de"]
+    nmt("evaluate", "--run", trained_run.path, *files)
+    assert Path("out.de").read_text() == Path("in.de").read_text()
+
+
 def test_evaluate_scores_files_lowercased_and_with_moses_tokenization(
     trained_run: RunFolder,
 ) -> None:

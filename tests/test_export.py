@@ -11,6 +11,7 @@ import pytest
 import sentencepiece
 from safetensors.torch import load_file, save_file
 
+from nmt.cli.writing import format_translations
 from nmt.config_files import load_config
 from nmt.decoding.engines.conversion import write_model
 from nmt.decoding.loading import load_translator
@@ -106,21 +107,24 @@ def test_concurrent_exports_do_not_interfere(
     [
         ["data.lowercase=source", "data.carry_over=all"],
         ["data.lowercase=both", "data.restore_case=true", "tokenizer.word_mark=end"],
+        ["model.max_length=14", "decoding.split_sentences=false"],
     ],
 )
 def test_the_exported_program_translates_like_nmt_without_importing_it(
     changes: list[str], toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """200 lines with capitals, unknown names and unusual spaces; some are empty or long."""
+    """200 lines with capitals, unknown names and unusual spaces; some are empty or too long."""
     monkeypatch.chdir(tmp_path)
     run = train_toy(changes, toy_corpus)
     export_run(run, tmp_path / "exported")
     sources = [line.split("\t")[0] for line in toy_corpus.read_text("utf-8").splitlines()]
     odd = ["", "  Anna \u200b sings\ttoday. ", "ANNA SINGS TODAY.", "Zorro swims often.", "Ben!"]
-    odd.append(" Anna sings.  Ben reads!\tAnna.")
+    odd += [" Anna sings.  Ben reads!\tAnna.", "Ben reads.\u2028Anna sings.\x85Ben cooks."]
+    odd += [f"{'Anna and ' * 200}Ben {verb} often." for verb in ("swims", "reads")]
+    odd += ["Anna" * 200, "Ben's " * 200]
     lines = [*odd, " ".join(sources[:5]), *(line.upper() for line in sources[5:20]), *sources][:200]
     ours = load_translator(run, device="cpu", engine="ctranslate2", compute_type="float32")
-    expected = [translation.text for translation in ours.translate(lines)]
+    expected = list(format_translations(ours.stream(lines), None))
     assert len(set(expected)) > 100
     for missing in (["nmt"], ["nmt", "sentencex"]):
         hide = f"import sys; sys.modules |= dict.fromkeys({missing}); "

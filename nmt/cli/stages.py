@@ -27,7 +27,7 @@ from nmt.cli.options import (
     open_translator,
 )
 from nmt.cli.prompt import converse
-from nmt.cli.writing import align_lines, format_translations, say, warn, write_lines
+from nmt.cli.writing import align_lines, format_translations, in_one_line, say, warn, write_lines
 from nmt.errors import UserError, require_utf8, shown_lines
 
 if TYPE_CHECKING:
@@ -426,7 +426,7 @@ def evaluate(
         seen=runs[0].seen if analyse else None,
     )
     if output:
-        write_lines(iter(report.translations), output)
+        write_lines(map(in_one_line, report.translations), output)
     scores = report.as_json()
     if not json_:
         typer.echo(shown_lines(str(report)))

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator
 
 
+# Between sentences, a tab would add a column, and many programs end lines at the others.
+_SEPARATORS = str.maketrans(dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029", " "))
+
+
 def format_translations(
     found: Iterator[list["Translation"]], n_best: int | None, scores: bool = False
 ) -> Iterator[str]:
@@ -33,7 +37,12 @@ def format_translations(
             columns = [str(number), f"{each.score:.4f}"] if n_best else []
             if scores:
                 columns += [f"{each.log_probability:.4f}", f"{each.mean_probability:.4f}"]
-            yield "\t".join([*columns, each.text])
+            yield "\t".join([*columns, in_one_line(each.text)])
+
+
+def in_one_line(text: str) -> str:
+    """Replace tabs and everything that some program reads as the end of a line with spaces."""
+    return text.translate(_SEPARATORS)
 
 
 def align_lines(translator: "Translator", lines: Iterable[str]) -> Iterator[str]:

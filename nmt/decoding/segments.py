@@ -101,29 +101,10 @@ class Segmenter:
         sentences = cut(text, self._language).sentences
         if len(sentences) > 1 or pieces <= self._room:
             return sentences
-        words = text.split(" ")
-        packed = self._pack(words)
-        if len(packed) > 1:
-            return packed
-        if len(words) > 1:  # names: the number of placeholders is limited
-            middle = len(words) // 2
-            return [" ".join(words[:middle]), " ".join(words[middle:])]
-        return [text[: len(text) // 2], text[len(text) // 2 :]]
-
-    def _pack(self, words: list[str]) -> list[str]:
-        """Join neighbouring words as long as they fit into the model's positions."""
-        as_read = [self._as_read(word)[0] for word in words]
-        lengths = [len(ids) for ids in self._tokenizers.source.encode_lines(as_read)]
-        packed: list[str] = []
-        used = self._room + 1
-        for word, length in zip(words, lengths, strict=True):
-            if used + length <= self._room:
-                packed[-1] += " " + word
-                used += length
-            else:
-                packed.append(word)
-                used = length
-        return packed
+        # In the middle, so that no short remainder is translated on its own.
+        space, units = (" ", text.split(" ")) if " " in text else ("", list(text))
+        middle = len(units) // 2
+        return [space.join(units[:middle]), space.join(units[middle:])]
 
     # ------------------------------------------------------------------------------- after a search
 

@@ -34,6 +34,7 @@ except ImportError:
 PLACEHOLDERS = "\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008"
 RESERVED = "\ue011\ue012\ue013\ue014\ue015\ue016\ue017\ue018"
 JOINER = "￭"
+SEPARATORS = str.maketrans(dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029", " "))
 INVISIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff"
     f"{PLACEHOLDERS}{RESERVED}]"
@@ -83,11 +84,19 @@ class Translator:
             line = unicodedata.normalize(self.settings["unicode"], line)
         return " ".join(line.encode("utf-8", "replace").decode("utf-8").split())
 
-    def _cut(self, line: str) -> list[str]:
-        """Split a line that is longer than any training sentence into sentences."""
-        if not line or len(self._pieces(line)[0]) <= self.settings["longest"]:
-            return [line] if line else []
-        return [sentence.rstrip() for sentence in self._sentences(line)]
+    def _cut(self, text: str) -> list[str]:
+        """Split text longer than any in training into sentences, halve what is still too long."""
+        length = len(self._pieces(text)[0])
+        if length <= self.settings["longest"] or len(text) == 1:
+            return [text] if length else []
+        parts = [sentence.strip() for sentence in self._sentences(text)]
+        if len(parts) == 1:
+            if length <= self.settings["room"]:
+                return parts
+            space, units = (" ", text.split(" ")) if " " in text else ("", list(text))
+            middle = len(units) // 2
+            parts = [space.join(units[:middle]), space.join(units[middle:])]
+        return [each for part in parts for each in self._cut(part)]
 
     def _sentences(self, text: str) -> list[str]:
         """Cut text into sentences, each with the whitespace after it."""
@@ -107,7 +116,7 @@ class Translator:
         if self.settings["word_mark"] == "end":
             text = TOUCHING_LEFT.sub(rf" {JOINER}\1", text)
             text = TOUCHING_RIGHT.sub(rf"\1{JOINER} ", text)
-        return self.source.encode(text, out_type=str)[: self.settings["room"]], hidden
+        return self.source.encode(text, out_type=str), hidden
 
     def _hide(self, text: str) -> tuple[str, list[str]]:
         """Replace words that did not occur in training with placeholders."""
@@ -131,12 +140,13 @@ class Translator:
 
     def _search(self, sentences: Sequence[str]) -> list[str]:
         """Translate sentences, batched by equal length."""
-        read = [self._pieces(sentence) for sentence in sentences]
+        room = self.settings["room"]  # one character, as bytes, may exceed that of a small model
+        read = [(pieces[:room], hidden) for pieces, hidden in map(self._pieces, sentences)]
         found = [""] * len(read)
         for length in sorted({len(pieces) for pieces, _ in read} - {0}):
             chosen = [i for i, (pieces, _) in enumerate(read) if len(pieces) == length]
             limit = int(length * self.settings["max_length_factor"])
-            limit = min(limit + self.settings["max_length_extra"], self.settings["room"])
+            limit = min(limit + self.settings["max_length_extra"], room)
             results = self.engine.translate_batch(
                 [read[i][0] for i in chosen],
                 max_batch_size=64,
@@ -215,7 +225,7 @@ def main(texts: Iterable[str]) -> None:
     if lines and not lines[-1]:
         lines.pop()
     for translation in Translator().translate(lines):
-        print(translation)
+        print(translation.translate(SEPARATORS))  # one line, for any reader
 
 
 if __name__ == "__main__":
