@@ -12,6 +12,7 @@ from sentencex import segment
 _SPACE = re.compile(r"\s")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LINE_END = re.compile(r"(?<=\n)")
+_MOST_AT_ONCE = 5_000  # characters; sentencex takes quadratic time for unclosed quotation marks
 
 
 @dataclass(frozen=True)
@@ -56,4 +57,13 @@ def _lengths(line: str, language: str) -> list[int]:
     # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one
     # preserves lengths.
     plain = _SURROGATE.sub("\ufffd", _SPACE.sub(" ", line))
-    return [len(sentence) for sentence in segment(language, plain)]
+    lengths: list[int] = []
+    start = 0
+    while start < len(plain):
+        part = plain[start : start + _MOST_AT_ONCE]
+        found = [len(sentence) for sentence in segment(language, part)]
+        if start + len(part) < len(plain):  # the last sentence may continue
+            found = found[:-1] or [part.rfind(" ") + 1 or len(part)]
+        lengths += found
+        start += sum(found)
+    return lengths

@@ -1,10 +1,12 @@
 """Splitting text into sentences and joining them again."""
 
 import time
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sentencex import segment
 
 from nmt.corpus.sentences import cut
 
@@ -35,6 +37,14 @@ def test_splitting_takes_linear_time() -> None:
     assert time.process_time() - start < 10  # quadratic time would be minutes
 
 
+def test_long_lines_are_read_in_parts_and_sentences_stay_whole() -> None:
+    with patch("nmt.corpus.sentences.segment", wraps=segment) as reading:
+        assert cut("Anna sings today. " * 1000, "en").sentences == ["Anna sings today."] * 1000
+        assert cut("word " * 2000, "en").sentences == [("word " * 1000).strip()] * 2
+        assert len(cut("“" * 100_000, "en").sentences) == 20
+    assert max(len(call.args[1]) for call in reading.call_args_list) <= 5000
+
+
 def test_text_may_be_split_only_at_line_breaks() -> None:
     found = cut(" Anna sings. Ben reads.\r\nIda.", "en", between_sentences=False)
     assert found.sentences == ["Anna sings. Ben reads.", "Ida."]
@@ -42,9 +52,13 @@ def test_text_may_be_split_only_at_line_breaks() -> None:
 
 
 @given(
-    text=st.text(alphabet=st.one_of(st.sampled_from("aM r.…\u2028\u00a0\ud800\n"), st.characters()))
+    text=st.text(
+        alphabet=st.one_of(st.sampled_from("aM r.…\u2028\u00a0\ud800\n"), st.characters())
+    ),
+    at_once=st.integers(1, 50),
 )
-def test_the_splitter_handles_any_text(text: str) -> None:
-    found = cut(text, "en")
+def test_the_splitter_handles_any_text(text: str, at_once: int) -> None:
+    with patch("nmt.corpus.sentences._MOST_AT_ONCE", at_once):
+        found = cut(text, "en")
     assert found.join(found.sentences) == text
     assert all(sentence == sentence.strip() != "" for sentence in found.sentences)
