@@ -430,7 +430,7 @@ def evaluate(
     scores = report.as_json()
     if not json_:
         typer.echo(shown_lines(str(report)))
-    sources = [split_prefix(pair.source)[1] for pair in pairs]
+    sources = [split_prefix(data, pair.source)[1] for pair in pairs]
     lines = sources, report.translations, [pair.reference for pair in pairs]
     _add_comet([("", scores, lines)], comet, scores if json_ else None)
 

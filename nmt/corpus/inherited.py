@@ -93,7 +93,7 @@ class Inherited:
     def held_out(self) -> list[Pair]:
         """Return the run's validation and test pairs."""
         return [
-            (split_prefix(example.source)[1], example.reference)
+            (split_prefix(self.data, example.source)[1], example.reference)
             for split in ("validation", "test")
             for example in read_examples(self.folder / f"{split}.jsonl")
         ]

@@ -214,7 +214,7 @@ def _write(
     if cased:
         _learn_casing(cased, folder)
     write_seen(texts, plan.target_keys[plan.in_train], folder)
-    several = _share_of_several(texts[0], config.data.source_language)
+    several = _share_of_several(config.data, texts[0])
     hidden = 0 if config.data.carry_over == "none" else _hide_names(config.data, texts, folder)
     if inherited:
         inherited.copy_to(config, folder)
@@ -534,12 +534,13 @@ def _example(pair: tuple[str, str], cleaner: Cleaner, train_keys: NDArray[np.int
     return Example(source, reference, has_key(train_keys, key))
 
 
-def _share_of_several(text: Path, language: str) -> float:
+def _share_of_several(data: DataConfig, text: Path) -> float:
     """Return the share of lines that consist of more than one sentence."""
     several = total = 0
     for lines in read_chunks(text):
         total += len(lines)
-        several += sum(len(cut(split_prefix(line)[1], language).sentences) > 1 for line in lines)
+        sources = (split_prefix(data, line)[1] for line in lines)
+        several += sum(len(cut(source, data.source_language).sentences) > 1 for source in sources)
     return round(several / max(1, total), 4)
 
 
@@ -640,7 +641,7 @@ def _read_as_model(
     cleaner = Cleaner(data)
     texts: dict[str, list[str]] = {side: [] for side in SIDES}
     for example in read_examples(examples):
-        prefix, source = split_prefix(example.source)
+        prefix, source = split_prefix(data, example.source)
         source, target = cleaner.tidy(source), cleaner.tidy(example.reference)
         if tokenizers.known:
             source, target = tokenizers.known.hide_pair(source, target)

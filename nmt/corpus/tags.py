@@ -1,7 +1,7 @@
 """Tags: a token in front of a source sentence that selects the style of a corpus (domain control).
 
-A tag is one private-use character, followed by a space. Cleaning removes such characters, so text
-cannot contain a tag.
+A tag is one private-use character, followed by a space. Text may contain such characters by chance:
+cleaning removes them, except for a tag of the model in front of a sentence.
 """
 
 from nmt.config import DataConfig
@@ -25,7 +25,7 @@ def tag_prefix(data: DataConfig, tag: str | None) -> str:
 
 def tag_and_text(data: DataConfig, text: str) -> tuple[str | None, str]:
     """Return the name of the tag before a text, if there is one, and the text without it."""
-    prefix, rest = split_prefix(text)
+    prefix, rest = split_prefix(data, text)
     return (data.tags[TAGS.index(prefix[0])] if prefix else None), rest
 
 
@@ -35,7 +35,7 @@ def show_tag(data: DataConfig, text: str) -> str:
     return f"[{tag}] {rest}" if tag else rest
 
 
-def split_prefix(text: str) -> tuple[str, str]:
+def split_prefix(data: DataConfig, text: str) -> tuple[str, str]:
     """Split a text into the prefix from `tag_prefix`, which may be empty, and the rest."""
-    tagged = text[:1] in TAGS and text[1:2] == " " if text else False
+    tagged = text[1:2] == " " and text[0] in TAGS[: len(data.tags)]
     return (text[:2], text[2:]) if tagged else ("", text)

@@ -59,7 +59,7 @@ class Segmenter:
     def __init__(self, tokenizers: Tokenizers, data: DataConfig, seen: TrainingLines, room: int):
         self._tokenizers = tokenizers
         self._cleaner = Cleaner(data)
-        self._language = data.source_language
+        self._data = data
         self._single = seen.single
         self._longest, self._room = min(seen.longest, room), room
 
@@ -67,13 +67,13 @@ class Segmenter:
 
     def sentences(self, line: str) -> CutText:
         """Cut a line into parts to translate separately, each with the line's tag."""
-        prefix, text = split_prefix(line)
-        found = cut(text, self._language, self._single)
+        prefix, text = split_prefix(self._data, line)
+        found = cut(text, self._data.source_language, self._single)
         return CutText([prefix + sentence for sentence in found.sentences], found.gaps)
 
     def cut(self, line: str) -> list[Segment]:
         """Return the segments of a sentence, each with its tag; none for a blank one."""
-        prefix, text = split_prefix(line)
+        prefix, text = split_prefix(self._data, line)
         return self._cut(self._cleaner.tidy(text), prefix)
 
     def _cut(self, text: str, prefix: str) -> list[Segment]:
@@ -98,7 +98,7 @@ class Segmenter:
 
     def _divide(self, text: str, pieces: int) -> list[str]:
         """Split between sentences, and within one only if the model has too few positions."""
-        sentences = cut(text, self._language).sentences
+        sentences = cut(text, self._data.source_language).sentences
         if len(sentences) > 1 or pieces <= self._room:
             return sentences
         # In the middle, so that no short remainder is translated on its own.

@@ -119,7 +119,8 @@ def analyse(
     tidy, target = Cleaner(data).tidy, Cleaner(data).target
     rare = [seen.has_rare_word(tidy(e.source), tidy(e.reference)) for e in examples]
     lengths = [
-        bisect_left(_LONGEST, len(split_prefix(example.source)[1].split())) for example in examples
+        bisect_left(_LONGEST, len(split_prefix(data, example.source)[1].split()))
+        for example in examples
     ]
     chrf = CHRF(lowercase=lowercase)
     scored = [
@@ -136,7 +137,7 @@ def analyse(
         by_length=group(lengths, _length_names()),
         by_rare_words=group([int(not is_rare) for is_rare in rare], ("some", "none")),
         training_targets=sum(seen.is_target(target(t.text)) for t in translations),
-        empty=sum(not t.text for e, t in pairs if split_prefix(e.source)[1].strip()),
+        empty=sum(not t.text for e, t in pairs if split_prefix(data, e.source)[1].strip()),
         cut=sum(not t.complete for t in translations),
         repeating=sum(not _repeated(t.text) <= _repeated(e.reference) for e, t in pairs),
         worst=sorted(scored, key=lambda sentence: sentence.chrf)[:_WORST],

@@ -6,7 +6,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from nmt.config import TrainingConfig
+from nmt.config import DataConfig, TrainingConfig
 from nmt.corpus.tags import split_prefix
 from nmt.progress import announce
 from nmt.run_folder import Validation
@@ -90,8 +90,8 @@ class ProgressBar:
         self._minutes, self._tokens = progress.minutes, progress.tokens
 
 
-def show_validation(line: Validation, best: bool) -> None:
-    """Print the metrics and sample translations of a validation."""
+def show_validation(line: Validation, best: bool, data: DataConfig) -> None:
+    """Print the metrics and sample translations of a validation; data: for the tags of samples."""
     announce(
         f"update {line['update']:,}, epoch {line['epoch']}, {line['minutes']:.1f} min: "
         f"training loss {line['train_loss']:.3f}, validation loss {line['loss']:.3f}, "
@@ -99,4 +99,4 @@ def show_validation(line: Validation, best: bool) -> None:
         f"BLEU {line['bleu']:.2f}{' (best)' if best else ''}"
     )
     for sample in line["samples"]:
-        announce(f"  {split_prefix(sample['source'])[1]}  →  {sample['translation']}")
+        announce(f"  {split_prefix(data, sample['source'])[1]}  →  {sample['translation']}")

@@ -201,7 +201,8 @@ class Trainer:
         if self._log:
             self._log.write(line)
         self._save()
-        show_validation(line, best=self.progress.best_update == line["update"])
+        best = self.progress.best_update == line["update"]
+        show_validation(line, best, self.config.data)
         if skipped := self.state.loss_scale.skipped:
             announce(f"  {skipped:,} updates skipped so far due to float16 overflow")
 

@@ -222,7 +222,9 @@ def test_held_out_pairs_keep_their_tag(make: Make, tmp_path: Path) -> None:
     prefix = tag_prefix(prepared.data, "news")
     assert {(s.removeprefix(prefix), t) for s, t in found} <= set(PAIRS)
     for source, target in found:
-        assert split_prefix(source)[0] == (prefix if (source[2:], target) in PAIRS[:200] else "")
+        assert split_prefix(prepared.data, source)[0] == (
+            prefix if (source[2:], target) in PAIRS[:200] else ""
+        )
     encoded, tokenizer = prepared.sequences("validation")[0], prepared.tokenizers.source
     for number, example in enumerate(prepared.examples("validation")):
         pieces = "".join(tokenizer.pieces(encoded[number].tolist()))
@@ -240,6 +242,17 @@ def test_every_part_of_a_long_line_has_the_tag(make: Make, tmp_path: Path) -> No
 def test_no_text_can_forge_a_tag(make: Make) -> None:
     cleaner = Cleaner(make({"tag": "news"}, {}).data)
     assert cleaner.source(f"a {TAGS[0]} b{TAGS[1]}") == "a b"
+
+
+def test_a_character_of_tags_that_the_model_lacks_is_not_a_tag(make: Make, tmp_path: Path) -> None:
+    prepared = prepare(make({}, {}), tmp_path / "out")
+    segmenter = Segmenter(prepared.tokenizers, prepared.data, TrainingLines(60, True), 60)
+    source = f"{TAGS[0]} I see the tree."
+    assert segmenter.cut(source) == segmenter.cut("I see the tree.")
+    for sentence in segmenter.sentences(f"I sleep. {source}").sentences:
+        assert TAGS[0] not in segmenter.cut(sentence)[0].text
+    assert show_tag(prepared.data, source) == source
+    assert tag_and_text(make({"tag": "news"}, {}).data, f"{TAGS[1]} I see.")[0] is None
 
 
 def test_an_unknown_tag_is_refused(make: Make) -> None:
