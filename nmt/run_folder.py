@@ -360,7 +360,16 @@ def discard_beginning(run: RunFolder) -> None:
 
 
 def delete_run(run: RunFolder) -> None:
-    """Delete a run, unless a process is training in it."""
+    """Delete a run, unless a process is training in it.
+
+    Raises `UserError` for a folder that nmt did not write: others have a config.yaml, too.
+    """
+    # Runs of format 1 have no run.json.
+    if not _is_nmts(run.path / _HEADER) and not (run.data / "report.json").is_file():
+        raise UserError(
+            f"{run.path}: not deleted, as nmt does not seem to have written it (it has neither "
+            f"nmt's {_HEADER} nor data/report.json); delete it yourself"
+        )
     if run.path.is_symlink():
         raise UserError(f"{run.path}: is a link; delete {run.path.resolve()} instead")
     if Path.cwd().is_relative_to(run.path.resolve()):  # an empty argument means this folder, too

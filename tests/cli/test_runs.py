@@ -118,6 +118,24 @@ def test_rm_deletes_only_runs(run: Path) -> None:
     assert Path("precious").exists()
 
 
+@pytest.mark.parametrize("header", [None, '{"status": "done"}'])
+def test_rm_keeps_a_folder_of_another_program(run: Path, header: str | None) -> None:
+    Path("project").mkdir()
+    Path("project/config.yaml").write_text("model: resnet\n")
+    if header:
+        Path("project/run.json").write_text(header)
+    before = sorted(Path("project").iterdir())
+    done = runner.invoke(app, ["rm", "--yes", "project"])
+    assert "project: not deleted, as nmt does not seem to have written it" in str(done.exception)
+    assert sorted(Path("project").iterdir()) == before
+
+
+def test_rm_deletes_a_run_of_the_first_format(run: Path) -> None:
+    (run / "run.json").unlink()
+    assert runner.invoke(app, ["rm", "--yes", "runs/first"]).exit_code == 0
+    assert not run.exists()
+
+
 def test_rm_deletes_a_run_that_is_named_twice(run: Path) -> None:
     done = runner.invoke(app, ["rm", "--yes", "runs/first", "runs/first/"])
     assert done.exit_code == 0
