@@ -56,7 +56,8 @@ def align_lines(translator: "Translator", lines: Iterable[str]) -> Iterator[str]
 
 def write_lines(lines: Iterator[str], output: Path | None) -> None:
     """Print lines, or write them to a file that appears only when complete."""
-    if output is None:
+    # Standard output may be a file, to which the shell and nmt write more; never replace it.
+    if output is None or output == Path("/dev/stdout"):
         for line in lines:
             typer.echo(line)
         return

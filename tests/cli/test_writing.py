@@ -1,16 +1,26 @@
-"""Output of the stages, line by line."""
+"""Output of translations to standard output and to files."""
 
-from nmt.cli.writing import format_translations
-from nmt.decoding.translator import Translation
+import subprocess
+import sys
+from pathlib import Path
 
-SEPARATED = "Eins.\tZwei.\u2028Drei.\x85Vier.\rFünf.\x0bSechs.  Sieben."
-JOINED = "Eins. Zwei. Drei. Vier. Fünf. Sechs.  Sieben."
+import pytest
+
+_WRITE = """
+from pathlib import Path
+
+from nmt.cli.writing import write_lines
+
+print("scores before")
+write_lines(iter(["Anna singt heute."]), Path("/dev/stdout"))
+print("scores after")
+"""
 
 
-def test_separators_between_sentences_add_neither_columns_nor_lines() -> None:
-    found = [Translation(SEPARATED, -0.5), Translation("Eins.", -1)]
-    assert list(format_translations(iter([found]), None)) == [JOINED, "Eins."]
-    assert list(format_translations(iter([found]), 2)) == [
-        f"1\t-0.5000\t{JOINED}",
-        "1\t-1.0000\tEins.",
-    ]
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
+def test_standard_output_by_name_keeps_what_else_is_redirected_there(tmp_path: Path) -> None:
+    with (tmp_path / "out.txt").open("w") as redirected:
+        for _ in range(2):  # such as two commands of a script
+            subprocess.run([sys.executable, "-c", _WRITE], stdout=redirected, check=True)
+    once = "scores before\nAnna singt heute.\nscores after\n"
+    assert (tmp_path / "out.txt").read_text() == once * 2
