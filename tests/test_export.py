@@ -13,10 +13,12 @@ from safetensors.torch import load_file, save_file
 
 from nmt.cli.writing import format_translations
 from nmt.config_files import load_config
+from nmt.corpus.placeholders import _HIDEABLE
 from nmt.decoding.engines.conversion import write_model
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
 from nmt.export import export_run
+from nmt.exported import translate
 from nmt.run_folder import RunFolder
 from nmt.training.train import train
 
@@ -142,6 +144,10 @@ def test_the_exported_program_translates_like_nmt_without_importing_it(
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout.split("\n")[:-1] == expected
+
+
+def test_the_exported_program_hides_the_words_that_nmt_hides() -> None:
+    assert translate.HIDEABLE == _HIDEABLE
 
 
 def train_toy(changes: list[str], corpus: Path) -> RunFolder:

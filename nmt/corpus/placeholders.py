@@ -20,8 +20,9 @@ from nmt.corpus.json_files import FailFastList, read_json, write_json
 from nmt.special_tokens import PLACEHOLDERS
 
 WORD = re.compile(r"[^\W\d_]+")
-# Skips contractions: "mightn't" is not a name, and "mightn" alone is not a word.
-_HIDEABLE = re.compile(r"[^\W\d_]+(?![^\W\d_])(?!['’](?:t|re|ve|ll|d|m)\b)")
+# Skips contractions: "mightn't" is not a name, and "mightn" alone is not a word. Matches start
+# only where words do, since trying each letter of a long one would take quadratic time.
+_HIDEABLE = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?![^\W\d_])(?!['’](?:t|re|ve|ll|d|m)\b)")
 _PLACEHOLDER = re.compile(f"[{PLACEHOLDERS}]")
 _MOSTLY = 0.8
 

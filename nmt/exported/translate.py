@@ -40,7 +40,7 @@ INVISIBLE = re.compile(
     f"{PLACEHOLDERS}{RESERVED}]"
 )
 WORD = re.compile(r"[^\W\d_]+")
-HIDEABLE = re.compile(r"[^\W\d_]+(?![^\W\d_])(?!['’](?:t|re|ve|ll|d|m)\b)")
+HIDEABLE = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?![^\W\d_])(?!['’](?:t|re|ve|ll|d|m)\b)")
 SENTENCE_START = re.compile(r"(?:^|[.!?:]\s)[^\w\s]*$")
 SENTENCE = re.compile(r".+?(?:(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b\w\.)\s+|$)", re.DOTALL)
 TOUCHING_LEFT = re.compile(r"(?<=\S)(?!(?<=\w).\w)([^\w\s])")

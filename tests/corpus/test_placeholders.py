@@ -1,5 +1,7 @@
 """Unseen words: hidden behind placeholders, and restored."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,13 @@ def test_contractions_are_not_split(text: str) -> None:
         text,
         [],
     )
+
+
+def test_hiding_takes_linear_time() -> None:
+    program = """from nmt.corpus.placeholders import KnownWords
+text = "a" * 200_000 + "'t"
+assert KnownWords(["t"], only_names=False).hide(text) == (text, [])"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)  # quadratic: an hour
 
 
 def test_words_are_kept_if_all_placeholders_are_in_use() -> None:
