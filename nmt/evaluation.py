@@ -12,6 +12,7 @@ from nmt.config import DataConfig
 from nmt.corpus.prepared import Example
 from nmt.corpus.readers import read_lines
 from nmt.corpus.seen import Seen
+from nmt.corpus.tags import retagged
 from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
 from nmt.metrics import LABELS, Comparison, Evaluation, compare_texts, evaluate_texts
@@ -65,8 +66,8 @@ def evaluate(
     """Translate the sources of the examples and score the translations.
 
     data: the run's section of the configuration; lowercase, tokenize: as in `evaluate_texts`;
-    baseline: another translator to compare with; seen: facts about the training text, for an
-    analysis by length, rare words and types of errors
+    baseline: another translator to compare with, which gets its own tags of the same names; seen:
+    facts about the training text, for an analysis by length, rare words and types of errors
     """
     if not examples:
         raise UserError("nothing to evaluate: there are no sentence pairs")
@@ -83,7 +84,8 @@ def evaluate(
     new = [i for i, example in enumerate(examples) if not example.source_in_train]
     against = None
     if baseline:
-        rival = [translation.text for translation in translate_sources(baseline, sources)]
+        same = [retagged(data, baseline.data, source) for source in sources]
+        rival = [translation.text for translation in translate_sources(baseline, same)]
         against = compare_texts(rival, texts, references, language=data.target_language, **scoring)
     return EvaluationReport(
         translator.search.engine,

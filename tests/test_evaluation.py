@@ -34,6 +34,7 @@ class Fixed:
 
     def __init__(self, texts: list[str]) -> None:
         self.texts, self.search = texts, SimpleNamespace(engine="ctranslate2")
+        self.data = DataConfig(source="sample")
 
     def stream(self, lines: Iterable[str]) -> Iterator[list[Translation]]:
         for _, text in zip(lines, self.texts, strict=True):

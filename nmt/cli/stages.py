@@ -404,8 +404,13 @@ def evaluate(
     baseline = find_runs([against], weights) if against else []
     data = runs[0].config.data
     prefix = tag_prefix(data, tag)
-    if tag and any(each.config.data.tags != data.tags for each in baseline):
-        raise UserError(f"--tag: {against} has different tags; evaluate each run separately")
+    settings = [each.config.data for each in (runs[0], *baseline)]
+    languages = [f"{each.source_language} → {each.target_language}" for each in settings]
+    if baseline and languages[1] != languages[0]:
+        raise UserError(
+            f"--against {against}: translates {languages[1]}, not {languages[0]}; compare runs "
+            "with the same languages"
+        )
     options = weights, beam_size, device, set_, engine, compute_type
     comet = _open_comet(metric, comet_model, comet_env, device)  # last: may take minutes
     if test_set:

@@ -29,6 +29,12 @@ def tag_and_text(data: DataConfig, text: str) -> tuple[str | None, str]:
     return (data.tags[TAGS.index(prefix[0])] if prefix else None), rest
 
 
+def retagged(data: DataConfig, other: DataConfig, text: str) -> str:
+    """Return a text for another model: with its tag if that model has it, otherwise without."""
+    tag, rest = tag_and_text(data, text)
+    return tag_prefix(other, tag if tag in other.tags else None) + rest
+
+
 def show_tag(data: DataConfig, text: str) -> str:
     """Return a text with its tag, if there is one, as a readable word: `[news] Good morning.`"""
     tag, rest = tag_and_text(data, text)

@@ -82,7 +82,8 @@ class Translator:
         seen: TrainingLines | None = None,
         open_pytorch: "Callable[[], PyTorchSearch] | None" = None,
     ):
-        self.search, self.tokenizers, self.decoding = search, tokenizers, decoding
+        self.search, self.tokenizers = search, tokenizers
+        self.data, self.decoding = data, decoding
         self._open_pytorch = open_pytorch
         room = search.max_length - 1  # <eos>
         self._segments = Segmenter(tokenizers, data, seen or TrainingLines(room, False), room)

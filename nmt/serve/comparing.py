@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
+from nmt.corpus.tags import retagged
 from nmt.errors import UserError
 from nmt.serve.errors import ApiError
 
@@ -50,6 +51,8 @@ async def compare(
         raise ApiError(404, f"{first.name} has an empty {split} set")
     sources = [example.source for example in examples]
     one = [o[0].text for o in await service.batcher.translate(first, sources, 1)]
+    data, other = first.folder.config.data, second.folder.config.data
+    sources = [retagged(data, other, source) for source in sources]
     two = [o[0].text for o in await service.batcher.translate(second, sources, 1)]
     sentences, bleu = await service.in_thread(_score, examples, one, two, first.target)
     return {

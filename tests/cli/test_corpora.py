@@ -4,6 +4,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
+from copy import copy
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -146,6 +147,7 @@ class Echo:
     """A translator whose translations are the sources, and a metric that only looks at them."""
 
     search = SimpleNamespace(engine="pytorch")
+    data: DataConfig
 
     def __init__(self) -> None:
         self.translated: list[str] = []
@@ -161,22 +163,33 @@ class Echo:
         return CometScore(0.5, "model", "1")
 
 
-def pretend_run(*tags: str) -> SimpleNamespace:
+def pretend_run(*tags: str, **fields: str) -> SimpleNamespace:
     """Return a run of corpora with these tags; the first tag is in front of its test sentence."""
     corpora = [{"source": "sample", "tag": tag} for tag in tags]
-    data = DataConfig.model_validate({"corpora": corpora})
+    data = DataConfig.model_validate({"corpora": corpora} | fields)
     test = [Example(tag_prefix(data, tags[0]) + "Anna sings.", "Anna singt.", False)]
     return SimpleNamespace(config=SimpleNamespace(data=data), examples=lambda split: test)
 
 
 @pytest.fixture
 def echo(monkeypatch: pytest.MonkeyPatch) -> Echo:
-    """Translates for the pretend runs NEWS, with the tags chat and news, and CHAT."""
+    """Translates for pretend runs with tags: NEWS, whose tags are chat and news, and others."""
     translator = Echo()
-    runs = {"NEWS": pretend_run("news", "chat"), "CHAT": pretend_run("chat")}
+    runs = {
+        "NEWS": pretend_run("news", "chat"),
+        "CHAT": pretend_run("chat"),
+        "WEB": pretend_run("news", "web"),
+        "GERMAN": pretend_run("news", source_language="de", target_language="en"),
+    }
     find = lambda paths, weights: [runs[str(path)] for path in paths]  # noqa: E731
     monkeypatch.setattr("nmt.cli.stages.find_runs", find)
-    monkeypatch.setattr("nmt.cli.stages.open_translator", lambda *_: translator)
+
+    def open_translator(runs: list[SimpleNamespace], *_: object) -> Echo:
+        opened = copy(translator)  # with the same lists
+        opened.data = runs[0].config.data
+        return opened
+
+    monkeypatch.setattr("nmt.cli.stages.open_translator", open_translator)
     monkeypatch.setattr("nmt.cli.stages._open_comet", lambda *_: translator)
     return translator
 
@@ -208,11 +221,14 @@ def test_held_out_sentences_keep_their_own_tag(echo: Echo) -> None:
     assert "needs --source or --test-set" in str(evaluated("--tag", "news").exception)
 
 
+def test_the_other_run_gets_the_tag_of_the_same_name_if_it_has_one(echo: Echo) -> None:
+    evaluated("--against", "WEB")
+    evaluated("--against", "CHAT")
+    tagged = f"{TAGS[1]} Anna sings."
+    assert echo.translated == [tagged, f"{TAGS[0]} Anna sings.", tagged, "Anna sings."]
+
+
 @pytest.mark.usefixtures("echo")
-def test_runs_with_different_tags_are_not_compared(tmp_path: Path) -> None:
-    lines = tmp_path / "lines"
-    lines.write_text("Anna sings.\n")
-    files = ["--source", str(lines), "--reference", str(lines)]
-    assert "CHAT has different tags" in str(
-        evaluated("--tag", "chat", "--against", "CHAT", *files).exception
-    )
+def test_a_run_of_other_languages_is_not_compared() -> None:
+    message = str(evaluated("--against", "GERMAN").exception)
+    assert message.startswith("--against GERMAN: translates de → en, not en → de; ")

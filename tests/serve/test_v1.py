@@ -3,16 +3,22 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
+from nmt.config import DataConfig
+from nmt.corpus.prepared import Example
+from nmt.corpus.tags import tag_prefix
 from nmt.run_folder import RunFolder
 from nmt.serve.app import make_app
 from nmt.serve.served_run import ServedRun, name_runs
 from nmt.serve.service import Service
 from nmt.serve.v1 import OPERATIONS
+from nmt.special_tokens import TAGS
 
 SENTENCE, GERMAN = "Anna sings today.", "Anna singt heute."
 
@@ -172,6 +178,28 @@ def test_two_runs_are_compared_on_the_test_set(
     same = client.post("/v1/compare", json={"runs": ["toy", "toy"]}).json()
     assert same["sentences"] == []
     assert client.post("/v1/compare", json={"runs": ["toy"]}).status_code == 400
+
+
+def test_a_compared_run_gets_the_tag_of_the_same_name(
+    make_client: Callable[..., TestClient], served: ServedRun
+) -> None:
+    read: list[str] = []
+
+    class Tagged(ServedRun):
+        def translate(self, lines, n):  # type: ignore[no-untyped-def]
+            read.extend(lines)
+            return served.translator.n_best(lines, n)
+
+    def run(*tags: str) -> ServedRun:
+        corpora = [{"source": "sample", "tag": tag} for tag in tags]
+        data = DataConfig.model_validate({"corpora": corpora})
+        test = [Example(tag_prefix(data, tags[-1]) + "Anna sings.", "Anna singt.", False)]
+        folder = SimpleNamespace(config=SimpleNamespace(data=data), examples=lambda split: test)
+        return Tagged(tags[0], cast(RunFolder, folder), served.translator, "pytorch")
+
+    client = make_client(run("chat", "news"), run("news"))
+    assert client.post("/v1/compare", json={"runs": ["chat", "news"]}).json()["count"] == 1
+    assert read == [f"{TAGS[1]} Anna sings.", f"{TAGS[0]} Anna sings."]
 
 
 def test_runs_get_distinct_names_without_paths(tmp_path: Path) -> None:
