@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import islice
@@ -33,7 +33,7 @@ class Translation:
     text: the translation; score: sum of the length-normalized log-probabilities of its parts;
     complete: False if the length limit truncated it; parts: number of parts that were translated
     separately, at least one per sentence; log_probability: of all pieces; pieces: their number,
-    including each <eos>
+    including each <eos>; found: each part with its hypothesis, see `Translator.traces`
     """
 
     text: str
@@ -43,6 +43,7 @@ class Translation:
     sentences: int = 1
     log_probability: float = 0.0
     pieces: int = 0
+    found: "tuple[tuple[Segment, Hypothesis], ...]" = field(default=(), repr=False, compare=False)
 
     @property
     def mean_probability(self) -> float:
@@ -135,9 +136,11 @@ class Translator:
 
         >>> [trace] = translator.trace("oscar likes to code")
         """
-        segments = self.segments(line)
-        found = zip(segments, self._search(segments, 1), strict=True)
-        return [self._trace(segment, hypotheses[0]) for segment, hypotheses in found]
+        return self.traces(self.translate([line])[0])
+
+    def traces(self, translation: Translation) -> list[Trace]:
+        """Return the pieces of a translation, without another search: one trace per part."""
+        return [self._trace(segment, hypothesis) for segment, hypothesis in translation.found]
 
     def _trace(self, segment: Segment, best: Hypothesis) -> Trace:
         # Use the split text: pieces from ids would be <unk> for unknown words.
@@ -166,7 +169,8 @@ class Translator:
         texts = [
             " ".join(filter(None, (self._text(*part) for part in sentence))) for sentence in chosen
         ]
-        hypotheses = [hypothesis for sentence in chosen for _, hypothesis in sentence]
+        parts = tuple(part for sentence in chosen for part in sentence)
+        hypotheses = [hypothesis for _, hypothesis in parts]
         return Translation(
             text=line.join(texts).strip(),
             score=sum(h.score for h in hypotheses),
@@ -175,6 +179,7 @@ class Translator:
             sentences=len(found),
             log_probability=sum(h.log_probability for h in hypotheses),
             pieces=sum(len(h.ids) + h.complete for h in hypotheses),
+            found=parts,
         )
 
     def _text(self, segment: Segment, hypothesis: Hypothesis) -> str:

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from nmt.choices import AttentionKind, AttentionPicture
-from nmt.decoding.translator import Trace, Translator
+from nmt.decoding.translator import Trace, Translation, Translator
 from nmt.errors import UserError, require_utf8
 from nmt.model.attention import CrossAttention, SelfAttention, record_attention
 from nmt.model.transformer import Transformer
@@ -123,14 +123,19 @@ class Attention:
         return tree
 
 
-def read_attention(translator: Translator, sentence: str, drawn: bool = False) -> Attention:
+def read_attention(
+    translator: Translator,
+    sentence: str,
+    drawn: bool = False,
+    translation: Translation | None = None,
+) -> Attention:
     """Translate a sentence and return the attention weights of every layer and head.
 
     `Translator` translates it; then its pieces pass through the same model again, while the weights
     of each attention are recorded. Raises `UserError`, before translating, for an empty sentence,
     for a line that is translated in parts, for too many pieces, and for an ensemble.
 
-    drawn: whether the source must fit into a picture
+    drawn: whether the source must fit into a picture; translation: of the sentence, if known
     """
     if len(translator.pytorch.models) > 1:
         raise UserError("attention works with one model only; load a single run")
@@ -151,7 +156,7 @@ def read_attention(translator: Translator, sentence: str, drawn: bool = False) -
         )
     if drawn:
         _require_legible(pieces)
-    [trace] = translator.trace(sentence)
+    [trace] = translator.traces(translation) if translation else translator.trace(sentence)
     weights = _record(translator.pytorch.models[0], trace)
     read = [SPECIALS[SOS], *trace.target]
     complete = trace.hypothesis.complete

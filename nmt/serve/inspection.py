@@ -1,6 +1,6 @@
 """Attention, probabilities and beam-search steps of one translated sentence.
 
-The best translation goes through the model once more, in PyTorch.
+The translation goes through the model once more, in PyTorch.
 """
 
 import re
@@ -14,7 +14,7 @@ from torch import Tensor
 from nmt.config import DecodingConfig
 from nmt.decoding.beam import beam_search
 from nmt.decoding.hypothesis import Hypothesis
-from nmt.decoding.translator import Trace, Translator
+from nmt.decoding.translator import Trace, Translation, Translator
 from nmt.model.transformer import Transformer
 from nmt.reports.attention import AttentionMap, read_attention
 from nmt.special_tokens import EOS, SOS, SPECIALS
@@ -43,10 +43,12 @@ class Inspection:
     log_probabilities: list[float]
 
 
-def inspect(translator: Translator, model: Transformer, sentence: str) -> Inspection:
-    """Translate and inspect one sentence; raises `UserError` like `read_attention`."""
-    attention = read_attention(translator, sentence)
-    [trace] = translator.trace(sentence)
+def inspect(
+    translator: Translator, model: Transformer, sentence: str, translation: Translation
+) -> Inspection:
+    """Inspect a translation of one sentence; raises `UserError` like `read_attention`."""
+    attention = read_attention(translator, sentence, translation=translation)
+    [trace] = translator.traces(translation)
     cross = attention["cross"]
     return Inspection(
         sentence,
@@ -190,15 +192,15 @@ class _RecordedState:
 
 @torch.inference_mode()
 def record_beam(
-    model: Transformer, source_ids: list[int], limit: int, decoding: DecodingConfig
+    model: Transformer, source_ids: list[int], limit: int, decoding: DecodingConfig, n: int = 1
 ) -> tuple[list[list[tuple[int, Step]]], list[Hypothesis]]:
     """Search one sentence; return the hypotheses of each step with the ids of their last pieces.
 
-    Also returns the finished hypotheses, best first, up to the beam size.
+    Also returns the finished hypotheses, best first, up to the beam size, which is at least `n`.
     """
     recorder = _Recorder(model)
     device = model.output.weight.device
-    beam = decoding.beam_size
+    beam = max(decoding.beam_size, n)
     found = beam_search(
         recorder,
         torch.tensor([source_ids], device=device),

@@ -33,29 +33,32 @@ class ServedRun:
         """Return up to `n` translations of each line, best first, without duplicates."""
         return [_distinct(options) for options in self.translator.n_best(lines, n)]
 
-    def inspect(self, sentence: str) -> "Inspection":
-        """Translate and inspect one sentence; raises `UserError` if that is impossible."""
+    def inspect(self, sentence: str, translation: "Translation") -> "Inspection":
+        """Inspect a translation of one sentence; raises `UserError` if that is impossible."""
         model = self.translator.pytorch.models[0]  # first: raises the error without PyTorch
         from nmt.ops.threads import ALONE
         from nmt.serve.inspection import inspect
 
         with ALONE:
-            return inspect(self.translator, model, sentence)
+            return inspect(self.translator, model, sentence, translation)
 
-    def link_words(self, sentence: str) -> "list[Link] | None":
+    def link_words(self, sentence: str, translation: "Translation") -> "list[Link] | None":
         """Return a link for each word of a sentence's translation; raises like `inspect`."""
-        found = self.inspect(sentence)
+        found = self.inspect(sentence, translation)
         from nmt.serve.inspection import link_words
 
         return link_words(found)
 
-    def record_beam(self, sentence: str) -> "list[list[Step]]":
-        """Return the hypotheses at each step of the search for one sentence."""
+    def record_beam(self, translation: "Translation", n: int = 1) -> "list[list[Step]]":
+        """Return the hypotheses at each step of the search for the `n` best of one sentence.
+
+        Raises `UserError` if this search does not find the translation, as for a sample.
+        """
         model = self.translator.pytorch.models[0]  # first, as above
         from nmt.ops.threads import ALONE
         from nmt.serve.inspection import record_beam
 
-        traces = self.translator.trace(sentence)
+        traces = self.translator.traces(translation)
         if len(traces) != 1:
             raise UserError("the beam can be shown for one sentence only")
         decoding = self.translator.decoding
@@ -63,7 +66,9 @@ class ServedRun:
         limit = int((len(source_ids) - 1) * decoding.max_length_factor) + decoding.max_length_extra
         limit = min(limit, self.translator.search.max_length - 1)
         with ALONE:
-            steps, _ = record_beam(model, source_ids, limit, decoding)
+            steps, found = record_beam(model, source_ids, limit, decoding, n)
+        if traces[0].hypothesis.ids not in [hypothesis.ids for hypothesis in found]:
+            raise UserError("beam search in PyTorch does not find this translation")
         target = self.translator.tokenizers.target
         for step in steps:
             pieces = target.pieces([token for token, _ in step])

@@ -97,7 +97,7 @@ class TextTranslator:
             for sentence, gap in zip(each.sentences, each.gaps[1:], strict=True):
                 own = owners[place : place + len(sentence)]
                 [best] = next(found)
-                parts += await self._formatted(run, sentence, best.text, own, group)
+                parts += await self._formatted(run, sentence, best, own, group)
                 place += len(sentence)
                 parts += [(gap, owners[place])] if gap else []
                 place += len(gap)
@@ -108,7 +108,7 @@ class TextTranslator:
         self,
         run: ServedRun,
         sentence: str,
-        translation: str,
+        translation: "Translation",
         owners: list[int],
         group: Sequence[str],
     ) -> list[Part]:
@@ -119,17 +119,19 @@ class TextTranslator:
         links = None
         if len(set(owners)) > 1:
             with suppress(UserError):  # no attention: too long, several models, or no PyTorch
-                links = await self._batcher.run_in_worker(partial(run.link_words, sentence))
+                links = await self._batcher.run_in_worker(
+                    partial(run.link_words, sentence, translation)
+                )
         if not links:
-            return [(translation, max(owners, key=owners.count))]
+            return [(translation.text, max(owners, key=owners.count))]
         parts: list[Part] = []
         end = 0
         for link in links:
             owner = owners[link.source[0]]
             if link.target[0] > end:
                 before = parts[-1][1] if parts and not group[owner][:1].isspace() else owner
-                parts.append((translation[end : link.target[0]], before))
-            parts.append((translation[slice(*link.target)], owner))
+                parts.append((translation.text[end : link.target[0]], before))
+            parts.append((translation.text[slice(*link.target)], owner))
             end = link.target[1]
         return parts
 

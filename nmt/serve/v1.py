@@ -180,10 +180,14 @@ async def _describe_all(
         }
         try:
             if body.attention:
-                inspected = await service.batcher.run_in_worker(partial(run.inspect, source))
+                inspected = await service.batcher.run_in_worker(
+                    partial(run.inspect, source, options[0])
+                )
                 sentence["attention"] = _attention(inspected)
             if body.beam:
-                steps = await service.batcher.run_in_worker(partial(run.record_beam, source))
+                steps = await service.batcher.run_in_worker(
+                    partial(run.record_beam, options[0], body.n_best)
+                )
                 sentence["beam"] = [[_beam_step(step) for step in each] for each in steps]
         except UserError as error:
             sentence["problem"] = str(error)

@@ -224,8 +224,9 @@ def looks_inside(device: torch.device, run: Path) -> list[Any]:
     torch.set_float32_matmul_precision(precision)  # `load_translator` changes it
     model = translator.pytorch.models[0]
     line = prepare(folder.config).examples("validation")[0].source
-    inspection = inspect(translator, model, line)
-    [trace] = translator.trace(line)
+    [translation] = translator.translate([line])
+    inspection = inspect(translator, model, line, translation)
+    [trace] = translator.traces(translation)
     pieces = translator.tokenizers.source.pieces(trace.source_ids[:-1])
     unknown = [UNK, *trace.hypothesis.ids]
     replaced = replace_unknown(

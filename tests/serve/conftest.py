@@ -20,13 +20,6 @@ from nmt.serve.served_run import ServedRun
 from nmt.serve.server import bind, make_server
 from nmt.serve.service import Access, Service
 
-SENTENCES = [
-    "Anna sings today.",
-    "Ben reads at home.",
-    "Clara dances often.",
-    "Ida cooks at night.",
-]
-
 
 @pytest.fixture(scope="session")
 def served(trained_run: RunFolder) -> ServedRun:

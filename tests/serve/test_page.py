@@ -161,6 +161,14 @@ def test_a_translation_appears_while_typing(page: Page, server: Running) -> None
     expect(page.locator("#output")).to_have_text(GERMAN)
 
 
+def test_the_translation_stays_when_its_inspection_arrives(page: Page, server: Running) -> None:
+    asked: list[Any] = []
+    page.on("request", lambda r: asked.append(r.post_data_json) if r.method == "POST" else None)
+    type_sentence(page, server)
+    assert [body.get("attention", False) for body in asked] == [False, True]
+    assert asked[0]["n_best"] == asked[1]["n_best"]  # a wider search may find another translation
+
+
 def test_alternatives_have_scores(page: Page, server: Running) -> None:
     type_sentence(page, server)
     options = page.locator("#options li")

@@ -11,10 +11,11 @@ from nmt.serve.served_run import ServedRun
 
 
 def test_concurrent_requests_do_not_mix_up_attention(served: ServedRun) -> None:
-    alone = served.inspect("Anna sings today.").cross.weights
+    [[best]] = served.translate(["Anna sings today."], 1)
+    alone = served.inspect("Anna sings today.", best).cross.weights
     with ThreadPoolExecutor(2) as threads:
         others = [threads.submit(served.translate, ["Ben reads at home."], 1) for _ in range(30)]
-        found = [threads.submit(served.inspect, "Anna sings today.") for _ in range(10)]
+        found = [threads.submit(served.inspect, "Anna sings today.", best) for _ in range(10)]
         for each in found:
             np.testing.assert_allclose(each.result().cross.weights, alone, atol=1e-5)
         for other in others:
@@ -29,7 +30,7 @@ def test_the_beam_of_a_truncated_translation_has_its_score_and_no_eos(
     run = ServedRun("toy", trained_run, translator, "pytorch")
     [[best]] = run.translate(["Anna sings today."], 1)
     assert not best.complete
-    last = run.record_beam("Anna sings today.")[-1]
+    last = run.record_beam(best)[-1]
     scores = [step.score for step in last if step.fate == "ends"]
     assert scores[0] == pytest.approx(best.score, abs=1e-4)
     assert all(step.piece != "<eos>" for step in last)

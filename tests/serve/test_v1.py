@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from nmt.config import DataConfig
 from nmt.corpus.prepared import Example
 from nmt.corpus.tags import tag_prefix
+from nmt.decoding.loading import load_translator
 from nmt.run_folder import RunFolder
 from nmt.serve.app import make_app
 from nmt.serve.served_run import ServedRun, name_runs
@@ -21,6 +22,12 @@ from nmt.serve.v1 import OPERATIONS
 from nmt.special_tokens import TAGS
 
 SENTENCE, GERMAN = "Anna sings today.", "Anna singt heute."
+SENTENCES = [
+    "Anna sings today.",
+    "Ben reads at home.",
+    "Clara dances often.",
+    "Ida cooks at night.",
+]
 
 
 def test_n_best_translations_are_sorted_by_score(client: TestClient) -> None:
@@ -78,6 +85,41 @@ def test_beam_shows_what_became_of_each_hypothesis(client: TestClient, served: S
     assert pieces == served.translator.trace(SENTENCE)[0].target
     for step in steps[:-1]:
         assert len(step) <= served.translator.decoding.beam_size + len(ends)
+
+
+@pytest.fixture
+def sampling(make_client: Callable[..., TestClient], trained_run: RunFolder) -> TestClient:
+    """A run that samples: its best of several translations differs from a single one."""
+    hot = ["decoding.temperature=3"]
+    translator = load_translator(trained_run, overrides=hot, engine="pytorch")
+    return make_client(ServedRun("hot", trained_run, translator, "pytorch"))
+
+
+def test_attention_belongs_to_the_translation_that_is_returned(sampling: TestClient) -> None:
+    body = {"text": SENTENCES, "n_best": 5, "attention": True}
+    for text in sampling.post("/v1/translate", json=body).json()["texts"]:
+        [sentence] = text["sentences"]
+        best, attention = sentence["translations"][0], sentence["attention"]
+        assert "".join(attention["target_pieces"][:-1]).replace("▁", " ").strip() == best["text"]
+        assert sum(attention["log_probabilities"]) < best["score"]
+
+
+def test_no_beam_is_shown_for_a_translation_that_beam_search_does_not_find(
+    sampling: TestClient,
+) -> None:
+    body = {"text": SENTENCES, "beam": True}
+    texts = sampling.post("/v1/translate", json=body).json()["texts"]
+    problems = [sentence.get("problem") for text in texts for sentence in text["sentences"]]
+    assert "beam search in PyTorch does not find this translation" in problems
+
+
+def test_the_beam_is_as_wide_as_the_search(client: TestClient) -> None:
+    body = {"text": SENTENCE, "beam": True, "n_best": 9}
+    [text] = client.post("/v1/translate", json=body).json()["texts"]
+    [sentence] = text["sentences"]
+    scores = [each["score"] for step in sentence["beam"] for each in step if each["score"]]
+    expected = [option["score"] for option in sentence["translations"]]
+    assert all(np.isclose(score, scores, atol=1e-3).any() for score in expected)
 
 
 def test_long_texts_are_streamed_one_line_per_sentence(client: TestClient) -> None:

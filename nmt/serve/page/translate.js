@@ -157,11 +157,11 @@ export function start(main, query) {
   }
 
   function showBeam() {
-    const steps = state.sentences[state.chosen]?.beam;
+    const { beam: steps, problem } = state.sentences[state.chosen] ?? {};
     step.disabled = !steps;
     if (!steps) {
       hypotheses.replaceChildren();
-      stepText.textContent = beam.open ? "…" : "";
+      stepText.textContent = beam.open ? problem ?? "…" : "";
       return;
     }
     step.max = steps.length;
@@ -190,7 +190,7 @@ export function start(main, query) {
       return;
     }
     output.classList.add("busy");
-    const found = await ask("/v1/translate", { text: value, run: run.value });
+    const found = await ask("/v1/translate", { text: value, run: run.value, n_best: OPTIONS }); // the same search as in `lookInside`
     output.classList.remove("busy");
     if (!found) {
       if (state.asked === linkOf(value)) state.asked = null; // failed: allow a retry
