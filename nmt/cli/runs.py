@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,7 +30,7 @@ def runs(
 
     found, damaged = summarize_runs(folder)
     if json_:
-        typer.echo(json.dumps([run.as_json() for run in found], indent=2, ensure_ascii=False))
+        _print_json([run.as_json() for run in found])
     elif found:
         print_table(RUN_COLUMNS, [run.row() for run in found], left=2)
     for line in damaged:
@@ -51,7 +51,7 @@ def show(
 
     folder = open_run(run) if run else newest_run("config.yaml", option="nmt show FOLDER")
     if json_:
-        typer.echo(json.dumps(run_as_json(folder), indent=2, ensure_ascii=False))
+        _print_json(run_as_json(folder))
         return
     metrics = folder.read_metrics()
     print_facts(run_facts(folder))
@@ -86,6 +86,12 @@ def rm(
         if yes or typer.confirm(shown(f"delete {folder.path}?")):
             delete_run(folder)
             say(f"deleted          {folder.path}")
+
+
+def _print_json(value: Any) -> None:
+    """Print JSON, with null for NaN, which stands for what another version did not write."""
+    known = json.loads(json.dumps(value), parse_constant=lambda _: None)
+    typer.echo(json.dumps(known, indent=2, ensure_ascii=False))
 
 
 def _can_ask() -> bool:

@@ -32,6 +32,20 @@ def test_runs_as_json_are_complete(run: Path) -> None:
     assert found["changed"] == shown["changed"]
 
 
+def test_values_that_another_version_did_not_write_are_null(run: Path) -> None:
+    config = (run / "config.yaml").read_text(encoding="utf-8")
+    (run / "config.yaml").write_text(config.replace("best: bleu", "best: loss"), encoding="utf-8")
+    (run / "metrics.jsonl").write_text('{"update": 1, "loss": 2.5}\n', encoding="utf-8")
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    [found] = json.loads(runner.invoke(app, ["runs", "--json"]).stdout, parse_constant=refuse)
+    assert (found["updates"], found["bleu"]) == (1, None)
+    shown = json.loads(runner.invoke(app, ["show", "--json"]).stdout, parse_constant=refuse)
+    assert (shown["best"]["loss"], shown["best"]["bleu"]) == (2.5, None)
+
+
 def test_in_a_pipe_each_run_is_printed_on_one_line(run: Path) -> None:
     name = "a-name-that-is-much-too-long-for-a-column-" * 3
     run.rename(run.with_name(name))
