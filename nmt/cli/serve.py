@@ -149,6 +149,8 @@ def _access(
     keys = [*(api_key or []), *(read_keys(api_keys) if api_keys else [])]
     if not all(key.strip() for key in keys):
         raise UserError("--api-key: is empty; give a long random text")
+    if public and keys:
+        raise UserError("--public needs no key, but --api-key and --api-keys do; omit one of them")
     if host not in LOOPBACK and not keys and not public:
         raise UserError(
             f"--host {host}: others could reach it; add --api-key or --api-keys, or --public to "

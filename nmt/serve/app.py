@@ -74,11 +74,12 @@ def _routes(service: Service) -> list[BaseRoute]:
 
 def _middleware(service: Service) -> list[Middleware]:
     access = service.access
-    found = [Middleware(Gate, service.limits, access.hosts, access.origins)]
-    if access.origins:
+    origins = [origin.rstrip("/") for origin in access.origins]  # as browsers send them
+    found = [Middleware(Gate, service.limits, access.hosts, origins)]
+    if origins:
         cors = Middleware(
             CORSMiddleware,
-            allow_origins=access.origins,
+            allow_origins=origins,
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type"],
         )

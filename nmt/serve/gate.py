@@ -34,7 +34,7 @@ class Gate:
     def __init__(self, app: ASGIApp, limits: Limits, hosts: Sequence[str], origins: Sequence[str]):
         self._app = app
         self._limits = limits
-        self._hosts = {host.lower() for host in hosts}
+        self._hosts = {_without_port(host) for host in hosts}
         self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -23,6 +23,22 @@ def test_requests_to_localhost_are_accepted(client: TestClient, host: str) -> No
     assert client.get("/health", headers={"Host": host}).status_code == 200
 
 
+@pytest.mark.parametrize("allowed", ["NMT.example", "nmt.example:8080"])
+def test_an_allowed_host_is_accepted_with_any_port(
+    make_client: Callable[..., TestClient], allowed: str
+) -> None:
+    client = make_client(access=Access(hosts=[allowed]))
+    for host in ("nmt.example", "nmt.example:8080"):
+        assert client.get("/health", headers={"Host": host}).status_code == 200
+
+
+def test_an_allowed_origin_may_end_with_a_slash(make_client: Callable[..., TestClient]) -> None:
+    client = make_client(access=Access(origins=["https://other.example/"]))
+    answer = client.post("/translate", json=REQUEST, headers={"Origin": "https://other.example"})
+    assert answer.json() == GERMAN
+    assert answer.headers["access-control-allow-origin"] == "https://other.example"
+
+
 def test_other_origins_are_refused_unless_allowed(
     client: TestClient, make_client: Callable[..., TestClient]
 ) -> None:

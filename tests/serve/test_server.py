@@ -70,6 +70,7 @@ def test_sigterm_finishes_current_requests(running: tuple[subprocess.Popen[str],
     ("arguments", "message"),
     [
         (["--host", "0.0.0.0"], "add --api-key or --api-keys, or --public"),
+        (["--public", "--api-key", "x"], "omit one of them"),
         (["--api-key", " "], "--api-key: is empty"),
         (["--api-keys", "missing.txt"], "missing.txt: cannot be read"),
         (["--public", "--host", "no such host"], "cannot listen there"),
