@@ -276,6 +276,8 @@ def test_invalid_arguments_are_refused(trained_run: RunFolder) -> None:
     assert sorted(path.name for path in Path().iterdir()) == ["blank.en", "mono.en"]
     wrong = (*command, "mono.en", "--round-trip", trained_run.path)
     assert_refused(*wrong, message="needs a run that translates de → en")
+    alone = (*command, "mono.en", "--min-chrf", "0")
+    assert_refused(*alone, message="--min-chrf is for the back-translation; add --round-trip RUN")
     packed = (*command, "mono.en", "-o", "pairs.tsv.gz")
     assert_refused(*packed, message="pairs.tsv.gz: is written uncompressed; omit .gz")
     Path("pairs.tsv").touch()

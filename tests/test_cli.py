@@ -644,12 +644,13 @@ def test_the_prompt_translates_line_by_line(trained_run: RunFolder) -> None:
     controller, terminal = pty.openpty()
     command = [sys.executable, "-m", "nmt", "translate", "--run", str(trained_run.path)]
     process = subprocess.Popen(
-        command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*command, "--scores"], stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     os.write(controller, b"Ben swims often.\n\x04")
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert "Ben schwimmt oft." in text(output)
+    *scores, translation = text(output).rstrip("\n").split("\t")
+    assert (len(scores), translation) == (2, "Ben schwimmt oft.")
     assert "Ctrl-D quits" in text(errors)
     to_file = subprocess.run([*command, "--output", "x"], stdin=terminal, stderr=subprocess.PIPE)
     assert to_file.returncode == 2
@@ -803,6 +804,12 @@ def test_a_source_without_a_reference_is_refused(trained_run: RunFolder) -> None
         "source.txt",
         message="must be given together",
     )
+
+
+def test_a_split_is_for_the_pairs_of_the_run(trained_run: RunFolder) -> None:
+    command = ["evaluate", "--run", trained_run.path, "--split", "validation"]
+    for others in (["--source", "a", "--reference", "b"], ["--test-set", "wmt20"]):
+        assert_refused(*command, *others, message="--split selects pairs of the run")
 
 
 # ------------------------------------------------------------------------------------------- plot

@@ -53,14 +53,14 @@ def augment(
         ),
     ] = None,
     min_chrf: Annotated[
-        float,
+        float | None,
         typer.Option(
             "--min-chrf",
             min=0,
             max=100,
-            help="With --round-trip: lowest chrF of line and back-translation.",
+            help="With --round-trip: lowest chrF of line and back-translation; default: 50.",
         ),
-    ] = 50.0,
+    ] = None,
     beam_size: BeamOption = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
@@ -87,6 +87,9 @@ def augment(
         raise UserError(f"{output}: is written uncompressed; omit {output.suffix}")
     if output.exists():
         raise UserError(f"{output}: already exists; delete it, or choose another --output")
+    if min_chrf is not None and not round_trip:
+        raise UserError("--min-chrf is for the back-translation; add --round-trip RUN")
+    min_chrf = 50.0 if min_chrf is None else min_chrf
     if not input_.is_file():
         raise UserError(f"{input_}: cannot be read: no such file")
     opened = open_run(run)

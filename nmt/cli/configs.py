@@ -75,9 +75,14 @@ def config_new(
         typer.Option("--corpus", help="Tab-separated sentence pairs to choose settings for."),
     ] = None,
     minutes: Annotated[
-        float,
-        typer.Option("--minutes", min=1, max=100_000, help="Desired training time, with --corpus."),
-    ] = 30,
+        float | None,
+        typer.Option(
+            "--minutes",
+            min=1,
+            max=100_000,
+            help="With --corpus: desired training time; default: 30.",
+        ),
+    ] = None,
 ) -> None:
     """Print a new configuration with comments.
 
@@ -91,11 +96,15 @@ def config_new(
 
     if (name is None) == (corpus is None):
         raise UserError("give either a configuration to start from, or --corpus FILE")
+    if minutes and corpus is None:
+        raise UserError(
+            "--minutes chooses settings for --corpus FILE; otherwise, set training.max_minutes"
+        )
     if name is not None:
         typer.echo(with_schema(commented_config(name)), nl=False)
         return
     assert corpus
-    recipe = recommend(corpus, minutes, choose_device().type)
+    recipe = recommend(corpus, minutes or 30, choose_device().type)
     typer.echo(with_schema(recipe.yaml), nl=False)
     for warning in recipe.warnings:
         warn(warning)

@@ -30,13 +30,15 @@ def converse(
     n_best: int | None,
     prefix: str = "",
     lines: Iterable[str] | None = None,
+    scores: bool = False,
 ) -> None:
     """Translate each line, and run commands, until the input ends or asks to quit.
 
-    run: pictures go to its folder; prefix: put in front of every sentence
+    run: pictures go to its folder; prefix: put in front of every sentence; scores: as in
+    `format_translations`
     """
     warn("Type a sentence. :help lists commands, Ctrl-D quits.")
-    conversation = _Conversation(translator, run, n_best, prefix)
+    conversation = _Conversation(translator, run, n_best, prefix, scores)
     for line in lines if lines is not None else typed_lines():
         if line.strip().lower() in _ENDS:
             return
@@ -77,8 +79,16 @@ def typed_lines() -> Iterator[str]:
 
 
 class _Conversation:
-    def __init__(self, translator: "Translator", run: "RunFolder", n_best: int | None, prefix: str):
+    def __init__(
+        self,
+        translator: "Translator",
+        run: "RunFolder",
+        n_best: int | None,
+        prefix: str,
+        scores: bool,
+    ):
         self.translator, self.run, self.n_best, self.prefix = translator, run, n_best, prefix
+        self.scores = scores
         self.last = ""
 
     def answer(self, line: str) -> None:
@@ -86,7 +96,7 @@ class _Conversation:
         if not line.startswith(":"):
             self.last = self.prefix + line if line.strip() else self.last
             found = iter(self.translator.n_best([self.prefix + line], self.n_best or 1))
-            for text in format_translations(found, self.n_best):
+            for text in format_translations(found, self.n_best, self.scores):
                 typer.echo(text)
             return
         name, _, value = line[1:].strip().partition(" ")

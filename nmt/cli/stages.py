@@ -303,7 +303,7 @@ def translate(
     if n_best and n_best > translator.decoding.beam_size:
         warn(f"--n-best {n_best} raises the beam size to {n_best}")
     if asked:
-        converse(translator, runs[0], n_best, prefix)
+        converse(translator, runs[0], n_best, prefix, scores=scores)
         return
     lines = (prefix + line for line in (_argument_lines(text) if text else _input_lines(input_)))
     if alignment:
@@ -322,8 +322,9 @@ def evaluate(
         Path | None, typer.Option("--reference", help="Reference translations, one per line.")
     ] = None,
     split: Annotated[
-        HeldOut, typer.Option("--split", help="Which held-out split of the run to use.")
-    ] = "test",
+        HeldOut | None,
+        typer.Option("--split", help="Which held-out split of the run to use; default: test."),
+    ] = None,
     test_set: Annotated[
         list[str] | None,
         typer.Option(
@@ -396,6 +397,8 @@ def evaluate(
         raise UserError(
             "--test-set cannot be combined with --source, --against, --analyse or --output"
         )
+    if split and (source or test_set):
+        raise UserError("--split selects pairs of the run; omit it, or --source and --test-set")
     if tag and not (source or test_set):
         raise UserError(
             "--tag needs --source or --test-set; sentences of --split already have tags"
@@ -420,7 +423,7 @@ def evaluate(
     if source and reference:
         pairs = read_pairs(source, reference, prefix)
     else:
-        pairs = runs[0].examples(split)
+        pairs = runs[0].examples(split or "test")
     report = evaluate_translator(
         open_translator(runs, *options),
         pairs,

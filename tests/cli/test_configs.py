@@ -88,6 +88,11 @@ def test_config_new_refuses_another_file(tmp_path: Path, content: bytes) -> None
     assert str(done.exception).startswith(f"{path}: ")
 
 
+def test_config_new_refuses_a_training_time_without_a_corpus() -> None:
+    done = runner.invoke(app, ["config", "new", "sample", "--minutes", "5"])
+    assert "otherwise, set training.max_minutes" in str(done.exception)
+
+
 def test_config_new_needs_either_a_configuration_or_a_corpus() -> None:
     for arguments in ([], ["sample", "--corpus", "x.tsv"]):
         done = runner.invoke(app, ["config", "new", *arguments])
