@@ -1,6 +1,8 @@
 """Sampling: draws each next piece at random."""
 
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import count
 
 import numpy as np
 import torch
@@ -10,6 +12,12 @@ from nmt.config import DecodingConfig
 from nmt.special_tokens import NEVER_WRITTEN
 
 
+def count_earlier(sources: Sequence[Sequence[int]]) -> list[int]:
+    """Return how often each source occurs before."""
+    counts: defaultdict[tuple[int, ...], count[int]] = defaultdict(count)
+    return [next(counts[tuple(source)]) for source in sources]
+
+
 class Sampler:
     """Draws the next piece of each row from the model's probabilities.
 
@@ -17,18 +25,18 @@ class Sampler:
     pieces (Fan et al. 2018) and the smallest set with total probability `top_p` (Holtzman et al.
     2020).
 
-    sources: the ids of each row. The random numbers of a row depend on `decoding.seed`, its source,
-    and how often that source occurred before, but not on the batch.
+    sources: the ids of each row; numbers: distinguish rows of the same source. The random numbers
+    of a row depend on these and on `decoding.seed`, but not on the batch.
     """
 
-    def __init__(self, decoding: DecodingConfig, sources: Sequence[Sequence[int]]):
+    def __init__(
+        self, decoding: DecodingConfig, sources: Sequence[Sequence[int]], numbers: Sequence[int]
+    ):
         self._decoding = decoding
-        copies: dict[tuple[int, ...], int] = {}
-        self._generators = []
-        for source in map(tuple, sources):
-            copies[source] = copies.get(source, -1) + 1
-            seed = [decoding.seed, copies[source], *source]
-            self._generators.append(np.random.default_rng(seed))
+        self._generators = [
+            np.random.default_rng([decoding.seed, number, *source])
+            for source, number in zip(sources, numbers, strict=True)
+        ]
 
     def draw(self, logits: Tensor, rows: Sequence[int]) -> tuple[Tensor, Tensor]:
         """Return one piece per row, and its log-probability under the model.

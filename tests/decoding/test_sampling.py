@@ -15,7 +15,7 @@ LOGITS = torch.tensor([[0.0, 0.0, 0.0, 0.5, 0.3, 0.15]]).log().clamp_min(-30)
 
 def shares(count: int = 4000, **decoding: object) -> dict[int, float]:
     settings = DecodingConfig.model_validate({"temperature": 1.0} | decoding)
-    sampler = Sampler(settings, [[5]] * count)
+    sampler = Sampler(settings, [[5]] * count, range(count))
     _, pieces = sampler.draw(LOGITS.repeat(count, 1), range(count))
     return {piece: times / count for piece, times in Counter(pieces.flatten().tolist()).items()}
 
@@ -45,7 +45,7 @@ def test_top_p_draws_from_the_smallest_set_with_that_probability():
 
 
 def test_a_draw_close_to_one_selects_the_last_allowed_piece(monkeypatch):
-    sampler = Sampler(DecodingConfig(temperature=1.0, top_k=2), [[5]])
+    sampler = Sampler(DecodingConfig(temperature=1.0, top_k=2), [[5]], [0])
     monkeypatch.setattr(sampler, "_generators", [type("", (), {"random": lambda self: 1.0})()])
 
     _, pieces = sampler.draw(LOGITS.clone(), [0])
@@ -56,14 +56,15 @@ def test_a_draw_close_to_one_selects_the_last_allowed_piece(monkeypatch):
 def test_pad_and_sos_are_never_drawn():
     logits = torch.zeros(500, 6)
     logits[:, [PAD, SOS]] = 10.0
+    sampler = Sampler(DecodingConfig(temperature=1.0), [[5]] * 500, range(500))
 
-    _, pieces = Sampler(DecodingConfig(temperature=1.0), [[5]] * 500).draw(logits, range(500))
+    _, pieces = sampler.draw(logits, range(500))
 
     assert set(pieces.flatten().tolist()) == {1, 3, 4, 5}
 
 
 def test_log_probabilities_ignore_temperature_and_top_k():
-    sampler = Sampler(DecodingConfig(temperature=3.0, top_k=2), [[5]])
+    sampler = Sampler(DecodingConfig(temperature=3.0, top_k=2), [[5]], [0])
 
     found, pieces = sampler.draw(LOGITS.clone(), [0])
 
@@ -72,13 +73,15 @@ def test_log_probabilities_ignore_temperature_and_top_k():
 
 def test_samples_depend_on_the_seed_but_not_on_the_batch(random_model, random_sources):
     search, sources = PyTorchSearch([random_model(1)]), random_sources(20, 5)
-    limits = [12] * 20
+    sources += sources  # equal sources have different samples
+    limits = [12] * 40
     decoding = DecodingConfig(temperature=1.0, seed=7)
 
     found = search(sources, limits, decoding, 3)
 
     alone = search(sources, limits, decoding.model_copy(update={"batch_tokens": 1}), 3)
     assert [[h.ids for h in each] for each in alone] == [[h.ids for h in each] for each in found]
+    assert found[:20] != found[20:]
     assert search(sources, limits, decoding.model_copy(update={"seed": 8}), 3) != found
     for hypotheses in found:
         assert [h.score for h in hypotheses] == sorted([h.score for h in hypotheses], reverse=True)

@@ -184,7 +184,7 @@ def decoding(device: torch.device, run: Path, beam_size: int, way: str = "") -> 
         settings = folder.config.decoding.model_copy(
             update={"temperature": 0.8, "top_k": 20, "top_p": 0.9}
         )
-        sampler = Sampler(settings, source.tolist())
+        sampler = Sampler(settings, source.tolist(), range(len(source)))
     if way == "ensemble":
         steps = Steps(Ensemble([model, model]))
     if way == "required":

@@ -15,7 +15,7 @@ from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.hypothesis import Hypothesis, best_first
 from nmt.decoding.neighbours import Neighbours, WithNeighbours
-from nmt.decoding.sampling import Sampler
+from nmt.decoding.sampling import Sampler, count_earlier
 from nmt.decoding.stepwise import Stepwise
 from nmt.device import choose_device
 from nmt.errors import UserError
@@ -107,11 +107,13 @@ class PyTorchSearch:
         threads = torch.get_num_threads() if on_cpu else 1
         tokens = [len(ids) * decoding.hypotheses(n_best) for ids in sources]
         batches = share_out(tokens, decoding.batch_tokens, threads)
+        earlier = count_earlier(sources)  # before they are shared out
 
         def search(batch: list[int]) -> list[list[Hypothesis]]:
             return self._search_batch(
                 [sources[i] for i in batch],
                 [limits[i] for i in batch],
+                [earlier[i] for i in batch],
                 decoding,
                 n_best,
                 [required[i] for i in batch] if required else None,
@@ -129,13 +131,14 @@ class PyTorchSearch:
         self,
         sources: list[list[int]],
         limits: list[int],
+        earlier: list[int],
         decoding: DecodingConfig,
         n_best: int,
         required: list[list[int]] | None,
     ) -> list[list[Hypothesis]]:
         alpha = decoding.length_penalty
         if decoding.temperature and not required:
-            return self._sample(sources, limits, decoding, n_best)
+            return self._sample(sources, limits, earlier, decoding, n_best)
         source = pad(sources).to(self._device)
         most = torch.tensor(limits)
         beam_size = max(decoding.beam_size, n_best)
@@ -146,12 +149,18 @@ class PyTorchSearch:
         return beam_search(self._writer, source, most, beam_size, alpha, n_best, pieces)
 
     def _sample(
-        self, sources: list[list[int]], limits: list[int], decoding: DecodingConfig, count: int
+        self,
+        sources: list[list[int]],
+        limits: list[int],
+        earlier: list[int],
+        decoding: DecodingConfig,
+        count: int,
     ) -> list[list[Hypothesis]]:
         """Draw this many translations of each sentence, one row each; best first."""
         rows = [ids for ids in sources for _ in range(count)]
         source = pad(rows).to(self._device)
         most = torch.tensor(limits).repeat_interleave(count)
-        sampler = Sampler(decoding, rows)
+        numbers = [number * count + i for number in earlier for i in range(count)]
+        sampler = Sampler(decoding, rows, numbers)
         drawn = greedy_search(self._writer, source, most, decoding.length_penalty, sampler)
         return [best_first(drawn[i : i + count]) for i in range(0, len(drawn), count)]
