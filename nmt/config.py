@@ -298,6 +298,12 @@ class DataConfig(CorpusConfig):
             yield from super().broken_rules()
             if self.mixing_temperature > 1:
                 yield ("mixing_temperature", "corpora"), "`mixing_temperature` needs `corpora`"
+        if self.source_language == self.target_language:
+            message = (
+                "`source_language` and `target_language` are both "
+                f"{self.source_language}; set the other one too"
+            )
+            yield ("source_language", "target_language"), message
         if self.restore_case and self.lowercase != "both":
             message = f"`restore_case` needs `lowercase: both`, not `{self.lowercase}`"
             yield ("restore_case", "lowercase"), message

@@ -325,6 +325,10 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
             "model: {positions: learned, position_exponent: column}",
             "model: `positions: learned` does not use position_exponent",
         ),
+        (
+            "data: {source_language: de}",
+            "data: `source_language` and `target_language` are both de; set the other one too",
+        ),
         ("data: {path: a, train_path: b}", "data: `path` and `train_path` cannot both be set"),
         ("data: {source: tsv}", "data: source `tsv` needs `path` or `train_path`"),
         (
