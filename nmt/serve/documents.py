@@ -42,7 +42,8 @@ async def _translate_txt(translator: TextTranslator, run: ServedRun, content: by
 
 
 async def _translate_html(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
-    return (await translator.translate_html(run, _decode(content))).encode()
+    [html] = await translator.translate_html(run, [_decode(content)])
+    return html.encode()
 
 
 async def _translate_srt(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:

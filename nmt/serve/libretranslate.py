@@ -119,7 +119,8 @@ async def translate(service: Service, request: Request, body: TranslateBody) -> 
         run = service.run_between(source, body.target)
         rows = [i for i, each in enumerate(detected) if each["language"] == source]
         if body.format == "html":
-            options = [[await service.translator.translate_html(run, texts[i])] for i in rows]
+            html = await service.translator.translate_html(run, [texts[i] for i in rows])
+            options = [[text] for text in html]
         else:
             options = await service.translator.translate(
                 run, [texts[i] for i in rows], body.alternatives + 1

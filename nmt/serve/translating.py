@@ -67,17 +67,16 @@ class TextTranslator:
             )
         return results
 
-    async def translate_html(self, run: ServedRun, html: str) -> str:
-        """Translate the text of an HTML document or fragment."""
+    async def translate_html(self, run: ServedRun, texts: Sequence[str]) -> list[str]:
+        """Translate the text of HTML documents or fragments."""
         from nmt.serve.markup import Markup
 
-        markup = await anyio.to_thread.run_sync(Markup, html)
-        groups = [stretch.texts for stretch in markup.stretches]
-        for stretch, parts in zip(
-            markup.stretches, await self.translate_formatted(run, groups), strict=True
-        ):
+        markups = await anyio.to_thread.run_sync(lambda: list(map(Markup, texts)))
+        stretches = [(markup, stretch) for markup in markups for stretch in markup.stretches]
+        found = await self.translate_formatted(run, [stretch.texts for _, stretch in stretches])
+        for (markup, stretch), parts in zip(stretches, found, strict=True):
             markup.replace(stretch, parts)
-        return str(markup)
+        return list(map(str, markups))
 
     async def translate_formatted(
         self, run: ServedRun, groups: Sequence[Sequence[str]]

@@ -163,6 +163,8 @@ def test_too_much_text_is_refused(make_client: Callable[..., TestClient]) -> Non
     assert long.json()["error"] == "Invalid request: request (101) exceeds text limit (100)"
     many = client.post("/translate", json={"q": ["a"] * 6, **PAIR})
     assert "6 sentences" in many.json()["error"]
+    tagged = client.post("/translate", json={"q": ["<p>a</p>"] * 6, "format": "html", **PAIR})
+    assert "6 sentences" in tagged.json()["error"]
 
 
 def test_a_translated_document_can_be_downloaded(client: TestClient) -> None:
