@@ -6,7 +6,7 @@ import re
 import zipfile
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
@@ -17,9 +17,20 @@ from nmt.serve.translating import Part, TextTranslator
 
 if TYPE_CHECKING:
     from docx.document import Document
-    from docx.text.paragraph import Paragraph
+    from docx.oxml.text.run import CT_R
+    from docx.oxml.xmlchemy import BaseOxmlElement
 
 _MOST_UNPACKED = 50_000_000  # bytes of a .docx
+_MOST_TAGS = 500_000  # of a .docx
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_TEXT = (_WORD + "t", _WORD + "rPr")
+_MARKS = [  # these may lie between two words of a text
+    _WORD + name
+    for name in (
+        *("bookmarkStart", "bookmarkEnd", "commentRangeStart", "commentRangeEnd"),
+        *("permStart", "permEnd", "proofErr"),
+    )
+]
 _SRT_TIME = re.compile(r"\d+:\d\d:\d\d[,.]\d+ *-->")
 
 
@@ -68,86 +79,96 @@ def _spoken(lines: list[str]) -> Iterator[int]:
 
 
 async def _translate_docx(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
-    document = await anyio.to_thread.run_sync(_open_docx, content)
-    stretches = list(_docx_stretches(document))
-    found = await translator.translate_formatted(
-        run, [[each.text for each in stretch] for stretch in stretches]
-    )
-    for stretch, parts in zip(stretches, found, strict=True):
-        _replace_runs(stretch, parts)
-    output = io.BytesIO()
-    await anyio.to_thread.run_sync(document.save, output)
-    return output.getvalue()
+    file = await anyio.to_thread.run_sync(_WordFile, content)
+    found = await translator.translate_formatted(run, file.texts)
+    return await anyio.to_thread.run_sync(file.replace, found)
+
+
+class _WordFile:
+    """A .docx file; raises `ApiError` if it is damaged or too large.
+
+    stretches: adjacent runs that contain only text; texts: of each run of each stretch
+    """
+
+    def __init__(self, content: bytes):
+        try:
+            self._document = _open_docx(content)
+            self.stretches: list[list[CT_R]] = []
+            self.texts: list[list[str]] = []
+            for stretch in _docx_stretches(self._document):
+                texts = ["".join(run.itertext(_WORD + "t", with_tail=False)) for run in stretch]
+                if "".join(texts).strip():
+                    self.stretches.append(stretch)
+                    self.texts.append(texts)
+        except ApiError:
+            raise
+        except Exception:  # the libraries raise many types for damaged files
+            raise ApiError(400, "Invalid request: the .docx file cannot be read") from None
+
+    def replace(self, translations: list[list[Part]]) -> bytes:
+        """Return the file with each stretch replaced by its translation."""
+        for stretch, parts in zip(self.stretches, translations, strict=True):
+            _replace_runs(stretch, parts)
+        output = io.BytesIO()
+        self._document.save(output)
+        return output.getvalue()
 
 
 def _open_docx(content: bytes) -> "Document":
     import docx
 
-    try:
-        with open_zip(io.BytesIO(content)) as archive:
-            if sum(file.file_size for file in archive.infolist()) > _MOST_UNPACKED:
-                raise ApiError(413, "Invalid request: the document is too large when unpacked")
-            # Its sizes may be false, and python-docx would unpack everything: copy only as much.
-            plain = io.BytesIO()
-            with zipfile.ZipFile(plain, "w") as copied:
-                for file in archive.infolist():
-                    with archive.open(file) as unpacked:
-                        copied.writestr(file.filename, unpacked.read(file.file_size))
-        return docx.Document(plain)
-    except ApiError:
-        raise
-    except Exception:  # the libraries raise many types for damaged files
-        raise ApiError(400, "Invalid request: the .docx file cannot be read") from None
+    with open_zip(io.BytesIO(content)) as archive:
+        if sum(file.file_size for file in archive.infolist()) > _MOST_UNPACKED:
+            raise ApiError(413, "Invalid request: the document is too large when unpacked")
+        # Its sizes may be false, and python-docx would unpack everything: copy only as much.
+        plain = io.BytesIO()
+        tags = 0
+        with zipfile.ZipFile(plain, "w") as copied:
+            for file in archive.infolist():
+                with archive.open(file) as unpacked:
+                    part = unpacked.read(file.file_size)
+                tags += part.count(b"<")
+                if tags > _MOST_TAGS:
+                    raise ApiError(
+                        413, f"Invalid request: a .docx with more than {_MOST_TAGS} tags"
+                    )
+                copied.writestr(file.filename, part)
+    return docx.Document(plain)
 
 
-def _docx_stretches(document: "Document") -> Iterator[list[Any]]:
-    """Yield adjacent runs of a paragraph that contain only text.
+def _docx_stretches(document: "Document") -> "Iterator[list[CT_R]]":
+    """Yield the stretches of the body, its tables and text boxes, and all headers and footers."""
+    from docx.parts.document import DocumentPart
+    from docx.parts.hdrftr import FooterPart, HeaderPart
 
-    Covers the body, its tables, and the headers and footers of all sections.
-    """
-    from docx.text.paragraph import Paragraph
-
-    roots = [document.element.body]
-    for section in document.sections:
-        for part in (section.header, section.footer, section.first_page_header,
-                     section.first_page_footer):  # fmt: skip
-            if not part.is_linked_to_previous:
-                roots.append(part._element)
-    for root in roots:
-        for element in root.iter("{*}p"):
-            if element.tag.endswith("wordprocessingml/2006/main}p"):
-                yield from _stretches_of(Paragraph(element, document))
+    for part in document.part.package.iter_parts():
+        if isinstance(part, DocumentPart | HeaderPart | FooterPart):
+            yield from _stretches_in(part.element)
 
 
-def _stretches_of(paragraph: "Paragraph") -> Iterator[list[Any]]:
-    stretch: list[Any] = []
-    for item in paragraph.iter_inner_content():
-        runs = [item] if not hasattr(item, "runs") else item.runs
-        linked = hasattr(item, "runs")
-        if linked and stretch:
-            yield stretch
-            stretch = []
-        for run in runs:
-            plain = all(child.tag.endswith(("}t", "}rPr")) for child in run._r)
-            if plain:
-                stretch.append(run)
-            if (not plain or linked) and "".join(each.text for each in stretch).strip():
+def _stretches_in(parent: "BaseOxmlElement") -> "Iterator[list[CT_R]]":
+    """Yield the stretches among the children of an element, and of those within each child."""
+    stretch: list[CT_R] = []
+    for child in parent:
+        if child.tag == _WORD + "r" and all(each.tag in _TEXT for each in child):
+            stretch.append(child)
+        elif child.tag not in _MARKS:
+            if stretch:
                 yield stretch
-            if not plain or linked:
                 stretch = []
-    if "".join(each.text for each in stretch).strip():
+            yield from _stretches_in(child)
+    if stretch:
         yield stretch
 
 
-def _replace_runs(stretch: list[Any], parts: list[Part]) -> None:
+def _replace_runs(stretch: "list[CT_R]", parts: list[Part]) -> None:
     """Replace runs by their translation, each part in a copy of the run it comes from."""
-    first = stretch[0]._r
     for text, number in parts:
-        run = type(stretch[number])(copy.deepcopy(stretch[number]._r), stretch[number]._parent)
+        run = copy.deepcopy(stretch[number])
         run.text = text
-        first.addprevious(run._r)
+        stretch[0].addprevious(run)
     for run in stretch:
-        run._r.getparent().remove(run._r)
+        run.getparent().remove(run)
 
 
 def _decode(content: bytes) -> str:

@@ -1,15 +1,23 @@
 """Documents: only their text is translated; everything else is preserved."""
 
+import asyncio
+import copy
 import io
 import struct
 import tracemalloc
 import zipfile
+from contextlib import suppress
+from typing import Any
 from urllib.parse import urlsplit
 
 import docx
 import pytest
+from docx.document import Document
+from docx.oxml import parse_xml
 from docx.shared import Pt
 from starlette.testclient import TestClient
+
+from nmt.serve import documents
 
 PAIR = {"source": "en", "target": "de"}
 
@@ -57,6 +65,105 @@ def test_word_documents_keep_formats_tables_and_headers(client: TestClient) -> N
     assert second.text == "Anna singt heute.\nIda kocht nachts."
     assert found.tables[0].cell(0, 0).text == "Clara tanzt oft."
     assert found.sections[0].header.paragraphs[0].text == "David schwimmt heute."
+
+
+BETWEEN = {
+    "equation": ("<m:oMath><m:r><m:t>x+1</m:t></m:r></m:oMath>", "x+1"),
+    "insertion": ("<w:ins w:id='1' w:author='a'>{run}</w:ins>", "Ben liest oft."),
+    "smart tag": ("<w:smartTag w:uri='x' w:element='y'>{run}</w:smartTag>", "Ben liest oft."),
+    "content control": ("<w:sdt><w:sdtContent>{run}</w:sdtContent></w:sdt>", "Ben liest oft."),
+    "field": ("<w:fldSimple w:instr='TITLE'>{run}</w:fldSimple>", "Ben liest oft."),
+    "deletion": ("<w:del w:id='1' w:author='a'><w:r><w:delText>x</w:delText></w:r></w:del>", "x"),
+}
+
+
+@pytest.mark.parametrize("name", BETWEEN)
+def test_text_stays_on_its_side_of_what_lies_in_between(client: TestClient, name: str) -> None:
+    xml, expected = BETWEEN[name]
+    document = docx.Document()
+    paragraph = document.add_paragraph("Anna sings today.")
+    paragraph._p.append(_element(xml.format(run="<w:r><w:t>Ben reads often.</w:t></w:r>")))
+    paragraph.add_run("Ida cooks at night.")
+    found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
+    text = found.paragraphs[0]._p.xpath("string()")
+    assert text == f"Anna singt heute.{expected}Ida kocht nachts."
+
+
+def test_bookmarks_and_spelling_marks_do_not_split_a_text(client: TestClient) -> None:
+    document = docx.Document()
+    paragraph = document.add_paragraph("Anna sings ")
+    paragraph._p.append(_element("<w:bookmarkStart w:id='1' w:name='x'/>"))
+    paragraph._p.append(_element("<w:proofErr w:type='spellStart'/>"))
+    paragraph.add_run("today.")
+    found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
+    assert found.paragraphs[0].text == "Anna singt heute."
+
+
+def test_a_header_of_two_sections_is_translated_once(client: TestClient) -> None:
+    document = docx.Document()
+    document.sections[0].header.paragraphs[0].text = "David swims today."
+    document.add_section()
+    first, second = (section._sectPr for section in document.sections)
+    second.insert(0, copy.deepcopy(first[0]))
+    found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
+    for section in found.sections:
+        assert section.header.paragraphs[0].text == "David schwimmt heute."
+
+
+def test_word_documents_are_searched_and_changed_outside_the_event_loop(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_loop = []
+
+    def watch(name: str) -> None:
+        function = getattr(documents, name)
+
+        def watched(*args: object) -> object:
+            with suppress(RuntimeError):
+                in_loop.append(asyncio.get_running_loop())
+            called.add(name)
+            return function(*args)
+
+        monkeypatch.setattr(documents, name, watched)
+
+    called: set[str] = set()
+    names = {"_open_docx", "_docx_stretches", "_replace_runs"}
+    for name in names:
+        watch(name)
+    document = docx.Document()
+    document.add_paragraph("Anna sings today.")
+    translate(client, "a.docx", _saved(document))
+    assert called == names
+    assert not in_loop
+
+
+def test_a_small_word_document_of_very_many_elements_is_refused(client: TestClient) -> None:
+    content = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(_saved(docx.Document()))) as original,
+        zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for file in original.infolist():
+            part = original.read(file)
+            archive.writestr(file, part.replace(b"<w:body>", b"<w:body>" + b"<w:p/>" * 500_000))
+    answer = client.post("/translate_file", data=PAIR, files={"file": ("a.docx", content)})
+    assert answer.status_code == 413
+    assert "500000 tags" in answer.json()["error"]
+
+
+def _element(xml: str) -> Any:
+    names = {
+        "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+        "m": "http://schemas.openxmlformats.org/officeDocument/2006/math",
+    }
+    declared = " ".join(f"xmlns:{name}='{uri}'" for name, uri in names.items())
+    return parse_xml(f"<w:p {declared}>{xml}</w:p>")[0]
+
+
+def _saved(document: Document) -> bytes:
+    content = io.BytesIO()
+    document.save(content)
+    return content.getvalue()
 
 
 def _bomb(method: int = zipfile.ZIP_DEFLATED) -> bytes:
