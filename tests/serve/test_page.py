@@ -20,7 +20,15 @@ pytest.importorskip("playwright", reason="the extra `browser` is not installed")
 import torch
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, Response, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    Response,
+    Route,
+    expect,
+    sync_playwright,
+)
 
 from nmt.config import Config
 from nmt.config_files import dump_config, parse_config
@@ -167,6 +175,44 @@ def test_the_translation_stays_when_its_inspection_arrives(page: Page, server: R
     type_sentence(page, server)
     assert [body.get("attention", False) for body in asked] == [False, True]
     assert asked[0]["n_best"] == asked[1]["n_best"]  # a wider search may find another translation
+
+
+@pytest.mark.parametrize("view", ["translate", "compare"])
+def test_clearing_the_text_cancels_its_translation(page: Page, server: Running, view: str) -> None:
+    page.route("**/v1/translate", lambda route: None)  # no answer yet
+    page.goto(f"{server.address}/#/{view}")
+    text = page.get_by_label("Text to translate")
+    with page.expect_request("**/v1/translate"):
+        text.fill(SENTENCE)
+    with page.expect_event("requestfailed", timeout=WAIT / 6):  # as an answer would be shown
+        text.fill("")
+    for output in page.locator(".output").all():
+        expect(output).to_have_text("The translation appears here.")
+
+
+def test_text_typed_before_leaving_the_view_does_not_change_the_address(
+    page: Page, server: Running
+) -> None:
+    page.goto(f"{server.address}/")
+    page.wait_for_selector("#run option", state="attached")
+    page.get_by_label("Text to translate").fill(SENTENCE)
+    page.get_by_role("link", name="Runs").click()
+    expect(page.locator("#runs")).to_contain_text("likes")
+    page.wait_for_timeout(500)  # longer than the pause in typing that starts a translation
+    assert page.url == f"{server.address}/#/runs"
+
+
+def test_the_view_chosen_last_is_shown(page: Page, server: Running) -> None:
+    held: list[Route] = []
+    page.route("**/page/runs.js", lambda route: held.append(route))
+    page.goto(f"{server.address}/")
+    with page.expect_request("**/page/runs.js"):
+        page.get_by_role("link", name="Runs").click()
+    page.get_by_role("link", name="Compare").click()
+    expect(page.locator("h1")).to_have_text("Compare")
+    held[0].continue_()
+    page.evaluate("import('/page/runs.js')")  # returns when it has loaded
+    assert page.locator("h1").inner_text() == "Compare"
 
 
 def test_alternatives_have_scores(page: Page, server: Running) -> None:

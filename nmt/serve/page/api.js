@@ -31,10 +31,11 @@ export async function call(path, body, signal) {
 }
 
 // Returns a function that sends a request and cancels its previous one; null if cancelled or failed.
+// Its method `cancel` only cancels.
 export function latest() {
   let controller = new AbortController();
-  return async (path, body) => {
-    controller.abort();
+  const ask = async (path, body) => {
+    ask.cancel();
     controller = new AbortController();
     try {
       return await call(path, body, controller.signal);
@@ -42,4 +43,6 @@ export function latest() {
       return null;
     }
   };
+  ask.cancel = () => controller.abort();
+  return ask;
 }

@@ -5,6 +5,7 @@ import { call, showProblem } from "./api.js";
 const VIEWS = { translate: "Translate", runs: "Runs", compare: "Compare" };
 const main = document.getElementById("main");
 let stop = () => {};
+let shows = 0; // calls of show() so far
 
 function storage(name, value) {
   try {
@@ -30,8 +31,10 @@ async function show(focus) {
   }
   stop();
   showProblem("");
-  const { start } = await import(`./${view}.js`);
   main.replaceChildren();
+  const number = ++shows;
+  const { start } = await import(`./${view}.js`);
+  if (number !== shows) return; // the user has chosen another view meanwhile
   stop = start(main, new URLSearchParams(query)) ?? (() => {});
   if (focus) main.focus();
 }

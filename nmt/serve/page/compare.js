@@ -30,6 +30,7 @@ export function start(main, query) {
     runs.forEach(async (run, i) => {
       heads[i].textContent = run.value;
       if (!text.value.trim()) {
+        asks[i].cancel();
         outputs[i].replaceChildren(h("span", { class: "empty" }, "The translation appears here."));
         return;
       }

@@ -180,10 +180,12 @@ export function start(main, query) {
   async function translate() {
     const value = text.value;
     if (!run.value) return; // translated when the list of runs has loaded
+    if (!output.isConnected) return; // another view is shown; leave its address alone
     if (state.asked === linkOf(value)) return;
     state.asked = linkOf(value);
     history.replaceState(null, "", state.asked);
     if (!value.trim()) {
+      ask.cancel();
       Object.assign(state, { sentences: [], gap: "", chosen: 0, word: null });
       showOutput();
       showInside();
