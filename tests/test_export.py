@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from nmt.cli.writing import format_translations
 from nmt.config_files import load_config
+from nmt.corpus.casing import Casing
 from nmt.corpus.placeholders import _HIDEABLE
 from nmt.decoding.engines.conversion import write_model
 from nmt.decoding.loading import load_translator
@@ -148,6 +149,14 @@ def test_the_exported_program_translates_like_nmt_without_importing_it(
 
 def test_the_exported_program_hides_the_words_that_nmt_hides() -> None:
     assert translate.HIDEABLE == _HIDEABLE
+
+
+def test_the_exported_program_capitalizes_like_nmt() -> None:
+    casing = Casing({"haus": "Haus", "da": "da"}, {}, sentence_capital=True)
+    exported = object.__new__(translate.Translator)
+    exported.casing = {"words": {"haus": "Haus", "da": "da"}, "after": {}, "sentence_capital": True}
+    for text in (f"{translate.PLACEHOLDERS[0]}s haus. da!", "„da. (da) haus"):
+        assert exported._capitals(text) == casing.restore(text)
 
 
 def train_toy(changes: list[str], corpus: Path) -> RunFolder:

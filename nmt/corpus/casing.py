@@ -13,11 +13,12 @@ from pathlib import Path
 
 from nmt.corpus.json_files import read_json, unreadable, write_json
 from nmt.corpus.placeholders import WORD
+from nmt.special_tokens import PLACEHOLDERS
 
 CASING = "casing.json"
 # A sentence boundary: the start of the line, or punctuation and a space. Group 1 is any opening
-# punctuation that follows; the first word starts where it ends.
-_SENTENCE_START = re.compile(r"(?:^|[.!?:]\s)(?=([^\w\s]*))")
+# punctuation that follows; the first word starts where it ends. A placeholder is a word itself.
+_SENTENCE_START = re.compile(rf"(?:^|[.!?:]\s)(?=([^\w\s{PLACEHOLDERS}]*))")
 _SHORTEST_ENDING = 3
 
 

@@ -41,7 +41,7 @@ INVISIBLE = re.compile(
 )
 WORD = re.compile(r"[^\W\d_]+")
 HIDEABLE = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?![^\W\d_])(?!['’](?:t|re|ve|ll|d|m)\b)")
-SENTENCE_START = re.compile(r"(?:^|[.!?:]\s)[^\w\s]*$")
+SENTENCE_START = re.compile(rf"(?:^|[.!?:]\s)[^\w\s{PLACEHOLDERS}]*$")
 SENTENCE = re.compile(r".+?(?:(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b\w\.)\s+|$)", re.DOTALL)
 TOUCHING_LEFT = re.compile(r"(?<=\S)(?!(?<=\w).\w)([^\w\s])")
 TOUCHING_RIGHT = re.compile(rf"(?<!\w)([^\w\s{JOINER}])(?=\w)")

@@ -6,6 +6,7 @@ import pytest
 
 from nmt.corpus.casing import Casing
 from nmt.errors import UserError
+from nmt.special_tokens import PLACEHOLDERS
 
 GERMAN = [
     "Ein Paar sitzt in der U-Bahn.",
@@ -40,6 +41,7 @@ def test_casing_of_the_training_text_is_restored(casing: Casing, text: str) -> N
         ("da ist xyz", "Da ist xyz"),
         ("der junge liest die junge frau", "Der Junge liest die junge Frau"),
         ("3 frauen, 1 mann", "3 frauen, 1 Mann"),
+        (f"{PLACEHOLDERS[0]}s frau", f"{PLACEHOLDERS[0]}s Frau"),  # a hidden word's genitive
         ("", ""),
         ("...", "..."),
     ],
