@@ -32,7 +32,8 @@ def resuming_command(run: RunFolder, worker: Worker) -> str:
 def require_same_settings(before: Config, now: Config) -> None:
     """Raise `UserError` if a field that the saved state depends on has changed."""
     fixed = {f"model.{name}" for name in type(before.model).model_fields}
-    fixed |= {f"data.{name}" for name in type(before.data).model_fields if name not in CORPUS_PATHS}
+    movable = {*CORPUS_PATHS, "corpora"}
+    fixed |= {f"data.{name}" for name in type(before.data).model_fields if name not in movable}
     fixed |= {f"tokenizer.{name}" for name in type(before.tokenizer).model_fields if name != "run"}
     fixed |= {f"training.{name}" for name in _FIXED}
     for field in sorted(fixed):
@@ -42,3 +43,9 @@ def require_same_settings(before: Config, now: Config) -> None:
             raise UserError(
                 f"{field}: this run uses {old}, not {new}; start a new run to change it"
             )
+    old_parts, new_parts = (
+        [part.model_dump(exclude={*CORPUS_PATHS}) for part in config.data.corpora]
+        for config in (before, now)
+    )
+    if old_parts != new_parts:
+        raise UserError("data.corpora: only the paths may change; start a new run to change more")

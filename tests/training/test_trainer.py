@@ -381,6 +381,24 @@ def test_resuming_works_with_a_corpus_that_has_moved(
     assert run.config.data.path == Path("moved.tsv")
 
 
+def test_of_several_corpora_only_the_paths_may_change(
+    toy_config: MakeConfig, toy_corpus: Path
+) -> None:
+    def config(updates: int, **fields: object) -> Config:
+        tree = toy_config(training={"max_updates": updates}).model_dump(mode="json")
+        del tree["data"]["path"], tree["data"]["source"]
+        part = {"source": "tsv", "path": str(toy_corpus), "name": "toy", **fields}
+        tree["data"]["corpora"] = [part]
+        return Config.model_validate(tree)
+
+    train(config(2), Path("run"))
+    with pytest.raises(UserError, match=r"^data\.corpora: only the paths may change; start a new"):
+        train(config(4, weight=2), Path("run"), resume=True)
+    shutil.copy(toy_corpus, "moved.tsv")
+    run = train(config(4, path="moved.tsv"), Path("run"), resume=True)
+    assert run.read_metrics()[-1]["update"] == 4
+
+
 def test_resuming_with_another_corpus_is_refused(toy_config: MakeConfig, toy_corpus: Path) -> None:
     shutil.copy(toy_corpus, "own.tsv")
     config = toy_config(data={"path": "own.tsv"}, training={"max_updates": 2})
