@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 from starlette.applications import Starlette
@@ -12,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -26,6 +27,7 @@ from nmt.serve.service import Service
 OPERATIONS: tuple[Operation, ...] = (*libretranslate.OPERATIONS, *v1.OPERATIONS)
 _PAGE = Path(__file__).parent / "page"
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 def make_app(service: Service) -> Starlette:
@@ -93,15 +95,43 @@ def _endpoint(service: Service, operation: Operation) -> Callable[[Request], Awa
     async def answer(request: Request) -> Response:
         body = await read_body(request, operation.body) if operation.body else None
         _admit(service, operation, request, getattr(body, "api_key", None))
-        try:
-            with anyio.fail_after(service.limits.seconds):
-                found = await operation.answer(service, request, body)
-        except TimeoutError:
-            message = f"The response takes longer than {service.limits.seconds:g} seconds"
-            raise ApiError(503, message, {"Retry-After": "5"}) from None
+        in_time = _Deadline(service.limits.seconds)
+        found = await in_time(operation.answer(service, request, body))
+        if isinstance(found, AsyncIterator):
+            first = await in_time(anext(found, b""))  # an error until here sets the status
+            lines = _stream(first, found, in_time)
+            return StreamingResponse(lines, media_type="application/x-ndjson")
         return found if isinstance(found, Response) else _json(encode(found))
 
     return answer
+
+
+class _Deadline:
+    """Awaits the parts of a response; raises `ApiError` 503 if all of them take too long."""
+
+    def __init__(self, seconds: float):
+        self._seconds = seconds
+        self._end = anyio.current_time() + seconds
+
+    async def __call__(self, part: Awaitable[T]) -> T:
+        try:
+            with anyio.fail_after(self._end - anyio.current_time()):
+                return await part
+        except TimeoutError:
+            message = f"The response takes longer than {self._seconds:g} seconds"
+            raise ApiError(503, message, {"Retry-After": "5"}) from None
+
+
+async def _stream(
+    line: bytes, rest: AsyncIterator[bytes], in_time: _Deadline
+) -> AsyncIterator[bytes]:
+    """Yield lines until the first empty one; after a refusal, the last line is its message."""
+    try:
+        while line:
+            yield line
+            line = await in_time(anext(rest, b""))
+    except ApiError as error:
+        yield encode({"error": error.message}) + b"\n"
 
 
 def _admit(service: Service, operation: Operation, request: Request, key: str | None) -> None:

@@ -20,10 +20,10 @@ _MOST_FIELDS = 1000  # of a form
 class Operation:
     """An endpoint.
 
-    answer: takes the service, the request and the validated body; returns a `Response` or a value
-    to send as JSON; body: type of the request, as JSON or a form; result: type of the response;
-    status: on success; needs_key: whether keys are checked; file: whether the body is a form with a
-    file; streams: whether the response may be JSON lines
+    answer: takes the service, the request and the validated body; returns a `Response`, an iterator
+    of JSON lines, or a value to send as JSON; body: type of the request, as JSON or a form; result:
+    type of the response; needs_key: whether keys are checked; file: whether the body is a form with
+    a file; streams: whether the response may be JSON lines
     """
 
     method: str

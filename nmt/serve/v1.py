@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
 from typing_extensions import NotRequired, TypedDict
 
 from nmt.errors import UserError
@@ -41,7 +40,11 @@ class InspectBody(_Body):
     n_best: int = Field(1, ge=1, le=MOST_OPTIONS, description="translations per sentence")
     attention: bool = Field(False, description="pieces, their probabilities, cross-attention")
     beam: bool = Field(False, description="the hypotheses at each step of the search")
-    stream: bool = Field(False, description="one line of JSON per sentence, as it becomes ready")
+    stream: bool = Field(
+        False,
+        description="one line of JSON per sentence, as it becomes ready; if the response takes "
+        "too long, the last line has only `error`",
+    )
 
 
 class CompareBody(_Body):
@@ -117,8 +120,10 @@ class Inspected(TypedDict):
     texts: list[Text]
 
 
-async def translate(service: Service, request: Request, body: InspectBody) -> Inspected | Response:
-    """Translate, with scores, pieces, attention and beam as requested."""
+async def translate(
+    service: Service, request: Request, body: InspectBody
+) -> Inspected | AsyncIterator[bytes]:
+    """Translate, with scores, pieces, attention and beam as requested; or yield lines of JSON."""
     run = _choose_run(service, body)
     texts = [body.text] if isinstance(body.text, str) else body.text
     pieces = service.translator.cut(run, texts)
@@ -131,8 +136,7 @@ async def translate(service: Service, request: Request, body: InspectBody) -> In
         described = _describe_all(
             service, run, body, sentences, [gap for _, gap in gaps_of_texts], found
         )
-        lines = _as_lines(described, [i for i, _ in gaps_of_texts])
-        return StreamingResponse(lines, media_type="application/x-ndjson")
+        return _as_lines(described, [i for i, _ in gaps_of_texts])
     gaps = [gap for each in pieces for gap in each.gaps[1:]]
     results = [x async for x in _describe_all(service, run, body, sentences, gaps, found)]
     rest = iter(results)

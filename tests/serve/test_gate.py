@@ -144,8 +144,15 @@ def test_a_translation_that_takes_too_long_is_aborted(
     make_client: Callable[..., TestClient],
 ) -> None:
     client = make_client(limits=Limits(seconds=0.001))
-    answer = client.post("/translate", json={**REQUEST, "q": ["Anna sings today."] * 500})
-    assert answer.status_code == 503
+    many = ["Anna sings today."] * 500
+    for path, body in (
+        ("/translate", {**REQUEST, "q": many}),
+        ("/v1/translate", {"text": many}),
+        ("/v1/translate", {"text": many, "stream": True}),
+    ):
+        answer = client.post(path, json=body)
+        assert answer.status_code == 503
+        assert int(answer.headers["Retry-After"]) > 0
 
 
 def test_every_response_has_strict_security_headers(client: TestClient) -> None:

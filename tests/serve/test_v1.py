@@ -1,7 +1,8 @@
 """nmt's own API: translations with details, and descriptions of runs."""
 
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -14,8 +15,12 @@ from nmt.config import DataConfig
 from nmt.corpus.prepared import Example
 from nmt.corpus.tags import tag_prefix
 from nmt.decoding.loading import load_translator
+from nmt.decoding.translator import Translation
+from nmt.errors import UserError
 from nmt.run_folder import RunFolder
 from nmt.serve.app import make_app
+from nmt.serve.inspection import Inspection
+from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun, name_runs
 from nmt.serve.service import Service
 from nmt.serve.v1 import OPERATIONS
@@ -131,6 +136,29 @@ def test_long_texts_are_streamed_one_line_per_sentence(client: TestClient) -> No
     assert [line["translations"][0]["text"] for line in lines] == [
         GERMAN, "Ben liest oft.", "Ida kocht nachts.",
     ]  # fmt: skip
+
+
+def test_a_stream_that_takes_too_long_ends_with_an_error(
+    make_client: Callable[..., TestClient], served: ServedRun
+) -> None:
+    class Slow(ServedRun):
+        def translate(self, lines: Sequence[str], n: int) -> list[list[Translation]]:
+            return [[Translation(line, 0.0)] for line in lines]
+
+        def inspect(self, sentence: str, translation: Translation) -> Inspection:
+            if sentence == SENTENCES[1]:
+                stopped.wait(5)
+            raise UserError("not inspected")
+
+    stopped = threading.Event()
+    slow = Slow("slow", served.folder, served.translator, "pytorch")
+    client = make_client(slow, limits=Limits(seconds=0.5))
+    body = {"text": SENTENCES, "attention": True, "stream": True}
+    answer = client.post("/v1/translate", json=body)
+    stopped.set()
+    first, last = map(json.loads, answer.text.splitlines())
+    assert (first["source"], first["problem"]) == (SENTENCES[0], "not inspected")
+    assert last == {"error": "The response takes longer than 0.5 seconds"}
 
 
 def test_too_many_inspections_are_refused_and_long_sentences_still_translated(
