@@ -25,3 +25,8 @@ def without_folders(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [without_folders(each) for each in value]
     return value
+
+
+def public_name(path: PurePath) -> str:
+    """Return the name of a file or folder, with ? for bytes that are not UTF-8."""
+    return path.name.encode("utf-8", "replace").decode("utf-8")

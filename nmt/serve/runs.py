@@ -11,7 +11,7 @@ from nmt.config import CORPUS_PATHS
 from nmt.config_files import describe_fields, written
 from nmt.corpus.report import PreparationReport
 from nmt.errors import UserError
-from nmt.private_paths import without_folders
+from nmt.private_paths import public_name, without_folders
 from nmt.reports.runs import NOTHING, summarize
 from nmt.run_folder import RunFolder, Validation, last_change
 from nmt.serve.errors import ApiError
@@ -107,8 +107,9 @@ def _named_folders(service: "Service") -> Iterator[tuple[str, RunFolder]]:
     if service.runs_folder is not None:
         for path in sorted(service.runs_folder.glob("*/config.yaml")):
             folder = path.parent
-            if folder.resolve() not in served and folder.name not in service.runs:
-                yield folder.name, RunFolder(folder)
+            name = public_name(folder)
+            if folder.resolve() not in served and name not in service.runs:
+                yield name, RunFolder(folder)
 
 
 def _config_fields(run: RunFolder) -> Iterator[ConfigField]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.errors import UserError
+from nmt.private_paths import public_name
 from nmt.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def name_runs(paths: Sequence[Path]) -> list[str]:
     """Return a unique name for each run folder, with a number if folders share a name."""
     names: list[str] = []
     for path in paths:
-        name = stem = path.resolve().name or "run"
+        name = stem = public_name(path.resolve()) or "run"
         number = 1
         while name in names:
             number += 1

@@ -1,6 +1,8 @@
 """nmt's own API: translations with details, and descriptions of runs."""
 
 import json
+import shutil
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -229,6 +231,18 @@ def test_the_list_of_runs_follows_the_folder(
         assert client.get("/v1/runs/broken").status_code == 404
         answer = client.post("/v1/translate", json={"text": "x", "run": "other"})
         assert answer.status_code == 400
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are Unicode")
+def test_runs_whose_names_are_not_utf8_are_listed(served: ServedRun, tmp_path: Path) -> None:
+    folder = tmp_path / "caf\udce9"
+    shutil.copytree(served.folder.path, folder)
+    [name] = name_runs([folder])
+    run = ServedRun(name, RunFolder(folder), served.translator, "pytorch")
+    for service in (Service([served], runs_folder=tmp_path), Service([run])):
+        with TestClient(make_app(service), base_url="http://localhost") as client:
+            assert "caf?" in [row["name"] for row in client.get("/v1/runs").json()]
+            assert client.get("/v1/runs/caf%3F").json()["name"] == "caf?"
 
 
 def test_two_runs_are_compared_on_the_test_set(
