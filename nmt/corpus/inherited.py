@@ -1,8 +1,8 @@
 """What prepared data inherits from a run, if `tokenizer.run` is set.
 
 The vocabularies of the run are used unchanged, so that its weights fit. Its known words and
-capitalization rules are merged with those of the new corpus. Its held-out pairs stay out of
-training, so that its test set remains valid.
+capitalization rules are merged with those of the new corpus. Its held-out pairs, and those of the
+runs that it started from, stay out of training, so that their test sets remain valid.
 """
 
 import shutil
@@ -14,7 +14,7 @@ from nmt.config_files import load_config
 from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.manifest import require_undamaged
 from nmt.corpus.placeholders import KnownWords
-from nmt.corpus.prepared import read_examples, read_report
+from nmt.corpus.prepared import Example, read_examples, read_report, write_examples
 from nmt.corpus.readers import Pair
 from nmt.corpus.report import CorpusReport, corpora_before
 from nmt.corpus.seen import Seen, read_seen
@@ -27,6 +27,7 @@ READING: dict[str, tuple[str, ...]] = {
     "data": ("source_language", "target_language", "unicode", "lowercase", "carry_over"),
     "tokenizer": ("kind", "joint", "word_mark"),
 }
+_KEPT_OUT = "kept_out.jsonl"
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,11 @@ class Inherited:
 
     def files(self, config: Config) -> list[Path]:
         """Return the run's files that the new prepared data depends on."""
-        names = [*vocabulary_files(config.tokenizer), "validation.jsonl", "test.jsonl"]
-        return [self.folder / name for name in names]
+        return [*self._vocabularies(config), *self._held_out_files()]
 
     def copy_to(self, config: Config, folder: Path) -> None:
-        """Copy the run's vocabularies into a folder of prepared data, and merge its word lists."""
-        paths = [self.folder / name for name in vocabulary_files(config.tokenizer)]
+        """Copy what a folder of prepared data inherits from the run, and merge the word lists."""
+        paths = self._vocabularies(config)
         require_undamaged(paths)
         for path in paths:
             shutil.copyfile(path, folder / path.name)
@@ -89,14 +89,25 @@ class Inherited:
         if config.data.restore_case and self.data.restore_case:
             new_casing, old_casing = (Casing.load(f / CASING) for f in (folder, self.folder))
             new_casing.extended_by(old_casing).save(folder / CASING)
+        kept_out = (Example(*pair, source_in_train=False) for pair in self.held_out())
+        write_examples(folder / _KEPT_OUT, kept_out)
 
     def held_out(self) -> list[Pair]:
-        """Return the run's validation and test pairs."""
-        return [
+        """Return the different pairs that the run, and those that it started from, held out."""
+        pairs = (
             (split_prefix(self.data, example.source)[1], example.reference)
-            for split in ("validation", "test")
-            for example in read_examples(self.folder / f"{split}.jsonl")
-        ]
+            for path in self._held_out_files()
+            for example in read_examples(path)
+        )
+        return list(dict.fromkeys(pairs))
+
+    def _vocabularies(self, config: Config) -> list[Path]:
+        return [self.folder / name for name in vocabulary_files(config.tokenizer)]
+
+    def _held_out_files(self) -> list[Path]:
+        paths = [self.folder / f"{split}.jsonl" for split in ("validation", "test")]
+        kept_out = self.folder / _KEPT_OUT  # only if the run itself was fine-tuned
+        return [*paths, kept_out] if kept_out.exists() else paths
 
     def corpora(self) -> list[CorpusReport]:
         """Return what the run, and the runs that it started from, were trained on."""

@@ -4,6 +4,7 @@ train.source.ids      int32, the ids of all sentences one after another
 train.source.offsets  int64, start of each sentence, and the total length
 train.target.*, validation.*
 validation.jsonl, test.jsonl   raw text: {"source", "reference", "source_in_train"}
+kept_out.jsonl        the pairs that earlier runs held out, if tokenizer.run is set
 joint.model and target.model, or source.vocabulary.json, …   the tokenizers
 known_words.json      the words of the training sources, if data.carry_over is set
 casing.json           the capitalization of the training targets, if data.restore_case is set

@@ -129,6 +129,19 @@ def test_mix_adds_the_runs_corpus_without_its_held_out_pairs(
     assert not any(e.source in former for e in prepared.examples("test"))
 
 
+def test_mix_keeps_the_held_out_pairs_of_all_runs_before_it(
+    trained_run: RunFolder, given: Config, tmp_path: Path
+) -> None:
+    second = train(config_from(trained_run, "best", given, [], mix=0.3), "second")
+    lines = (tmp_path / "other.tsv").read_text(encoding="utf-8").replace(" Anna.", " Ben.")
+    (tmp_path / "third.tsv").write_text(lines, encoding="utf-8")
+    third = config_from(second, "best", given, ["data.path=third.tsv"], mix=0.3)
+    trained_on = set(text(prepare(third, Path("prepared"))))
+    former = {source for source, _ in toy_pairs()}
+    held_out = {e.source for split in ("validation", "test") for e in trained_run.examples(split)}
+    assert trained_on & former == former - held_out
+
+
 def test_overrides_of_the_new_corpus_can_be_combined_with_mix(
     trained_run: RunFolder, given: Config, tmp_path: Path
 ) -> None:
