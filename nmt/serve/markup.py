@@ -3,6 +3,7 @@
 A stretch of text and inline tags, such as the content of a paragraph, is translated as one text.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -28,6 +29,25 @@ _NO_TEXT = frozenset(
 _MOST_TAGS = 20_000
 _MOST_OPEN = 5_000
 _MOST_INLINE = 50  # nesting depth of inline elements
+# An element of these that is still open when its paragraph closes is repeated in each later one;
+# <a> is not among them because the next <a> closes it.
+_REPEATED = frozenset(
+    (
+        *("b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt"),
+        "u",
+    )
+)
+_MOST_REPEATED = 50
+_EMPTY = frozenset(
+    (
+        *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source"),
+        *("track", "wbr"),
+    )
+)
+_NAME = re.compile(r"/?[a-z][^ \t\n\r\f/]*", re.I)
+_ATTRIBUTES = re.compile(
+    r"""(?:[^"'=]|=[ \t\n\r\f]*(?:"[^"]*"|'[^']*'|[^ \t\n\r\f"'=][^ \t\n\r\f"']*))*"""
+)
 
 
 @dataclass
@@ -53,6 +73,12 @@ class Markup:
         closing = html.count("</")
         if html.count("<") > _MOST_TAGS or html.count("<") - 2 * closing > _MOST_OPEN:
             raise ApiError(413, f"Invalid request: HTML with more than {_MOST_TAGS} tags")
+        if _count_repeated(html) > _MOST_REPEATED:
+            raise ApiError(
+                413,
+                f"Invalid request: HTML with more than {_MOST_REPEATED} elements like <b> open; "
+                "close each before the element around it",
+            )
         beginning = html.lstrip()[:20].lower()
         whole = beginning.startswith(("<!doctype", "<html"))
         self._tree = LexborHTMLParser(html, is_fragment=not whole)
@@ -93,6 +119,34 @@ class Markup:
             for node in self._wrap([(text, chain[1:]) for text, chain in alike]):
                 copy.insert_child(node)
             yield copy
+
+
+def _count_repeated(html: str) -> int:
+    """Return the number of elements open at once that the parser may repeat, or more.
+
+    An element counts as closed only if all within it are, too: otherwise, and within comments and
+    quotes, the parser may ignore a closing tag.
+    """
+    waiting: list[str] = []
+    most = number = 0
+    for piece in html.split("<")[1:]:
+        tag, closed, _ = piece.partition(">")
+        found = _NAME.match(tag)
+        name = found[0].lower() if found else ""
+        number += name in _REPEATED
+        most = max(most, number)
+        if not found:
+            comment = closed and tag.startswith("!--") and tag.endswith("--")
+            if tag[:1] in ("!", "?", "/") and not comment:
+                waiting.append("")  # may end elsewhere; counts as never closed
+        elif not closed or not _ATTRIBUTES.fullmatch(tag, found.end()):
+            waiting.append("")
+        elif name.startswith("/"):
+            if waiting and waiting[-1] == name[1:]:
+                number -= waiting.pop() in _REPEATED
+        elif name not in _EMPTY:
+            waiting.append(name)
+    return most
 
 
 def _outermost(stretch: Stretch, number: int) -> LexborNode:

@@ -65,6 +65,41 @@ def test_hostile_markup_is_refused_or_preserved() -> None:
     assert upper("<p a='\"<>'>x</p>") == '<p a="&quot;&lt;&gt;">X</p>'
 
 
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "<b i={}>",
+        "<B\ni={}/>",
+        "<b i={}><table/></b>",
+        "<b i={}><svg><title></svg></b>",
+        "<b i={}></<p>x</p>b>",
+        "<b i={}><!-- -<p>x</p>-> </b> -->",
+        "<b i={}><textarea></b></textarea>",
+        """<b x="<p>" y='</p>"></b>' i={}>""",
+        """<b "x='" i={}></b>'>""",
+        "<b x==' i={}></b>'>",
+    ],
+)
+def test_markup_that_the_parser_would_multiply_is_refused(opening: str) -> None:
+    html = "<p>" + "".join(opening.format(number) for number in range(60)) + "</p>"
+    with pytest.raises(ApiError, match="more than 50 elements like <b> open"):
+        Markup(html + "<p>x</p>" * 10)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<b>x</b>",
+        '<i class="x y" title=\'"\'>x</i>',
+        "<ul><li><em>1 < 2</em><li><em><!-- note --><br>x</em></ul>",
+        '<a name="x">x',
+        '<p>x<p><a href="/x?y=z&amp;a=b"><strong>x</strong></a>',
+    ],
+)
+def test_common_markup_is_accepted_any_number_of_times(html: str) -> None:
+    assert Markup(html * 500).stretches
+
+
 def test_tags_follow_the_attention(client: TestClient) -> None:
     html = '<p>Ben <b>reads</b> often. <a href="/x">Ida cooks</a> at night.</p>'
     body = {"q": html, "source": "en", "target": "de", "format": "html"}
