@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nmt.serve.served_run import ServedRun
 
 _MOST_INSPECTED = 20  # sentences per request
+_MOST_WEIGHTS = 2_000_000  # of attention per request: about 64 MB as Python lists
 
 
 class _Body(BaseModel):
@@ -171,7 +172,7 @@ async def _describe_all(
     gaps: list[str],
     found: "AsyncIterator[list[Translation]]",
 ) -> AsyncIterator[Sentence]:
-    number = 0
+    number = weights = 0
     async for options in found:
         source = sentences[number]
         sentence: Sentence = {
@@ -187,7 +188,13 @@ async def _describe_all(
                 inspected = await service.batcher.run_in_worker(
                     partial(run.inspect, source, options[0])
                 )
-                sentence["attention"] = _attention(inspected)
+                if weights + inspected.cross.weights.size > _MOST_WEIGHTS:
+                    raise UserError(
+                        f"the response would have more than {_MOST_WEIGHTS:,} attention weights; "
+                        "send fewer or shorter sentences"
+                    )
+                weights += inspected.cross.weights.size
+                sentence["attention"] = await service.in_thread(_attention, inspected)
             if body.beam:
                 steps = await service.batcher.run_in_worker(
                     partial(run.record_beam, options[0], body.n_best)
@@ -200,13 +207,17 @@ async def _describe_all(
 
 
 def _attention(found: "Inspection") -> Attention:
+    # In float64, which prints 0.1234; float32 would become 0.12340000271797180.
+    cross, average = (
+        each.astype(float).round(4) for each in (found.cross.weights, found.cross.average)
+    )
     return {
         "source_pieces": found.source_pieces,
         "target_pieces": found.target_pieces,
         "source_spans": found.source_spans,
         "target_spans": found.target_spans,
-        "cross": found.cross.weights.round(4).tolist(),
-        "average": found.cross.average.round(4).tolist(),
+        "cross": cross.tolist(),
+        "average": average.tolist(),
         "log_probabilities": found.log_probabilities,
     }
 

@@ -20,6 +20,7 @@ from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translation
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
+from nmt.serve import v1
 from nmt.serve.app import make_app
 from nmt.serve.inspection import Inspection
 from nmt.serve.limits import Limits
@@ -92,6 +93,20 @@ def test_beam_shows_what_became_of_each_hypothesis(client: TestClient, served: S
     assert pieces == served.translator.trace(SENTENCE)[0].target
     for step in steps[:-1]:
         assert len(step) <= served.translator.decoding.beam_size + len(ends)
+
+
+def test_attention_is_limited_in_size(
+    client: TestClient, served: ServedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [[best]] = served.translate([SENTENCE], 1)
+    weights = served.inspect(SENTENCE, best).cross.weights
+    monkeypatch.setattr(v1, "_MOST_WEIGHTS", weights.size)
+    body = {"text": [SENTENCE, SENTENCES[1]], "attention": True}
+    texts = client.post("/v1/translate", json=body).json()["texts"]
+    first, second = (text["sentences"][0] for text in texts)
+    assert all(len(str(weight)) <= 6 for weight in np.ravel(first["attention"]["cross"]))
+    assert "attention" not in second
+    assert "send fewer or shorter sentences" in second["problem"]
 
 
 @pytest.fixture
