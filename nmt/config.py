@@ -399,6 +399,9 @@ class TokenizerConfig(Section):
         if self.word_mark == "end" and not self.subword:
             message = f"`word_mark: end` needs `kind: bpe` or `unigram`, not `{self.kind}`"
             yield ("word_mark", "kind"), message
+        if self.min_count > 1 and self.subword:
+            message = f"`min_count` needs `kind: spacy` or `whitespace`, not `{self.kind}`"
+            yield ("min_count", "kind"), message
 
 
 class ModelConfig(Section):

@@ -287,6 +287,10 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
             "tokenizer: `word_mark: end` needs `kind: bpe` or `unigram`, not `spacy`",
         ),
         (
+            "tokenizer: {min_count: 2}",
+            "tokenizer: `min_count` needs `kind: spacy` or `whitespace`, not `bpe`",
+        ),
+        (
             "data: {lowercase: source, restore_case: true}",
             "data: `restore_case` needs `lowercase: both`, not `source`",
         ),
