@@ -169,7 +169,8 @@ class CorpusPart(CorpusConfig):
     )
     held_out: bool = Field(
         True,
-        description="use its validation and test splits, or hold them out if it has none",
+        description="use its validation and test splits; if none of the corpora has such a split, "
+        "hold out pairs of this one",
     )
 
     @property

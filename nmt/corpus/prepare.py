@@ -301,8 +301,8 @@ def _plan_splits(
 ) -> _Plan:
     """Read and clean the training corpora, write all pairs, and assign each to a split.
 
-    held_out_before: the held-out pairs of `tokenizer.run`, which may be held out again but not used
-    for training
+    held_out_before: the pairs that `tokenizer.run` or earlier runs held out, which may be held out
+    again but not used for training
     """
     cleaned = _clean(data, corpora, texts, cased)
     kept, dropped = cleaned.kept, cleaned.dropped
