@@ -44,6 +44,10 @@ _EMPTY = frozenset(
         *("track", "wbr"),
     )
 )
+_WHOLE = re.compile(
+    r"(?:\s|<!--(?:(?!-->).)*-->|<\?[^>]*>)*<(?:!doctype|html|head|body)[\s/>]",
+    re.IGNORECASE | re.DOTALL,
+)
 _NAME = re.compile(r"/?[a-z][^ \t\n\r\f/]*", re.I)
 _ATTRIBUTES = re.compile(
     r"""(?:[^"'=]|=[ \t\n\r\f]*(?:"[^"]*"|'[^']*'|[^ \t\n\r\f"'=][^ \t\n\r\f"']*))*"""
@@ -79,9 +83,11 @@ class Markup:
                 f"Invalid request: HTML with more than {_MOST_REPEATED} elements like <b> open; "
                 "close each before the element around it",
             )
-        beginning = html.lstrip()[:20].lower()
-        whole = beginning.startswith(("<!doctype", "<html"))
-        self._tree = LexborHTMLParser(html, is_fragment=not whole)
+        html = html.removeprefix("\ufeff")
+        # In "template", a fragment may also begin within a table.
+        self._tree = LexborHTMLParser(
+            html, is_fragment=not _WHOLE.match(html), fragment_tag="template"
+        )
         self.stretches = list(_find_stretches(self._tree.root))
 
     def __str__(self) -> str:

@@ -31,6 +31,10 @@ def upper(html: str) -> str:
          "<script>var a = 'text';</script><style>b {}</style>X<!-- note -->"),
         ("<ul><li>one<li>two</ul>", "<ul><li>ONE</li><li>TWO</li></ul>"),
         ("<b>un<p>closed", "<b>UN<p>CLOSED</p></b>"),
+        (" <tr><td>one</td></tr>\n", " <tr><td>ONE</td></tr>\n"),
+        ("<td>one<th>two", "<td>ONE</td><th>TWO</th>"),
+        ("<tbody><tr><td>one", "<tbody><tr><td>ONE</td></tr></tbody>"),
+        ("one <p>two", "ONE <p>TWO</p>"),
         ("1 < 2 &amp;lt;b&gt;", "1 &lt; 2 &amp;LT;B&gt;"),
     ],
 )  # fmt: skip
@@ -41,6 +45,25 @@ def test_only_text_is_replaced(html: str, expected: str) -> None:
 def test_a_document_keeps_its_head() -> None:
     html = "<!DOCTYPE html><html><head><title>one</title></head><body><p>two</p></body></html>"
     assert upper(html) == html.replace("one", "ONE").replace("two", "TWO")
+
+
+@pytest.mark.parametrize(
+    "start", ["\ufeff", "\n", "<!-- a --> <!-- b > -->\n", '<?xml version="1.0"?>\n']
+)
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<!doctype html><html lang="en"><head></head><body class="x"><p>one</p></body></html>',
+        '<html><head><title>one</title></head><body class="x">two</body></html>',
+        '<head><title>one</title></head><body class="x">two</body>',
+        '<BODY class="x"><p>one</p></BODY>',
+    ],
+)
+def test_a_document_keeps_its_structure_after_what_precedes_it(start: str, html: str) -> None:
+    found = upper(start + html)
+    assert '<body class="x">' in found
+    assert "ONE" in found
+    assert ("<head><title>ONE</title></head>" in found) == ("title" in html)
 
 
 def test_words_keep_their_tags_when_the_order_changes() -> None:
