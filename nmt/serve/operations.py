@@ -56,8 +56,13 @@ async def read_body(request: Request, shape: type[BaseModel]) -> BaseModel:
 
 
 async def _read_form(request: Request) -> dict[str, object]:
-    """Return a form's fields; repeated fields become a list."""
-    form = await request.form(max_files=1, max_fields=_MOST_FIELDS)
+    """Return a form's fields; repeated fields become a list; raises `ApiError` 400."""
+    try:
+        form = await request.form(max_files=1, max_fields=_MOST_FIELDS)
+        for name, value in form.multi_items():
+            f"{name}{value.filename if isinstance(value, UploadFile) else value}".encode()
+    except ValueError:  # a charset that cannot be decoded, or that contains lone surrogates
+        raise ApiError(400, "Invalid request: the form is not text; send UTF-8") from None
     fields: dict[str, object] = {}
     for name in form:
         values = form.getlist(name)

@@ -121,6 +121,31 @@ def test_keys_are_accepted_in_the_body_or_the_header(
     assert client.get("/frontend/settings").json()["keyRequired"]
 
 
+@pytest.mark.parametrize("charset", ["undefined", "punycode", "unicode_escape"])
+@pytest.mark.parametrize("path", ["/translate", "/translate_file"])
+def test_forms_in_odd_character_sets_are_refused(
+    client: TestClient, charset: str, path: str
+) -> None:
+    fields = {
+        "q": r"\ud800\xff",
+        "source": "en",
+        "target": "de",
+        'file"; filename="\\ud800.txt': "x",
+    }
+    parts = [
+        f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+        for name, value in fields.items()
+    ]
+    answer = client.post(
+        path,
+        content="".join([*parts, "--x--\r\n"]).encode("latin-1"),
+        headers={"Content-Type": f"multipart/form-data; boundary=x; charset={charset}"},
+    )
+    assert (answer.status_code, answer.json()) == (
+        400, {"error": "Invalid request: the form is not text; send UTF-8"},
+    )  # fmt: skip
+
+
 def test_guessing_keys_is_rate_limited_and_valid_keys_are_not(
     make_client: Callable[..., TestClient],
 ) -> None:
