@@ -299,15 +299,23 @@ class DataConfig(CorpusConfig):
             yield from super().broken_rules()
             if self.mixing_temperature > 1:
                 yield ("mixing_temperature", "corpora"), "`mixing_temperature` needs `corpora`"
-        if self.source_language == self.target_language:
-            message = (
-                "`source_language` and `target_language` are both "
-                f"{self.source_language}; set the other one too"
-            )
-            yield ("source_language", "target_language"), message
+        yield from self.broken_rule_of_languages(self.model_fields_set)
         if self.restore_case and self.lowercase != "both":
             message = f"`restore_case` needs `lowercase: both`, not `{self.lowercase}`"
             yield ("restore_case", "lowercase"), message
+
+    def broken_rule_of_languages(self, given: set[str]) -> Iterator[BrokenRule]:
+        """Refuse equal languages if only one of the two is among the fields `given`.
+
+        Both are set to train on pairs of one language, such as texts and simpler versions.
+        """
+        languages = ("source_language", "target_language")
+        if self.source_language == self.target_language and len(given & {*languages}) == 1:
+            language = self.source_language
+            yield (
+                languages,
+                f"both languages are {language}; set `source_language` and `target_language`",
+            )
 
     @property
     def label(self) -> str:

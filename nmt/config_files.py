@@ -119,6 +119,10 @@ def _parse(tree: dict[str, Any], label: str, overrides: Sequence[str]) -> Config
     problems = [problem for problem in problems if problem]
     try:
         config = parse_config(tree, label, origins)
+        # Most files set both languages; overriding one of them is a mistake, too.
+        overridden = {field.removeprefix("data.") for field in origins}
+        for _, message in config.data.broken_rule_of_languages(overridden):
+            problems.append(f"{label} with --set: data: {message}")
     except UserError as error:
         problems.append(str(error))
     if problems:

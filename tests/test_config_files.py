@@ -331,7 +331,7 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
         ),
         (
             "data: {source_language: de}",
-            "data: `source_language` and `target_language` are both de; set the other one too",
+            "data: both languages are de; set `source_language` and `target_language`",
         ),
         ("data: {path: a, train_path: b}", "data: `path` and `train_path` cannot both be set"),
         ("data: {source: tsv}", "data: source `tsv` needs `path` or `train_path`"),
@@ -355,6 +355,18 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
 )
 def test_incompatible_fields_are_refused(path: Path, text: str, message: str) -> None:
     assert refusal(path, text) == f"PATH: {message}"
+
+
+def test_pairs_of_one_language_need_both_fields(path: Path) -> None:
+    both = "data: {source_language: en, target_language: en}"
+    config = load(path, both)
+    path.write_text(dump_config(config), encoding="utf-8")  # as in the folder of a run
+    assert load_config(path) == config
+    assert load_config(path, ["training.epochs=1"]).data == config.data
+    languages = ["data.source_language=de", "data.target_language=de"]
+    assert load_config("base.yaml", languages).data.source_language == "de"
+    with pytest.raises(UserError, match="with --set: data: both languages are de; set `source_"):
+        load_config("base.yaml", languages[:1])
 
 
 def test_mistakes_of_every_kind_are_reported_at_once(path: Path) -> None:

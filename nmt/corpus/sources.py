@@ -273,7 +273,7 @@ def _download_multi30k(data: DataConfig, refresh: bool) -> dict[Split, tuple[Pat
 
 def _require_languages(data: DataConfig, known: tuple[str, ...], corpus: str) -> None:
     languages = (data.source_language, data.target_language)
-    if not set(languages) <= set(known):
+    if not set(languages) <= set(known) or languages[0] == languages[1]:
         raise UserError(
             f"data: {corpus} covers only {', '.join(known)}, not {' → '.join(languages)}; set "
             "source_language and target_language, or use another corpus"

@@ -181,6 +181,7 @@ def test_tatoeba_is_downloaded_for_either_direction(
         for code in ("deu", "fra", "cmn")
     ]
     assert "deu → fra" in refusal("tatoeba", source_language="de", target_language="fr")
+    assert "deu → deu" in refusal("tatoeba", source_language="de", target_language="de")
 
 
 ATTRIBUTION = "CC-BY 2.0 (France) Attribution: tatoeba.org #2877272 (CM) & #8597805 (Roujin)"
@@ -209,6 +210,7 @@ def test_the_sample_is_read_in_either_direction(
     assert list(opened("sample").pairs("test")) == [("test en", "test de")]
     assert list(opened("sample", **TO_ENGLISH).pairs("train")) == [("train de", "train en")]
     assert "fr" in refusal("sample", target_language="fr")
+    assert "en → en" in refusal("sample", source_language="en", target_language="en")
 
 
 def test_home_folders_are_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
