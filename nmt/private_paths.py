@@ -7,8 +7,8 @@ from typing import Any
 def without_folders(value: Any) -> Any:
     """Replace paths, also inside dictionaries and lists, by file names.
 
-    In text, only absolute paths count. They extend to its end, since a folder's name may contain
-    spaces.
+    In text, only absolute paths count. A path is assumed to extend to the end of the text, because
+    folder names may contain spaces.
 
     >>> without_folders({"name": "tsv /home/anna/my corpus/mine.tsv"})
     {'name': 'tsv mine.tsv'}

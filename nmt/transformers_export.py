@@ -35,8 +35,8 @@ print(tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True))
 
 Give the tokenizer text in the Unicode form NFC, without soft hyphens and other invisible
 characters: unlike nmt, transformers does not normalize it. Greedy search then gives the same pieces
-as nmt. Beam search may choose other translations, because transformers uses a
-different length penalty."""
+as nmt. Beam search may choose other translations, because transformers uses a different length
+penalty."""
 Array = NDArray[np.float32]
 # Fields that must have these values, because the format supports no others.
 _REQUIRED: dict[str, dict[str, object]] = {

@@ -129,5 +129,5 @@ def augment(
     if not counts["kept"]:
         warn(f"{output}: no translation was kept; use a better run, or lower the limits")
         return
-    say("for data         disjoint_splits: true  # drops pairs whose sentence is held out")
+    say("for data         disjoint_splits: true  # drops pairs that contain held-out sentences")
     say(f"for data.corpora {{source: tsv, path: {output}, tag: synthetic, held_out: false}}")

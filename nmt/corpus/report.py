@@ -141,7 +141,7 @@ def corpus_facts(
 ) -> list[tuple[str, str]]:
     """Return each corpus, if there are several, and its licence, if known, as names and values.
 
-    Those of a run that training started from follow.
+    They are followed by those of the run that training started from.
     """
     corpora = report.get("corpora", [])
     facts: list[tuple[str, str]] = []
@@ -159,7 +159,7 @@ def corpus_facts(
 
 
 def corpora_before(report: PreparationReport) -> list[CorpusReport]:
-    """Return the corpora that the run was trained on whose vocabularies are used, if any."""
+    """Return the corpora of the run that this one was fine-tuned from, if any."""
     return report["inherited"].get("corpora_before", []) if "inherited" in report else []
 
 

@@ -91,7 +91,8 @@ def split_names(names: Iterable[str], place: str) -> dict[str, Split]:
     if unknown := [name for name, split in found.items() if split is None]:
         skipped = shorten(", ".join(unknown), 200, placeholder=" …")
         _LOG.warning(
-            f"{place}: skipping {skipped}, possibly test sets, since other names contain `train`"
+            f"{place}: skipping {skipped}: these may be test sets, because other names contain "
+            "`train`; to train on them, rename them"
         )
     return {name: split for name, split in found.items() if split}
 

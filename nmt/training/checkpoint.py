@@ -21,8 +21,8 @@ from nmt.training.optimization import LossScale, WeightAverage
 from nmt.training.sharding import shard_like, unshard
 
 FORMAT = 3
-# Of damaged archives: impossible positions and invalid compressed data. Others mean that the disk,
-# the network or a permission fails, and the file may be sound.
+# Of damaged archives: impossible positions and invalid compressed data. Other errors point to the
+# disk, the network or permissions, and the file may be sound.
 _ERRNOS_OF_DAMAGE = {errno.EINVAL, None}
 
 

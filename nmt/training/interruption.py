@@ -20,7 +20,7 @@ def catching_signals(at_second: Any) -> Iterator[Interruption]:
     """Record Ctrl-C and SIGTERM within the context, instead of raising immediately.
 
     at_second: handler for a second signal of the same kind. A signal that is ignored stays ignored,
-    as Ctrl-C for `nmt … &` in a shell script. Outside the main thread, where Python allows no
+    as Ctrl-C is for `nmt … &` in a shell script. Outside the main thread, where Python allows no
     handlers, nothing is caught.
     """
     interruption = Interruption()

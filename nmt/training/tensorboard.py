@@ -69,6 +69,6 @@ class TensorBoard:
 
 
 def _report(error: threading.ExceptHookArgs) -> None:
-    """Report an error that ended a thread, except in TensorBoard's: its next call raises it too."""
+    """Report an error that ended a thread, unless TensorBoard's next call raises it again."""
     if not type(error.thread).__module__.startswith("tensorboard."):
         threading.__excepthook__(error)

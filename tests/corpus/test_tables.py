@@ -189,8 +189,8 @@ def test_unknown_names_are_not_training_data_beside_train(
     corpus = opened("table", tmp_path / "corpus")
     assert corpus.files == {"train": (tmp_path / "corpus" / "train-0.parquet",)}
     assert caplog.messages == [
-        f"{tmp_path}/corpus: skipping challenge.parquet, extra.parquet, possibly test sets, "
-        "since other names contain `train`"
+        f"{tmp_path}/corpus: skipping challenge.parquet, extra.parquet: these may be test sets, "
+        "because other names contain `train`; to train on them, rename them"
     ]
     named = open_corpus(DataConfig(source="table", train_path=tmp_path / "corpus"))
     assert len(named.files["train"]) == 3
