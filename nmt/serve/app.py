@@ -95,41 +95,34 @@ def _endpoint(service: Service, operation: Operation) -> Callable[[Request], Awa
     async def answer(request: Request) -> Response:
         body = await read_body(request, operation.body) if operation.body else None
         _admit(service, operation, request, getattr(body, "api_key", None))
-        in_time = _Deadline(service.limits.seconds)
-        found = await in_time(operation.answer(service, request, body))
+        seconds = service.limits.seconds
+        found = await _in_time(seconds, operation.answer(service, request, body))
         if isinstance(found, AsyncIterator):
-            first = await in_time(anext(found, b""))  # an error until here sets the status
-            lines = _stream(first, found, in_time)
+            # An error until here sets the status.
+            first = await _in_time(seconds, anext(found, b""))
+            lines = _stream(first, found, seconds)
             return StreamingResponse(lines, media_type="application/x-ndjson")
         return found if isinstance(found, Response) else _json(encode(found))
 
     return answer
 
 
-class _Deadline:
-    """Awaits the parts of a response; raises `ApiError` 503 if all of them take too long."""
-
-    def __init__(self, seconds: float):
-        self._seconds = seconds
-        self._end = anyio.current_time() + seconds
-
-    async def __call__(self, part: Awaitable[T]) -> T:
-        try:
-            with anyio.fail_after(self._end - anyio.current_time()):
-                return await part
-        except TimeoutError:
-            message = f"The response takes longer than {self._seconds:g} seconds"
-            raise ApiError(503, message, {"Retry-After": "5"}) from None
+async def _in_time(seconds: float, part: Awaitable[T]) -> T:
+    """Await a response or the next line of one; raise `ApiError` 503 if it takes longer."""
+    try:
+        with anyio.fail_after(seconds):
+            return await part
+    except TimeoutError:
+        message = f"The response takes longer than {seconds:g} seconds"
+        raise ApiError(503, message, {"Retry-After": "5"}) from None
 
 
-async def _stream(
-    line: bytes, rest: AsyncIterator[bytes], in_time: _Deadline
-) -> AsyncIterator[bytes]:
+async def _stream(line: bytes, rest: AsyncIterator[bytes], seconds: float) -> AsyncIterator[bytes]:
     """Yield lines until the first empty one; after a refusal, the last line is its message."""
     try:
         while line:
             yield line
-            line = await in_time(anext(rest, b""))
+            line = await _in_time(seconds, anext(rest, b""))
     except ApiError as error:
         yield encode({"error": error.message}) + b"\n"
 
