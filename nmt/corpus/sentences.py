@@ -63,7 +63,9 @@ def _lengths(line: str, language: str) -> list[int]:
         part = plain[start : start + _MOST_AT_ONCE]
         found = [len(sentence) for sentence in segment(language, part)]
         if start + len(part) < len(plain):  # the last sentence may continue
-            found = found[:-1] or [part.rfind(" ") + 1 or len(part)]
+            # Half of a longer sentence, so that no few words of it are left over.
+            half = len(part) // 2
+            found = found[:-1] or [part.rfind(" ", 0, half) + 1 or half]
         lengths += found
         start += sum(found)
     return lengths

@@ -40,9 +40,17 @@ def test_splitting_takes_linear_time() -> None:
 def test_long_lines_are_read_in_parts_and_sentences_stay_whole() -> None:
     with patch("nmt.corpus.sentences.segment", wraps=segment) as reading:
         assert cut("Anna sings today. " * 1000, "en").sentences == ["Anna sings today."] * 1000
-        assert cut("word " * 2000, "en").sentences == [("word " * 1000).strip()] * 2
-        assert len(cut("“" * 100_000, "en").sentences) == 20
+        assert len(cut("“" * 100_000, "en").sentences) == 39
     assert max(len(call.args[1]) for call in reading.call_args_list) <= 5000
+
+
+@pytest.mark.parametrize("after", ["", " Ben reads." * 1000])
+def test_a_sentence_that_is_too_long_is_cut_into_long_pieces_between_words(after: str) -> None:
+    long = "word " * 1002 + "end."
+    first, second, *rest = cut(long + after, "en").sentences
+    assert f"{first} {second}" == long
+    assert min(len(first), len(second)) > 2000
+    assert rest == ["Ben reads."] * (1000 if after else 0)
 
 
 def test_text_may_be_split_only_at_line_breaks() -> None:
@@ -55,7 +63,7 @@ def test_text_may_be_split_only_at_line_breaks() -> None:
     text=st.text(
         alphabet=st.one_of(st.sampled_from("aM r.…\u2028\u00a0\ud800\n"), st.characters())
     ),
-    at_once=st.integers(1, 50),
+    at_once=st.integers(2, 50),
 )
 def test_the_splitter_handles_any_text(text: str, at_once: int) -> None:
     with patch("nmt.corpus.sentences._MOST_AT_ONCE", at_once):
