@@ -15,6 +15,7 @@ from nmt.cli.writing import format_translations
 from nmt.config_files import load_config
 from nmt.corpus.casing import Casing
 from nmt.corpus.placeholders import _HIDEABLE
+from nmt.corpus.sentences import cut
 from nmt.decoding.engines.conversion import write_model
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
@@ -157,6 +158,15 @@ def test_the_exported_program_capitalizes_like_nmt() -> None:
     exported.casing = {"words": {"haus": "Haus", "da": "da"}, "after": {}, "sentence_capital": True}
     for text in (f"{translate.PLACEHOLDERS[0]}s haus. da!", "„da. (da) haus"):
         assert exported._capitals(text) == casing.restore(text)
+
+
+def test_the_exported_program_cuts_long_lines_like_nmt() -> None:
+    exported = object.__new__(translate.Translator)
+    exported.settings = {"source_language": "en"}
+    for line in ("“Anna sings. " * 1000, "word " * 2001, "x" * 12_000 + " Ben reads."):
+        sentences = exported._sentences(line)
+        assert "".join(sentences) == line
+        assert [sentence.rstrip() for sentence in sentences] == cut(line, "en").sentences
 
 
 def train_toy(changes: list[str], corpus: Path) -> RunFolder:

@@ -19,7 +19,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, pairwise, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ except ImportError:
 PLACEHOLDERS = "\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008"
 RESERVED = "\ue011\ue012\ue013\ue014\ue015\ue016\ue017\ue018"
 JOINER = "￭"
+MOST_AT_ONCE = 5_000  # characters; sentencex takes quadratic time for unclosed quotation marks
 SEPARATORS = str.maketrans(dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029", " "))
 INVISIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff"
@@ -105,8 +106,18 @@ class Translator:
         # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one
         # preserves lengths.
         plain = re.sub("[\ud800-\udfff]", "\ufffd", re.sub(r"\s", " ", text))
-        ends = accumulate(map(len, segment(self.settings["source_language"], plain)), initial=0)
-        return [text[start:end] for start, end in pairwise(ends)]
+        sentences: list[str] = []
+        start = 0
+        while start < len(text):
+            part = plain[start : start + MOST_AT_ONCE]
+            lengths = list(map(len, segment(self.settings["source_language"], part)))
+            if start + len(part) < len(text):  # the last sentence may continue
+                half = len(part) // 2
+                lengths = lengths[:-1] or [part.rfind(" ", 0, half) + 1 or half]
+            for length in lengths:
+                sentences.append(text[start : start + length])
+                start += length
+        return sentences
 
     def _pieces(self, sentence: str) -> tuple[list[str], list[str]]:
         """Return the pieces of a sentence, and the words behind its placeholders."""
