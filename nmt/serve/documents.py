@@ -24,6 +24,7 @@ _MOST_UNPACKED = 50_000_000  # bytes of a .docx
 _MOST_TAGS = 500_000  # of a .docx
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _TEXT = (_WORD + "t", _WORD + "rPr")
+_UNSEEN = (_WORD + "lastRenderedPageBreak", _WORD + "softHyphen")
 _MARKS = [  # these may lie between two words of a text
     _WORD + name
     for name in (
@@ -143,7 +144,30 @@ def _docx_stretches(document: "Document") -> "Iterator[list[CT_R]]":
 
     for part in document.part.package.iter_parts():
         if isinstance(part, DocumentPart | HeaderPart | FooterPart):
+            _separate_text(part.element)
             yield from _stretches_in(part.element)
+
+
+def _separate_text(root: "BaseOxmlElement") -> None:
+    """Split runs so that text has runs of its own, beside line breaks, tabs, notes and pictures."""
+    from docx.oxml import OxmlElement
+
+    copied = 0  # bytes
+    for run in list(root.iter(_WORD + "r")):
+        for each in list(run.iterchildren(*_UNSEEN)):
+            run.remove(each)
+        content = [each for each in run if each.tag != _WORD + "rPr"]
+        if len({each.tag == _WORD + "t" for each in content}) < 2:
+            continue
+        formats = list(run.iterchildren(_WORD + "rPr"))
+        copied += len(content) * sum(len(each.xml) for each in formats)
+        if copied > _MOST_UNPACKED:
+            raise ApiError(413, "Invalid request: the document has too many formats")
+        for each in content[:-1]:
+            part = OxmlElement("w:r")
+            part.extend(copy.deepcopy(formats))
+            part.append(each)
+            run.addprevious(part)
 
 
 def _stretches_in(parent: "BaseOxmlElement") -> "Iterator[list[CT_R]]":

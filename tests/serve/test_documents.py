@@ -99,6 +99,43 @@ def test_bookmarks_and_spelling_marks_do_not_split_a_text(client: TestClient) ->
     assert found.paragraphs[0].text == "Anna singt heute."
 
 
+@pytest.mark.parametrize("between", ["br", "tab", "cr", "footnoteReference"])
+def test_text_beside_something_else_in_a_run_is_translated(
+    client: TestClient, between: str
+) -> None:
+    document = docx.Document()
+    run = document.add_paragraph().add_run("Anna sings today.")
+    run.bold = True
+    run._r.append(_element(f"<w:{between} w:id='1'/>"))
+    run._r.append(_element("<w:t>Ben reads often.</w:t>"))
+    found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
+    [paragraph] = found.paragraphs
+    assert paragraph._p.xpath("string()") == "Anna singt heute.Ben liest oft."
+    [element] = paragraph._p.xpath(f"w:r/w:{between}")
+    assert element.getparent().getprevious().text == "Anna singt heute."
+    assert all(run.bold for run in paragraph.runs)
+
+
+@pytest.mark.parametrize("mark", ["lastRenderedPageBreak", "softHyphen"])
+def test_what_does_not_show_does_not_split_a_text(client: TestClient, mark: str) -> None:
+    document = docx.Document()
+    run = document.add_paragraph().add_run("Anna sings to")
+    run._r.append(_element(f"<w:{mark}/>"))
+    run._r.append(_element("<w:t>day.</w:t>"))
+    found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
+    assert found.paragraphs[0].text == "Anna singt heute."
+
+
+def test_a_long_format_is_not_copied_many_times(client: TestClient) -> None:
+    document = docx.Document()
+    run = document.add_paragraph().add_run()
+    run.font.name = "x" * 1_000_000
+    run._r.extend(_element(xml) for xml in ("<w:t>x</w:t>", "<w:tab/>") for _ in range(50))
+    files = {"file": ("a.docx", _saved(document))}
+    answer = client.post("/translate_file", data=PAIR, files=files)
+    assert answer.status_code == 413
+
+
 def test_a_header_of_two_sections_is_translated_once(client: TestClient) -> None:
     document = docx.Document()
     document.sections[0].header.paragraphs[0].text = "David swims today."
