@@ -1,5 +1,6 @@
 """Output of the stages: translations and results line by line, warnings on standard error."""
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -57,7 +58,7 @@ def align_lines(translator: "Translator", lines: Iterable[str]) -> Iterator[str]
 def write_lines(lines: Iterator[str], output: Path | None) -> None:
     """Print lines, or write them to a file that appears only when complete."""
     # Standard output may be a file, to which the shell and nmt write more; never replace it.
-    if output is None or output == Path("/dev/stdout"):
+    if output is None or _is_standard_output(output):
         for line in lines:
             typer.echo(line)
         return
@@ -71,6 +72,14 @@ def write_lines(lines: Iterator[str], output: Path | None) -> None:
     )
     with place as path, path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(line + "\n" for line in lines)
+
+
+def _is_standard_output(path: Path) -> bool:
+    """Return whether a path, such as /dev/stdout, leads to where standard output goes."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(1))
+    except OSError:  # no such file, or standard output is closed
+        return False
 
 
 def say(line: str) -> None:

@@ -7,20 +7,26 @@ from pathlib import Path
 import pytest
 
 _WRITE = """
+import sys
 from pathlib import Path
 
 from nmt.cli.writing import write_lines
 
 print("scores before")
-write_lines(iter(["Anna singt heute."]), Path("/dev/stdout"))
+write_lines(iter(["Anna singt heute."]), Path(sys.argv[1]))
 print("scores after")
 """
 
 
-@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
-def test_standard_output_by_name_keeps_what_else_is_redirected_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "out.txt"])
+def test_standard_output_by_name_keeps_what_else_is_redirected_there(
+    name: str, tmp_path: Path
+) -> None:
+    if not (tmp_path / name).parent.exists():
+        pytest.skip(f"needs {name}")
+    command = [sys.executable, "-c", _WRITE, name]
     with (tmp_path / "out.txt").open("w") as redirected:
         for _ in range(2):  # such as two commands of a script
-            subprocess.run([sys.executable, "-c", _WRITE], stdout=redirected, check=True)
+            subprocess.run(command, stdout=redirected, cwd=tmp_path, check=True)
     once = "scores before\nAnna singt heute.\nscores after\n"
     assert (tmp_path / "out.txt").read_text() == once * 2
