@@ -1,14 +1,15 @@
 """Removes the folders of local paths from what others read: uploads, and pages of the server."""
 
-from pathlib import PurePath
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Any
 
 
 def without_folders(value: Any) -> Any:
     """Replace paths, also inside dictionaries and lists, by file names.
 
-    In text, only absolute paths count. A path is assumed to extend to the end of the text, because
-    folder names may contain spaces.
+    In text, only absolute paths count, of Linux, macOS or Windows. A path is assumed to extend to
+    the end of the text, because folder names may contain spaces. Licences, which are free text,
+    are not changed.
 
     >>> without_folders({"name": "tsv /home/anna/my corpus/mine.tsv"})
     {'name': 'tsv mine.tsv'}
@@ -18,10 +19,15 @@ def without_folders(value: Any) -> Any:
     if isinstance(value, str):
         words = value.split(" ")
         for start, word in enumerate(words):
-            if word.startswith("~") or (PurePath(word).is_absolute() and word != "/"):
-                return " ".join([*words[:start], PurePath(" ".join(words[start:])).name])
+            path = word.lstrip("\"'([{<")
+            for kind in (PureWindowsPath, PurePosixPath):
+                if path.startswith("~") or (kind(path).is_absolute() and path != "/"):
+                    name = kind(" ".join([path, *words[start + 1 :]])).name
+                    return " ".join([*words[:start], word.removesuffix(path) + name])
     if isinstance(value, dict):
-        return {key: without_folders(each) for key, each in value.items()}
+        return {
+            key: each if key == "licence" else without_folders(each) for key, each in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return [without_folders(each) for each in value]
     return value
