@@ -36,12 +36,15 @@ _BUILDERS = {  # of `datasets`, by file extension, to which .gz may be added
     ".arrow": "arrow",
 }
 _ROWS = 1000
-# Words in file names, and in split names on the Hub, that identify a split.
+# Words in file names, and in split names on the Hub, that identify a split, also before `set`.
 _SPLIT_WORDS: Mapping[Split, frozenset[str]] = {
-    "validation": frozenset({"validation", "valid", "val", "dev", "devset", "newsdev"}),
-    "test": frozenset({"test", "testing", "testset", "devtest", "newstest", "eval", "evaluation"}),
+    "validation": frozenset({"validation", "validate", "valid", "val", "dev", "newsdev"}),
+    "test": frozenset(
+        {"test", "testing", "tst", "devtest", "newstest", "heldout", "eval", "evaluation"}
+    ),
     "train": frozenset({"train", "training"}),
 }
+_SPLITTING = 2  # increase it with each change of `split_names`: lists of Hub files hold its result
 
 
 def table_files(path: Path) -> tuple[Path, ...]:
@@ -98,7 +101,8 @@ def split_names(names: Iterable[str], place: str) -> dict[str, Split]:
 
 
 def _split_name(name: str) -> Split | None:
-    words = {word.lower() for word in re.findall("[A-Z]?[a-z]+|[A-Z]+", name)}
+    found = re.findall("[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)
+    words = {word.lower().removesuffix("set") for word in found}
     return next((split for split, its in _SPLIT_WORDS.items() if words & its), None)
 
 
@@ -296,7 +300,8 @@ def downloaded_hub_files(
 
 
 def _list_of_files(path: str, subset: str | None, revision: str | None) -> Path:
-    digest = hashlib.sha256(repr((path, subset, revision)).encode()).hexdigest()
+    dataset = (_SPLITTING, path, subset, revision)
+    digest = hashlib.sha256(repr(dataset).encode()).hexdigest()
     return cache_folder() / "hub" / f"{digest[:16]}.json"
 
 

@@ -1,6 +1,7 @@
 """Tables and datasets, read by the library `datasets` itself, without a network."""
 
 import gzip
+import hashlib
 import json
 import logging
 import shutil
@@ -171,6 +172,11 @@ def test_a_folder_may_contain_splits(tmp_path: Path) -> None:
         ("devtest", "test"),
         ("newstest2014", "test"),
         ("testEnDe", "test"),
+        ("ENTest", "test"),
+        ("WMTTest2014", "test"),
+        ("tst2013", "test"),
+        ("heldout", "test"),
+        ("validate", "validation"),
         ("latest-contest", "train"),
         ("more", "train"),
     ],
@@ -184,10 +190,10 @@ def test_names_identify_splits(tmp_path: Path, name: str, split: Split) -> None:
 def test_unknown_names_are_not_training_data_beside_train(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for name in ("train-0", "challenge", "extra"):
+    for name in ("trainset-0", "challenge", "extra"):
         write(tmp_path / "corpus" / f"{name}.parquet", FLAT[:1])
     corpus = opened("table", tmp_path / "corpus")
-    assert corpus.files == {"train": (tmp_path / "corpus" / "train-0.parquet",)}
+    assert corpus.files == {"train": (tmp_path / "corpus" / "trainset-0.parquet",)}
     assert caplog.messages == [
         f"{tmp_path}/corpus: skipping challenge.parquet, extra.parquet: these may be test sets, "
         "because other names contain `train`; to train on them, rename them"
@@ -303,6 +309,19 @@ def test_a_downloaded_dataset_stays_the_same_until_it_is_refreshed(
     data = DataConfig(source="hub", path=Path("wmt/wmt14"))
     for refresh, file in ((False, files[0]), (False, files[0]), (True, files[1])):
         assert open_corpus(data, refresh).files == {"train": (file,)}
+
+
+def test_a_list_of_files_with_the_splits_of_an_earlier_version_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train, test = (write(tmp_path / f"{n}.parquet", NESTED[:1]) for n in ("train", "newstest"))
+    digest = hashlib.sha256(repr(("wmt/wmt14", None, None)).encode()).hexdigest()
+    listed = tmp_path / "cache" / "nmt" / "hub" / f"{digest[:16]}.json"
+    listed.parent.mkdir(parents=True)
+    listed.write_text(json.dumps({"train": [str(train), str(test)]}))
+    files = {"train": (train,), "test": (test,)}
+    monkeypatch.setattr("nmt.corpus.tables._download_from_hub", lambda *_: files)
+    assert opened("hub", Path("wmt/wmt14")).files == files
 
 
 def test_a_local_dataset_is_read_as_it_is_now(repository: Path) -> None:
