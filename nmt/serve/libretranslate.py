@@ -113,6 +113,7 @@ class TranslatedFile(TypedDict):
 async def translate(service: Service, request: Request, body: TranslateBody) -> Translated:
     """Translate one text or a list."""
     texts = [body.q] if isinstance(body.q, str) else body.q
+    service.translator.require_length(texts)
     detected = [_detect(service, body.source, text) for text in texts]
     found: list[list[str]] = [[] for _ in texts]
     for source in dict.fromkeys(each["language"] for each in detected):

@@ -28,7 +28,12 @@ class TextTranslator:
         self._limits = limits
 
     def require_length(self, texts: Sequence[str]) -> None:
-        """Raise `ApiError` if texts have too many characters in total."""
+        """Raise `ApiError` if there are too many texts or characters; empty texts take time too."""
+        if len(texts) > self._limits.sentences:
+            raise ApiError(
+                400,
+                f"Invalid request: {len(texts)} texts exceed the limit ({self._limits.sentences})",
+            )
         characters = sum(map(len, texts))
         if characters > self._limits.characters:
             raise ApiError(

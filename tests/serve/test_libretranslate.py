@@ -163,10 +163,14 @@ def test_too_much_text_is_refused(make_client: Callable[..., TestClient]) -> Non
     long = client.post("/translate", json={"q": "x" * 101, **PAIR})
     assert long.status_code == 400
     assert long.json()["error"] == "Invalid request: request (101) exceeds text limit (100)"
-    many = client.post("/translate", json={"q": ["a"] * 6, **PAIR})
+    many = client.post("/translate", json={"q": ["One goes. Two go. Three go."] * 2, **PAIR})
     assert "6 sentences" in many.json()["error"]
-    tagged = client.post("/translate", json={"q": ["<p>a</p>"] * 6, "format": "html", **PAIR})
-    assert "6 sentences" in tagged.json()["error"]
+    html = ["<p>a</p><p>b</p>"] * 3
+    tagged = client.post("/translate", json={"q": html, "format": "html", **PAIR})
+    assert "6 texts exceed the limit (5)" in tagged.json()["error"]
+    empty = client.post("/translate", json={"q": [""] * 6, **PAIR, "source": "auto"})
+    assert "6 texts exceed the limit (5)" in empty.json()["error"]
+    assert client.post("/v1/translate", json={"text": [""] * 6}).status_code == 400
 
 
 def test_a_translated_document_can_be_downloaded(client: TestClient) -> None:
