@@ -26,7 +26,8 @@ class Sampler:
     2020).
 
     sources: the ids of each row; numbers: distinguish rows of the same source. The random numbers
-    of a row depend on these and on `decoding.seed`, but not on the batch.
+    of a row depend on these and on `decoding.seed`, but not on the batch. The engine numbers the
+    rows of each call from 0, so equal sources in two calls draw the same numbers.
     """
 
     def __init__(

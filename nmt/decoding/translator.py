@@ -103,7 +103,11 @@ class Translator:
         return [options[0] for options in self.n_best(lines, 1)]
 
     def stream(self, lines: Iterable[str], n_best: int = 1) -> Iterator[list[Translation]]:
-        """Translate any number of lines in order, a thousand at a time."""
+        """Translate any number of lines in order, 1,024 at a time.
+
+        Sampling in PyTorch draws different translations for equal lines among these 1,024, but
+        draws the same ones again among the next.
+        """
         rest = iter(lines)
         while chunk := list(islice(rest, _LINES_AT_A_TIME)):
             yield from self.n_best(chunk, n_best)
