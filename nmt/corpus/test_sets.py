@@ -52,11 +52,11 @@ def read_test_set(name: str, languages: tuple[str, str]) -> tuple[list[str], lis
             return sources, list(map(list, zip(*rows, strict=True)))
         if here:
             _delete_files(found, pair)
-    if here:  # sacrebleu was killed while it wrote these files
-        return read_test_set(name, languages)
+    if here and not _sources(found, pair).exists():
+        return read_test_set(name, languages)  # sacrebleu was killed while it wrote these files
+    remedy = f"delete {found._outdir}" if here else "choose another one"
     raise UserError(
-        f"test set {name}: has {len(sources)} sources and {len(rows)} references; choose another "
-        "one"
+        f"test set {name}: has {len(sources)} sources and {len(rows)} references; {remedy}"
     )
 
 

@@ -89,6 +89,16 @@ def test_a_test_set_killed_while_it_was_unpacked_is_downloaded_again(
     assert read_test_set("toy/2018", EN_DE) == TOY
 
 
+def test_an_incomplete_test_set_that_cannot_be_deleted_is_refused(
+    toy: PlainTextDataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_test_set("toy/2018", EN_DE)
+    (tmp_path / "cache/toy/toy_2018.en-de.ref").write_text("Geh.\n")
+    # As with a read-only folder, which root can write to.
+    monkeypatch.setattr("nmt.corpus.test_sets._delete_files", lambda *_: None)
+    assert f"has 2 sources and 1 references; delete {toy._outdir}" in refusal("toy/2018")
+
+
 def test_a_test_set_that_is_incomplete_on_the_server_is_refused(
     toy: PlainTextDataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
