@@ -37,13 +37,6 @@ _READ = [
     *(f"data/*{ending}" for ending in (".json", ".jsonl", ".model", ".keys")),
     *(f"{which}.safetensors" for which in get_args(Weights)),
 ]
-_REPLACED = [
-    *_READ,
-    "model.safetensors",
-    "*.spm",
-    "*vocab.json",
-    "*config.json",
-]  # by the next push
 _USAGE = """```
 nmt translate --run hf:{name} "Where is the station?"
 ```"""
@@ -92,6 +85,8 @@ def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
     created first, so that a wrong name or login is reported before the test set is translated.
     Returns its address.
     """
+    from nmt.transformers_export import FILES
+
     library = import_hub()
     if not run.weights(weights).is_file():
         raise no_such_weights(run.weights(weights))
@@ -105,7 +100,7 @@ def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
                 repo_id=name,
                 folder_path=folder,
                 commit_message="Upload with nmt push",
-                delete_patterns=_REPLACED,
+                delete_patterns=[*_READ, *FILES],
             )
     return str(repository)
 

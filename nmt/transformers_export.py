@@ -37,6 +37,10 @@ Give the tokenizer text in the Unicode form NFC, without soft hyphens and other 
 characters: unlike nmt, transformers does not normalize it. Greedy search then gives the same pieces
 as nmt. Beam search may choose other translations, because transformers uses a different length
 penalty."""
+FILES = (  # that `write_transformers` writes
+    *("model.safetensors", "config.json", "generation_config.json", "tokenizer_config.json"),
+    *("source.spm", "target.spm", "vocab.json", "target_vocab.json"),
+)
 Array = NDArray[np.float32]
 # Fields that must have these values, because the format supports no others.
 _REQUIRED: dict[str, dict[str, object]] = {

@@ -81,8 +81,8 @@ def test_the_unmodified_library_uploads_and_downloads_a_run(
     trained_run: RunFolder, tmp_path: Path
 ) -> None:
     files = tmp_path / "hub/models/anna/toy"
-    files.mkdir(parents=True)
-    for name in ("stale.spm", "LICENSE.txt", ".gitattributes"):
+    (files / "data").mkdir(parents=True)
+    for name in ("data/stale.model", "LICENSE.txt", ".gitattributes"):
         (files / name).touch()
     with pretend_hub(tmp_path / "hub") as address:
         done = nmt_with_hub(address, tmp_path, "push", trained_run.path, "anna/toy")
@@ -91,7 +91,7 @@ def test_the_unmodified_library_uploads_and_downloads_a_run(
     assert there.stdout == text(nmt("translate", "--run", trained_run.path, PAIR[0]).stdout), there
     assert (files / "best.safetensors").read_bytes() == trained_run.weights("best").read_bytes()
     assert {"LICENSE.txt", ".gitattributes", "README.md"} < {path.name for path in files.iterdir()}
-    assert not (files / "stale.spm").exists()
+    assert not (files / "data/stale.model").exists()
 
 
 def test_the_upload_has_a_model_card_and_no_local_paths(
@@ -167,13 +167,17 @@ def test_a_second_push_deletes_the_files_of_the_first_and_no_others(
 
     def pushed(run: RunFolder, name: str) -> set[str]:
         assert nmt("push", run.path, name).returncode == 0
-        return {path.name for path in (remote / name).rglob("*")}
+        there = remote / name
+        return {path.relative_to(there).as_posix() for path in there.rglob("*")}
 
     rotary = toy_config(model={"positions": "rotary"}, training={"max_updates": 1})
     other = train(rotary, "rotary")  # which transformers does not support
     assert pushed(trained_run, "anna/toy") - pushed(other, "anna/other") > {"model.safetensors"}
-    (remote / "anna/toy/LICENSE.txt").touch()
-    assert pushed(other, "anna/toy") == pushed(other, "anna/other") | {"LICENSE.txt"}
+    (remote / "anna/toy/onnx").mkdir()
+    own = {"LICENSE.txt", "adapter_config.json", "onnx/config.json", "onnx/vocab.json", "my.spm"}
+    for name in own:
+        (remote / "anna/toy" / name).touch()
+    assert pushed(other, "anna/toy") == pushed(other, "anna/other") | own | {"onnx"}
 
 
 def test_the_card_names_the_uploaded_weights(trained_run: RunFolder, remote: Path) -> None:
