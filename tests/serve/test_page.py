@@ -177,6 +177,17 @@ def test_the_translation_stays_when_its_inspection_arrives(page: Page, server: R
     assert asked[0]["n_best"] == asked[1]["n_best"]  # a wider search may find another translation
 
 
+def test_a_text_too_long_to_inspect_is_translated_without_alternatives(
+    page: Page, server: Running
+) -> None:
+    asked: list[Any] = []
+    page.on("request", lambda r: asked.append(r.post_data_json) if r.method == "POST" else None)
+    page.goto(f"{server.address}/")
+    page.get_by_label("Text to translate").fill(" ".join([SENTENCE] * 21))
+    expect(page.locator("#output")).to_have_text(" ".join([GERMAN] * 21))
+    assert [body["n_best"] for body in asked] == [1]  # more take longer and are not shown
+
+
 @pytest.mark.parametrize("view", ["translate", "compare"])
 def test_clearing_the_text_cancels_its_translation(page: Page, server: Running, view: str) -> None:
     page.route("**/v1/translate", lambda route: None)  # no answer yet

@@ -7,6 +7,7 @@ import { bothSides, cut, probability, weights } from "./words.js";
 
 const MOST_INSPECTED = 20; // sentences; the server has the same limit
 const OPTIONS = 5;
+const countSentences = (text) => [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text)].length; // about as the server
 
 export function start(main, query) {
   const state = { runs: [], sentences: [], gap: "", chosen: 0, word: null, asked: null };
@@ -192,7 +193,8 @@ export function start(main, query) {
       return;
     }
     output.classList.add("busy");
-    const found = await ask("/v1/translate", { text: value, run: run.value, n_best: OPTIONS }); // the same search as in `lookInside`
+    state.options = countSentences(value) > MOST_INSPECTED ? 1 : OPTIONS; // more are slower, and shown only by the inspection
+    const found = await ask("/v1/translate", { text: value, run: run.value, n_best: state.options });
     output.classList.remove("busy");
     if (!found) {
       if (state.asked === linkOf(value)) state.asked = null; // failed: allow a retry
@@ -208,7 +210,8 @@ export function start(main, query) {
 
   async function lookInside() {
     if (!state.sentences.length || state.sentences.length > MOST_INSPECTED) return;
-    const body = { text: text.value, run: run.value, n_best: OPTIONS, attention: true, beam: beam.open };
+    // The same search as in `translate`: a wider one may find another translation.
+    const body = { text: text.value, run: run.value, n_best: state.options, attention: true, beam: beam.open };
     const found = await askInside("/v1/translate", body);
     if (!found || body.text !== text.value) return;
     state.sentences = found.texts[0].sentences;
