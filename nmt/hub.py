@@ -81,24 +81,26 @@ def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
     """Upload a run with one kind of weights, also in `transformers`' format if possible.
 
     Adds a model card. Absolute paths in the configuration are reduced to file names. Files of an
-    earlier push are deleted, others stay. A new repository is private unless `public`. It is
-    created first, so that a wrong name or login is reported before the test set is translated.
-    Returns its address.
+    earlier push are deleted, others stay. `decoding.neighbours` is set to 0, since the datastore is
+    not uploaded. A new repository is private unless `public`. It is created after the files have
+    been collected, but before the test set is translated, so that a wrong name or login is reported
+    early. Returns its address.
     """
     from nmt.transformers_export import FILES
 
     library = import_hub()
     if not run.weights(weights).is_file():
         raise no_such_weights(run.weights(weights))
-    with _uploading(name):
-        repository = library.create_repo(name, private=not public, exist_ok=True)
     with TemporaryDirectory() as scratch:
-        folder = Path(scratch, "run")
-        _assemble(run, folder, name, weights)
+        copy = RunFolder(Path(scratch, "run"))
+        exported = _assemble(run, copy, weights)
+        with _uploading(name):
+            repository = library.create_repo(name, private=not public, exist_ok=True)
+        _add_card(copy, name, weights, exported)
         with _uploading(name):
             library.upload_folder(
                 repo_id=name,
-                folder_path=folder,
+                folder_path=copy.path,
                 commit_message="Upload with nmt push",
                 delete_patterns=[*_READ, *FILES],
             )
@@ -116,25 +118,25 @@ def _uploading(name: str) -> Iterator[None]:
         ) from None
 
 
-def _assemble(run: RunFolder, folder: Path, name: str, weights: Weights) -> None:
-    """Write the files to upload to a new folder."""
-    from nmt.model_card import model_card
-    from nmt.transformers_export import USAGE, unsupported, write_transformers
+def _assemble(run: RunFolder, copy: RunFolder, weights: Weights) -> bool:
+    """Write the files to upload, except the card, to a new folder.
 
-    usage, metadata = _USAGE.replace("{name}", name), {}
-    folder.mkdir()
-    if not unsupported(run.config):
-        write_transformers(run, run.weights(weights), folder)
-        usage += "\n\n" + USAGE.replace("FOLDER", name)
-        metadata["library_name"] = "transformers"
-    copy = RunFolder(folder)
-    copy.data.mkdir()
+    Returns whether they include the run in the format of `transformers`.
+    """
+    from nmt.transformers_export import unsupported, write_transformers
+
+    copy.data.mkdir(parents=True)
+    exported = not unsupported(run.config)
+    if exported:
+        write_transformers(run, run.weights(weights), copy.path)
     for file in run_files(run.data):
         shutil.copyfile(file, copy.data / file.name)
     shutil.copyfile(run.weights(weights), copy.weights(weights))
     if run.metrics.exists():
         shutil.copyfile(run.metrics, copy.metrics)
-    config = Config.model_validate(without_folders(run.config.model_dump(mode="json")))
+    fields = without_folders(run.config.model_dump(mode="json"))
+    fields["decoding"]["neighbours"] = 0
+    config = Config.model_validate(fields)
     origin = run.origin
     overrides = tuple(map(_override_without_folders, origin.overrides))
     fine_tuning = shlex.join(without_folders(shlex.split(origin.fine_tuning)))
@@ -146,8 +148,20 @@ def _assemble(run: RunFolder, folder: Path, name: str, weights: Weights) -> None
     ):  # with corpus paths
         content = without_folders(json.loads(file.read_bytes()))
         file.write_text(json.dumps(content, indent=2, ensure_ascii=False), encoding="utf-8")
+    return exported
+
+
+def _add_card(copy: RunFolder, name: str, weights: Weights, exported: bool) -> None:
+    """Score the weights, and write the model card."""
+    from nmt.model_card import model_card
+    from nmt.transformers_export import USAGE
+
+    usage, metadata = _USAGE.replace("{name}", name), {}
+    if exported:
+        usage += "\n\n" + USAGE.replace("FOLDER", name)
+        metadata["library_name"] = "transformers"
     card = model_card(copy, weights, usage, **metadata)
-    (folder / "README.md").write_text(card, encoding="utf-8")
+    (copy.path / "README.md").write_text(card, encoding="utf-8")
     copy.weights(weights).replace(copy.weights("best"))  # which other commands use by default
     shutil.rmtree(copy.converted, ignore_errors=True)  # made by the translator that was scored
 

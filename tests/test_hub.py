@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from nmt.config_files import override_config
 from nmt.run_folder import RunFolder
 from tests.pretend_hub import nmt_with_hub, pretend_hub
 from tests.test_cli import PAIR, assert_refused, nmt, text
@@ -186,6 +187,26 @@ def test_the_card_names_the_uploaded_weights(trained_run: RunFolder, remote: Pat
     uploaded = (remote / "anna/toy/best.safetensors").read_bytes()
     assert uploaded == trained_run.weights("last").read_bytes()
     assert not (remote / "anna/toy/last.safetensors").exists()
+
+
+def test_a_run_with_neighbours_is_uploaded_without_them(
+    trained_run: RunFolder, remote: Path, tmp_path: Path
+) -> None:
+    run = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
+    run.write_config(override_config(run.config, ["decoding.neighbours=4"], "run"))
+    done = nmt("push", run.path, "anna/toy")
+    assert "uploaded with decoding.neighbours=0, because" in text(done.stderr)
+    assert nmt("translate", "--run", "hf:anna/toy", PAIR[0]).returncode == 0
+    assert "Scores of the best weights" in (remote / "anna/toy/README.md").read_text("utf-8")
+
+
+def test_damaged_files_are_reported_before_a_repository_is_created(
+    trained_run: RunFolder, remote: Path, tmp_path: Path
+) -> None:
+    run = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
+    run.weights("best").write_bytes(b"damaged")
+    assert_refused("push", run.path, "anna/toy", "--public", message="best.safetensors")
+    assert not remote.exists()
 
 
 def test_a_wrong_login_is_reported_before_the_test_set_is_translated(

@@ -522,7 +522,11 @@ def push(
     from nmt.hub import push_run
     from nmt.run_folder import open_run
 
-    say(f"uploaded         {push_run(open_run(run), name, weights, public)}")
+    source = open_run(run)
+    address = push_run(source, name, weights, public)
+    if source.config.decoding.neighbours:
+        warn("uploaded with decoding.neighbours=0, because the datastore is not uploaded")
+    say(f"uploaded         {address}")
 
 
 def datastore(
