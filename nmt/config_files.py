@@ -295,7 +295,7 @@ def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]
     if not (equals and dot and section.isidentifier() and name.isidentifier()):
         return f"--set {override}: expected section.field=value, as in training.epochs=3"
     try:
-        value = yaml.load(text, Loader=_Loader)
+        value = read_value(text)
     except _YAML_ERRORS:
         return f"--set {override}: the value is not valid YAML"
     if section not in tree:
@@ -306,6 +306,11 @@ def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]
         content[name] = value
         origins[f"{section}.{name}"] = "--set"
     return None
+
+
+def read_value(text: str) -> Any:
+    """Return what a value means in a configuration; raises `yaml.YAMLError` and others."""
+    return yaml.load(text, Loader=_Loader)
 
 
 def _explain(details: ErrorDetails, label: str, origins: dict[str, str]) -> str:

@@ -13,11 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
-import yaml
-
 from nmt.choices import Weights
 from nmt.config import Config, Origin
-from nmt.config_files import written
+from nmt.config_files import read_value, written
 from nmt.corpus.download import cache_folder
 from nmt.corpus.manifest import MANIFEST, run_files
 from nmt.errors import (
@@ -169,6 +167,6 @@ def _add_card(copy: RunFolder, name: str, weights: Weights, exported: bool) -> N
 def _override_without_folders(override: str) -> str:
     """Treat the value as YAML, since a path may be in a list or in quotes."""
     field, _, text = override.partition("=")
-    value = yaml.safe_load(text)
+    value = read_value(text)
     private = without_folders(value)
     return override if private == value else f"{field}={written(private)}"

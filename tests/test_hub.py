@@ -120,7 +120,7 @@ def test_no_form_of_an_absolute_path_is_published(
     header["fine_tuning"] = "--from '/home/Max Private/former' --mix 0.5"
     header["overrides"] = [
         "data.train_path=[/home/private/a.en,/home/private/a.de]",
-        'data.corpora=[{source: tsv, path: "/home/Max, Private/b.tsv"}]',
+        'data.corpora=[{source: tsv, path: "/home/Max, Private/b.tsv", weight: 5e-1}]',
         "data.test_path=~/private/c.tsv",
         "training.learning_rate=5e-4",
     ]
@@ -132,7 +132,7 @@ def test_no_form_of_an_absolute_path_is_published(
     card = (remote / "anna/toy/README.md").read_text(encoding="utf-8")
     assert "nmt train --from former --mix 0.5 --config mine.yaml" in card
     assert "[a.en, a.de]" in card
-    assert "{path: b.tsv, source: tsv}" in card
+    assert "{path: b.tsv, source: tsv, weight: 0.5}" in card
     assert "data.test_path=c.tsv" in card
     assert "training.learning_rate=5e-4" in card
     assert "- tsv d.tsv: " in card
