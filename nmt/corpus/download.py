@@ -188,6 +188,11 @@ def _unpack(url: str, partial: Path, max_unpacked: int) -> None:
                 )
         with elapsed(f"checking {Path(urlsplit(url).path).name}"):
             size = _unpacked_size(partial, kind, max_unpacked)
+    except NotImplementedError:
+        raise UserError(
+            f"{url}: is compressed with a method that nmt does not read; download and unpack it "
+            "by hand, and point data.path at the text"
+        ) from None
     except (EOFError, OSError, RuntimeError, ValueError, zlib.error, zipfile.BadZipFile):
         partial.unlink()
         raise _CutOffError("the file is truncated or damaged") from None

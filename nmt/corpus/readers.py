@@ -183,14 +183,14 @@ def _open(path: Path) -> Iterator[Stream]:
 
 @contextmanager
 def open_zip(file: Path | IO[bytes]) -> Iterator[zipfile.ZipFile]:
-    """Open a zip that is stored or deflated; raise `BadZipFile` for other compression methods.
+    """Open a zip that is stored or deflated; raise `NotImplementedError` for other methods.
 
     `zipfile` decompresses the others without a limit on memory, and with exceptions of their own.
     """
     with zipfile.ZipFile(file) as archive:
         methods = {member.compress_type for member in archive.infolist()}
         if not methods <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-            raise zipfile.BadZipFile("unsupported compression method")
+            raise NotImplementedError("unsupported compression method")
         yield archive
 
 

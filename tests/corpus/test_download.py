@@ -399,10 +399,13 @@ def test_a_damaged_compressed_file_is_not_kept(server: Server, target: Path, kin
     assert left(target) == []
 
 
-def test_a_zip_with_unusual_compression_is_not_kept(server: Server, target: Path) -> None:
-    content = packed("zip", zipfile.ZIP_LZMA)
+def test_a_zip_with_unusual_compression_is_downloaded_once_and_refused(
+    server: Server, target: Path
+) -> None:
+    content = packed("zip", zipfile.ZIP_BZIP2)
     server.answers = [lambda handler: handler.reply(200, content)]
-    assert "truncated or damaged" in refusal(f"{server.url}.zip", target)
+    assert "compressed with a method that nmt does not read" in refusal(f"{server.url}.zip", target)
+    assert len(server.ranges) == 1
     assert left(target) == []
 
 
