@@ -110,9 +110,13 @@ class Inherited:
         return [*paths, kept_out] if kept_out.exists() else paths
 
     def corpora(self) -> list[CorpusReport]:
-        """Return what the run, and the runs that it started from, were trained on."""
+        """Return what the run, and the runs that it started from, were trained on, once each."""
         report = read_report(self.folder)
-        return [*report.get("corpora", []), *corpora_before(report)]
+        different: dict[tuple[str, str, int], CorpusReport] = {}
+        for corpus in (*report.get("corpora", []), *corpora_before(report)):
+            # Files have equal names, such as `tsv`, but rarely the same number of pairs.
+            different.setdefault((corpus["name"], corpus["licence"], corpus["read"]), corpus)
+        return list(different.values())
 
     @property
     def seen(self) -> Seen:

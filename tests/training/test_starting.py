@@ -142,6 +142,20 @@ def test_mix_keeps_the_held_out_pairs_of_all_runs_before_it(
     assert trained_on & former == former - held_out
 
 
+def test_a_corpus_that_several_runs_were_trained_on_is_listed_once(
+    trained_run: RunFolder, given: Config
+) -> None:
+    second = train(config_from(trained_run, "best", given, []), "second")
+    path = second.data / "report.json"
+    report = json.loads(path.read_bytes())
+    new, old = (report["corpora"][0] | {"name": f"tsv {name}"} for name in ("new.tsv", "old.tsv"))
+    report["corpora"] = [new, old]  # as with --mix
+    older = old | {"read": old["read"] + 1}
+    report["inherited"]["corpora_before"] = [old | {"train": 1}, older]
+    path.write_text(json.dumps(report), encoding="utf-8")
+    assert Inherited(second.data, second.config.data).corpora() == [new, old, older]
+
+
 def test_overrides_of_the_new_corpus_can_be_combined_with_mix(
     trained_run: RunFolder, given: Config, tmp_path: Path
 ) -> None:
