@@ -56,7 +56,7 @@ from nmt.choices import Best, Weights
 from nmt.config import Config, Origin
 from nmt.config_files import dump_config, load_config
 from nmt.corpus.json_files import FailFastList, first_problem, read_json_lines
-from nmt.corpus.manifest import read_manifest, require_undamaged, run_files
+from nmt.corpus.manifest import require_undamaged, run_files
 from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report
 from nmt.corpus.report import PreparationReport
 from nmt.corpus.seen import Seen, read_seen
@@ -426,16 +426,6 @@ def _is_nmts(header: Path) -> bool:
     except (OSError, ValidationError):
         return False
     return {"format", "nmt"} <= stored.model_fields_set
-
-
-def require_same_data(run: RunFolder, prepared: PreparedData) -> None:
-    """Refuse prepared data that differs from the data the run was trained on."""
-    before, now = read_manifest(run.data), read_manifest(prepared.folder)
-    if before is None or now is None or before.fingerprint != now.fingerprint:
-        raise UserError(
-            f"{run.path}: the corpus, or the way nmt prepares it, has changed since this run "
-            "started; start a new run"
-        )
 
 
 def newest_run(file: str, option: str = "--run FOLDER") -> RunFolder:

@@ -549,7 +549,7 @@ def datastore(
     from nmt.config import CORPUS_PATHS
     from nmt.corpus.prepare import prepare
     from nmt.device import choose_device
-    from nmt.run_folder import newest_run, open_run, require_same_data
+    from nmt.run_folder import newest_run, open_run
     from nmt.training.fill_datastore import fill_datastore
 
     file = f"{weights}.safetensors"
@@ -560,8 +560,8 @@ def datastore(
             raise UserError(
                 f"--set {change}: only data.path and the other paths of data can be set here"
             )
-    prepared = prepare(load(str(opened.path / "config.yaml"), set_))
-    require_same_data(opened, prepared)
+    config = load(str(opened.path / "config.yaml"), set_)
+    prepared = prepare(config, run_data=opened.data)
     with opened.held():
         filled = fill_datastore(opened, prepared, weights, choose_device(device))
     say(f"{len(filled):,} positions in {opened.datastore}")

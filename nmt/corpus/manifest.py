@@ -11,6 +11,7 @@ from pathlib import Path
 from nmt.checksums import DAMAGED, checksum
 from nmt.config import DataConfig, TokenizerConfig
 from nmt.corpus.json_files import unreadable
+from nmt.errors import UserError
 from nmt.small_files import read_small
 
 FORMAT = 5
@@ -67,6 +68,16 @@ def read_manifest(folder: Path) -> Manifest | None:
         return Manifest(folder, str(stored["fingerprint"]), dict(stored["files"]), checksums)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def require_same_data(run_data: Path, fingerprint: str) -> None:
+    """Refuse data that differs from the data in a run folder, which the run was trained on."""
+    before = read_manifest(run_data)
+    if before is None or before.fingerprint != fingerprint:
+        raise UserError(
+            f"{run_data.parent}: the corpus, or the way nmt prepares it, has changed since this "
+            "run started; start a new run"
+        )
 
 
 def require_undamaged(paths: list[Path]) -> None:

@@ -29,7 +29,7 @@ from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.inherited import Inherited
 from nmt.corpus.languages import seem_swapped
-from nmt.corpus.manifest import FORMAT, read_manifest, write_manifest
+from nmt.corpus.manifest import FORMAT, read_manifest, require_same_data, write_manifest
 from nmt.corpus.placeholders import KnownWords, NameHider, words_of
 from nmt.corpus.prepared import (
     SIDES,
@@ -82,7 +82,10 @@ _ENDINGS = {".ids", ".offsets", ".keys", ".jsonl", ".json", ".model"}
 
 
 def prepare(
-    config: Config, folder: Path | str | None = None, refresh: bool = False
+    config: Config,
+    folder: Path | str | None = None,
+    refresh: bool = False,
+    run_data: Path | None = None,
 ) -> PreparedData:
     """Read, clean, split and tokenize the corpus; write the result to `folder`.
 
@@ -90,11 +93,16 @@ def prepare(
     folder is either complete or absent: it is built next to its final location, then moved into
     place. If several processes prepare the same folder, one does the work and the others wait.
     `refresh` downloads the corpus again.
+
+    run_data: the data in a run folder; if the result would differ from it, `UserError` is raised
+    before anything is replaced
     """
     corpora = open_corpora(config.data, refresh)
     inherited = Inherited.open(config)
     folder = Path(folder) if folder else default_folder(config)
     fingerprint = _fingerprint(config, corpora, inherited)
+    if run_data:
+        require_same_data(run_data, fingerprint)
     with _claim(folder) as partial:
         manifest = read_manifest(folder)
         if manifest is None or manifest.fingerprint != fingerprint or not manifest.is_complete():

@@ -6,12 +6,13 @@ from tqdm import tqdm
 
 from nmt.checksums import identity
 from nmt.choices import Weights
+from nmt.corpus.manifest import read_manifest, require_same_data
 from nmt.corpus.prepared import PreparedData
 from nmt.decoding.datastore import Datastore
 from nmt.errors import UserError
 from nmt.model.weights import load_weights
 from nmt.progress import elapsed
-from nmt.run_folder import RunFolder, replacing, require_same_data
+from nmt.run_folder import RunFolder, replacing
 from nmt.training.batches import batches_of
 from nmt.training.loss import at_labels
 
@@ -26,7 +27,8 @@ def fill_datastore(
     Raises `UserError` if the datastore would be too large, or if the data has been prepared again
     from another corpus.
     """
-    require_same_data(run, prepared)
+    now = read_manifest(prepared.folder)
+    require_same_data(run.data, now.fingerprint if now else "")
     config, tokenizers = run.config, prepared.tokenizers
     sizes = tokenizers.source.size, tokenizers.target.size
     require_room(prepared, config.model.d_model)

@@ -26,7 +26,6 @@ from nmt.run_folder import (
     create_run,
     discard_beginning,
     open_run,
-    require_same_data,
 )
 from nmt.training.distributed import Worker
 from nmt.training.fill_datastore import fill_datastore, require_room
@@ -116,19 +115,18 @@ def _begin(config: Config, run: RunFolder, worker: Worker) -> Trainer:
 
 def _resume(config: Config, run: RunFolder, worker: Worker) -> Trainer:
     require_same_settings(run.config, config)
-    prepared = _prepare(config, worker)
-    require_same_data(run, prepared)
+    prepared = _prepare(config, worker, run.data)
     trainer = Trainer(config, prepared, run, worker, resume=True)
     if worker.is_main:
         run.write_config(config)
     return trainer
 
 
-def _prepare(config: Config, worker: Worker) -> PreparedData:
+def _prepare(config: Config, worker: Worker, run_data: Path | None = None) -> PreparedData:
     """Prepare in the main process; the others open the result."""
     sections = config.data, config.tokenizer
     prepared = worker.main_first(
-        main=lambda: prepare(config),
+        main=lambda: prepare(config, run_data=run_data),
         others=lambda: open_prepared(default_folder(config), *sections),
     )
     if config.decoding.neighbours:

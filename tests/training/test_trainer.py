@@ -361,6 +361,22 @@ def test_an_existing_run_is_not_overwritten(toy_config: MakeConfig) -> None:
         train(config, Path("run"))
 
 
+def test_resuming_with_a_changed_corpus_is_refused_and_keeps_the_prepared_data(
+    toy_config: MakeConfig, toy_corpus: Path
+) -> None:
+    corpus = Path("corpus.tsv")
+    corpus.write_bytes(toy_corpus.read_bytes())
+    settings = {"data": {"path": str(corpus)}, "training": {"max_updates": 2}}
+    train(toy_config(**settings), Path("run"))
+    [manifest] = Path("data/prepared").glob("*/prepared.json")
+    before = manifest.read_bytes()
+    corpus.write_text("\n".join(corpus.read_text().splitlines()[:-1]) + "\n")
+    settings["training"] = {"max_updates": 3}
+    with pytest.raises(UserError, match="the corpus, or the way nmt prepares it, has changed"):
+        train(toy_config(**settings), Path("run"), resume=True)
+    assert manifest.read_bytes() == before
+
+
 def test_resuming_with_other_data_is_refused(toy_config: MakeConfig) -> None:
     train(toy_config(training={"max_updates": 2}), Path("run"))
     prepared = sorted(Path("data/prepared").iterdir())
