@@ -131,10 +131,10 @@ def _parse(tree: dict[str, Any], label: str, overrides: Sequence[str]) -> Config
 
 
 def _name_of(path: Path) -> str:
-    """Return the path of a configuration, or its name if it is a shipped one."""
+    """Return the name of a shipped configuration, or a path with ? for bytes that are not UTF-8."""
     if path.is_relative_to(SHIPPED_CONFIGS):
         return path.relative_to(SHIPPED_CONFIGS).as_posix()
-    return str(path)
+    return str(path).encode("utf-8", "replace").decode("utf-8")
 
 
 def parse_config(tree: dict[str, Any], label: str, origins: dict[str, str] | None = None) -> Config:

@@ -1,6 +1,7 @@
 """Configurations: every mistake gives one line that says what was expected; valid ones load."""
 
 import math
+import sys
 from pathlib import Path
 from typing import Any, get_args
 
@@ -533,6 +534,12 @@ def test_the_top_level_must_consist_of_sections(path: Path, text: str, shown: st
 def test_files_that_are_not_utf8_are_refused(path: Path, text: bytes) -> None:
     position = text.index(b"\xfc" if b"\xfc" in text else b"\xff") + 1
     assert refusal(path, text) == f"PATH: not UTF-8 (byte {position}); save it as UTF-8"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are Unicode")
+def test_the_name_of_the_file_need_not_be_utf8(tmp_path: Path) -> None:
+    config = load(tmp_path / "caf\udce9.yaml", "data: {source: sample}")
+    assert config.origin.file == f"{tmp_path}/caf?.yaml"
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_read(path: Path) -> None:
