@@ -453,7 +453,7 @@ def test_a_run_killed_before_its_first_checkpoint_can_restart(
     train(config, Path("whole"))
     whole = saved("whole")
 
-    def terminated(*_: object) -> None:
+    def terminated(*_: object, **named: object) -> None:
         sys.exit(143)
 
     where = "nmt.training.train.prepare" if moment == "preparing" else "nmt.run_folder.run_files"
@@ -468,7 +468,7 @@ def test_a_run_killed_before_its_first_checkpoint_can_restart(
 def test_an_interruption_while_preparing_shows_how_to_restart(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(config: Config) -> None:
+    def interrupted(*_: object, **named: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("nmt.training.train.prepare", interrupted)
