@@ -46,6 +46,7 @@ ModelPart = Literal["encoder", "decoder", "embeddings"]
 MOST = 1_000_000_000
 WIDEST = 65_536
 DEEPEST = 1000
+MOST_SUBWORDS = 250_000
 
 BrokenRule = tuple[tuple[str, ...], str]  # the fields that the rule involves, and the message
 # With this validation context broken rules raise no error, so that all can be collected.
@@ -408,6 +409,9 @@ class TokenizerConfig(Section):
         if self.word_mark == "end" and not self.subword:
             message = f"`word_mark: end` needs `kind: bpe` or `unigram`, not `{self.kind}`"
             yield ("word_mark", "kind"), message
+        if self.vocabulary_size > MOST_SUBWORDS and self.subword:
+            message = f"`vocabulary_size` is at most {MOST_SUBWORDS:,} for `kind: {self.kind}`"
+            yield ("vocabulary_size", "kind"), message
         if self.min_count > 1 and self.subword:
             message = f"`min_count` needs `kind: spacy` or `whitespace`, not `{self.kind}`"
             yield ("min_count", "kind"), message

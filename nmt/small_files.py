@@ -1,4 +1,4 @@
-"""Reads settings and reports, which are parsed as a whole, up to a size far above theirs.
+"""Reads files that are parsed as a whole, up to a size far above what they need.
 
 PyYAML takes almost 400 times the size of a file in memory; a run folder may come from anyone.
 """
@@ -6,13 +6,13 @@ PyYAML takes almost 400 times the size of a file in memory; a run folder may com
 import errno
 from pathlib import Path
 
-LARGEST = 500_000  # bytes
+LARGEST = 500_000  # bytes of settings and reports
 
 
-def read_small(path: Path) -> bytes:
-    """Return the content of a file; raises `OSError` also if it is larger than `LARGEST`."""
+def read_small(path: Path, largest: int = LARGEST) -> bytes:
+    """Return the content of a file; raises `OSError` also if it has more than `largest` bytes."""
     with path.open("rb") as file:
-        content = file.read(LARGEST + 1)
-    if len(content) > LARGEST:
-        raise OSError(errno.EFBIG, f"larger than {LARGEST:,} bytes")
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise OSError(errno.EFBIG, f"larger than {largest:,} bytes")
     return content

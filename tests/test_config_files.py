@@ -292,6 +292,10 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
             "tokenizer: `min_count` needs `kind: spacy` or `whitespace`, not `bpe`",
         ),
         (
+            "tokenizer: {kind: unigram, vocabulary_size: 250001}",
+            "tokenizer: `vocabulary_size` is at most 250,000 for `kind: unigram`",
+        ),
+        (
             "data: {lowercase: source, restore_case: true}",
             "data: `restore_case` needs `lowercase: both`, not `source`",
         ),

@@ -11,9 +11,11 @@ from nmt.small_files import LARGEST, read_small
 PEAK = """
 import sys
 from pathlib import Path
+from nmt.config import TokenizerConfig
 from nmt.config_files import load_config
 from nmt.corpus.prepared import read_report
 from nmt.corpus.seen import read_seen
+from nmt.corpus.tokenizers import SubwordTokenizer
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
 
@@ -52,6 +54,11 @@ except UserError as error:
             "frequent_words.json",
             b'{"source":[' + b"0," * 2_000_000 + b'0],"target":[]}',
             "read_seen(Path(), 0)",
+        ),
+        (
+            "joint.model",
+            b"\n\0" * 10_000_000,
+            "SubwordTokenizer(Path('joint.model'), TokenizerConfig())",
         ),
     ],
 )

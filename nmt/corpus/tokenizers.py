@@ -31,6 +31,7 @@ from nmt.corpus.readers import MAX_LINE_BYTES
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.errors import UserError, one_line
 from nmt.progress import elapsed
+from nmt.small_files import read_small
 from nmt.special_tokens import EOS, PAD, PLACEHOLDERS, SOS, SPECIALS, TAGS, UNK
 
 JOINER = "￭"
@@ -38,6 +39,8 @@ SPACE = "▁"
 CHUNK = 10_000
 KNOWN_WORDS = "known_words.json"
 MOST_LINES = 1_000_000  # to learn subwords from
+# In bytes: room for `MOST_SUBWORDS`. A forged model takes up to 40 times its size in memory.
+LARGEST_MODEL = 10_000_000
 
 # Punctuation next to a word or other punctuation, but not within a word ("well-known", "3.5").
 _TOUCHING_LEFT = re.compile(r"(?<=\S)(?!(?<=\w).\w)([^\w\s])")
@@ -103,7 +106,8 @@ class SubwordTokenizer(Tokenizer):
         self.marks_end = config.word_mark == "end"
         try:
             # Read the file here: the library's own loader aborts on a broken file.
-            self.processor = sentencepiece.SentencePieceProcessor(model_proto=model.read_bytes())
+            proto = read_small(model, LARGEST_MODEL)
+            self.processor = sentencepiece.SentencePieceProcessor(model_proto=proto)
         except (OSError, RuntimeError) as error:
             reason = getattr(error, "strerror", None) or "damaged"
             raise unreadable(model, reason) from None
