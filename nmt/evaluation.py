@@ -66,9 +66,9 @@ def evaluate(
     """Translate the sources of the examples and score the translations.
 
     data: the run's section of the configuration; lowercase, tokenize: as in `evaluate_texts`;
-    baseline: another translator to compare with; tags are replaced by its own of the same names,
-    or dropped; seen: facts about the training text, for an analysis by length, rare words and types
-    of errors
+    baseline: another translator to compare with; each tag is replaced by its tag of the same name,
+    or dropped if it has none; seen: facts about the training text, for an analysis by length, rare
+    words and types of errors
     """
     if not examples:
         raise UserError("nothing to evaluate: there are no sentence pairs")

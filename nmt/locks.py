@@ -21,7 +21,7 @@ def locked(path: Path, message: str, wait: bool = True, delete: bool = False) ->
     """
     from filelock import FileLock  # imported here: most translations need no lock
 
-    # Not soft locks, which outlive a killed process, and which other machines cannot break.
+    # Soft locks outlive a killed process, and other machines cannot tell that they are stale.
     lock = FileLock(path, fallback_to_soft=False)
     with suppress(OSError):  # some network file systems, or a read-only folder
         _acquire(lock, message, wait)

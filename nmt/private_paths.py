@@ -5,11 +5,11 @@ from typing import Any
 
 
 def without_folders(value: Any) -> Any:
-    """Replace paths, also inside dictionaries and lists, by file names.
+    """Replace paths, also inside dictionaries and lists, with file names.
 
-    In text, only absolute paths count, of Linux, macOS or Windows. A path is assumed to extend to
-    the end of the text, because folder names may contain spaces. Licences, which are free text,
-    are not changed.
+    In text, only absolute paths of Linux, macOS or Windows are recognized. A path is assumed
+    to extend to the end of the text, because folder names may contain spaces. Licences, which are
+    free text, are not changed.
 
     >>> without_folders({"name": "tsv /home/anna/my corpus/mine.tsv"})
     {'name': 'tsv mine.tsv'}

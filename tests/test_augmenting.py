@@ -73,9 +73,9 @@ def test_the_printed_settings_add_a_tagged_corpus_to_training(
     trained_run: RunFolder, toy_config: Callable[..., Config]
 ) -> None:
     done = nmt("augment", trained_run.path, "-i", "mono.en", "-o", "pairs.tsv")
-    printed, _, entry = text(done.stdout).rpartition("for data.corpora ")
+    printed, _, entry = text(done.stdout).rpartition("to data.corpora ")
     synthetic, settings = (
-        yaml.safe_load(each) for each in (entry, printed.rpartition("for data ")[2])
+        yaml.safe_load(each) for each in (entry, printed.rpartition("add to data ")[2])
     )
     assert settings == {"disjoint_splits": True}
     genuine = {"source": "tsv", "path": str(trained_run.config.data.path)}
@@ -277,8 +277,8 @@ def test_invalid_arguments_are_refused(trained_run: RunFolder) -> None:
     wrong = (*command, "mono.en", "--round-trip", trained_run.path)
     assert_refused(*wrong, message="needs a run that translates de → en")
     alone = (*command, "mono.en", "--min-chrf", "0")
-    assert_refused(*alone, message="--min-chrf is for the back-translation; add --round-trip RUN")
+    assert_refused(*alone, message="--min-chrf needs --round-trip RUN; add it, or omit --min-chrf")
     packed = (*command, "mono.en", "-o", "pairs.tsv.gz")
-    assert_refused(*packed, message="pairs.tsv.gz: is written uncompressed; omit .gz")
+    assert_refused(*packed, message="pairs.tsv.gz: the output is not compressed; omit .gz")
     Path("pairs.tsv").touch()
     assert_refused(*command, "mono.en", message="already exists")

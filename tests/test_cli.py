@@ -809,7 +809,7 @@ def test_a_source_without_a_reference_is_refused(trained_run: RunFolder) -> None
 def test_a_split_is_for_the_pairs_of_the_run(trained_run: RunFolder) -> None:
     command = ["evaluate", "--run", trained_run.path, "--split", "validation"]
     for others in (["--source", "a", "--reference", "b"], ["--test-set", "wmt20"]):
-        assert_refused(*command, *others, message="--split selects pairs of the run")
+        assert_refused(*command, *others, message="--split scores held-out pairs of the run")
 
 
 # ------------------------------------------------------------------------------------------- plot

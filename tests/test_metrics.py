@@ -162,7 +162,7 @@ def test_resamples_without_any_match_do_not_stop_the_evaluation():
     assert "bleu" in found.intervals
 
 
-def test_a_signature_claims_a_bootstrap_only_beside_an_interval():
+def test_a_signature_mentions_the_bootstrap_only_if_there_is_an_interval():
     hypotheses = ["a a b", "a", "", "e d e c e"]  # sacrebleu 2.6 fails to resample its chrF
     references = ["b e", "e c d d", "a c e", "d"]
 

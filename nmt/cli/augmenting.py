@@ -58,7 +58,7 @@ def augment(
             "--min-chrf",
             min=0,
             max=100,
-            help="With --round-trip: lowest chrF of line and back-translation; default: 50.",
+            help="With --round-trip: least chrF between line and round trip; default: 50.",
         ),
     ] = None,
     beam_size: BeamOption = None,
@@ -84,11 +84,11 @@ def augment(
 
     require_file(output)
     if output.suffix.lower() in (".gz", ".zip"):  # such names are read as compressed
-        raise UserError(f"{output}: is written uncompressed; omit {output.suffix}")
+        raise UserError(f"{output}: the output is not compressed; omit {output.suffix}")
     if output.exists():
         raise UserError(f"{output}: already exists; delete it, or choose another --output")
     if min_chrf is not None and not round_trip:
-        raise UserError("--min-chrf is for the back-translation; add --round-trip RUN")
+        raise UserError("--min-chrf needs --round-trip RUN; add it, or omit --min-chrf")
     min_chrf = 50.0 if min_chrf is None else min_chrf
     if not input_.is_file():
         raise UserError(f"{input_}: cannot be read: no such file")
@@ -129,5 +129,5 @@ def augment(
     if not counts["kept"]:
         warn(f"{output}: no translation was kept; use a better run, or lower the limits")
         return
-    say("for data         disjoint_splits: true  # drops pairs that contain held-out sentences")
-    say(f"for data.corpora {{source: tsv, path: {output}, tag: synthetic, held_out: false}}")
+    say("add to data      disjoint_splits: true  # drops pairs that contain held-out sentences")
+    say(f"to data.corpora  {{source: tsv, path: {output}, tag: synthetic, held_out: false}}")

@@ -89,7 +89,7 @@ def rm(
 
 
 def _print_json(value: Any) -> None:
-    """Print JSON, with null for NaN, which stands for what another version did not write."""
+    """Print JSON; NaN, which marks values that another version did not write, becomes null."""
     known = json.loads(json.dumps(value), parse_constant=lambda _: None)
     typer.echo(json.dumps(known, indent=2, ensure_ascii=False))
 

@@ -150,7 +150,9 @@ def _access(
     if not all(key.strip() for key in keys):
         raise UserError("--api-key: is empty; give a long random text")
     if public and keys:
-        raise UserError("--public needs no key, but --api-key and --api-keys do; omit one of them")
+        raise UserError(
+            "--public cannot be combined with --api-key or --api-keys; omit one of them"
+        )
     if host not in LOOPBACK and not keys and not public:
         raise UserError(
             f"--host {host}: others could reach it; add --api-key or --api-keys, or --public to "

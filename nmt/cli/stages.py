@@ -398,7 +398,9 @@ def evaluate(
             "--test-set cannot be combined with --source, --against, --analyse or --output"
         )
     if split and (source or test_set):
-        raise UserError("--split selects pairs of the run; omit it, or --source and --test-set")
+        raise UserError(
+            "--split scores held-out pairs of the run; omit it, or omit --source or --test-set"
+        )
     if tag and not (source or test_set):
         raise UserError(
             "--tag needs --source or --test-set; sentences of --split already have tags"

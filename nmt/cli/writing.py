@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator
 
 
-# Between sentences, a tab would add a column, and many programs end lines at the others.
+# These may stand between sentences, but a tab starts a column, and programs end lines at the rest.
 _SEPARATORS = str.maketrans(dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029", " "))
 
 
@@ -42,7 +42,7 @@ def format_translations(
 
 
 def in_one_line(text: str) -> str:
-    """Replace tabs and everything that some program reads as the end of a line with spaces."""
+    """Replace tabs and every character that any program reads as a line end with spaces."""
     return text.translate(_SEPARATORS)
 
 
@@ -57,7 +57,7 @@ def align_lines(translator: "Translator", lines: Iterable[str]) -> Iterator[str]
 
 def write_lines(lines: Iterator[str], output: Path | None) -> None:
     """Print lines, or write them to a file that appears only when complete."""
-    # Standard output may be a file, to which the shell and nmt write more; never replace it.
+    # Standard output may be a file that other output also goes to: never replace it.
     if output is None or _is_standard_output(output):
         for line in lines:
             typer.echo(line)

@@ -93,7 +93,7 @@ class Inherited:
         write_examples(folder / _KEPT_OUT, kept_out)
 
     def held_out(self) -> list[Pair]:
-        """Return the different pairs that the run, and those that it started from, held out."""
+        """Return the distinct pairs that the run and its predecessors held out."""
         pairs = (
             (split_prefix(self.data, example.source)[1], example.reference)
             for path in self._held_out_files()
@@ -110,11 +110,11 @@ class Inherited:
         return [*paths, kept_out] if kept_out.exists() else paths
 
     def corpora(self) -> list[CorpusReport]:
-        """Return what the run, and the runs that it started from, were trained on, once each."""
+        """Return the corpora that the run and its predecessors were trained on, once each."""
         report = read_report(self.folder)
         different: dict[tuple[str, str, int], CorpusReport] = {}
         for corpus in (*report.get("corpora", []), *corpora_before(report)):
-            # Files have equal names, such as `tsv`, but rarely the same number of pairs.
+            # Different files share a name, such as `tsv`, but rarely the number of pairs.
             different.setdefault((corpus["name"], corpus["licence"], corpus["read"]), corpus)
         return list(different.values())
 

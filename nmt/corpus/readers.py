@@ -185,7 +185,7 @@ def _open(path: Path) -> Iterator[Stream]:
 def open_zip(file: Path | IO[bytes]) -> Iterator[zipfile.ZipFile]:
     """Open a zip that is stored or deflated; raise `NotImplementedError` for other methods.
 
-    `zipfile` decompresses the others without a limit on memory, and with exceptions of their own.
+    For these, `zipfile` does not limit memory, and raises exceptions specific to the method.
     """
     with zipfile.ZipFile(file) as archive:
         methods = {member.compress_type for member in archive.infolist()}

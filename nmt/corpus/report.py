@@ -141,7 +141,7 @@ def corpus_facts(
 ) -> list[tuple[str, str]]:
     """Return each corpus, if there are several, and its licence, if known, as names and values.
 
-    They are followed by those of the run that training started from.
+    The corpora of the run that this one was fine-tuned from follow.
     """
     corpora = report.get("corpora", [])
     facts: list[tuple[str, str]] = []
@@ -154,7 +154,7 @@ def corpus_facts(
             facts.append(("licence", corpus["licence"]))
     for corpus in corpora_before(report):
         fact = f"{corpus['name']}: train {corpus['train']:,}"
-        facts.append(("corpus before", "; ".join(filter(None, (fact, corpus["licence"])))))
+        facts.append(("earlier corpus", "; ".join(filter(None, (fact, corpus["licence"])))))
     return facts
 
 

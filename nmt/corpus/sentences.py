@@ -63,7 +63,7 @@ def _lengths(line: str, language: str) -> list[int]:
         part = plain[start : start + _MOST_AT_ONCE]
         found = [len(sentence) for sentence in segment(language, part)]
         if start + len(part) < len(plain):  # the last sentence may continue
-            # Half of a longer sentence, so that no few words of it are left over.
+            # Cut a longer sentence in the middle, so that its last words are not translated alone.
             half = len(part) // 2
             found = found[:-1] or [part.rfind(" ", 0, half) + 1 or half]
         lengths += found

@@ -36,7 +36,8 @@ _BUILDERS = {  # of `datasets`, by file extension, to which .gz may be added
     ".arrow": "arrow",
 }
 _ROWS = 1000
-# Words in file names, and in split names on the Hub, that identify a split, also before `set`.
+# Words in file names, and in split names on the Hub, that identify a split; also with `set` after
+# them (`trainset`).
 _SPLIT_WORDS: Mapping[Split, frozenset[str]] = {
     "validation": frozenset({"validation", "validate", "valid", "val", "dev", "newsdev"}),
     "test": frozenset(
@@ -85,8 +86,8 @@ def _ending(name: str) -> str:
 def split_names(names: Iterable[str], place: str) -> dict[str, Split]:
     """Return the split that each name of a file, or of a split on the Hub, refers to.
 
-    Unknown names count as `train`, unless another name contains that word: they may be test sets,
-    and are skipped with a warning about `place`.
+    Unrecognized names count as `train`. If another name contains that word, they may be test sets,
+    and are skipped with a warning that names `place`.
     """
     found = {name: _split_name(name) for name in names}
     if "train" not in found.values():
@@ -221,9 +222,10 @@ def hub_files(
 ) -> tuple[dict[Split, tuple[Path, ...]], str]:
     """Return the files of a dataset on the Hub, by split, and its licence.
 
-    They are in the cache of `huggingface_hub`, and are read from there without another copy. A
-    list of them, in our own cache, finds them again: without a network, and unchanged until
-    `refresh`, so that a run can be resumed. A local folder is neither listed nor licensed.
+    They are in the cache of `huggingface_hub`, and are read from there without another copy. Our
+    own cache stores a list of them, so that they are found without a network and stay the same
+    until `refresh`; a run can therefore be resumed. For a local folder, no list is stored, and the
+    licence is empty.
     """
     if Path(path).is_dir():
         with _hub_errors_explained(path):

@@ -142,7 +142,7 @@ class Datastore:
         try:
             with safe_open(path, "pt") as file:
                 names = list(file.keys())
-                # First, because the keys may be gigabytes.
+                # Before any tensor is read: the keys may take gigabytes.
                 _require_fitting({name: file.get_slice(name) for name in names}, model)
                 if weights_of(path) != identity(weights):
                     raise UserError(

@@ -13,7 +13,7 @@ from nmt.special_tokens import NEVER_WRITTEN
 
 
 def count_earlier(sources: Sequence[Sequence[int]]) -> list[int]:
-    """Return how often each source occurs before."""
+    """Return, for each source, how many equal ones precede it."""
     counts: defaultdict[tuple[int, ...], count[int]] = defaultdict(count)
     return [next(counts[tuple(source)]) for source in sources]
 
@@ -25,9 +25,9 @@ class Sampler:
     pieces (Fan et al. 2018) and the smallest set with total probability `top_p` (Holtzman et al.
     2020).
 
-    sources: the ids of each row; numbers: distinguish rows of the same source. The random numbers
-    of a row depend on these and on `decoding.seed`, but not on the batch. The engine numbers the
-    rows of each call from 0, so equal sources in two calls draw the same numbers.
+    sources: the ids of each row; numbers: one per row, to distinguish rows of the same source. The
+    random numbers of a row depend on these and on `decoding.seed`, but not on the batch. The engine
+    numbers the rows of each call from 0, so equal sources in two calls draw the same numbers.
     """
 
     def __init__(

@@ -105,8 +105,8 @@ class Translator:
     def stream(self, lines: Iterable[str], n_best: int = 1) -> Iterator[list[Translation]]:
         """Translate any number of lines in order, 1,024 at a time.
 
-        Sampling in PyTorch draws different translations for equal lines among these 1,024, but
-        draws the same ones again among the next.
+        Sampling in PyTorch draws different translations for equal lines within these 1,024; the
+        next 1,024 repeat them.
         """
         rest = iter(lines)
         while chunk := list(islice(rest, _LINES_AT_A_TIME)):

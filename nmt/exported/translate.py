@@ -86,7 +86,7 @@ class Translator:
         return " ".join(line.encode("utf-8", "replace").decode("utf-8").split())
 
     def _cut(self, text: str) -> list[str]:
-        """Split text longer than any in training into sentences, halve what is still too long."""
+        """Split text longer than any in training into sentences, and halve those still too long."""
         length = len(self._pieces(text)[0])
         if length <= self.settings["longest"] or len(text) == 1:
             return [text] if length else []
@@ -151,7 +151,8 @@ class Translator:
 
     def _search(self, sentences: Sequence[str]) -> list[str]:
         """Translate sentences, batched by equal length."""
-        room = self.settings["room"]  # one character, as bytes, may exceed that of a small model
+        # A single character may have more bytes than a small model has positions.
+        room = self.settings["room"]
         read = [(pieces[:room], hidden) for pieces, hidden in map(self._pieces, sentences)]
         found = [""] * len(read)
         for length in sorted({len(pieces) for pieces, _ in read} - {0}):

@@ -110,7 +110,7 @@ training:
   batch_tokens: {size.batch_tokens}
   learning_rate: {size.learning_rate}
   warmup_updates: 400
-  average_decay: 0.998    # validates and keeps a moving average of the weights
+  average_decay: 0.998    # keeps a moving average of the weights; validation uses it
   validate_updates: 200
 
 decoding:

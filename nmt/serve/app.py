@@ -98,7 +98,7 @@ def _endpoint(service: Service, operation: Operation) -> Callable[[Request], Awa
         seconds = service.limits.seconds
         found = await _in_time(seconds, operation.answer(service, request, body))
         if isinstance(found, AsyncIterator):
-            # An error until here sets the status.
+            # An error before the first line still determines the status.
             first = await _in_time(seconds, anext(found, b""))
             lines = _stream(first, found, seconds)
             return StreamingResponse(lines, media_type="application/x-ndjson")
@@ -118,7 +118,7 @@ async def _in_time(seconds: float, part: Awaitable[T]) -> T:
 
 
 async def _stream(line: bytes, rest: AsyncIterator[bytes], seconds: float) -> AsyncIterator[bytes]:
-    """Yield lines until the first empty one; after a refusal, the last line is its message."""
+    """Yield lines until the first empty one; after an `ApiError`, the last is its message."""
     try:
         while line:
             yield line

@@ -121,7 +121,8 @@ def _open_docx(content: bytes) -> "Document":
     with open_zip(io.BytesIO(content)) as archive:
         if sum(file.file_size for file in archive.infolist()) > _MOST_UNPACKED:
             raise ApiError(413, "Invalid request: the document is too large when unpacked")
-        # Its sizes may be false, and python-docx would unpack everything: copy only as much.
+        # The declared sizes may be false, and python-docx would unpack everything: copy only the
+        # declared number of bytes.
         plain = io.BytesIO()
         tags = 0
         with zipfile.ZipFile(plain, "w") as copied:
@@ -131,7 +132,7 @@ def _open_docx(content: bytes) -> "Document":
                 tags += part.count(b"<")
                 if tags > _MOST_TAGS:
                     raise ApiError(
-                        413, f"Invalid request: a .docx with more than {_MOST_TAGS} tags"
+                        413, f"Invalid request: the .docx has more than {_MOST_TAGS:,} tags"
                     )
                 copied.writestr(file.filename, part)
     return docx.Document(plain)
@@ -162,7 +163,7 @@ def _separate_text(root: "BaseOxmlElement") -> None:
         formats = list(run.iterchildren(_WORD + "rPr"))
         copied += len(content) * sum(len(each.xml) for each in formats)
         if copied > _MOST_UNPACKED:
-            raise ApiError(413, "Invalid request: the document has too many formats")
+            raise ApiError(413, "Invalid request: too much repeated formatting in the .docx")
         for each in content[:-1]:
             part = OxmlElement("w:r")
             part.extend(copy.deepcopy(formats))

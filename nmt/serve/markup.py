@@ -29,8 +29,8 @@ _NO_TEXT = frozenset(
 _MOST_TAGS = 20_000
 _MOST_OPEN = 5_000
 _MOST_INLINE = 50  # nesting depth of inline elements
-# An element of these that is still open when its paragraph closes is repeated in each later one;
-# <a> is not among them because the next <a> closes it.
+# The parser opens these elements again in every later paragraph if they are still open when their
+# paragraph closes. <a> is not among them, because the next <a> closes it.
 _REPEATED = frozenset(
     (
         *("b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt"),
@@ -76,12 +76,16 @@ class Markup:
     def __init__(self, html: str):
         closing = html.count("</")
         if html.count("<") > _MOST_TAGS or html.count("<") - 2 * closing > _MOST_OPEN:
-            raise ApiError(413, f"Invalid request: HTML with more than {_MOST_TAGS} tags")
+            raise ApiError(
+                413,
+                f"Invalid request: HTML with more than {_MOST_TAGS:,} tags, or more than "
+                f"{_MOST_OPEN:,} that are not closed",
+            )
         if _count_repeated(html) > _MOST_REPEATED:
             raise ApiError(
                 413,
-                f"Invalid request: HTML with more than {_MOST_REPEATED} elements like <b> open; "
-                "close each before the element around it",
+                f"Invalid request: HTML with more than {_MOST_REPEATED} elements such as <b> open "
+                "at once; close each inside the element around it",
             )
         html = html.removeprefix("\ufeff")
         # In "template", a fragment may also begin within a table.
@@ -130,8 +134,8 @@ class Markup:
 def _count_repeated(html: str) -> int:
     """Return the number of elements open at once that the parser may repeat, or more.
 
-    An element counts as closed only if all within it are, too: otherwise, and within comments and
-    quotes, the parser may ignore a closing tag.
+    An element counts as closed only if everything inside it is closed: otherwise, and inside
+    comments and quotes, the parser may ignore its closing tag.
     """
     waiting: list[str] = []
     most = number = 0

@@ -61,8 +61,8 @@ async def _read_form(request: Request) -> dict[str, object]:
         form = await request.form(max_files=1, max_fields=_MOST_FIELDS)
         for name, value in form.multi_items():
             f"{name}{value.filename if isinstance(value, UploadFile) else value}".encode()
-    except ValueError:  # a charset that cannot be decoded, or that contains lone surrogates
-        raise ApiError(400, "Invalid request: the form is not text; send UTF-8") from None
+    except ValueError:  # an unknown charset, or text with lone surrogates
+        raise ApiError(400, "Invalid request: the form cannot be decoded; send UTF-8") from None
     fields: dict[str, object] = {}
     for name in form:
         values = form.getlist(name)

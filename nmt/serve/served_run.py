@@ -51,9 +51,10 @@ class ServedRun:
         return link_words(found)
 
     def record_beam(self, translation: "Translation", n: int = 1) -> "list[list[Step]]":
-        """Return the hypotheses at each step of the search for the `n` best of one sentence.
+        """Return the hypotheses at each step of a beam search for the `n` best translations.
 
-        Raises `UserError` if this search does not find the translation, as for a sample.
+        Raises `UserError` if this search does not find the translation, for example because that
+        was sampled; and for several sentences.
         """
         model = self.translator.pytorch.models[0]  # first, as above
         from nmt.ops.threads import ALONE
@@ -69,7 +70,9 @@ class ServedRun:
         with ALONE:
             steps, found = record_beam(model, source_ids, limit, decoding, n)
         if traces[0].hypothesis.ids not in [hypothesis.ids for hypothesis in found]:
-            raise UserError("beam search in PyTorch does not find this translation")
+            raise UserError(
+                "the beam cannot be shown: beam search in PyTorch does not find this translation"
+            )
         target = self.translator.tokenizers.target
         for step in steps:
             pieces = target.pieces([token for token, _ in step])

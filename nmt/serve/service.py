@@ -29,8 +29,8 @@ T = TypeVar("T")
 class Access:
     """Who may use the server.
 
-    keys: API keys, empty if none is required; hosts: accepted Host headers, with any port, empty
-    for any; origins: other sites whose pages may send requests, "*" for all
+    keys: API keys, empty if none is required; hosts: accepted Host headers without ports, empty if
+    any is accepted; origins: other sites whose pages may send requests, "*" for all
     """
 
     keys: Sequence[str] = ()

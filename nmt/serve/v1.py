@@ -43,8 +43,8 @@ class InspectBody(_Body):
     beam: bool = Field(False, description="the hypotheses at each step of the search")
     stream: bool = Field(
         False,
-        description="one line of JSON per sentence, as it becomes ready; if the next takes too "
-        "long, the last line has only `error`",
+        description="one line of JSON per sentence, as it becomes ready; if a sentence takes too "
+        "long, a last line with only `error` ends the stream",
     )
 
 

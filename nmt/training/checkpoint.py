@@ -21,8 +21,8 @@ from nmt.training.optimization import LossScale, WeightAverage
 from nmt.training.sharding import shard_like, unshard
 
 FORMAT = 3
-# Of damaged archives: impossible positions and invalid compressed data. Other errors point to the
-# disk, the network or permissions, and the file may be sound.
+# Error numbers that a damaged archive causes: impossible offsets, invalid compressed data. Others
+# point to the disk, the network or permissions, and the file may be sound.
 _ERRNOS_OF_DAMAGE = {errno.EINVAL, None}
 
 
@@ -99,7 +99,7 @@ def load_checkpoint(
 ) -> Progress:
     """Restore a checkpoint, or the previous one if it is damaged.
 
-    Raises `UserError` if neither can be read, if the disk fails, or if the number of processes
+    Raises `UserError` if both are damaged, if reading fails, or if the number of processes
     differs, because each process has its own random state.
     """
     current, previous = run.checkpoint, run.previous_checkpoint

@@ -19,9 +19,9 @@ class Interruption:
 def catching_signals(at_second: Any) -> Iterator[Interruption]:
     """Record Ctrl-C and SIGTERM within the context, instead of raising immediately.
 
-    at_second: handler for a second signal of the same kind. A signal that is ignored stays ignored,
-    as Ctrl-C is for `nmt … &` in a shell script. Outside the main thread, where Python allows no
-    handlers, nothing is caught.
+    at_second: handler for a second signal of the same kind. Signals that the process ignores stay
+    ignored: shell scripts start `nmt … &` with Ctrl-C ignored. Outside the main thread, where
+    Python allows no handlers, nothing is caught.
     """
     interruption = Interruption()
 

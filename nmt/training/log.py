@@ -35,7 +35,8 @@ def opened_log(run: RunFolder, updates: int, tensorboard: bool) -> Iterator[Trai
     """Open the logs of a run that continues after `updates` updates.
 
     Drops later entries, left by a killed process: those updates will be repeated. Likewise drops
-    weights kept from later validations, which `nmt average` would mix with those of other settings.
+    weights kept from later validations: `nmt average` would use them, although the resumed run may
+    have other settings.
     """
     found = run.read_metrics()
     lines = [line for line in found if line["update"] <= updates]

@@ -82,7 +82,7 @@ def train(
 
 
 def _has_datastore(run: RunFolder) -> bool:
-    """Return whether there is a datastore of weights that the run still has."""
+    """Return whether there is a datastore, built from weights that the run still has."""
     paths = map(run.weights, get_args(Weights))
     present = [identity(path) for path in paths if path.exists()]
     return run.datastore.exists() and weights_of(run.datastore) in present

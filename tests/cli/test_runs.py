@@ -140,7 +140,7 @@ def test_rm_keeps_a_folder_of_another_program(run: Path, header: str | None) -> 
         Path("project/run.json").write_text(header)
     before = sorted(Path("project").iterdir())
     done = runner.invoke(app, ["rm", "--yes", "project"])
-    assert "project: not deleted, as nmt does not seem to have written it" in str(done.exception)
+    assert "project: not deleted, because it does not look like a run" in str(done.exception)
     assert sorted(Path("project").iterdir()) == before
 
 

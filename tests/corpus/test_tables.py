@@ -187,7 +187,7 @@ def test_names_identify_splits(tmp_path: Path, name: str, split: Split) -> None:
     assert file in opened("table", tmp_path / "corpus").files[split]
 
 
-def test_unknown_names_are_not_training_data_beside_train(
+def test_unrecognized_names_are_skipped_if_another_name_contains_train(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in ("trainset-0", "challenge", "extra"):

@@ -117,7 +117,7 @@ def test_text_beside_something_else_in_a_run_is_translated(
 
 
 @pytest.mark.parametrize("mark", ["lastRenderedPageBreak", "softHyphen"])
-def test_what_does_not_show_does_not_split_a_text(client: TestClient, mark: str) -> None:
+def test_invisible_marks_do_not_split_text(client: TestClient, mark: str) -> None:
     document = docx.Document()
     run = document.add_paragraph().add_run("Anna sings to")
     run._r.append(_element(f"<w:{mark}/>"))
@@ -185,7 +185,7 @@ def test_a_small_word_document_of_very_many_elements_is_refused(client: TestClie
             archive.writestr(file, part.replace(b"<w:body>", b"<w:body>" + b"<w:p/>" * 500_000))
     answer = client.post("/translate_file", data=PAIR, files={"file": ("a.docx", content)})
     assert answer.status_code == 413
-    assert "500000 tags" in answer.json()["error"]
+    assert "500,000 tags" in answer.json()["error"]
 
 
 def _element(xml: str) -> Any:

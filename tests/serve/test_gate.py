@@ -142,7 +142,7 @@ def test_forms_in_odd_character_sets_are_refused(
         headers={"Content-Type": f"multipart/form-data; boundary=x; charset={charset}"},
     )
     assert (answer.status_code, answer.json()) == (
-        400, {"error": "Invalid request: the form is not text; send UTF-8"},
+        400, {"error": "Invalid request: the form cannot be decoded; send UTF-8"},
     )  # fmt: skip
 
 

@@ -105,7 +105,7 @@ def test_hostile_markup_is_refused_or_preserved() -> None:
 )
 def test_markup_that_the_parser_would_multiply_is_refused(opening: str) -> None:
     html = "<p>" + "".join(opening.format(number) for number in range(60)) + "</p>"
-    with pytest.raises(ApiError, match="more than 50 elements like <b> open"):
+    with pytest.raises(ApiError, match="more than 50 elements such as <b> open"):
         Markup(html + "<p>x</p>" * 10)
 
 

@@ -132,7 +132,10 @@ def test_no_beam_is_shown_for_a_translation_that_beam_search_does_not_find(
     body = {"text": SENTENCES, "beam": True}
     texts = sampling.post("/v1/translate", json=body).json()["texts"]
     problems = [sentence.get("problem") for text in texts for sentence in text["sentences"]]
-    assert "beam search in PyTorch does not find this translation" in problems
+    assert (
+        "the beam cannot be shown: beam search in PyTorch does not find this translation"
+        in problems
+    )
 
 
 def test_the_beam_is_as_wide_as_the_search(client: TestClient) -> None:

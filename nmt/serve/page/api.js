@@ -31,7 +31,7 @@ export async function call(path, body, signal) {
 }
 
 // Returns a function that sends a request and cancels its previous one; null if cancelled or failed.
-// Its method `cancel` only cancels.
+// `cancel()` cancels without sending.
 export function latest() {
   let controller = new AbortController();
   const ask = async (path, body) => {

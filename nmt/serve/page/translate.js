@@ -7,7 +7,7 @@ import { bothSides, cut, probability, weights } from "./words.js";
 
 const MOST_INSPECTED = 20; // sentences; the server has the same limit
 const OPTIONS = 5;
-const countSentences = (text) => [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text)].length; // about as the server
+const countSentences = (text) => [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text)].length; // roughly as the server does
 
 export function start(main, query) {
   const state = { runs: [], sentences: [], gap: "", chosen: 0, word: null, asked: null };
@@ -193,7 +193,7 @@ export function start(main, query) {
       return;
     }
     output.classList.add("busy");
-    state.options = countSentences(value) > MOST_INSPECTED ? 1 : OPTIONS; // more are slower, and shown only by the inspection
+    state.options = countSentences(value) > MOST_INSPECTED ? 1 : OPTIONS; // alternatives take longer, and only the inspection shows them
     const found = await ask("/v1/translate", { text: value, run: run.value, n_best: state.options });
     output.classList.remove("busy");
     if (!found) {
