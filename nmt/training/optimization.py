@@ -64,6 +64,14 @@ class LossScale:
         """Number of updates skipped so far."""
         return int(self._skipped)
 
+    @property
+    def skips_overflow(self) -> bool:
+        """Whether an overflow is skipped, rather than a sign that training has diverged.
+
+        With a factor below 1, it is the loss itself that overflows.
+        """
+        return self._scaler.is_enabled() and self._scaler.get_scale() >= 1
+
     def divisor(self, tokens: float) -> Tensor | float:
         """Return the divisor that turns a summed loss into its scaled mean."""
         if not self._scaler.is_enabled():
@@ -75,16 +83,22 @@ class LossScale:
         optimizer: torch.optim.Optimizer,
         parameters: Sequence[Tensor],
         clip_norm: float | None,
-    ) -> None:
-        """Unscale the gradients, clip their norm, and step the optimizer."""
+    ) -> Tensor | None:
+        """Unscale the gradients, clip their norm, and step the optimizer.
+
+        Returns whether the update was skipped, on the device; None without loss scaling.
+        """
         self._scaler.unscale_(optimizer)
         if clip_norm:
             nn.utils.clip_grad_norm_(parameters, clip_norm)
         before = self._scaler.scale(self._one)
         self._scaler.step(optimizer)
         self._scaler.update()
-        if self._scaler.is_enabled():
-            self._skipped += self._scaler.scale(self._one) < before
+        if not self._scaler.is_enabled():
+            return None
+        skipped = self._scaler.scale(self._one) < before
+        self._skipped += skipped
+        return skipped
 
     def saved(self) -> dict[str, Any]:
         """Return the state for `restore`."""

@@ -76,8 +76,9 @@ class TrainingState:
         decay = self.settings.average_decay
         self.average = WeightAverage(self.model, decay) if decay else None
         self.progress = Progress()
-        # Summed on the device: reading it at each update would synchronize a GPU.
+        # Summed on the device: reading these at each update would synchronize a GPU.
         self._cross_entropy = torch.zeros((), device=worker.device)
+        self._skipped_tokens = torch.zeros((), dtype=torch.int64, device=worker.device)
 
     def _settle_order(self) -> None:
         """Run a pass on a pair without labels, whose gradients are zero.
@@ -107,7 +108,12 @@ class TrainingState:
         self.progress.loss_tokens += tokens
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate
-        self.loss_scale.step(self.optimizer, self._parameters, self.settings.clip_norm)
+        skipped = self.loss_scale.step(self.optimizer, self._parameters, self.settings.clip_norm)
+        if skipped is None:
+            self._cross_entropy += total
+        else:  # the loss of a skipped update may be infinite
+            self._cross_entropy += total.where(~skipped, 0)
+            self._skipped_tokens += skipped * tokens
         self.optimizer.zero_grad()
         if self.average:
             self.average.update(self.progress.updates)
@@ -131,7 +137,6 @@ class TrainingState:
                 else:
                     _, cross_entropy = backward(self._loss_of, batch, divisor)
             total += cross_entropy
-        self._cross_entropy += total
         return total
 
     @property
@@ -140,14 +145,22 @@ class TrainingState:
         return learning_rate(self.settings, self.progress.updates, self.last_update)
 
     def mean_loss(self) -> float:
-        """Return the mean loss per token since `forget_loss`, with dropout, without smoothing."""
+        """Return the mean loss per token since `forget_loss`, with dropout, without smoothing.
+
+        Without updates that were skipped; NaN if there were no others.
+        """
         [loss] = self.worker.sum(self._cross_entropy.item())
-        return loss / self.progress.loss_tokens
+        self._leave_out_skipped()
+        return loss / self.progress.loss_tokens if self.progress.loss_tokens else math.nan
 
     def forget_loss(self) -> None:
         """Reset the mean loss."""
         self._cross_entropy.zero_()
         self.progress.loss_tokens = 0
+
+    def _leave_out_skipped(self) -> None:
+        self.progress.loss_tokens -= int(self._skipped_tokens)
+        self._skipped_tokens.zero_()
 
     @contextmanager
     def averaged_weights(self) -> Iterator[None]:
@@ -164,6 +177,7 @@ class TrainingState:
         """Write the run's checkpoint; raises `UserError` if training has diverged."""
         self.require_finite_weights()
         self.progress.loss = self._cross_entropy.item()
+        self._leave_out_skipped()
         save_checkpoint(run, *self._saved_parts(), self.progress, self.worker)
 
     def restore(self, run: RunFolder) -> None:

@@ -102,7 +102,8 @@ class Trainer:
             )
         else:
             announce(f"finished: {self._limit()}")
-        [requested] = self.worker.largest(self._interruption.requested)  # perhaps just now
+        # A signal may have arrived while the last checkpoint was saved.
+        [requested] = self.worker.largest(self._interruption.requested)
         if requested:
             raise KeyboardInterrupt
         return True
@@ -129,7 +130,10 @@ class Trainer:
 
     def _report(self, loss: Tensor, bar: ProgressBar) -> None:
         """Read the loss, which synchronizes a GPU; show it, and log it every few updates."""
-        value = self.state.require_finite(*self.worker.sum(loss.item()))
+        [value] = self.worker.sum(loss.item())
+        if not math.isfinite(value) and self.state.loss_scale.skips_overflow:
+            return
+        self.state.require_finite(value)
         bar.report(self.progress, self._epoch, value)
         if self._log and self.progress.updates % POINT_UPDATES == 0:
             rate = self.state.learning_rate
@@ -217,6 +221,7 @@ class Trainer:
 
     def _measure(self, model: Transformer) -> Validation:
         measures = self.validator.measure(model)
+        self.state.require_finite(measures["loss"])
         self._tick()
         return {
             "update": self.progress.updates,

@@ -20,6 +20,7 @@ from nmt.model.weights import load_weights
 from nmt.run_folder import RunFolder, create_run
 from nmt.training import backward
 from nmt.training.batches import Batch
+from nmt.training.console import ProgressBar
 from nmt.training.distributed import Worker
 from nmt.training.state import TrainingState
 from nmt.training.train import train
@@ -774,6 +775,48 @@ def test_the_loss_is_scaled_for_float16_only(
 ) -> None:
     trainer = make_trainer(toy_config(training={"precision": precision}))
     assert (float(trainer.state.loss_scale.divisor(1)) < 1) == scaled
+
+
+def test_an_update_skipped_for_float16_leaves_no_trace_in_the_loss(toy_config: MakeConfig) -> None:
+    settings = {"precision": "float16", "validate_updates": 100}
+    trainer = make_trainer(toy_config(training=settings))
+    batch = trainer.plan.largest()
+    bias = trainer.state.model.encoder_layers()[0].feed_forward.inner.bias
+    trainer.state.update([batch])
+    loss, tokens = trainer.state.mean_loss(), trainer.progress.loss_tokens
+
+    before = bias.detach().clone()
+    with torch.no_grad():
+        bias.fill_(1e5)  # too large for float16
+    skipped = trainer.state.update([batch])
+    with torch.no_grad():
+        bias.copy_(before)
+    assert not skipped.isfinite()
+    assert trainer.state.loss_scale.skipped == 1
+    with ProgressBar(trainer.settings, trainer.progress, trainer.last_update) as bar:
+        trainer._report(skipped, bar)  # does not take it for divergence
+        assert trainer.state.mean_loss() == loss
+        assert trainer.progress.loss_tokens == tokens
+        trainer._save()
+        make_trainer(trainer.config, "other").state.restore(trainer.folder)
+
+        trainer.state.loss_scale._scaler.update(0.5)
+        with pytest.raises(UserError, match="diverged"):
+            trainer._report(skipped, bar)
+
+
+def test_a_validation_loss_that_is_not_finite_ends_training(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = make_trainer(toy_config())
+    trainer.state.update([trainer.plan.largest()])
+    honest = trainer.validator.measure
+    monkeypatch.setattr(
+        trainer.validator, "measure", lambda model: {**honest(model), "loss": float("nan")}
+    )
+    with pytest.raises(UserError, match="diverged"):
+        trainer._validate()
+    assert not trainer.folder.weights("best").exists()
 
 
 def test_unused_memory_is_returned_periodically(
