@@ -2,6 +2,7 @@
 
 import shlex
 from dataclasses import replace
+from pathlib import Path
 
 from torch import nn
 
@@ -9,6 +10,7 @@ from nmt.choices import Weights
 from nmt.config import Config, CorpusConfig, CorpusPart, DataConfig, ModelPart
 from nmt.config_files import override_config
 from nmt.corpus.inherited import READING, require_equal
+from nmt.corpus.tokenizers import vocabulary_files
 from nmt.errors import UserError, no_such_weights
 from nmt.model.transformer import Transformer
 from nmt.model.weights import read_weights
@@ -117,12 +119,23 @@ def load_initial(model: Transformer, config: Config) -> None:
         raise UserError(
             "training.initial_weights: also set tokenizer.run to the run that the weights come from"
         )
-    former = open_run(path.parent).config.model
+    weights_run, vocabulary_run = open_run(path.parent), open_run(config.tokenizer.run)
+    for name in vocabulary_files(config.tokenizer):
+        if _content(weights_run.data / name) != _content(vocabulary_run.data / name):
+            raise UserError(
+                f"training.initial_weights: {weights_run.path} has another vocabulary than "
+                f"tokenizer.run {vocabulary_run.path}; set both to the same run"
+            )
+    former = weights_run.config.model
     for name in type(former).model_fields:
         if name not in _FREE:
             new, old = (getattr(each, name) for each in (config.model, former))
             require_equal(f"model.{name}", new, old, path.parent)
     read_weights(model, path)
+
+
+def _content(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
 
 
 def freeze(model: nn.Module, parts: tuple[ModelPart, ...]) -> None:

@@ -83,10 +83,10 @@ def test_a_fine_tuned_run_lists_the_corpora_of_all_runs_before_it(
     third = train(config_from(second, "best", given, []), "third")
     pairs = [run.report["pairs"]["train"] for run in (copy, second)]
     before = [
-        ("corpus before", f"tsv: train {pairs[1]}"),
-        ("corpus before", f"news: train {pairs[0]}; CC BY-NC 4.0"),
+        ("earlier corpus", f"tsv: train {pairs[1]}"),
+        ("earlier corpus", f"news: train {pairs[0]}; CC BY-NC 4.0"),
     ]
-    assert [fact for fact in run_facts(third) if fact[0] == "corpus before"] == before
+    assert [fact for fact in run_facts(third) if fact[0] == "earlier corpus"] == before
     assert (
         "\n\nBefore fine-tuning, the model was trained on:\n\n"
         f"- tsv: {pairs[1]} pairs in training; licence not known to nmt\n"
@@ -202,6 +202,20 @@ def test_settings_that_contradict_the_run_are_refused(
         train(config_from(trained_run, "best", given, [override]), "new")
     assert message in str(caught.value)
     assert not Path("new").exists()
+
+
+def test_weights_and_vocabulary_of_different_runs_are_refused(
+    trained_run: RunFolder, toy_config: MakeConfig, given: Config
+) -> None:
+    size = {"vocabulary_size": trained_run.config.tokenizer.vocabulary_size}
+    other = toy_config(
+        data={"path": str(given.data.path)}, tokenizer=size, training={"max_updates": 1}
+    )
+    train(other, "other")
+    with pytest.raises(UserError, match=r"has another vocabulary than tokenizer\.run other"):
+        train(config_from(trained_run, "best", given, ["tokenizer.run=other"]), "new")
+    shutil.copytree(trained_run.path, "copy")
+    train(config_from(trained_run, "best", given, ["tokenizer.run=copy"]), "new")
 
 
 @pytest.mark.parametrize(
