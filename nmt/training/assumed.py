@@ -43,7 +43,8 @@ class Card:
     """Figures from a GPU's datasheet.
 
     memory: bytes; bandwidth: bytes per second; float32, float16, bfloat16: dense FLOP per
-    second, with float32 accumulation for the 16-bit types; 0 if not supported
+    second of matrix products, with float32 accumulation for the 16-bit types; 0 if not supported.
+    float32 is the speed in TF32, which training uses, where the card has it.
     """
 
     memory: float
@@ -63,11 +64,11 @@ CARDS = {
     "V100 16GB": Card(16e9, 900e9, 15.7e12, 125e12, 0),
     "RTX 3060 12GB": Card(12e9, 360e9, 12.7e12, 25.5e12, 25.5e12),
     "RTX 4090 24GB": Card(24e9, 1008e9, 82.6e12, 165e12, 165e12),
-    "L4 24GB": Card(24e9, 300e9, 30.3e12, 121e12, 121e12),
-    "A100 40GB": Card(40e9, 1555e9, 19.5e12, 312e12, 312e12),
-    "A100 80GB": Card(80e9, 2039e9, 19.5e12, 312e12, 312e12),
-    "H100 80GB": Card(80e9, 3350e9, 67e12, 989e12, 989e12),
-    "H200 141GB": Card(141e9, 4800e9, 67e12, 989e12, 989e12),
+    "L4 24GB": Card(24e9, 300e9, 60e12, 121e12, 121e12),
+    "A100 40GB": Card(40e9, 1555e9, 156e12, 312e12, 312e12),
+    "A100 80GB": Card(80e9, 2039e9, 156e12, 312e12, 312e12),
+    "H100 80GB": Card(80e9, 3350e9, 494e12, 989e12, 989e12),
+    "H200 141GB": Card(141e9, 4800e9, 494e12, 989e12, 989e12),
 }
 
 
@@ -194,8 +195,12 @@ def count_update(
 
     sizes: of the vocabularies; dtype: type of matrix products
     """
-    # `_AsOnCuda` does the casts of `autocast`, which PyTorch refuses without CUDA.
+    # `_AsOnCuda` does the casts of `autocast`, which PyTorch refuses without CUDA. NAdam cannot
+    # count its steps on meta tensors; Adam keeps the same moments.
     off = {"precision": "float32", "deterministic": False, "compile": False}
+    off |= {"initial_weights": None}
+    if config.training.optimizer == "nadam":
+        off["optimizer"] = "adam"
     plain = config.training.model_copy(update=off)
     config = config.model_copy(update={"training": plain})
     with torch.device("meta"), _AsOnCuda(), _products_in(dtype):

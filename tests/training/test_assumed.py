@@ -54,6 +54,21 @@ def test_the_estimate_depends_on_the_card(
     assert doubled.tokens == 2 * found["H100 80GB"].tokens
 
 
+@pytest.mark.parametrize(
+    "settings", [{"optimizer": "nadam"}, {"initial_weights": "nowhere/best.safetensors"}]
+)
+def test_every_optimizer_and_fine_tuning_can_be_estimated(
+    toy_config: Callable[..., Config], settings: dict[str, str]
+) -> None:
+    rows = [[5] * 7] * 10
+    batch = Batch.from_ids(rows, rows)
+    found, plain = (
+        count_update(toy_config(training=each), (120, 120), batch, CARDS["T4 16GB"], torch.float16)
+        for each in (settings, {})
+    )
+    assert found.operations == plain.operations
+
+
 def test_an_unknown_card_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UserError, match=r"--assume GTX: unknown card; .*H100 80GB"):
         find_card("GTX")
