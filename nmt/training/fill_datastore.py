@@ -58,7 +58,8 @@ def _joined(parts: list[Tensor]) -> Tensor:
 
 def require_room(prepared: PreparedData, d_model: int) -> None:
     """Raise `UserError` if a corpus has too many target positions to store."""
-    positions = len(prepared.sequences("train")[1].ids)
+    targets = prepared.sequences("train")[1]
+    positions = len(targets.ids) + len(targets)  # with an <eos> each
     size = positions * d_model * 4
     if size > _LARGEST:
         raise UserError(

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
@@ -81,7 +82,7 @@ def test_resuming_a_finished_run_keeps_the_datastore_of_other_weights(
     load_translator(run, device=CPU)
 
 
-def test_a_datastore_outdated_by_a_kill_is_rebuilt_when_resumed(
+def test_resuming_rebuilds_a_datastore_left_stale_by_a_kill(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, config = (
@@ -123,6 +124,19 @@ def test_a_corpus_too_large_is_refused_before_training(
         train(toy_config(decoding=NEIGHBOURS), Path("run"))
 
     assert not Path("run").exists()
+
+
+def test_the_room_for_all_positions_is_checked(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = train(toy_config(decoding=NEIGHBOURS, training={"max_updates": 1}), Path("run"))
+    size = load_file(run.datastore)["tokens"].numel() * run.config.model.d_model * 4
+    prepared = prepare(run.config)
+    monkeypatch.setattr(module, "_LARGEST", size)
+    module.require_room(prepared, run.config.model.d_model)
+    monkeypatch.setattr(module, "_LARGEST", size - 1)
+    with pytest.raises(UserError, match="set it to 0"):
+        module.require_room(prepared, run.config.model.d_model)
 
 
 def test_a_corpus_too_large_is_refused_for_a_finished_run(
