@@ -183,8 +183,9 @@ class RunFolder:
     def held(self) -> Iterator[None]:
         """Keep other processes from training in this folder within the context.
 
-        Creates the folder if necessary, and deletes what killed processes left of the run's own
-        partial files; others may be in use, such as an output of `nmt translate`.
+        Creates the folder if necessary, and deletes partial copies of the run's own files that
+        killed processes left; other partial files may be in use, such as an output of
+        `nmt translate`.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         message = (
@@ -262,7 +263,7 @@ class RunFolder:
         return max(lines, key=lambda line: quality(line, measure), default=None)
 
     def limit_while_learning(self) -> str:
-        """Return the field that ended training while validation loss was still falling, or None.
+        """Return the field that ended training while validation loss was still falling, or "".
 
         It was falling if the last validation is the best by at least 1%. A completed cosine
         schedule does not count: with a rate of zero, nothing more is learned.
@@ -279,7 +280,8 @@ class RunFolder:
             return ""
         if settings.max_updates and last["update"] >= settings.max_updates:
             return "training.max_updates"
-        return "training.epochs"
+        # Before the last epoch, `target_bleu` or `patience` ended it.
+        return "training.epochs" if last["epoch"] >= settings.epochs else ""
 
     def write_metrics(self, lines: list[Validation]) -> None:
         """Replace the metrics atomically."""
@@ -362,13 +364,13 @@ def discard_beginning(run: RunFolder) -> None:
 def delete_run(run: RunFolder) -> None:
     """Delete a run, unless a process is training in it.
 
-    Raises `UserError` for a folder that nmt did not write: others have a config.yaml, too.
+    Raises `UserError` for a folder that nmt did not write: other programs write a config.yaml, too.
     """
     # Runs of format 1 have no run.json.
     if not _is_nmts(run.path / _HEADER) and not (run.data / "report.json").is_file():
         raise UserError(
-            f"{run.path}: not deleted, as nmt does not seem to have written it (it has neither "
-            f"nmt's {_HEADER} nor data/report.json); delete it yourself"
+            f"{run.path}: not deleted, because it does not look like a run (it has neither nmt's "
+            f"{_HEADER} nor data/report.json); delete it yourself"
         )
     if run.path.is_symlink():
         raise UserError(f"{run.path}: is a link; delete {run.path.resolve()} instead")

@@ -530,6 +530,18 @@ def test_limit_while_learning_names_the_limit_only_if_the_loss_still_fell(
     assert run.limit_while_learning() == field
 
 
+@pytest.mark.parametrize(("epoch", "field"), [(4, "training.epochs"), (2, "")])
+def test_a_run_that_target_bleu_or_patience_ended_has_no_limit_to_raise(
+    epoch: int, field: str, tmp_path: Path
+) -> None:
+    run = RunFolder(tmp_path)
+    changes = ["training.epochs=4", "training.max_updates=null", "training.schedule=constant"]
+    run.write_config(load_config("sample.yaml", changes))
+    lines = [{**VALIDATION, "update": n, "epoch": n * epoch // 2, "loss": 4 - n} for n in (1, 2)]
+    run.write_metrics(lines)  # type: ignore[arg-type]
+    assert run.limit_while_learning() == field
+
+
 VALIDATION = {
     "update": 1,
     "epoch": 1,
