@@ -308,14 +308,14 @@ class DataConfig(CorpusConfig):
     def broken_rule_of_languages(self, given: set[str]) -> Iterator[BrokenRule]:
         """Refuse equal languages if only one of the two is among the fields `given`.
 
-        Both are set to train on pairs of one language, such as texts and simpler versions.
+        Both are set to train on pairs of one language, for example texts and simpler versions.
         """
         languages = ("source_language", "target_language")
         if self.source_language == self.target_language and len(given & {*languages}) == 1:
             language = self.source_language
             yield (
                 languages,
-                f"both languages are {language}; set `source_language` and `target_language`",
+                f"both languages are {language}; set both `source_language` and `target_language`",
             )
 
     @property
@@ -365,7 +365,8 @@ class TokenizerConfig(Section):
         8000,
         ge=8,
         le=10_000_000,
-        description="maximum size of a vocabulary, including special tokens",
+        description="maximum size of a vocabulary, including special tokens; for subwords, at most "
+        f"{MOST_SUBWORDS:,}",
     )
     word_mark: Literal["start", "end"] = Field(
         "start",
@@ -531,7 +532,8 @@ class ModelConfig(Section):
     def has_dropout(self) -> bool:
         """Whether there is any dropout."""
         inside = self.attention_dropout, self.feed_forward_dropout
-        return any((self.embedding_dropout_rate, self.attention_output_dropout_rate, *inside))
+        others = self.embedding_dropout_rate, self.attention_output_dropout_rate
+        return any((self.dropout, *others, *inside))
 
     def broken_rules(self) -> Iterator[BrokenRule]:
         """See `Section.broken_rules`."""

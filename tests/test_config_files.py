@@ -336,7 +336,7 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
         ),
         (
             "data: {source_language: de}",
-            "data: both languages are de; set `source_language` and `target_language`",
+            "data: both languages are de; set both `source_language` and `target_language`",
         ),
         ("data: {path: a, train_path: b}", "data: `path` and `train_path` cannot both be set"),
         ("data: {source: tsv}", "data: source `tsv` needs `path` or `train_path`"),
@@ -370,7 +370,9 @@ def test_pairs_of_one_language_need_both_fields(path: Path) -> None:
     assert load_config(path, ["training.epochs=1"]).data == config.data
     languages = ["data.source_language=de", "data.target_language=de"]
     assert load_config("base.yaml", languages).data.source_language == "de"
-    with pytest.raises(UserError, match="with --set: data: both languages are de; set `source_"):
+    with pytest.raises(
+        UserError, match="with --set: data: both languages are de; set both `source_"
+    ):
         load_config("base.yaml", languages[:1])
 
 
@@ -437,6 +439,12 @@ def test_rules_are_skipped_if_one_of_their_fields_is_invalid(
 )
 def test_rules_are_skipped_if_a_field_name_is_mistyped(path: Path, text: str) -> None:
     assert "needs" not in refusal(path, text)
+
+
+@pytest.mark.parametrize("name", ["dropout", "attention_dropout", "embedding_dropout"])
+def test_any_dropout_permits_r_drop(name: str) -> None:
+    none = {"dropout": 0, "embedding_dropout": 0, "attention_output_dropout": 0}
+    parse_config({"model": none | {name: 0.1}, "training": {"r_drop": 1}}, "test")
 
 
 def test_a_rule_broken_by_an_override_names_the_override(path: Path) -> None:
