@@ -24,7 +24,7 @@ from nmt.corpus.readers import read_lines
 from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError, writing
 from nmt.locks import locked
-from nmt.run_folder import replacing
+from nmt.output_files import replacing
 
 _LINES_AT_A_TIME = 1024
 _CHRF = CHRF()

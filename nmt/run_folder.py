@@ -22,15 +22,12 @@ ctranslate2/             the model in CTranslate2's format, one folder per kind 
 exported/                what `nmt export` wrote
 """
 
-import glob
 import json
 import math
-import os
 import re
 import shlex
 import shutil
 import stat
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -60,8 +57,9 @@ from nmt.corpus.manifest import require_undamaged, run_files
 from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report
 from nmt.corpus.report import PreparationReport
 from nmt.corpus.seen import Seen, read_seen
-from nmt.errors import UserError, writing
+from nmt.errors import UserError
 from nmt.locks import locked
+from nmt.output_files import replacing
 from nmt.small_files import read_small
 
 FORMAT = 2  # of the run folder; 1 had no run.json
@@ -71,7 +69,6 @@ _HEADER = "run.json"
 # The run's own files, written only while it is held.
 _OWN = (_HEADER, "config.yaml", "metrics.jsonl", "updates.jsonl", "checkpoint.pt", "*.safetensors")
 _REMEDY = "copy the run folder again, or train it again"
-_A_DAY = 24 * 60 * 60.0  # seconds
 
 
 class Sample(TypedDict):
@@ -281,7 +278,8 @@ class RunFolder:
         if settings.max_updates and last["update"] >= settings.max_updates:
             return "training.max_updates"
         # Before the last epoch, `target_bleu` or `patience` ended it.
-        return "training.epochs" if last["epoch"] >= settings.epochs else ""
+        reached = settings.target_bleu and last["bleu"] >= settings.target_bleu
+        return "training.epochs" if last["epoch"] >= settings.epochs and not reached else ""
 
     def write_metrics(self, lines: list[Validation]) -> None:
         """Replace the metrics atomically."""
@@ -473,52 +471,3 @@ def last_change(folder: Path) -> float:
             if stat.S_ISREG(found.st_mode):
                 newest = max(newest, found.st_mtime)
     return newest
-
-
-def require_folder(output: Path) -> None:
-    """Refuse an output in a folder that does not exist."""
-    if not output.parent.is_dir():
-        raise UserError(f"{output}: there is no folder {output.parent}; create it first")
-
-
-def require_file(output: Path) -> None:
-    """Refuse an unwritable output before doing the work."""
-    require_folder(output)
-    if output.is_dir():
-        raise UserError(f"{output}: is a folder; name a file to write")
-    # A file is replaced by a temporary one in the same folder.
-    place = output if output.exists() and not output.is_file() else output.resolve().parent
-    if not os.access(place, os.W_OK):
-        raise UserError(f"{output}: {place} cannot be written to; choose another file")
-
-
-@contextmanager
-def replacing(path: Path, previous: Path | None = None) -> Iterator[Path]:
-    """Yield a temporary path in the same folder; move it to `path` if the block succeeds.
-
-    An existing file moves to `previous`, if given. Raises `UserError` if writing fails, and leaves
-    the existing file unchanged.
-    """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")  # other processes may write too
-    try:
-        with writing(path):
-            _remove_remains(path)
-            partial.touch()
-            mode = partial.stat().st_mode
-            yield partial
-            partial.chmod(mode)  # safetensors creates files that other users cannot read
-            with partial.open("rb+") as file:
-                os.fsync(file.fileno())
-            if previous and path.exists():
-                path.replace(previous)
-            partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _remove_remains(path: Path) -> None:
-    """Delete temporary files that processes killed over a day ago left for `path`."""
-    for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
-        with suppress(FileNotFoundError):
-            if time.time() - partial.stat().st_mtime > _A_DAY:
-                partial.unlink()

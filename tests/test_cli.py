@@ -116,22 +116,13 @@ def test_verbose_reports_the_run_the_engine_and_the_device(
     assert [message.split()[0] for message in caplog.messages] == ["configuration"]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "prepare",
-        "train",
-        "average",
-        "datastore",
-        "translate",
-        "evaluate",
-        "export",
-        "runs",
-        "show",
-        "plot",
-        "config",
-    ],
+COMMANDS = (
+    *("prepare", "train", "average", "datastore", "translate", "evaluate", "export", "augment"),
+    *("push", "corpora", "serve", "runs", "show", "rm", "doctor", "plot", "config"),
 )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(command: str) -> None:
     done = nmt(command, "--help")
     assert done.returncode == 0
@@ -157,7 +148,7 @@ def test_config_show_prints_resolved_yaml() -> None:
     assert tree["model"]["norm"] == "pre"
 
 
-def test_config_fields_documents_every_field() -> None:
+def test_config_fields_shows_types_and_defaults() -> None:
     fields = text(nmt("config", "fields").stdout)
     assert "training.label_smoothing: float = 0.1\n" in fields
     assert "decoding.beam_size: int = 4\n" in fields
@@ -1124,7 +1115,7 @@ def test_n_best_raises_the_beam_size_and_gives_no_empty_translation(trained_run:
 def test_training_suggests_a_sentence_that_the_model_translates_correctly(
     trained_run: RunFolder,
 ) -> None:
-    from nmt.cli.stages import _print_next_steps
+    from nmt.cli.training import _print_next_steps
 
     with pytest.MonkeyPatch.context() as patch:
         printed: list[str] = []

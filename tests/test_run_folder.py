@@ -1,9 +1,8 @@
-"""Run folders: naming, numbering, finding, and atomic writing."""
+"""Run folders: naming, numbering, finding, and their files."""
 
 import json
 import math
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from nmt.corpus.prepare import prepare
 from nmt.corpus.prepared import PreparedData
 from nmt.corpus.tokenizers import load_tokenizers
 from nmt.errors import UserError
+from nmt.output_files import replacing
 from nmt.run_folder import (
     RunFolder,
     claimed,
@@ -24,7 +24,6 @@ from nmt.run_folder import (
     newest_run,
     newest_training,
     open_run,
-    replacing,
 )
 
 SAMPLES = [{"source": "a\u2028b", "reference": "x\x85y", "translation": "„c“"}]
@@ -382,58 +381,7 @@ def test_locking_a_run_keeps_the_partial_output_of_another_process() -> None:
     assert (path / "translations.txt").read_text() == "Hallo!"
 
 
-# -------------------------------------------------------------------------------- atomic writing
-
-
-def test_replacing_moves_the_complete_file_into_place() -> None:
-    for text in ("old", "new"):
-        with replacing(Path("a")) as partial:
-            partial.write_text(text)
-            assert not Path("a").exists() or Path("a").read_text() == "old"
-        assert Path("a").read_text() == text
-    assert [path.name for path in Path().iterdir()] == ["a"]
-
-
-def test_replaced_files_have_default_permissions() -> None:
-    Path("plain").touch()
-    with replacing(Path("a")) as partial:
-        partial.chmod(0o600)
-    assert Path("a").stat().st_mode == Path("plain").stat().st_mode
-
-
-@pytest.mark.parametrize("old", ["old", None])
-def test_an_error_while_replacing_keeps_the_old_file(old: str | None) -> None:
-    if old:
-        Path("a").write_text(old)
-
-    def fail() -> None:
-        with replacing(Path("a")) as partial:
-            partial.write_text("half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fail()
-    assert [path.read_text() for path in Path().iterdir()] == ([old] if old else [])
-
-
-def test_leftovers_of_killed_processes_are_deleted_but_not_files_in_use() -> None:
-    remains, at_work = Path(".a.1.partial"), Path(".a.2.partial")
-    for path in (remains, at_work):
-        path.write_text("half")
-    two_days_ago = time.time() - 2 * 24 * 60 * 60
-    os.utime(remains, (two_days_ago, two_days_ago))
-    with replacing(Path("a")) as partial:
-        partial.write_text("new")
-        assert partial not in (remains, at_work)
-    assert sorted(path.name for path in Path().iterdir()) == [at_work.name, "a"]
-    assert Path("a").read_text() == "new"
-
-
-def test_the_replaced_file_can_be_kept() -> None:
-    for text in ("one", "two", "three"):
-        with replacing(Path("a"), previous=Path("before")) as partial:
-            partial.write_text(text)
-    assert (Path("a").read_text(), Path("before").read_text()) == ("three", "two")
+# --------------------------------------------------------------------------------------- metrics
 
 
 def test_metrics_are_written_and_read_unchanged() -> None:
@@ -530,14 +478,20 @@ def test_limit_while_learning_names_the_limit_only_if_the_loss_still_fell(
     assert run.limit_while_learning() == field
 
 
-@pytest.mark.parametrize(("epoch", "field"), [(4, "training.epochs"), (2, "")])
+@pytest.mark.parametrize(
+    ("epoch", "bleu", "field"), [(4, 8.0, "training.epochs"), (2, 8.0, ""), (4, 9.0, "")]
+)
 def test_a_run_that_target_bleu_or_patience_ended_has_no_limit_to_raise(
-    epoch: int, field: str, tmp_path: Path
+    epoch: int, bleu: float, field: str, tmp_path: Path
 ) -> None:
     run = RunFolder(tmp_path)
     changes = ["training.epochs=4", "training.max_updates=null", "training.schedule=constant"]
+    changes.append("training.target_bleu=9")
     run.write_config(load_config("sample.yaml", changes))
-    lines = [{**VALIDATION, "update": n, "epoch": n * epoch // 2, "loss": 4 - n} for n in (1, 2)]
+    lines = [
+        {**VALIDATION, "update": n, "epoch": n * epoch // 2, "loss": 4 - n, "bleu": bleu}
+        for n in (1, 2)
+    ]
     run.write_metrics(lines)  # type: ignore[arg-type]
     assert run.limit_while_learning() == field
 

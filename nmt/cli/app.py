@@ -13,7 +13,19 @@ from typing import Annotated
 import typer
 
 from nmt import __version__
-from nmt.cli import augmenting, configs, corpora, doctor, plots, runs, serve, stages
+from nmt.cli import (
+    augmenting,
+    configs,
+    corpora,
+    doctor,
+    evaluating,
+    exporting,
+    plots,
+    runs,
+    serve,
+    training,
+    translating,
+)
 from nmt.cli.writing import warn
 from nmt.errors import UserError, is_full_disk, is_out_of_memory, one_line, shown, unwritable
 
@@ -25,19 +37,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-STAGES = (
-    stages.prepare,
-    stages.train,
-    stages.average,
-    stages.datastore,
-    stages.translate,
-    stages.evaluate,
-    stages.export,
-)
 for command in (
-    *STAGES,
+    training.prepare,
+    training.train,
+    training.average,
+    training.datastore,
+    translating.translate,
+    evaluating.evaluate,
+    exporting.export,
     augmenting.augment,
-    stages.push,
+    exporting.push,
     corpora.corpora,
     serve.serve,
     runs.runs,

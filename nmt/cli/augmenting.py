@@ -80,7 +80,8 @@ def augment(
     from nmt.augmenting import Augmentation
     from nmt.augmenting import augment as write_pairs
     from nmt.checksums import identity
-    from nmt.run_folder import open_run, require_file
+    from nmt.output_files import require_file
+    from nmt.run_folder import open_run
 
     require_file(output)
     if output.suffix.lower() in (".gz", ".zip"):  # such names are read as compressed

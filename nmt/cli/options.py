@@ -101,6 +101,13 @@ def load(config: str, overrides: list[str] | None) -> "Config":
     return loaded
 
 
+def named_or_newest(path: Path | None, file: str, command: str) -> "RunFolder":
+    """Open the run given as the command's argument, or the newest run that has the file."""
+    from nmt.run_folder import newest_run, open_run
+
+    return open_run(path) if path else newest_run(file, option=f"{command} FOLDER")
+
+
 def find_runs(paths: list[Path] | None, weights: Weights) -> "list[RunFolder]":
     """Open the runs given by --run, or the newest run that has these weights."""
     from nmt.run_folder import newest_run, open_run

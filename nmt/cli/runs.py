@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from nmt.cli import completing
-from nmt.cli.options import RunArgument
+from nmt.cli.options import RunArgument, named_or_newest
 from nmt.cli.tables import print_facts, print_table
 from nmt.cli.writing import say, warn
 from nmt.errors import UserError, shown
@@ -47,9 +47,8 @@ def show(
     """
     from nmt.corpus.tags import show_tag
     from nmt.reports.runs import VALIDATION_COLUMNS, run_as_json, run_facts, validation_rows
-    from nmt.run_folder import newest_run, open_run
 
-    folder = open_run(run) if run else newest_run("config.yaml", option="nmt show FOLDER")
+    folder = named_or_newest(run, "config.yaml", "nmt show")
     if json_:
         _print_json(run_as_json(folder))
         return

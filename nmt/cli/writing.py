@@ -1,4 +1,4 @@
-"""Output of the stages: translations and results line by line, warnings on standard error."""
+"""Output of commands: translations and results line by line, warnings on standard error."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -62,7 +62,7 @@ def write_lines(lines: Iterator[str], output: Path | None) -> None:
         for line in lines:
             typer.echo(line)
         return
-    from nmt.run_folder import replacing
+    from nmt.output_files import replacing
 
     # Write to a device or pipe such as /dev/null; never replace it.
     place = (

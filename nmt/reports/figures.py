@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.errors import UserError, install_extra
-from nmt.run_folder import RunFolder, replacing, require_file
+from nmt.output_files import replacing, require_file
+from nmt.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

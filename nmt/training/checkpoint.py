@@ -14,8 +14,9 @@ from torch import Tensor
 
 from nmt.errors import UserError, is_out_of_memory, one_line
 from nmt.model.transformer import Transformer
+from nmt.output_files import replacing
 from nmt.progress import announce
-from nmt.run_folder import RunFolder, replacing
+from nmt.run_folder import RunFolder
 from nmt.training.distributed import Worker
 from nmt.training.optimization import LossScale, WeightAverage
 from nmt.training.sharding import shard_like, unshard

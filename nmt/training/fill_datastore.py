@@ -11,8 +11,9 @@ from nmt.corpus.prepared import PreparedData
 from nmt.decoding.datastore import Datastore
 from nmt.errors import UserError
 from nmt.model.weights import load_weights
+from nmt.output_files import replacing
 from nmt.progress import elapsed
-from nmt.run_folder import RunFolder, replacing
+from nmt.run_folder import RunFolder
 from nmt.training.batches import batches_of
 from nmt.training.loss import at_labels
 

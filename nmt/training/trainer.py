@@ -20,8 +20,9 @@ from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import save_weights
 from nmt.ops.threads import prefetch
+from nmt.output_files import replacing
 from nmt.progress import announce
-from nmt.run_folder import RunFolder, Validation, quality, replacing
+from nmt.run_folder import RunFolder, Validation, quality
 from nmt.training.batches import Batch, BatchPlan
 from nmt.training.checkpoint import Progress
 from nmt.training.console import ProgressBar, show_validation

@@ -182,15 +182,15 @@ def echo(monkeypatch: pytest.MonkeyPatch) -> Echo:
         "GERMAN": pretend_run("news", source_language="de", target_language="en"),
     }
     find = lambda paths, weights: [runs[str(path)] for path in paths]  # noqa: E731
-    monkeypatch.setattr("nmt.cli.stages.find_runs", find)
+    monkeypatch.setattr("nmt.cli.evaluating.find_runs", find)
 
     def open_translator(runs: list[SimpleNamespace], *_: object) -> Echo:
         opened = copy(translator)  # with the same lists
         opened.data = runs[0].config.data
         return opened
 
-    monkeypatch.setattr("nmt.cli.stages.open_translator", open_translator)
-    monkeypatch.setattr("nmt.cli.stages._open_comet", lambda *_: translator)
+    monkeypatch.setattr("nmt.cli.evaluating.open_translator", open_translator)
+    monkeypatch.setattr("nmt.cli.evaluating._open_comet", lambda *_: translator)
     return translator
 
 

@@ -1,0 +1,246 @@
+"""`nmt evaluate`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nmt.choices import BleuTokenizer, ExtraMetric, HeldOut
+from nmt.cli.options import (
+    BeamOption,
+    ComputeTypeOption,
+    DeviceOption,
+    EngineOption,
+    RunOption,
+    SetDecodingOption,
+    TagOption,
+    WeightsOption,
+    find_runs,
+    open_translator,
+)
+from nmt.cli.writing import in_one_line, say, write_lines
+from nmt.errors import UserError, shown_lines
+
+if TYPE_CHECKING:
+    from nmt.comet import Comet
+    from nmt.run_folder import RunFolder
+
+
+def evaluate(
+    run: RunOption = None,
+    source: Annotated[
+        Path | None, typer.Option("--source", help="Text to translate, one sentence per line.")
+    ] = None,
+    reference: Annotated[
+        Path | None, typer.Option("--reference", help="Reference translations, one per line.")
+    ] = None,
+    split: Annotated[
+        HeldOut | None,
+        typer.Option("--split", help="Which held-out split of the run to use; default: test."),
+    ] = None,
+    test_set: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--test-set",
+            metavar="NAME,NAME,…",
+            help="Test sets of sacrebleu, such as wmt20,multi30k/2018; see nmt corpora "
+            "--test-sets.",
+        ),
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", help="Compare with another run in a paired significance test."),
+    ] = None,
+    analyse: Annotated[
+        bool,
+        typer.Option(
+            "--analyse",
+            help="Also score by length and rare words, count typical errors, show the worst "
+            "sentences.",
+        ),
+    ] = False,
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="Ignore case.")] = False,
+    tokenize: Annotated[
+        BleuTokenizer,
+        typer.Option("--tokenize", help="BLEU's tokenizer; many papers use moses."),
+    ] = "13a",
+    metric: Annotated[
+        ExtraMetric | None,
+        typer.Option("--metric", help="Also score with COMET, which uvx installs (several GB)."),
+    ] = None,
+    comet_model: Annotated[
+        str | None,
+        typer.Option(
+            "--comet-model",
+            help="Model on the Hugging Face Hub, or a .ckpt file; default: Unbabel/wmt22-comet-da.",
+        ),
+    ] = None,
+    comet_env: Annotated[
+        Path | None,
+        typer.Option("--comet-env", help="Virtual environment with unbabel-comet, to use instead."),
+    ] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the translations to this file.")
+    ] = None,
+    tag: TagOption = None,
+    beam_size: BeamOption = None,
+    weights: WeightsOption = "best",
+    device: DeviceOption = None,
+    engine: EngineOption = None,
+    compute_type: ComputeTypeOption = None,
+    set_: SetDecodingOption = None,
+) -> None:
+    """Score a run with BLEU, chrF and TER, on its test set, your files or public test sets.
+
+    Several runs are scored as an ensemble, on the test set of the first.
+    Example: nmt evaluate --run runs/sample --against runs/sample-2
+    Public test sets: nmt evaluate --test-set wmt20,multi30k/2018
+    """
+    from nmt.corpus.tags import split_prefix, tag_prefix
+    from nmt.evaluation import evaluate as evaluate_translator
+    from nmt.evaluation import read_pairs
+    from nmt.output_files import require_file
+
+    if (source is None) != (reference is None):
+        raise UserError("--source and --reference must be given together")
+    if output:
+        require_file(output)
+    if test_set and (source or against or analyse or output):
+        raise UserError(
+            "--test-set cannot be combined with --source, --against, --analyse or --output"
+        )
+    if split and (source or test_set):
+        raise UserError(
+            "--split scores held-out pairs of the run; omit it, or omit --source or --test-set"
+        )
+    if tag and not (source or test_set):
+        raise UserError(
+            "--tag needs --source or --test-set; sentences of --split already have tags"
+        )
+    runs = find_runs(run, weights)
+    baseline = find_runs([against], weights) if against else []
+    data = runs[0].config.data
+    prefix = tag_prefix(data, tag)
+    settings = [each.config.data for each in (runs[0], *baseline)]
+    languages = [f"{each.source_language} → {each.target_language}" for each in settings]
+    if baseline and languages[1] != languages[0]:
+        raise UserError(
+            f"--against {against}: translates {languages[1]}, not {languages[0]}; compare runs "
+            "with the same languages"
+        )
+    options = weights, beam_size, device, set_, engine, compute_type
+    comet = _open_comet(metric, comet_model, comet_env, device)  # last: may take minutes
+    if test_set:
+        names = [name.strip() for name in ",".join(test_set).split(",") if name.strip()]
+        _score_test_sets(names, runs, prefix, options, lowercase, tokenize, comet, json_)
+        return
+    if source and reference:
+        pairs = read_pairs(source, reference, prefix)
+    else:
+        pairs = runs[0].examples(split or "test")
+    report = evaluate_translator(
+        open_translator(runs, *options),
+        pairs,
+        data,
+        lowercase=lowercase,
+        tokenize=tokenize,
+        baseline=open_translator(baseline, *options) if baseline else None,
+        seen=runs[0].seen if analyse else None,
+    )
+    if output:
+        write_lines(map(in_one_line, report.translations), output)
+    scores = report.as_json()
+    if not json_:
+        typer.echo(shown_lines(str(report)))
+    sources = [split_prefix(data, pair.source)[1] for pair in pairs]
+    lines = sources, report.translations, [pair.reference for pair in pairs]
+    _add_comet([("", scores, lines)], comet, scores if json_ else None)
+
+
+def _open_comet(
+    metric: ExtraMetric | None, model: str | None, environment: Path | None, device: str | None
+) -> "Comet | None":
+    """Return the learned metric if it is wanted; check before translating that it is there."""
+    if metric is None:
+        if model or environment:
+            raise UserError("--comet-model and --comet-env need --metric comet")
+        return None
+    from nmt.comet import MODEL, Comet
+
+    return Comet(environment, model or MODEL, device)
+
+
+def _score_test_sets(
+    names: list[str],
+    runs: "list[RunFolder]",
+    prefix: str,
+    options: Any,
+    lowercase: bool,
+    tokenize: BleuTokenizer,
+    comet: "Comet | None",
+    as_json: bool,
+) -> None:
+    """Print the scores on several test sets as a table with signatures, or as JSON."""
+    from dataclasses import asdict
+
+    from nmt.cli.tables import print_table
+    from nmt.corpus.test_sets import read_test_set
+    from nmt.evaluation import translate_sources
+    from nmt.metrics import LABELS, evaluate_texts
+
+    data = runs[0].config.data
+    languages = (data.source_language, data.target_language)
+    sets = {name: read_test_set(name, languages) for name in names}
+    translator = open_translator(runs, *options)
+    scores, lines = {}, {}
+    for name, (sources, references) in sets.items():
+        prefixed = [prefix + source for source in sources]
+        texts = [found.text for found in translate_sources(translator, prefixed)]
+        lines[name] = sources, texts, references[0]
+        scores[name] = evaluate_texts(
+            texts,
+            *references,
+            language=data.target_language,
+            lowercase=lowercase,
+            tokenize=tokenize,
+            test_set=(name, "-".join(languages)),
+        )
+    if not as_json:
+        rows = [
+            (name, f"{s.sentences:,}", *(f"{getattr(s, metric):.2f}" for metric in LABELS))
+            for name, s in scores.items()
+        ]
+        print_table(("test set", "sentences", *LABELS.values()), rows, 1)
+        for score in scores.values():
+            typer.echo("\n".join(f"{name:5} {text}" for name, text in score.signatures.items()))
+    found = {name: asdict(score) for name, score in scores.items()}
+    parts = [(f"{name} ", found[name], lines[name]) for name in sets]
+    _add_comet(parts, comet, found if as_json else None)
+
+
+def _add_comet(
+    parts: Sequence[tuple[str, dict[str, Any], tuple[list[str], list[str], list[str]]]],
+    comet: "Comet | None",
+    as_json: dict[str, Any] | None,
+) -> None:
+    """Compute COMET last, so that a failure loses none of the other scores.
+
+    parts: for each test set, its label, its scores, and its lines (sources, translations, and one
+    reference per source); as_json: printed at the end, with the scores nested in it; if None, COMET
+    is printed as text
+    """
+    import json
+    from dataclasses import asdict
+
+    try:
+        if comet:
+            for label, scores, lines in parts:
+                score = comet.score(*lines)
+                scores["comet"] = asdict(score)
+                if not as_json:
+                    say(f"{label}{score}")
+    finally:
+        if as_json:
+            typer.echo(json.dumps(as_json, indent=2, ensure_ascii=False))

@@ -1,0 +1,69 @@
+"""`nmt export` and `push`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nmt.choices import ExportFormat
+from nmt.cli import completing
+from nmt.cli.options import (
+    RunArgument,
+    WeightsOption,
+    named_or_newest,
+)
+from nmt.cli.writing import say, warn
+
+
+def export(
+    run: RunArgument = None,
+    format_: Annotated[
+        ExportFormat, typer.Option("--format", help="Library to export for.")
+    ] = "ctranslate2",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder to write; default: RUN/exported."),
+    ] = None,
+    weights: WeightsOption = "best",
+) -> None:
+    """Export the model and tokenizers of a run, for programs without nmt.
+
+    `nmt translate` needs no export.
+
+    Example: nmt export runs/mine --format transformers
+    """
+    from nmt.export import export_run
+    from nmt.output_files import require_folder
+
+    file = f"{weights}.safetensors"
+    source = named_or_newest(run, file, "nmt export")
+    folder = output or source.path / "exported"
+    require_folder(folder)
+    export_run(source, folder, weights, format_)
+    if source.config.decoding.neighbours:
+        warn(f"exported without decoding.neighbours, which {format_} does not support")
+    say(f"exported         {folder}")
+
+
+def push(
+    run: Annotated[Path, typer.Argument(help="Run folder.", autocompletion=completing.runs)],
+    name: Annotated[str, typer.Argument(help="Repository on the Hub.", metavar="USER/NAME")],
+    weights: WeightsOption = "best",
+    public: Annotated[
+        bool, typer.Option("--public", help="Let everyone read a new repository.")
+    ] = False,
+) -> None:
+    """Upload a run to the Hugging Face Hub, with a model card.
+
+    Also uploads the held-out sentence pairs. Others read the run with --run hf:user/name.
+
+    Example: nmt push runs/sample user/name
+    """
+    from nmt.hub import push_run
+    from nmt.run_folder import open_run
+
+    source = open_run(run)
+    address = push_run(source, name, weights, public)
+    if source.config.decoding.neighbours:
+        warn("uploaded with decoding.neighbours=0, because the datastore is not uploaded")
+    say(f"uploaded         {address}")

@@ -1,0 +1,284 @@
+"""`nmt prepare`, `train`, `average` and `datastore`."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from nmt.choices import Weights
+from nmt.cli import completing
+from nmt.cli.options import (
+    ConfigOption,
+    DeviceOption,
+    RunArgument,
+    SetOption,
+    WeightsOption,
+    load,
+    named_or_newest,
+)
+from nmt.cli.writing import say, warn
+from nmt.errors import UserError, shown_lines
+
+if TYPE_CHECKING:
+    from nmt.config import Config
+    from nmt.run_folder import RunFolder
+
+
+def prepare(
+    config: ConfigOption = "base.yaml",
+    set_: SetOption = None,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Download the corpus again, even if there is a copy.")
+    ] = False,
+) -> None:
+    """Read or download a corpus, clean, split and tokenize it, and build vocabularies.
+
+    Does nothing unless the corpus or the configuration has changed.
+    Example: nmt prepare --config sample.yaml
+    """
+    from nmt.corpus.prepare import prepare
+    from nmt.corpus.report import format_report
+
+    prepared = prepare(load(config, set_), refresh=refresh)
+    typer.echo(shown_lines(format_report(prepared.report, prepared.shares)))
+    say(f"prepared data    {prepared.folder}")
+
+
+def train(
+    config: Annotated[
+        str | None,
+        typer.Option(
+            "--config",
+            "-c",
+            help="YAML file, as for prepare; default: base.yaml.",
+            autocompletion=completing.configs,
+        ),
+    ] = None,
+    set_: SetOption = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(
+            "--run",
+            help="Run folder to write; default: runs/CONFIG, or runs/CONFIG-2, … if that exists.",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Resume a run, by default the most recently trained one."),
+    ] = False,
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Fine-tune this run: start from its weights, vocabularies and architecture; "
+            "--config sets the new data and training.",
+            autocompletion=completing.runs,
+        ),
+    ] = None,
+    weights: Annotated[
+        Weights | None, typer.Option("--weights", help="With --from: which weights; default: best.")
+    ] = None,
+    mix: Annotated[
+        float | None,
+        typer.Option(
+            "--mix",
+            min=0.01,
+            max=0.99,
+            help="With --from: share of each batch drawn from the run's original corpus, so that "
+            "the model does not forget it.",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Measure memory and speed, estimate the training time, and exit. Writes no run.",
+        ),
+    ] = False,
+    assume: Annotated[
+        str | None,
+        typer.Option(
+            "--assume",
+            help="With --dry-run: estimate for a GPU that this machine lacks, such as 'H100 80GB'.",
+        ),
+    ] = None,
+    device: DeviceOption = None,
+) -> None:
+    """Train a model, preparing the data first if necessary.
+
+    Ctrl-C saves the run, and `nmt train --resume` continues it exactly.
+    Several processes: torchrun --nproc-per-node=2 -m nmt -- train …
+    Example: nmt train --config sample.yaml --set training.epochs=3
+    Fine-tuning: nmt train --from runs/everyday --config multi30k.yaml --mix 0.3
+    """
+    from nmt.device import choose_device
+    from nmt.training.distributed import joined, require_one
+    from nmt.training.dry_run import dry_run as measure
+    from nmt.training.train import train
+
+    start = _Start(from_, weights or "best", mix)
+    if weights and not from_:
+        raise UserError("--weights selects weights of the run to fine-tune; add --from RUN")
+    if from_ and resume:
+        raise UserError("--from starts a new run, --resume continues one; omit one of them")
+    if mix and not (from_ and config):
+        raise UserError("--mix adds the corpus of --from to that of --config; give both")
+    if dry_run:
+        require_one("--dry-run")
+        if resume:
+            raise UserError("--dry-run is for new runs; omit --resume")
+        if run:
+            raise UserError("--dry-run writes no run; omit --run")
+        settings, _ = _new_training(config, set_, start)
+        if assume:
+            from nmt.training.assumed import assumed_run
+
+            typer.echo(assumed_run(settings, assume))
+        else:
+            typer.echo(measure(settings, choose_device(device)))
+        return
+    if assume:
+        raise UserError("--assume only estimates and does not train; add --dry-run")
+    with joined(device) as worker:
+        settings, folder = _run_to_train(config, set_, run, resume, start)
+        numbered = not run and not resume
+        trained = train(settings, folder, resume, worker, numbered)
+        _print_next_steps(trained)
+
+
+class _Start(NamedTuple):
+    """The values of --from, --weights and --mix."""
+
+    run: Path | None
+    weights: Weights
+    mix: float | None
+
+
+def _new_training(
+    config: str | None, set_: list[str] | None, start: _Start
+) -> "tuple[Config, Path]":
+    """Return the configuration of a new run, and its folder if none is named."""
+    from nmt.config_files import find_config, load_config
+    from nmt.run_folder import RUNS, open_run
+    from nmt.training.starting import config_from
+
+    if not start.run:
+        file = find_config(config or "base.yaml")
+        return load(str(file), set_), RUNS / file.stem
+    given = load_config(config) if config else None
+    settings = config_from(open_run(start.run), start.weights, given, set_ or [], start.mix)
+    if given:
+        warn(f"model and tokenizer of {start.run}; data, training and decoding of {config}")
+    warn(f"learning rate    {settings.training.learning_rate:g} at its peak")
+    name = find_config(config).stem if config else start.run.resolve().name
+    return settings, RUNS / name
+
+
+def _run_to_train(
+    config: str | None, set_: list[str] | None, run: Path | None, resume: bool, start: _Start
+) -> "tuple[Config, Path]":
+    """Return the configuration and the folder of a new run, or of the run to resume."""
+    from nmt.config_files import find_config, load_config
+    from nmt.run_folder import newest_training, open_run
+
+    if not resume:
+        settings, folder = _new_training(config, set_, start)
+        return settings, run or folder
+    name = find_config(config).stem if config else "*"
+    folder = (open_run(run) if run else newest_training(name)).path
+    settings = load_config(folder / "config.yaml", set_ or [])
+    if config and load_config(config, set_ or []) != settings:
+        raise UserError(
+            f"{config} differs from the configuration of {folder}; omit --config, and change "
+            "fields with --set"
+        )
+    return settings, folder
+
+
+def _print_next_steps(run: "RunFolder") -> None:
+    """Print where the run is, how to continue if it was still improving, and what to try."""
+    from nmt.corpus.tags import tag_and_text
+
+    quoted, metrics = shlex.quote(str(run.path)), run.read_metrics()
+    say(f"trained          {run.path}")
+    if field := run.limit_while_learning():
+        say(f"ended early      {field} was reached while the loss was still falling")
+        say(f"continue with    nmt train --resume --run {quoted} --set {field}=…")
+    samples = metrics[-1]["samples"] if metrics else []
+    if samples:  # preferably a sentence that it translates correctly and that is easy to quote
+        right = [s for s in samples if s["translation"] == s["reference"]]
+        sample = min(right or samples, key=lambda s: "'" in s["source"])
+        tag, sentence = tag_and_text(run.config.data, sample["source"])
+        option = f" --tag {tag}" if tag else ""
+        command = f"nmt translate --run {quoted}{option} {shlex.quote(sentence)}"
+        say(f"translate with   {command}")
+
+
+def average(
+    run: RunArgument = None,
+    last: Annotated[
+        int, typer.Option("--last", min=2, help="Number of validations to average over.")
+    ] = 5,
+) -> None:
+    """Average the weights of a run's last validations.
+
+    Needs training.keep_validated; --weights mean uses the result.
+    With training.average_decay, these weights are already moving averages.
+
+    First: nmt train --config sample.yaml --set training.keep_validated=3
+    Example: nmt average runs/sample --last 3
+    """
+    from nmt.model.weights import average_weights
+    from nmt.output_files import replacing
+
+    opened = named_or_newest(run, "last.safetensors", "nmt average")
+    kept = opened.validated()[-last:]
+    if len(kept) < last:
+        fewer = f", or give --last {len(kept)}" if len(kept) > 1 else ""
+        raise UserError(
+            f"{opened.path}: has kept the weights of {len(kept)} validations, not {last}; train "
+            f"with --set training.keep_validated={last}{fewer}"
+        )
+    with opened.held(), replacing(opened.weights("mean")) as partial:
+        average_weights(kept, partial)
+    say(f"averaged         updates {', '.join(path.stem for path in kept)}")
+    quoted = shlex.quote(str(opened.path))
+    say(f"compare with     nmt evaluate --run {quoted} --weights mean --split validation")
+
+
+def datastore(
+    run: RunArgument = None,
+    weights: WeightsOption = "best",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="FIELD=VALUE", help="Where the corpus is now, as in data.path=…"
+        ),
+    ] = None,
+    device: DeviceOption = None,
+) -> None:
+    """Build the datastore for nearest-neighbour translation (decoding.neighbours).
+
+    `nmt train` builds it if the configuration sets decoding.neighbours.
+    Use this command for other runs or other weights. It needs the corpus.
+    Example: nmt datastore runs/sample
+    """
+    from nmt.config import CORPUS_PATHS
+    from nmt.corpus.prepare import prepare
+    from nmt.device import choose_device
+    from nmt.training.fill_datastore import fill_datastore
+
+    file = f"{weights}.safetensors"
+    opened = named_or_newest(run, file, "nmt datastore")
+    for change in set_ or []:
+        paths = {"tokenizer.run", *(f"data.{name}" for name in CORPUS_PATHS)}
+        if change.partition("=")[0].strip() not in paths:
+            raise UserError(
+                f"--set {change}: only data.path and the other paths of data can be set here"
+            )
+    config = load(str(opened.path / "config.yaml"), set_)
+    prepared = prepare(config, run_data=opened.data)
+    with opened.held():
+        filled = fill_datastore(opened, prepared, weights, choose_device(device))
+    say(f"{len(filled):,} positions in {opened.datastore}")

@@ -1,0 +1,122 @@
+"""`nmt translate`."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nmt.cli.options import (
+    BeamOption,
+    ComputeTypeOption,
+    DeviceOption,
+    EngineOption,
+    RunOption,
+    SetDecodingOption,
+    TagOption,
+    WeightsOption,
+    find_runs,
+    open_translator,
+)
+from nmt.cli.prompt import converse
+from nmt.cli.writing import align_lines, format_translations, warn, write_lines
+from nmt.errors import UserError, require_utf8
+
+
+def translate(
+    text: Annotated[
+        list[str] | None,
+        typer.Argument(help="Sentences to translate; default: --input or standard input."),
+    ] = None,
+    run: RunOption = None,
+    input_: Annotated[
+        Path | None, typer.Option("--input", "-i", help="Text file, one sentence per line.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write to this file instead of standard output."),
+    ] = None,
+    beam_size: BeamOption = None,
+    n_best: Annotated[
+        int | None,
+        typer.Option(
+            "--n-best",
+            min=1,
+            max=500,
+            help="Print this many translations per sentence: line, score, text.",
+        ),
+    ] = None,
+    scores: Annotated[
+        bool,
+        typer.Option(
+            "--scores",
+            help="Prefix the text with its log-probability and mean probability per piece.",
+        ),
+    ] = False,
+    alignment: Annotated[
+        bool,
+        typer.Option(
+            "--alignment", help="Append the word alignment, such as 0-0 1-2 (PyTorch engine)."
+        ),
+    ] = False,
+    tag: TagOption = None,
+    weights: WeightsOption = "best",
+    device: DeviceOption = None,
+    engine: EngineOption = None,
+    compute_type: ComputeTypeOption = None,
+    set_: SetDecodingOption = None,
+) -> None:
+    """Translate sentences, a file, standard input, or what you type at a prompt.
+
+    Several runs translate together, as an ensemble.
+    Example: nmt translate "Where is the station?"
+    """
+    from nmt.corpus.tags import tag_prefix
+    from nmt.output_files import require_file
+
+    if text and input_:
+        raise UserError("give either text or --input, not both")
+    for each in text or []:
+        require_utf8(each)
+    asked = not text and not input_ and sys.stdin.isatty()
+    if asked and output:
+        raise UserError(
+            "--output does not work with the prompt; give text, --input or standard input"
+        )
+    if output:
+        require_file(output)
+    if input_ and not input_.exists():
+        raise UserError(f"{input_}: cannot be read: no such file")
+    if alignment and (asked or n_best or scores):
+        raise UserError("--alignment cannot be combined with --n-best, --scores or the prompt")
+    if alignment and engine == "ctranslate2":
+        raise UserError(
+            "--alignment needs attention weights, which CTranslate2 does not expose; omit --engine"
+        )
+    engine = "pytorch" if alignment else engine
+    runs = find_runs(run, weights)
+    prefix = tag_prefix(runs[0].config.data, tag)
+    translator = open_translator(runs, weights, beam_size, device, set_, engine, compute_type)
+    if n_best and n_best > translator.decoding.beam_size:
+        warn(f"--n-best {n_best} raises the beam size to {n_best}")
+    if asked:
+        converse(translator, runs[0], n_best, prefix, scores=scores)
+        return
+    lines = (prefix + line for line in (_argument_lines(text) if text else _input_lines(input_)))
+    if alignment:
+        write_lines(align_lines(translator, lines), output)
+        return
+    found = translator.stream(lines, n_best or 1)
+    write_lines(format_translations(found, n_best, scores), output)
+
+
+def _argument_lines(texts: list[str]) -> list[str]:
+    return [line for text in texts for line in text.split("\n")]
+
+
+def _input_lines(path: Path | None) -> Iterator[str]:
+    """Yield the lines of a file or of standard input, split at line feeds only."""
+    from nmt.corpus.readers import decode_lines, read_lines
+
+    return read_lines(path) if path else decode_lines(sys.stdin.buffer, "standard input")

@@ -1,0 +1,61 @@
+"""Writes output files whole or not at all, and checks them before the work."""
+
+import glob
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from nmt.errors import UserError, writing
+
+_A_DAY = 24 * 60 * 60.0  # seconds
+
+
+def require_folder(output: Path) -> None:
+    """Refuse an output in a folder that does not exist."""
+    if not output.parent.is_dir():
+        raise UserError(f"{output}: there is no folder {output.parent}; create it first")
+
+
+def require_file(output: Path) -> None:
+    """Refuse an unwritable output before doing the work."""
+    require_folder(output)
+    if output.is_dir():
+        raise UserError(f"{output}: is a folder; name a file to write")
+    # A file is replaced by a temporary one in the same folder.
+    place = output if output.exists() and not output.is_file() else output.resolve().parent
+    if not os.access(place, os.W_OK):
+        raise UserError(f"{output}: {place} cannot be written to; choose another file")
+
+
+@contextmanager
+def replacing(path: Path, previous: Path | None = None) -> Iterator[Path]:
+    """Yield a temporary path in the same folder; move it to `path` if the block succeeds.
+
+    An existing file moves to `previous`, if given. Raises `UserError` if writing fails, and leaves
+    the existing file unchanged.
+    """
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")  # other processes may write too
+    try:
+        with writing(path):
+            _remove_remains(path)
+            partial.touch()
+            mode = partial.stat().st_mode
+            yield partial
+            partial.chmod(mode)  # safetensors creates files that other users cannot read
+            with partial.open("rb+") as file:
+                os.fsync(file.fileno())
+            if previous and path.exists():
+                path.replace(previous)
+            partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _remove_remains(path: Path) -> None:
+    """Delete temporary files that processes killed over a day ago left for `path`."""
+    for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
+        with suppress(FileNotFoundError):
+            if time.time() - partial.stat().st_mtime > _A_DAY:
+                partial.unlink()
