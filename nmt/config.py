@@ -418,6 +418,13 @@ class TokenizerConfig(Section):
             yield ("min_count", "kind"), message
 
 
+# Fields of the model that trained weights do not depend on.
+TRAINING_ONLY = {
+    *("initialisation", "embedding_std", "dropout", "embedding_dropout"),
+    *("attention_output_dropout", "attention_dropout", "feed_forward_dropout"),
+}
+
+
 class ModelConfig(Section):
     """The Transformer (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762)."""
 

@@ -11,7 +11,7 @@ import difflib
 import math
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -114,14 +114,14 @@ def override_config(config: Config, overrides: Sequence[str], label: str) -> Con
 
 
 def _parse(tree: dict[str, Any], label: str, overrides: Sequence[str]) -> Config:
-    origins: dict[str, str] = {}
-    problems = [_apply_override(tree, override, origins) for override in overrides]
+    overridden: set[str] = set()
+    problems = [_apply_override(tree, override, overridden) for override in overrides]
     problems = [problem for problem in problems if problem]
     try:
-        config = parse_config(tree, label, origins)
+        config = parse_config(tree, label, overridden)
         # Most files set both languages; overriding one of them is a mistake, too.
-        overridden = {field.removeprefix("data.") for field in origins}
-        for _, message in config.data.broken_rule_of_languages(overridden):
+        given = {field.removeprefix("data.") for field in overridden}
+        for _, message in config.data.broken_rule_of_languages(given):
             problems.append(f"{label} with --set: data: {message}")
     except UserError as error:
         problems.append(str(error))
@@ -137,17 +137,18 @@ def _name_of(path: Path) -> str:
     return str(path).encode("utf-8", "replace").decode("utf-8")
 
 
-def parse_config(tree: dict[str, Any], label: str, origins: dict[str, str] | None = None) -> Config:
+def parse_config(
+    tree: dict[str, Any], label: str, overridden: Container[str] = frozenset()
+) -> Config:
     """Validate a tree of sections.
 
-    label: its name in messages; origins: where individual fields came from
+    label: its name in messages; overridden: the fields that were set by --set
     """
-    origins = origins or {}
     try:
         return Config.model_validate(tree)
     except ValidationError as error:
         mistakes = [details for details in error.errors() if details["type"] != "broken_rules"]
-    lines = [_explain(details, label, origins) for details in mistakes]
+    lines = [_explain(details, label, overridden) for details in mistakes]
     # Check the rules across fields with defaults in place of invalid fields, and skip the rules
     # that involve such a field. An unknown field counts as the known one it resembles.
     locations = [_location(details) for details in mistakes]
@@ -155,8 +156,8 @@ def parse_config(tree: dict[str, Any], label: str, origins: dict[str, str] | Non
     config = Config.model_validate(_without(tree, wrong), context=RULES_UNCHECKED)
     for fields, message in config.broken_rules():
         if wrong.isdisjoint([*fields, *(field.split(".")[0] for field in fields)]):
-            overridden = " with --set" if any(field in origins for field in fields) else ""
-            lines.append(f"{label}{overridden}: {message}")
+            with_set = " with --set" if any(field in overridden for field in fields) else ""
+            lines.append(f"{label}{with_set}: {message}")
     raise UserError("\n".join(dict.fromkeys(lines)))
 
 
@@ -288,7 +289,7 @@ def _yaml_problem(error: Exception) -> str:
     return one_line(error)
 
 
-def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]) -> str | None:
+def _apply_override(tree: dict[str, Any], override: str, overridden: set[str]) -> str | None:
     """Apply an override to the tree. Return an error message if it is malformed."""
     field, equals, text = override.partition("=")
     section, dot, name = field.strip().partition(".")
@@ -300,11 +301,11 @@ def _apply_override(tree: dict[str, Any], override: str, origins: dict[str, str]
         return f"--set {override}: the value is not valid YAML"
     if section not in tree:
         tree[section] = {}
-        origins[section] = "--set"
+        overridden.add(section)
     content = tree[section]
     if isinstance(content, dict):  # otherwise validation reports the section
         content[name] = value
-        origins[f"{section}.{name}"] = "--set"
+        overridden.add(f"{section}.{name}")
     return None
 
 
@@ -313,10 +314,10 @@ def read_value(text: str) -> Any:
     return yaml.load(text, Loader=_Loader)
 
 
-def _explain(details: ErrorDetails, label: str, origins: dict[str, str]) -> str:
+def _explain(details: ErrorDetails, label: str, overridden: Container[str]) -> str:
     location = _location(details)
     field = ".".join(location)
-    where = f"{origins.get(field, label)}: {field}"
+    where = f"{'--set' if field in overridden else label}: {field}"
     name, known = location[-1], _known(location)
     if field == "data.corpora" and len(details["loc"]) > 2:
         where += f", entry {int(details['loc'][2]) + 1}"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-from nmt.config import Config, ModelConfig
+from nmt.config import TRAINING_ONLY, Config, ModelConfig
 from nmt.corpus.tokenizers import Tokenizer, load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import Arrays
 from nmt.decoding.engines.search import unknown_fields
@@ -59,20 +59,10 @@ _REQUIRED_OF_MODEL: dict[str, dict[str, object]] = {  # further ones, by model.n
     "pre": {"final_norm": True, "tie": "all"},
 }
 # Other fields of the model that are expressed here, or that only training needs.
-_EXPRESSED = {
+_EXPRESSED = TRAINING_ONLY | {
     *("d_model", "heads", "d_key", "d_value", "d_ff", "encoder_layers", "decoder_layers"),
-    *(
-        "norm",
-        "final_norm",
-        "activation",
-        "attention_bias",
-        "output_bias",
-        "max_length",
-        "scale_embeddings",
-        "tie",
-    ),
-    *("initialisation", "embedding_std", "dropout", "embedding_dropout"),
-    *("attention_output_dropout", "attention_dropout", "feed_forward_dropout"),
+    *("norm", "final_norm", "activation", "attention_bias", "output_bias", "max_length"),
+    *("scale_embeddings", "tie"),
 }
 
 

@@ -114,10 +114,10 @@ class SegmentationSampler:
         generator = random.Random(f"{choice} {word}")
         text = "".join(self._pieces[i] for i in word)
         if self._kind == "bpe":
-            return self._bpe(text, word, generator)
+            return self._bpe(text, generator)
         return self._unigram(text, word, generator)
 
-    def _bpe(self, text: str, word: _Ids, generator: random.Random) -> _Ids:
+    def _bpe(self, text: str, generator: random.Random) -> _Ids:
         """Apply BPE, skipping each possible merge with probability `rate`."""
         ranks, draw, rate = self._ranks, generator.random, self._rate
         symbols = list(text)

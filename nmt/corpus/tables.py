@@ -123,11 +123,9 @@ def read_table(
                 for row in zip(*(_column(block, name, path) for name in names), strict=True):
                     source, target = (text if isinstance(text, str) else "" for text in row)
                     yield source, target
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise _unreadable(path, error) from None
+        except UserError:
+            raise
         except Exception as error:  # the library does not document which exceptions it raises
-            if isinstance(error, UserError):
-                raise
             raise _unreadable(path, error) from None
 
 

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 import torch
+from torch import Tensor
 
 from nmt.corpus.tokenizers import Tokenizer
 from nmt.decoding.translator import Trace, Translator
 from nmt.errors import UserError
-from nmt.model.attention import record_attention
+from nmt.model.attention import CrossAttention, SelfAttention, record_attention
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import SOS, TAGS
 
@@ -46,20 +47,29 @@ def _words(tokenizer: Tokenizer, pieces: Sequence[str]) -> list[int]:
 
 
 @torch.inference_mode()
-def _cross_attention(model: Transformer, trace: Trace) -> torch.Tensor:
-    """Return attention averaged over layers and heads: (target pieces, source pieces and <eos>)."""
-    device = model.output.weight.device
-    source = torch.tensor([trace.source_ids], device=device)
-    target_in = torch.tensor([[SOS, *trace.hypothesis.ids]], device=device)
-    layers = [layer.cross_attention for layer in model.decoder_layers()]
+def attention_of(
+    model: Transformer,
+    source_ids: Sequence[int],
+    target_ids: Sequence[int],
+    layers: Sequence[SelfAttention | CrossAttention],
+) -> list[Tensor]:
+    """Return each layer's weights for a sentence and its translation: (heads, queries, keys)."""
+    device = next(model.parameters()).device
+    source = torch.tensor([list(source_ids)], device=device)
+    target_in = torch.tensor([[SOS, *target_ids]], device=device)
     with record_attention(*layers) as records:
         model.hidden(source, target_in)
-    return torch.stack([record[0][0].float().mean(0) for record in records]).mean(0)[:-1]
+    return [record[0][0] for record in records]
 
 
-def _pairs(
-    weights: torch.Tensor, source: Sequence[int], target: Sequence[int]
-) -> list[tuple[int, int]]:
+def _cross_attention(model: Transformer, trace: Trace) -> Tensor:
+    """Return attention averaged over layers and heads: (target pieces, source pieces and <eos>)."""
+    layers = [layer.cross_attention for layer in model.decoder_layers()]
+    weights = attention_of(model, trace.source_ids, trace.hypothesis.ids, layers)
+    return torch.stack([each.float().mean(0) for each in weights]).mean(0)[:-1]
+
+
+def _pairs(weights: Tensor, source: Sequence[int], target: Sequence[int]) -> list[tuple[int, int]]:
     """Return each target word with its source word, if any; source, target: words of the pieces."""
     words = max(source, default=-1) + 1
     columns = torch.tensor([*(word if word >= 0 else words for word in source), words])

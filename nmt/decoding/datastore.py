@@ -11,13 +11,13 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from nmt.checksums import CHECKSUM, DAMAGED, NO_CHECKSUM, identity, is_damaged, recorded, sign
+from nmt.checksums import DAMAGED, identity, is_damaged, recorded
 from nmt.errors import UserError, one_line
 from nmt.model.transformer import Transformer
+from nmt.model.weights import write_tensors
 
 _CLUSTER = 400  # keys, approximately
 _PROBED = 8  # clusters
@@ -120,12 +120,8 @@ class Datastore:
             "sizes": self._sizes,
             "centroids": self._centroids.T.contiguous(),
         }
-        facts = {"weights": made_from, CHECKSUM: NO_CHECKSUM}
-        try:
-            save_file({name: tensor.cpu() for name, tensor in stored.items()}, path, facts)
-        except SafetensorError as error:
-            raise OSError(one_line(error)[:200]) from None
-        sign(path)
+        tensors = {name: tensor.cpu() for name, tensor in stored.items()}
+        write_tensors(tensors, path, weights=made_from)
 
     @classmethod
     def load(cls, path: Path, weights: Path, model: Transformer) -> "Datastore":

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 import torch
 
 from nmt.corpus.tokenizers import Tokenizer
-from nmt.model.attention import record_attention
+from nmt.decoding.alignment import attention_of
 from nmt.model.transformer import Transformer
 from nmt.ops.threads import ALONE
-from nmt.special_tokens import SOS, UNK
+from nmt.special_tokens import UNK
 
 
-@torch.inference_mode()
 def replace_unknown(
     model: Transformer,
     source_ids: Sequence[int],
@@ -25,15 +24,12 @@ def replace_unknown(
     Unknown source words are preferred, as a known one would have been translated (after Jean et al.
     2015).
     """
-    device = next(model.parameters()).device
-    source = torch.tensor([list(source_ids)], device=device)
-    target_in = torch.tensor([[SOS, *target_ids]], device=device)
     layer = model.decoder_layers()[-1].cross_attention
-    with ALONE, record_attention(layer) as records:
-        model.hidden(source, target_in)
-    # (1, heads, target, source) → (target, source without <eos>)
-    weights = records[0][0][0].mean(0)[:, : len(source_pieces)]
-    unknown = source[0, : len(source_pieces)] == UNK
+    with ALONE:
+        [weights] = attention_of(model, source_ids, target_ids, [layer])
+    # (heads, target, source) → (target, source without <eos>)
+    weights = weights.mean(0)[:, : len(source_pieces)]
+    unknown = torch.tensor(source_ids[: len(source_pieces)], device=weights.device) == UNK
     if unknown.any():
         weights = weights * unknown
     pieces = target.pieces(target_ids)

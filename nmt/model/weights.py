@@ -20,12 +20,13 @@ def save_weights(model: Transformer, path: Path) -> None:
     Raises `OSError` if writing fails.
     """
     # `save_model` also stores which weights are tied, in varying order.
-    _write({name: parameter.detach() for name, parameter in model.named_parameters()}, path)
+    write_tensors({name: p.detach() for name, p in model.named_parameters()}, path)
 
 
-def _write(weights: dict[str, Tensor], path: Path) -> None:
+def write_tensors(tensors: dict[str, Tensor], path: Path, **facts: str) -> None:
+    """Write tensors, facts about them, and a checksum; raises `OSError` if writing fails."""
     try:
-        save_file(weights, path, {CHECKSUM: NO_CHECKSUM})
+        save_file(tensors, path, {**facts, CHECKSUM: NO_CHECKSUM})
     except SafetensorError as error:
         raise OSError(one_line(error)[:200]) from None
     sign(path)
@@ -64,4 +65,4 @@ def average_weights(paths: Sequence[Path], output: Path) -> None:
             raise unreadable_weights(path, error) from None
         for name, weight in weights.items():
             total[name] = total.get(name, 0) + weight.double()
-    _write({name: (each / len(paths)).float() for name, each in total.items()}, output)
+    write_tensors({name: (each / len(paths)).float() for name, each in total.items()}, output)

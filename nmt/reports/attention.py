@@ -9,16 +9,16 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from nmt.choices import AttentionKind, AttentionPicture
+from nmt.decoding.alignment import attention_of
 from nmt.decoding.translator import Trace, Translation, Translator
 from nmt.errors import UserError, require_utf8
-from nmt.model.attention import CrossAttention, SelfAttention, record_attention
+from nmt.model.attention import CrossAttention, SelfAttention
 from nmt.model.transformer import Transformer
 from nmt.reports.figures import COLOURS, picture
 from nmt.special_tokens import EOS, SOS, SPECIALS
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import QuadMesh
 
-PICTURES: tuple[AttentionPicture, ...] = get_args(AttentionPicture)
 TITLES: dict[AttentionKind, str] = {
     "encoder": "encoder self-attention",
     "decoder": "decoder self-attention",
@@ -169,7 +168,6 @@ def read_attention(
     return Attention(sentence, trace.text, maps, complete)
 
 
-@torch.inference_mode()
 def _record(model: Transformer, trace: Trace) -> dict[AttentionKind, NDArray[np.float32]]:
     """Return the weights of each kind: (layers, heads, queries, keys)."""
     decoder = model.decoder_layers()
@@ -178,12 +176,9 @@ def _record(model: Transformer, trace: Trace) -> dict[AttentionKind, NDArray[np.
         "decoder": [layer.self_attention for layer in decoder],
         "cross": [layer.cross_attention for layer in decoder],
     }
-    device = next(model.parameters()).device
-    source = torch.tensor([trace.source_ids], device=device)
-    target_in = torch.tensor([[SOS, *trace.hypothesis.ids]], device=device)
-    with record_attention(*(layer for kind in layers.values() for layer in kind)) as records:
-        model.hidden(source, target_in)
-    found = iter(record[0][0].float().cpu().numpy() for record in records)
+    every = [layer for kind in layers.values() for layer in kind]
+    weights = attention_of(model, trace.source_ids, trace.hypothesis.ids, every)
+    found = iter(each.float().cpu().numpy() for each in weights)
     return {kind: np.stack([next(found) for _ in layers[kind]]) for kind in layers}
 
 

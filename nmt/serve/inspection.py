@@ -179,7 +179,6 @@ class _RecordedState:
 
     def __init__(self, inner: Any, recorder: _Recorder):
         self.inner, self._recorder = inner, recorder
-        self.ragged = False
 
     @property
     def length(self) -> int:

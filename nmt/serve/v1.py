@@ -132,15 +132,11 @@ async def translate(
     if (body.attention or body.beam) and len(sentences) > _MOST_INSPECTED:
         raise ApiError(400, f"Invalid request: more than {_MOST_INSPECTED} sentences to inspect")
     found = service.batcher.stream(run, sentences, body.n_best)
-    if body.stream:
-        gaps_of_texts = [(i, gap) for i, each in enumerate(pieces) for gap in each.gaps[1:]]
-        described = _describe_all(
-            service, run, body, sentences, [gap for _, gap in gaps_of_texts], found
-        )
-        return _as_lines(described, [i for i, _ in gaps_of_texts])
     gaps = [gap for each in pieces for gap in each.gaps[1:]]
-    results = [x async for x in _describe_all(service, run, body, sentences, gaps, found)]
-    rest = iter(results)
+    described = _describe_all(service, run, body, sentences, gaps, found)
+    if body.stream:
+        return _as_lines(described, [i for i, each in enumerate(pieces) for _ in each.sentences])
+    rest = iter([x async for x in described])
     answer: list[Text] = []
     for each in pieces:
         own = [next(rest) for _ in each.sentences]

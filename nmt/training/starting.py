@@ -7,7 +7,7 @@ from pathlib import Path
 from torch import nn
 
 from nmt.choices import Weights
-from nmt.config import Config, CorpusConfig, CorpusPart, DataConfig, ModelPart
+from nmt.config import TRAINING_ONLY, Config, CorpusConfig, CorpusPart, DataConfig, ModelPart
 from nmt.config_files import override_config
 from nmt.corpus.inherited import READING, require_equal
 from nmt.corpus.tokenizers import vocabulary_files
@@ -17,11 +17,6 @@ from nmt.model.weights import read_weights
 from nmt.run_folder import RunFolder, open_run
 
 LOW_PEAK = 1e-3  # learning rate; with 3e-4, a few hundred updates hardly learn a new domain
-# Fields of the model section that may change, because trained weights do not depend on them.
-_FREE = {
-    *("dropout", "embedding_dropout", "attention_output_dropout", "attention_dropout"),
-    *("feed_forward_dropout", "initialisation", "embedding_std"),
-}
 _CORPUS_FIELDS = {f"data.{name}" for name in (*CorpusConfig.model_fields, "corpora")}
 _PARTS: dict[ModelPart, tuple[str, ...]] = {
     "encoder": ("encoder.", "encoder_norm."),
@@ -128,7 +123,7 @@ def load_initial(model: Transformer, config: Config) -> None:
             )
     former = weights_run.config.model
     for name in type(former).model_fields:
-        if name not in _FREE:
+        if name not in TRAINING_ONLY:
             new, old = (getattr(each, name) for each in (config.model, former))
             require_equal(f"model.{name}", new, old, path.parent)
     read_weights(model, path)

@@ -176,7 +176,7 @@ class TrainingState:
     def save(self, run: RunFolder) -> None:
         """Write the run's checkpoint; raises `UserError` if training has diverged."""
         self.require_finite_weights()
-        self.progress.loss = self._cross_entropy.item()
+        self.progress.loss = self.require_finite(self._cross_entropy)
         self._leave_out_skipped()
         save_checkpoint(run, *self._saved_parts(), self.progress, self.worker)
 

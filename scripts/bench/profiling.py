@@ -30,7 +30,7 @@ from nmt.training.trainer import Trainer
 KINDS = {
     "matrix products": r"mm_?$|bmm$|addmm_?$|linear",
     "attention kernels": r"scaled_dot_product",
-    "softmax and loss": r"softmax|nll_loss|exp_?$|amax|logsumexp|cross_entropy|InRows",
+    "softmax and loss": r"softmax|nll_loss|exp_?$|amax|logsumexp|cross_entropy|InBlocks",
     "dropout": r"dropout|bernoulli|random_|Dropout|ge$",
     "norms": r"layer_norm",
     "optimizer": r"adam|_foreach|lerp",

@@ -58,8 +58,6 @@ REFLEXIVES: dict[Person, tuple[str, str]] = {
     "ihr": ("euch", "euch"),
     "sie": ("sich", "sich"),
 }
-GENDER_PRONOUN: dict[Gender, str] = {"m": "er", "f": "sie", "n": "es", "p": "sie"}
-GENDER_PRONOUN_ACC: dict[Gender, str] = {"m": "ihn", "f": "sie", "n": "es", "p": "sie"}
 
 
 @dataclass(frozen=True)
@@ -121,10 +119,6 @@ def pronoun(word: str) -> Nominal:
     """A personal pronoun by its English nominative."""
     person, nom, acc, dat = PRONOUNS[word]
     return Nominal(word, (nom, acc, dat, ""), word, person, EN_OBJECT.get(word, word))
-
-
-YOU_PLURAL = Nominal("you", ("ihr", "euch", "euch", ""), "you", "ihr")
-YOU_FORMAL = Nominal("you", ("Sie", "Sie", "Ihnen", ""), "you", "sie")
 
 
 def proper(en: str, de: str = "", pronoun_word: str = "it") -> Nominal:

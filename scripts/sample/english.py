@@ -99,9 +99,3 @@ def regular_past(base: str) -> str:
     if base in DOUBLING:
         return base + base[-1] + "ed"
     return base + "ed"
-
-
-NUMBERS = listed(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen twenty"
-)

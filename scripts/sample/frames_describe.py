@@ -95,16 +95,6 @@ EXTRA = {
 }
 
 
-MEASURES = words.table("""
-a kilo of = ein Kilo
-two kilos of = zwei Kilo
-three kilos of = drei Kilo
-half a kilo of = ein halbes Kilo
-a pound of = ein Pfund
-a basket of = ein Korb
-""")
-
-
 @frame(1.4)
 def thing_is(d: Dice) -> Draft:
     """The soup is too salty. - Die Suppe ist zu salzig."""

@@ -249,11 +249,6 @@ class Activity:
         return f"{self.verb.en.ing} {self.en_rest}".strip()
 
     @property
-    def en_done(self) -> str:
-        """The English participle phrase."""
-        return f"{self.verb.en.past_participle} {self.en_rest}".strip()
-
-    @property
     def de(self) -> str:
         """The German infinitive phrase."""
         return f"{self.de_mid} {self.verb.de.full_infinitive}".strip()

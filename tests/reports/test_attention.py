@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 from xml.etree import ElementTree
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from nmt.choices import AttentionPicture
 from nmt.config import DataConfig, DecodingConfig, ModelConfig
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.loading import load_translator
@@ -18,7 +20,6 @@ from nmt.model.attention import CrossAttention, SelfAttention, record_attention
 from nmt.model.transformer import Transformer
 from nmt.reports.attention import (
     MOST_PIECES,
-    PICTURES,
     Attention,
     AttentionMap,
     draw_attention,
@@ -207,7 +208,7 @@ def test_an_ensemble_is_refused(trained_run: RunFolder) -> None:
 # --------------------------------------------------------------------------------------- pictures
 
 
-@pytest.mark.parametrize("which", PICTURES)
+@pytest.mark.parametrize("which", get_args(AttentionPicture))
 def test_every_picture_shows_its_pieces_and_heads(
     attention: Attention, which: str, tmp_path: Path
 ) -> None:

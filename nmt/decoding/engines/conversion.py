@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from nmt.checksums import checksum, identity, require_undamaged
 from nmt.choices import Weights
-from nmt.config import ModelConfig
+from nmt.config import TRAINING_ONLY, ModelConfig
 from nmt.decoding.engines.search import unknown_fields, unknown_values
 from nmt.errors import infinite_weights, no_such_weights, unreadable_weights, writing
 from nmt.locks import locked
@@ -38,13 +38,11 @@ _CHECKSUMS = "SHA256SUMS"
 _FORMAT = 1  # of these files; after a change, every model is converted again
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU"}  # the library's names
 # The fields that are converted, and those that only training needs.
-MODEL_FIELDS = {
+MODEL_FIELDS = TRAINING_ONLY | {
     *("d_model", "heads", "d_key", "d_value", "d_ff", "encoder_layers", "decoder_layers"),
     *("norm", "final_norm", "norm_epsilon", "activation", "score_scale", "attention_bias"),
     *("output_bias", "positions", "position_exponent", "first_position", "max_length"),
     *("scale_embeddings", "tie"),
-    *("initialisation", "embedding_std", "dropout", "embedding_dropout"),
-    *("attention_output_dropout", "attention_dropout", "feed_forward_dropout"),
 }
 MODEL_VALUES = {
     "norm": {"pre", "post"},
