@@ -441,7 +441,13 @@ def test_rules_are_skipped_if_a_field_name_is_mistyped(path: Path, text: str) ->
     assert "needs" not in refusal(path, text)
 
 
-@pytest.mark.parametrize("name", ["dropout", "attention_dropout", "embedding_dropout"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("dropout", "embedding_dropout", "attention_output_dropout"),
+        *("attention_dropout", "feed_forward_dropout"),
+    ],
+)
 def test_any_dropout_permits_r_drop(name: str) -> None:
     none = {"dropout": 0, "embedding_dropout": 0, "attention_output_dropout": 0}
     parse_config({"model": none | {name: 0.1}, "training": {"r_drop": 1}}, "test")

@@ -1,6 +1,8 @@
 """Estimates for a GPU that is not in this machine."""
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from nmt.config import Config
 from nmt.config_files import load_config
 from nmt.errors import UserError
 from nmt.ops import compiled, cross_entropy
-from nmt.training.assumed import CARDS, assumed_run, count_update, find_card
+from nmt.training.assumed import CARDS, AssumedRun, assumed_run, count_update, find_card
 from nmt.training.batches import Batch
 
 
@@ -52,12 +54,25 @@ def test_the_estimate_depends_on_the_card(
     assert not caplog.messages  # no warning about a missing compiler
     doubled = assumed_run(toy_config(training={"accumulate": 2}), "H100 80GB")
     assert doubled.tokens == 2 * found["H100 80GB"].tokens
+    epochs, updates = config.training.epochs, found["H100 80GB"].updates
+    assert doubled.updates == epochs * math.ceil(updates / epochs / 2)
+
+
+def test_a_batch_that_fits_leaves_room_for_the_driver() -> None:
+    full = AssumedRun(
+        "X", 10_000_000_000, "float32", (1, 1, 1), 1, 1, 1, 1, 9_200_000_000, 1.0, 1, 1.0
+    )
+    assert full.fits
+    assert "GB of 10: fits" in str(full)
+    over = replace(full, peak_memory=9_200_000_001)
+    assert not over.fits
+    assert "does not fit: lower training.batch_tokens" in str(over)
 
 
 @pytest.mark.parametrize(
     "settings", [{"optimizer": "nadam"}, {"initial_weights": "nowhere/best.safetensors"}]
 )
-def test_every_optimizer_and_fine_tuning_can_be_estimated(
+def test_nadam_and_fine_tuning_can_be_estimated(
     toy_config: Callable[..., Config], settings: dict[str, str]
 ) -> None:
     rows = [[5] * 7] * 10

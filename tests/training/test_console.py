@@ -47,3 +47,21 @@ def test_the_speed_is_measured_since_the_last_report(capsys: pytest.CaptureFixtu
     shown = capsys.readouterr().err
     speeds = ["1,000 tokens/s", "200 tokens/s", "3,000 tokens/s"]
     assert [speed for speed in speeds if f"epoch 2, loss 2.500, {speed}" in shown] == speeds
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, "in 9 min"),
+        ({"max_minutes": 5}, "in 4 min"),
+        ({"patience": 3}, "in 9 min, or earlier"),
+    ],
+)
+def test_the_remaining_time_follows_from_the_speed_so_far(
+    settings: dict[str, float], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = Progress(updates=100, minutes=0.0)  # training was resumed
+    with ProgressBar(TrainingConfig(**settings), progress, last_update=200) as bar:  # type: ignore[arg-type]
+        progress.updates, progress.minutes = 110, 1.0
+        bar.print_time_left(progress)
+    assert f"training will finish {expected}\n" in capsys.readouterr().out

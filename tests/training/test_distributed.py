@@ -243,6 +243,20 @@ def test_a_signal_to_one_process_during_the_last_checkpoint_stops_all(two: Path)
         assert "signalled late ended by KeyboardInterrupt()" in (two / f"{rank}.out").read_text()
 
 
+@pytest.mark.parametrize(
+    ("here", "expected"),
+    [
+        ("4", "torchrun --nproc-per-node=4 -m nmt --"),
+        ("2", "torchrun --nnodes=2 … --nproc-per-node=2 -m nmt --"),
+    ],
+)
+def test_the_command_to_resume_has_the_same_number_of_processes(
+    here: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", here)
+    assert DistributedWorker(distributed.HashStore(), 0, 4).command == expected
+
+
 def test_each_process_uses_the_gpu_of_its_local_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     current: list[object] = []
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)

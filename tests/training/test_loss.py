@@ -3,11 +3,11 @@ import math
 import pytest
 import torch
 
-from nmt.config import ModelConfig
+from nmt.config import ModelConfig, TrainingConfig
 from nmt.model.transformer import Transformer
 from nmt.training import loss as module
 from nmt.training.batches import Batch
-from nmt.training.loss import batch_loss, score_batch
+from nmt.training.loss import BatchLoss, batch_loss, score_batch
 
 
 @pytest.fixture
@@ -112,3 +112,21 @@ def test_scoring_in_chunks_does_not_change_the_scores(
     scores = score_batch(model, BATCH)
     assert (scores.correct, scores.tokens) == (whole.correct, whole.tokens)
     assert scores.loss == pytest.approx(whole.loss, rel=1e-6)
+
+
+def test_the_loss_uses_the_configured_smoothing_and_r_drop(model: Transformer) -> None:
+    settings = TrainingConfig(label_smoothing=0.3, r_drop=2.0, precision="float32")
+    model.train()
+    for layer in model.encoder_layers():
+        layer.feed_forward_residual.dropout.rate = 0.5
+    found = []
+    for compute in (
+        BatchLoss(model, settings, torch.device("cpu")),
+        lambda batch: batch_loss(model, batch, 0.3, 2.0),
+        lambda batch: batch_loss(model, batch, 0.0, 2.0),
+        lambda batch: batch_loss(model, batch, 0.3, 0.0),
+    ):
+        torch.manual_seed(1)
+        found.append(compute(BATCH)[0].item())
+    assert found[0] == found[1]
+    assert len(set(found)) == 3

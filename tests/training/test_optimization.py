@@ -35,6 +35,12 @@ def test_cosine_reaches_zero_at_the_last_update() -> None:
     assert last == pytest.approx(0.0)
 
 
+def test_cosine_stays_at_zero_after_the_last_update() -> None:
+    # Epochs can have more batches than the first one, from which the last update was computed.
+    assert rates(last=500, schedule="cosine")[-1] == pytest.approx(0.0)
+    assert rates(last=100, schedule="cosine")[2:] == pytest.approx([0.1, 0.0, 0.0])
+
+
 def test_the_constant_schedule_keeps_the_rate_after_the_warm_up() -> None:
     assert rates(schedule="constant") == pytest.approx([0.001, 0.05, 0.1, 0.1, 0.1])
 

@@ -12,7 +12,7 @@ import yaml
 from safetensors.torch import load_file
 
 from nmt.config import Config, DataConfig
-from nmt.config_files import dump_config, load_config
+from nmt.config_files import dump_config, load_config, override_config
 from nmt.corpus.inherited import Inherited
 from nmt.corpus.prepare import prepare
 from nmt.corpus.prepared import PreparedData
@@ -62,6 +62,11 @@ def test_vocabularies_and_model_come_from_the_run_and_the_rest_from_the_configur
     run = train(config, "new")
     for name in ("joint.model", "target.model"):
         assert (run.data / name).read_bytes() == (trained_run.data / name).read_bytes()
+
+
+def test_a_peak_lower_than_the_default_is_kept(trained_run: RunFolder, given: Config) -> None:
+    low = override_config(given, ["training.learning_rate=1e-4"], "low")
+    assert config_from(trained_run, "best", low, []).training.learning_rate == 1e-4
 
 
 def test_training_starts_from_the_runs_weights(trained_run: RunFolder, given: Config) -> None:
@@ -189,6 +194,9 @@ def test_a_vocabulary_with_low_coverage_is_refused(
     ("override", "message"),
     [
         ("model.d_model=32", "model.d_model: 32 differs from 64 in "),
+        ("model.activation=gelu", "model.activation: gelu differs from relu in "),
+        ("model.score_scale=d_model", "model.score_scale: d_model differs from d_key in "),
+        ("model.norm_epsilon=1e-3", "model.norm_epsilon: 0.001 differs from 1e-05 in "),
         ("tokenizer.kind=unigram", "tokenizer.kind: unigram differs from bpe in "),
         ("data.lowercase=both", "data.lowercase: both differs from none in "),
         ("training.freeze=[encoder, decoder, embeddings]", "nothing is left to train"),

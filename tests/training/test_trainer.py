@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -600,6 +601,14 @@ def test_a_run_interrupted_at_its_limit_does_not_continue(
         ("training", {"seed": 2}),
         ("training", {"best": "loss"}),
         ("training", {"accumulate": 2}),
+        ("training", {"validate_pairs": 3}),
+        ("training", {"freeze": ["encoder"]}),
+        ("training", {"batch_tokens": 300}),
+        ("training", {"batch_tokens": None, "batch_sentences": 9}),
+        ("training", {"optimizer": "adamw"}),
+        ("training", {"betas": [0.9, 0.9]}),
+        ("training", {"epsilon": 1e-7}),
+        ("training", {"weight_decay": 0.1}),
         ("training", {"join_pairs": 0.5}),
         ("training", {"average_decay": 0.9}),
     ],
@@ -610,7 +619,8 @@ def test_fields_that_affect_the_saved_state_cannot_be_changed_on_resume(
     train(toy_config(training={"max_updates": 2}), Path("run"))
     changed = {"training": {"max_updates": 4}}
     changed.setdefault(section, {}).update(change)
-    with pytest.raises(UserError, match="start a new run to change it"):
+    field = rf"^{section}\.{list(change)[-1]}: .*start a new run to change it"
+    with pytest.raises(UserError, match=field):
         train(toy_config(**changed), Path("run"), resume=True)
 
 
@@ -644,6 +654,40 @@ def test_a_max_length_too_short_for_the_data_leaves_no_run(toy_config: MakeConfi
     with pytest.raises(UserError, match=r"model\.max_length"):
         train(toy_config(model={"max_length": 4}), Path("run"))
     assert not Path("run").exists()
+
+
+def test_the_average_includes_the_weights_after_the_update(toy_config: MakeConfig) -> None:
+    trainer = make_trainer(toy_config(training={"average_decay": 0.9}))
+    weight, average = next(trainer.state.model.parameters()), trainer.state.average
+    assert average
+    before = weight.detach().clone()
+    trainer.state.update([trainer.plan.largest()])
+    expected = before.lerp(weight.detach(), 1 - 2 / 11)  # the decay of the first update
+    torch.testing.assert_close(average.average[0], expected)
+    assert not torch.equal(expected, before)
+
+
+def test_a_resumed_run_keeps_its_minutes(toy_config: MakeConfig) -> None:
+    trainer = make_trainer(toy_config())
+    trainer.state.update([trainer.plan.largest()])
+    trainer.progress.minutes = 30.0
+    trainer._save()
+    resumed = Trainer(trainer.config, trainer.prepared, trainer.folder, trainer.worker, resume=True)
+    resumed._tick()
+    assert 30 <= resumed.progress.minutes < 60
+
+
+def test_the_curve_shows_the_loss_of_all_workers(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = make_trainer(toy_config())
+    points: list[dict[str, float]] = []
+    trainer._log = SimpleNamespace(write_point=points.append)  # type: ignore[assignment]
+    monkeypatch.setattr(trainer.worker, "sum", lambda *numbers: tuple(2 * x for x in numbers))
+    trainer.progress.updates = 10
+    with ProgressBar(trainer.settings, trainer.progress, trainer.last_update) as bar:
+        trainer._report(torch.tensor(1.5), bar)
+    assert [point["loss"] for point in points] == [3.0]
 
 
 def test_diverged_weights_are_never_saved(toy_config: MakeConfig) -> None:

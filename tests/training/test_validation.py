@@ -1,5 +1,6 @@
 """Validation on the whole split, or on an evenly spaced subset."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,3 +75,16 @@ def test_unused_memory_is_returned_before_and_after_a_validation(
     monkeypatch.setattr(validator, "_translate", lambda m: steps.append("work") or translate(m))
     validator.measure(model)
     assert steps == ["return", "work", "return"]
+
+
+def test_a_huge_loss_has_a_finite_perplexity(
+    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = toy_config(training={"validate_pairs": 1})
+    prepared = prepare(config)
+    validator = Validator(config, prepared, Worker(torch.device("cpu")))
+    monkeypatch.setattr(validator, "_score", lambda model: (5000.0, 0, 5))
+    monkeypatch.setattr(validator, "_translate", lambda model: [""] * len(validator.examples))
+    measures = validator.measure(None)  # type: ignore[arg-type]
+    assert (measures["loss"], measures["perplexity"]) == (1000.0, math.exp(100))
