@@ -7,6 +7,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from nmt.analysis import Analysis, analyse
 from nmt.choices import BleuTokenizer
 from nmt.config import DataConfig
 from nmt.corpus.prepared import Example
@@ -16,7 +17,6 @@ from nmt.corpus.tags import retagged
 from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
 from nmt.metrics import LABELS, Comparison, Evaluation, compare_texts, evaluate_texts
-from nmt.reports.analysis import Analysis, analyse
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sacrebleu.metrics.chrf import CHRF
 
+from nmt.analysis import Analysis, Group, analyse
 from nmt.config import DataConfig
 from nmt.corpus.prepared import Example
 from nmt.corpus.seen import Seen
@@ -11,7 +12,6 @@ from nmt.corpus.splitting import sentence_key
 from nmt.corpus.tags import tag_prefix
 from nmt.decoding.translator import Translation
 from nmt.metrics import corpus_bleu
-from nmt.reports.analysis import Analysis, Group, analyse
 from nmt.special_tokens import TAGS
 
 DATA = DataConfig(source="sample")
