@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from joeynmt.batch import Batch
 from joeynmt.model import build_model
+from joeynmt.transformer_layers import MultiHeadedAttention, PositionwiseFeedForward
 from joeynmt.vocabulary import Vocabulary
 from measuring import read_batches, serve
 
@@ -72,6 +73,12 @@ def make_model(settings: dict[str, Any]) -> torch.nn.Module:
     }
     model = build_model(config, source, target)
     model.loss_function = ("crossentropy", settings["label_smoothing"])
+    # It would also drop attention weights and inner activations, which the others do not.
+    for layer in model.modules():
+        if isinstance(layer, MultiHeadedAttention):
+            layer.dropout.p = 0.0
+        elif isinstance(layer, PositionwiseFeedForward):
+            layer.pwff_layer[2].p = 0.0
     return model
 
 

@@ -6,7 +6,7 @@ import venv
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "data" / "bench" / "peers"
-PACKAGES = ["torch==2.13.0", "importlib_metadata", "joeynmt==2.3.0", "ctranslate2>=4.5"]
+PACKAGES = ["torch==2.13.0", "importlib_metadata", "joeynmt==2.3.0"]
 
 
 def python() -> Path:

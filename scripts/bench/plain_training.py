@@ -105,6 +105,12 @@ class NNTransformer(Transformer):
         self.layers = nn.Transformer(
             *(d_model, heads, layers, layers, d_ff, dropout), batch_first=True, norm_first=True
         )
+        # It would also drop attention weights and inner activations, which the others do not.
+        for layer in self.layers.modules():
+            if isinstance(layer, nn.MultiheadAttention):
+                layer.dropout = 0.0
+            elif isinstance(layer, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer):
+                layer.dropout.p = 0.0
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         padding = source == PAD

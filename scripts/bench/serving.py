@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from measuring import ROUNDS, options
+from measuring import options
 
 from nmt.decoding.loading import load_translator
 from nmt.run_folder import open_run
@@ -225,7 +225,7 @@ def main() -> None:
         translator.translate([line])
         alone.append(time.perf_counter() - start)
     crowds, shares = [], []
-    for _ in range(ROUNDS):
+    for _ in range(arguments.rounds):
         start = time.perf_counter()
         translator.translate(lines)
         offline = len(lines) / (time.perf_counter() - start)
