@@ -145,10 +145,12 @@ def _read_progress(record: Path, partial: Path, digest: str) -> _Progress:
     if record.exists():
         with suppress(ValidationError):  # damaged: start again
             progress = TypeAdapter(_Progress).validate_json(record.read_bytes(), strict=True)
-    if progress.settings != digest:
+    if progress.settings != digest and partial.exists():
         raise UserError(
             f"{record}: an unfinished output with other settings, weights or input; call nmt "
             "augment as before to continue, or delete this file to start again"
         )
     size = partial.stat().st_size if partial.exists() else 0
-    return progress if size >= progress.bytes else _Progress(digest, 0, 0, {})
+    if progress.settings != digest or size < progress.bytes:
+        return _Progress(digest, 0, 0, {})
+    return progress

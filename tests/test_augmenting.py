@@ -72,7 +72,7 @@ def test_pairs_are_for_the_reverse_direction_or_with_forward_for_the_runs_own(
 def test_the_printed_settings_add_a_tagged_corpus_to_training(
     trained_run: RunFolder, toy_config: Callable[..., Config]
 ) -> None:
-    done = nmt("augment", trained_run.path, "-i", "mono.en", "-o", "pairs.tsv")
+    done = nmt("augment", trained_run.path, "-i", "mono.en", "-o", "my #1, pairs.tsv")
     printed, _, entry = text(done.stdout).rpartition("to data.corpora ")
     synthetic, settings = (
         yaml.safe_load(each) for each in (entry, printed.rpartition("add to data ")[2])
@@ -149,6 +149,16 @@ def test_an_unfinished_output_is_not_continued_with_another_input_of_the_same_si
     Path("mono.en").write_text("\n".join([*LINES[::-1], ""]), encoding="utf-8")
     with pytest.raises(UserError, match="other settings, weights or input"):
         augment(*arguments, Path("pairs.tsv"), "")
+
+
+def test_a_record_without_an_unfinished_output_is_ignored(translator: Translator) -> None:
+    how = Augmentation(translation_first=False)
+    record = {"settings": "other", "lines": 9, "bytes": 9, "counts": {"kept": 9}}
+    Path("pairs.tsv.progress.json").write_text(json.dumps(record))
+    whole = augment(translator, how, Path("mono.en"), Path("whole.tsv"), "")
+    assert augment(translator, how, Path("mono.en"), Path("pairs.tsv"), "") == whole
+    assert Path("pairs.tsv").read_bytes() == Path("whole.tsv").read_bytes()
+    assert not Path("pairs.tsv.progress.json").exists()
 
 
 @pytest.mark.parametrize("kept", [None, b"half"])

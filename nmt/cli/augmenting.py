@@ -1,5 +1,6 @@
 """`nmt augment`: synthetic pairs from text in one language."""
 
+import json
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -131,4 +132,5 @@ def augment(
         warn(f"{output}: no translation was kept; use a better run, or lower the limits")
         return
     say("add to data      disjoint_splits: true  # drops pairs that contain held-out sentences")
-    say(f"to data.corpora  {{source: tsv, path: {output}, tag: synthetic, held_out: false}}")
+    path = json.dumps(str(output), ensure_ascii=False)
+    say(f"to data.corpora  {{source: tsv, path: {path}, tag: synthetic, held_out: false}}")
