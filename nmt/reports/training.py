@@ -1,7 +1,6 @@
 """Draws training curves: losses, BLEU and learning rate."""
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,9 @@ _FEW = 30  # up to this many validations get markers
 
 
 def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
-    """Draw the curves of all runs; raises `UserError` for a run without validations.
+    """Draw the curves of all runs.
+
+    Raises `UserError` for a run without validations, and for more runs than colours.
 
     Both losses are means over tokens without label smoothing. The training loss includes dropout,
     so it may exceed the validation loss. It is drawn every few updates, like the learning rate, or
@@ -24,11 +25,13 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
     """
     from matplotlib.lines import Line2D
 
+    if len(runs) > len(COLOURS):
+        raise UserError(f"a picture has room for {len(COLOURS)} runs, not {len(runs)}; name fewer")
     curves = [_read(run) for run in runs]
     with picture(path, 13, 4.2) as figure:
         losses, bleu, rates = figure.subplots(1, 3)
         handles, labels = [], []
-        named = zip(_names(runs), curves, cycle(COLOURS), strict=False)
+        named = zip(_names(runs), curves, COLOURS, strict=False)
         for name, (lines, points, best), colour in named:
             _plot(losses, lines, "loss", colour)
             _plot(losses, points, "loss", colour, ":")

@@ -50,6 +50,13 @@ def test_runs_of_the_same_name_are_distinguished_by_their_paths(
     assert {f"{run.path}, BLEU 12.5" for run in runs} <= set(texts(tmp_path / "a.svg"))
 
 
+def test_more_runs_than_colours_are_refused(make_run: MakeRun, tmp_path: Path) -> None:
+    runs = [make_run(f"run{number}") for number in range(8)]
+    draw_training(runs[:7], tmp_path / "a.svg")
+    with pytest.raises(UserError, match="room for 7 runs, not 8; name fewer"):
+        draw_training(runs, tmp_path / "b.svg")
+
+
 def test_a_run_without_validations_is_refused(make_run: MakeRun, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="young: no validation yet, so there is nothing to draw"):
         draw_training([make_run("young", validations=0)], tmp_path / "a.svg")
