@@ -2,7 +2,8 @@
 
 The export is what `nmt.decoding.engines.conversion` writes, but with pieces instead of ids in the
 vocabularies, plus the tokenizers, which CTranslate2 does not handle. For subwords it also contains
-a program, `nmt/exported/translate.py`, with the same pre- and postprocessing as `nmt translate`.
+a program, `nmt/exported/translate.py`, with the same pre- and postprocessing as `nmt translate`,
+but without its second search if copied words are lost.
 
 The format of `transformers` is in `nmt/transformers_export.py`.
 """

@@ -29,7 +29,9 @@ def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) ->
     """
     config, report = run.config, run.report
     source, target = config.data.source_language, config.data.target_language
-    scores = evaluate(load_translator(run, weights=weights), run.examples("test"), config.data)
+    # Neither an export nor an upload contains the datastore.
+    translator = load_translator(run, weights=weights, overrides=["decoding.neighbours=0"])
+    scores = evaluate(translator, run.examples("test"), config.data)
     front: dict[str, Any] = {
         "language": [source, target],
         **_licence(run),
@@ -43,7 +45,8 @@ def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) ->
         corpora += f"\n\nBefore fine-tuning, the model was trained on:\n\n{_listed(before)}"
     origin = run.origin
     changes = " ".join(f"--set {shlex.quote(change)}" for change in origin.overrides)
-    parts = ("nmt train", origin.fine_tuning, f"--config {shlex.quote(origin.file)}", changes)
+    file = origin.file or "config.yaml"  # the run's own: Python callers need no file
+    parts = ("nmt train", origin.fine_tuning, f"--config {shlex.quote(file)}", changes)
     command = " ".join(filter(None, parts))
     trained = "fine-tuned" if fine_tuned else "trained from scratch"
     pairs = report["pairs"]

@@ -65,3 +65,21 @@ def test_a_fine_tuned_run_has_no_licence_from_its_new_corpora_alone(
         "pipeline_tag": "translation",
         "tags": ["translation", "nmt"],
     }
+
+
+def test_the_card_of_a_run_without_a_configuration_file_names_that_of_the_run(
+    trained_run: RunFolder, tmp_path: Path
+) -> None:
+    copy = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
+    header = json.loads((copy.path / "run.json").read_bytes()) | {"config": "", "overrides": []}
+    (copy.path / "run.json").write_text(json.dumps(header))
+    assert "nmt train --config config.yaml\n" in model_card(copy, "best", "")
+
+
+def test_the_scores_are_those_without_neighbours(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Any] = []
+    monkeypatch.setattr("nmt.model_card.load_translator", lambda *_, **given: found.append(given))
+    model_card(trained_run, "best", "")
+    assert found == [{"weights": "best", "overrides": ["decoding.neighbours=0"]}]

@@ -40,8 +40,14 @@ def export(
     folder = output or source.path / "exported"
     require_folder(folder)
     export_run(source, folder, weights, format_)
-    if source.config.decoding.neighbours:
-        warn(f"exported without decoding.neighbours, which {format_} does not support")
+    config = source.config
+    for field, value in (
+        ("decoding.neighbours", config.decoding.neighbours),
+        ("decoding.temperature", config.decoding.temperature),
+        ("tags (data.corpora)", config.data.tags),
+    ):
+        if value:
+            warn(f"exported without {field}, which the export does not support")
     say(f"exported         {folder}")
 
 
