@@ -7,7 +7,7 @@ from nmt.model.layers import DecoderLayer, EncoderLayer, FeedForward, PostNorm, 
 from nmt.model.masks import causal_mask
 
 VARIANTS = [
-    {"norm": "pre"},
+    {"norm": "pre", "norm_epsilon": 0.1},
     {"norm": "post"},
     {"norm": "pre", "d_key": 3, "d_value": 5, "heads": 3},
     {"norm": "post", "activation": "gelu", "attention_bias": False},
