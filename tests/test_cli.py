@@ -555,15 +555,18 @@ def test_export_writes_into_the_run_or_the_given_folder(trained_run: RunFolder) 
     assert Path("runs/copy/exported/model.bin").is_file()
     assert_refused("export", "runs/copy", message="runs/copy/exported: already exists")
     nmt("export", "runs/copy", "--format", "ctranslate2", "--output", "elsewhere")
-    run = RunFolder(Path("runs/copy"))
-    sampling = run.config.decoding.model_copy(update={"temperature": 1.0, "neighbours": 4})
-    run.write_config(run.config.model_copy(update={"decoding": sampling}))
-    warned = text(nmt("export", "runs/copy", "--output", "sampling").stderr)
-    for field in ("decoding.neighbours", "decoding.temperature"):
-        assert f"exported without {field}, which the export does not support" in warned
     assert Path("elsewhere/model.bin").is_file()
     message = "there is no folder no; create it first"
     assert_refused("export", "runs/copy", "--output", "no/where", message=message)
+
+
+def test_export_warns_of_settings_that_it_does_not_support(trained_run: RunFolder) -> None:
+    run = RunFolder(Path(shutil.copytree(trained_run.path, "runs/copy")))
+    sampling = run.config.decoding.model_copy(update={"temperature": 1.0, "neighbours": 4})
+    run.write_config(run.config.model_copy(update={"decoding": sampling}))
+    warned = text(nmt("export", run.path, "--output", "sampling").stderr)
+    for field in ("decoding.neighbours", "decoding.temperature"):
+        assert f"exported without {field}, which the export does not support" in warned
 
 
 def test_invalid_options_of_engines(trained_run: RunFolder) -> None:
