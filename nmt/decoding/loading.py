@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,9 +65,10 @@ def load_translator(
     tokenizers = load_tokenizers(config.data, config.tokenizer, first.data)
     for other in runs[1:]:
         _require_same_reading(first, other)
-    seen = TrainingLines.of(first.report)
-    if not config.decoding.split_sentences:
-        seen = replace(seen, single=False)
+    lines = [TrainingLines.of(each.report) for each in runs]
+    single = config.decoding.split_sentences and any(each.single for each in lines)
+    # No member of an ensemble gets longer lines than it was trained on.
+    seen = TrainingLines(min(each.longest for each in lines), single)
 
     def open_pytorch() -> "PyTorchSearch":
         try:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import logging
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,10 +11,10 @@ import pytest
 import torch
 
 from nmt import run_folder
-from nmt.config import Config
+from nmt.config import Config, DecodingConfig
 from nmt.config_files import dump_config
 from nmt.corpus.prepare import prepare
-from nmt.decoding.loading import load_translator
+from nmt.decoding.loading import choose_engine, load_translator
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.model.weights import save_weights
@@ -243,10 +244,83 @@ def test_runs_with_different_known_words_are_refused(toy_config, tmp_path):
 
 def test_lines_are_split_by_the_smallest_longest_training_line(run):
     other = copy_of(run, "other", 3)
-    report = other.report
-    report["lengths"]["source"]["longest"] = 1
-    (other.data / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    change_report(run, longest=40, several_sentences=1.0)
+    change_report(other, longest=1, several_sentences=1.0)
 
-    for runs in ((run, other), (other, run)):
+    for runs, parts in (((run,), 1), ((run, other), 2), ((other, run), 2)):
         [found] = load_translator(*runs, device=CPU).translate(["Anna sings. Ben reads."])
-        assert found.parts == 2
+        assert found.parts == parts
+
+
+@pytest.mark.parametrize(
+    ("share", "split_sentences", "parts"),
+    [(None, True, 2), (0.05, True, 2), (0.06, True, 1), (0.0, False, 1)],
+)
+def test_sentences_are_separated_if_training_had_one_per_line(share, split_sentences, parts, run):
+    change_report(run, longest=40, several_sentences=share)
+    override = f"decoding.split_sentences={split_sentences}"
+
+    translator = load_translator(run, device=CPU, overrides=[override])
+
+    [found] = translator.translate(["Anna sings. Ben reads."])
+    assert found.parts == found.sentences == parts
+
+
+def change_report(run: RunFolder, longest: int, several_sentences: float | None) -> None:
+    """Change what the report says about training lines; None: as in older versions."""
+    report = run.report
+    report["lengths"]["source"]["longest"] = longest
+    del report["several_sentences"]
+    if several_sentences is not None:
+        report["several_sentences"] = several_sentences
+    (run.data / "report.json").write_text(json.dumps(report), encoding="utf-8")
+
+
+# ------------------------------------------------------------------------------------------ engine
+
+
+@pytest.mark.parametrize(
+    ("engine", "neighbours", "runs", "device", "expected"),
+    [
+        ("auto", 0, 1, None, "ctranslate2 (the fastest)"),
+        ("ctranslate2", 0, 1, "cuda:1", "ctranslate2 (decoding.engine)"),
+        ("pytorch", 0, 1, None, "pytorch (decoding.engine)"),
+        ("auto", 0, 2, None, "pytorch (CTranslate2 cannot be used: it supports only one run)"),
+        (
+            *("auto", 4, 1, "mps"),
+            "pytorch (CTranslate2 cannot be used: it does not support decoding.neighbours; it does "
+            "not support device mps)",
+        ),
+    ],
+)
+def test_the_engine_is_chosen_by_what_it_supports(engine, neighbours, runs, device, expected):
+    decoding = DecodingConfig(engine=engine, neighbours=neighbours)
+    assert str(choose_engine(Config(decoding=decoding), runs, device)) == expected
+
+
+def test_a_requested_engine_that_cannot_be_used_is_refused():
+    config = Config(decoding=DecodingConfig(engine="ctranslate2", neighbours=4))
+    message = r"decoding\.engine: .* decoding\.neighbours; .* only one run; omit --engine$"
+
+    with pytest.raises(UserError, match=message):
+        choose_engine(config, runs=2)
+
+
+def test_runs_and_engine_are_logged(run, caplog):
+    other = copy_of(run, "other", 3)
+    caplog.set_level(logging.INFO)
+
+    load_translator(run, other, device=CPU)
+
+    assert caplog.messages[:2] == [
+        f"run              {run.path}, {other.path}",
+        "engine           pytorch (CTranslate2 cannot be used: it supports only one run)",
+    ]
+
+
+def test_the_precision_is_for_ctranslate2(run):
+    library = load_translator(run, device=CPU, compute_type="int8").search._library
+    assert library.compute_type.startswith("int8")
+
+    with pytest.raises(UserError, match=r"^--compute-type is for CTranslate2, but the engine is "):
+        load_translator(run, device=CPU, compute_type="int8", engine="pytorch")
