@@ -30,7 +30,7 @@ def align(translator: Translator, line: str) -> tuple[str, list[tuple[int, int]]
         weights = _cross_attention(translator.pytorch.models[0], trace)
         pairs += [(s + first[0], t + first[1]) for s, t in _pairs(weights, *sides)]
         texts.append(trace.text)
-        first = first[0] + max(sides[0], default=-1) + 1, first[1] + max(sides[1], default=-1) + 1
+        first = first[0] + max(sides[0]) + 1, first[1] + max(sides[1], default=-1) + 1
     return " ".join(filter(None, texts)), sorted(pairs)
 
 
@@ -71,7 +71,7 @@ def _cross_attention(model: Transformer, trace: Trace) -> Tensor:
 
 def _pairs(weights: Tensor, source: Sequence[int], target: Sequence[int]) -> list[tuple[int, int]]:
     """Return each target word with its source word, if any; source, target: words of the pieces."""
-    words = max(source, default=-1) + 1
+    words = max(source) + 1
     columns = torch.tensor([*(word if word >= 0 else words for word in source), words])
     rows = torch.tensor(target, dtype=torch.long).clamp_min(0)
     # Sum over the pieces of words; the last column collects <eos> and tags.

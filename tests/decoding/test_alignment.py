@@ -53,15 +53,16 @@ def test_an_untranslated_sentence_does_not_shift_later_words(
     parts = [
         Trace(["a", "<eos>"], [A, EOS], [], Hypothesis([], -1.0, -1.0, True), ""),
         Trace(["b", "<eos>"], [B, EOS], ["b"], Hypothesis([B], -1.0, -1.0, True), "b"),
+        Trace(["a", "<eos>"], [A, EOS], ["a"], Hypothesis([A], -1.0, -1.0, True), "a"),
     ]
-    weights = iter([torch.zeros(0, 2), torch.tensor([[0.9, 0.1]])])
+    weights = iter([torch.zeros(0, 2), *torch.tensor([[[0.9, 0.1]], [[0.8, 0.2]]])])
     monkeypatch.setattr("nmt.decoding.alignment._cross_attention", lambda *_: next(weights))
     translator = SimpleNamespace(
         trace=lambda line: parts,
         tokenizers=SimpleNamespace(source=WORDS, target=WORDS),
         pytorch=SimpleNamespace(models=[None]),
     )
-    assert align(translator, "a\nb") == ("b", [(1, 0)])  # type: ignore[arg-type]
+    assert align(translator, "a\nb\na") == ("b a", [(1, 0), (2, 1)])  # type: ignore[arg-type]
 
 
 def test_a_target_word_is_aligned_by_the_sum_over_its_pieces() -> None:

@@ -53,6 +53,37 @@ def test_with_many_keys_nearly_all_nearest_neighbours_are_found():
     assert (distances <= expected[:, -1:] * 1.0001).float().mean() > 0.95
 
 
+def test_each_key_is_in_the_cluster_with_the_nearest_mean():
+    keys = torch.randn(30, 16, generator=torch.Generator().manual_seed(1))
+    centroids = torch.randn(8, 16, generator=torch.Generator().manual_seed(2))
+
+    nearest = datastore._nearest_centroids(keys, centroids)
+
+    assert torch.equal(nearest, by_definition(centroids, keys, 1)[1][:, 0])
+
+
+def test_the_means_of_clusters_leave_out_empty_ones():
+    keys = torch.tensor([[1.0, 2.0], [3.0, 6.0], [5.0, 5.0]])
+
+    assert datastore._means(keys, torch.tensor([0, 0, 2])).tolist() == [[2.0, 4.0], [5.0, 5.0]]
+
+
+def test_the_clusters_with_the_nearest_means_are_searched(monkeypatch):
+    monkeypatch.setattr(datastore, "_PROBED", 1)
+    # 3 is nearer to 2 than to 5, although its product with 5 is greater.
+    store = Datastore(
+        torch.tensor([[2.0], [5.0]]),
+        torch.tensor([7, 8]),
+        torch.tensor([1, 1]),
+        torch.tensor([[2.0], [5.0]]),
+    )
+
+    distances, tokens = store.nearest(torch.tensor([[3.0], [4.0]]), 1)
+
+    assert distances.tolist() == [[1.0], [1.0]]
+    assert tokens.tolist() == [[7], [8]]
+
+
 def test_a_stored_key_finds_itself():
     keys, tokens = keys_in_groups(5000)
 
@@ -105,6 +136,15 @@ def test_loading_restores_the_saved_datastore(weights, model):
     expected = Datastore.of(*keys_in_groups(3000)).nearest(queries, 8)
     for ours, theirs in zip(loaded.nearest(queries, 8), expected, strict=True):
         assert torch.equal(ours, theirs)
+
+
+def test_a_datastore_with_a_single_key_can_be_saved_and_loaded(weights, model):
+    path = weights.with_name("datastore.safetensors")
+    Datastore.of(torch.ones(1, 16), torch.tensor([5])).save(path, identity(weights))
+
+    distances, tokens = Datastore.load(path, weights, model).nearest(torch.zeros(1, 16), 1)
+
+    assert (distances.item(), tokens.item()) == (16, 5)
 
 
 def test_a_datastore_of_older_versions_has_no_checksum_and_can_be_read(weights, model):
@@ -180,6 +220,10 @@ def changed(name: str, change: Callable[[Tensor], Tensor]) -> Callable[[Path], N
         (changed("tokens", lambda x: x - 1), "its tokens are not in the model's vocabulary"),
         (changed("sizes", lambda x: x + 1), "its clusters do not add up"),
         (changed("sizes", lambda x: x * 0), "its clusters do not add up"),
+        (
+            changed("sizes", lambda x: torch.cat([x.new_tensor([-1]), x[:1] + x[1:2] + 1, x[2:]])),
+            "its clusters do not add up",
+        ),
         (changed("sizes", lambda x: x[:-1]), "its arrays differ in length"),
         (changed("centroids", lambda x: x / 0), "numbers that are not finite"),
     ],

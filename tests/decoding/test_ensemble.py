@@ -48,6 +48,14 @@ def mean_of_probabilities(
     return sum(model(*rows)[0, -1].double().softmax(-1) for model in models) / len(models)
 
 
+def test_the_probabilities_of_a_step_sum_to_one(random_model):
+    ensemble = Ensemble([random_model(1), random_model(2)])
+
+    step = ensemble.step(torch.tensor([SOS]), ensemble.start(ONE))
+
+    torch.testing.assert_close(step.exp().sum(-1), torch.ones(1))
+
+
 @pytest.mark.parametrize("beam_size", [1, 4])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_an_ensemble_of_a_model_with_itself_equals_the_model(

@@ -44,6 +44,12 @@ def test_top_p_draws_from_the_smallest_set_with_that_probability():
     assert shares(top_p=0.3) == {3: 1.0}
 
 
+def test_with_top_k_top_p_is_a_share_of_what_is_left():
+    # Without the third piece, the most probable one has 0.5 / 0.8 = 0.625.
+    assert shares(top_k=2, top_p=0.6) == {3: 1.0}
+    assert_shares(shares(top_k=2, top_p=0.65), {3: 0.5, 4: 0.3})
+
+
 def test_a_draw_close_to_one_selects_the_last_allowed_piece(monkeypatch):
     sampler = Sampler(DecodingConfig(temperature=1.0, top_k=2), [[5]], [0])
     monkeypatch.setattr(sampler, "_generators", [type("", (), {"random": lambda self: 1.0})()])

@@ -1,6 +1,7 @@
 """Every line, whatever its content, gives exactly one translated line."""
 
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -271,6 +272,32 @@ def test_the_n_best_of_a_line_join_the_n_best_of_its_parts(translator, words):
         assert option.parts == 2
 
 
+def test_a_part_with_fewer_options_repeats_its_last_one(translator, words):
+    search = ScriptedSearch(lambda ids: [[4], [5]] if ids[0] == 4 else [[6], [7], [8]])
+    ready = translator(words, single=True, beam_size=3, search=search)
+
+    [options] = ready.n_best(["Anna . Ben ."], 3)
+
+    assert [option.text for option in options] == ["Anna singt", "Ben liest", "Ben ."]
+
+
+def test_the_mean_probability_is_that_of_all_pieces_of_all_parts(translator, words, monkeypatch):
+    cut = Hypothesis([4], -3.0, -1.5, complete=False)
+    whole = Hypothesis([5, 6], -2.0, -1.0, complete=True)
+    ready = translator(words, single=True)
+    monkeypatch.setattr(
+        PyTorchSearch,
+        "__call__",
+        lambda _, sources, *rest: [[{4: cut, 5: whole}[ids[0]]] for ids in sources],
+    )
+
+    [found] = ready.translate(["Anna . Ben ."])
+
+    assert (found.log_probability, found.pieces, found.sentences) == (-5.0, 4, 2)
+    assert found.mean_probability == pytest.approx(math.exp(-5 / 4))
+    assert not found.complete
+
+
 # ------------------------------------------------------------------------------------- stream
 
 
@@ -300,9 +327,10 @@ def test_a_stream_ends_with_its_lines(translator, subwords, monkeypatch):
 
 
 def test_a_stream_can_give_n_best(translator, words):
-    found = translator(words).stream(["Anna", "Ben"], 3)
+    ready = translator(words)
 
-    assert all(2 <= len(options) <= 3 for options in found)
+    assert all(2 <= len(options) <= 3 for options in ready.stream(["Anna", "Ben"], 3))
+    assert [len(options) for options in ready.stream(["Anna", "Ben"])] == [1, 1]
 
 
 # ------------------------------------------------------------------------------------- parts
@@ -327,6 +355,15 @@ def test_a_line_longer_than_any_in_training_is_split_between_sentences(translato
 
     assert (several.parts, one.parts) == (4, 1)
     assert several.text == " ".join(ENGLISH)
+
+
+def test_a_sentence_is_split_only_if_the_model_has_too_few_positions(translator, subwords):
+    sentence = "Ben reads a book at home and sings"
+    length = len(subwords.source.encode(sentence)) + 1  # <eos>
+
+    for max_length, parts in ((length, 1), (length - 1, 2)):
+        ready = translator(subwords, longest_source=5, search=echo(max_length))
+        assert ready.translate([sentence])[0].parts == parts
 
 
 def test_two_sentences_too_long_for_the_model_are_split_between_them(translator, subwords):
@@ -399,6 +436,8 @@ def test_a_character_with_more_bytes_than_max_length_is_still_translated(transla
     [found] = ready.translate(["Ben 🙂🙂"])
 
     assert found.parts > 2
+    for trace in ready.traces(found):
+        assert len(trace.source) == len(trace.source_ids) <= 4
 
 
 @pytest.mark.parametrize("beam_size", [1, 2])

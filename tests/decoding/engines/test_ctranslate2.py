@@ -242,6 +242,18 @@ def test_samples_have_plain_log_probabilities_and_are_ranked_by_our_length_penal
     assert found == sorted(found, key=lambda h: -h.score)
 
 
+def test_a_run_is_opened_with_the_seed_and_precision_of_the_call(trained_run):
+    sources, sampled = [[4 + i, EOS] for i in range(10)], DecodingConfig(temperature=1.0, seed=7)
+
+    def samples(decoding: DecodingConfig) -> list[list[Hypothesis]]:
+        opened = ctranslate2.open_run(trained_run, "best", decoding, "cpu", "int8")
+        assert opened._library.compute_type.startswith("int8")
+        return opened(sources, [20] * 10, decoding)
+
+    assert samples(sampled) == samples(sampled)
+    assert samples(sampled) != samples(sampled.model_copy(update={"seed": 8}))
+
+
 # ----------------------------------------------------------------------------- supported features
 
 

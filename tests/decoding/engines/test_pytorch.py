@@ -1,10 +1,18 @@
 """The PyTorch engine: batches of any number of sentences, one model or several."""
 
-import pytest
+import shutil
 
+import pytest
+import torch
+
+from nmt.checksums import identity
 from nmt.config import DecodingConfig
+from nmt.decoding.datastore import Datastore
 from nmt.decoding.engines import pytorch
 from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.errors import UserError
+from nmt.run_folder import RunFolder
+from nmt.special_tokens import EOS
 
 
 def test_every_field_of_decoding_is_handled():
@@ -16,6 +24,29 @@ def test_an_unknown_field_is_reported_as_unsupported():
         diverse: bool = False
 
     assert pytorch.supports(NewDecoding()) == ["it does not support decoding.diverse"]
+
+
+def test_runs_are_not_opened_with_unsupported_options(trained_run, monkeypatch):
+    monkeypatch.setattr(pytorch, "DECODING_FIELDS", pytorch.DECODING_FIELDS - {"top_k", "top_p"})
+    decoding = DecodingConfig(temperature=1.0, top_k=3, top_p=0.5)
+
+    message = r"does not support decoding\.top_k; it does not support decoding\.top_p$"
+    with pytest.raises(UserError, match=message):
+        pytorch.open_runs([trained_run], "best", decoding, "cpu")
+
+
+def test_a_run_is_opened_with_its_datastore(trained_run, tmp_path):
+    shutil.copytree(trained_run.path, tmp_path / "run")
+    run = RunFolder(tmp_path / "run")
+    keys, nine = torch.randn(30, run.config.model.d_model), torch.full((30,), 9)
+    Datastore.of(keys, nine).save(run.datastore, identity(run.weights("best")))
+    # A share of nearly 1 always writes the datastore's only value.
+    decoding = DecodingConfig(neighbours=4, neighbour_share=1 - 1e-6, neighbour_temperature=3.0)
+
+    search = pytorch.open_runs([run], "best", decoding, "cpu")
+
+    [[found]] = search([[4, 5, EOS]], [6], decoding)
+    assert found.ids == [9] * 6
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 40, 8192])
