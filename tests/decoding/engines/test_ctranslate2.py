@@ -373,6 +373,41 @@ def test_a_gpu_uses_one_worker_and_the_configured_batch_size(
     assert search._library.calls == batches
 
 
+@pytest.mark.parametrize(
+    ("device", "compute_type", "seed", "opened", "threads"),
+    [
+        ("cpu", None, None, ("cpu", 0, "default of cpu"), 2),
+        ("cpu", "int8", 3, ("cpu", 0, "int8"), 1),  # one thread, for reproducible samples
+        ("cuda:1", None, None, ("cuda", 1, "default of cuda"), 1),
+        (None, "float16", None, ("cuda", 0, "float16"), 1),
+    ],
+)
+def test_the_library_gets_device_precision_and_threads(
+    device, compute_type, seed, opened, threads, monkeypatch, tmp_path
+):
+    import ctranslate2 as library
+
+    made = []
+
+    def pretended(folder, **options):
+        made.append(options)
+        return SimpleNamespace(num_translators=threads, translate_batch=lambda *_, **__: None)
+
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setattr(ctranslate2, "default_compute_type", "default of {}".format)
+    monkeypatch.setattr(library, "get_cuda_device_count", lambda: 2)
+    monkeypatch.setattr(
+        library, "get_supported_compute_types", {"cpu": {"int8"}, "cuda": {"float16"}}.get
+    )
+    monkeypatch.setattr(library, "Translator", pretended)
+
+    search = CTranslate2Search(tmp_path, 64, device, compute_type, seed)
+
+    names = ("device", "device_index", "compute_type", "inter_threads", "intra_threads")
+    assert made == [dict(zip(names, (*opened, threads, 1), strict=True))]
+    assert search.workers == threads + 1
+
+
 @pytest.mark.parametrize("device", [None, "cuda"])
 def test_without_cublas_the_cpu_is_used_unless_cuda_was_requested(
     device, model, engine, monkeypatch, caplog

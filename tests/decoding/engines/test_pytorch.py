@@ -1,6 +1,7 @@
 """The PyTorch engine: batches of any number of sentences, one model or several."""
 
 import shutil
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -64,6 +65,17 @@ def test_batching_does_not_change_the_results(
         [alone] = search([source], [limit], decoding, n_best)
         assert len(found) == n_best
         assert [h.ids for h in found] == [h.ids for h in alone]
+
+
+@pytest.mark.parametrize(("beam_size", "most"), [(1, 8), (2, 4)])
+def test_batches_are_limited_by_source_tokens_times_beam_size(beam_size, most, scripted):
+    model = scripted(lambda source, prefix: {5: 0.5, EOS: 0.5})
+    model.output, model.training = SimpleNamespace(weight=torch.zeros(1)), False
+    decoding = DecodingConfig(beam_size=beam_size, batch_tokens=24)
+
+    PyTorchSearch([model])([[4, 5, EOS]] * 30, [3] * 30, decoding)
+
+    assert max(model.rows) == most * beam_size
 
 
 def test_each_sentence_gets_its_own_samples_within_its_limit(random_model, random_sources):
