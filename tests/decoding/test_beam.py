@@ -124,6 +124,16 @@ def test_the_search_ends_when_beam_size_hypotheses_are_finished(scripted):
     assert len(model.rows) == 3
 
 
+def test_the_best_hypothesis_may_have_ended_several_steps_before_the_search_ends(scripted):
+    script = {(): {EOS: 0.6, A: 0.4}, (A,): {A: 0.6, EOS: 0.4}}
+    model = scripted(lambda source, prefix: script.get(prefix, {A: 0.5, EOS: 0.5}))
+
+    [found] = beam_search(model, ONE, torch.tensor([50]), beam_size=2, alpha=0.0, n_best=2)
+
+    assert [h.ids for h in found] == [[], [A]]
+    assert len(model.rows) == 2
+
+
 def test_the_search_continues_while_an_unfinished_hypothesis_may_win(scripted):
     model = scripted(lambda source, prefix: {A: 0.9, EOS: 0.1} if len(prefix) < 4 else {EOS: 1.0})
 

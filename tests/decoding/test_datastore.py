@@ -32,11 +32,13 @@ def by_definition(keys: Tensor, queries: Tensor, count: int) -> tuple[Tensor, Te
     return found.values.float(), found.indices
 
 
-def test_with_few_keys_the_search_is_exact():
+@pytest.mark.parametrize("search", [Datastore.nearest, Datastore._nearest_of_all])
+def test_with_few_keys_the_search_is_exact(search, monkeypatch):
+    monkeypatch.setattr(datastore, "_DISTANCES", 7 * 2000)  # several queries at a time
     keys, tokens = keys_in_groups(2000)
     queries, _ = keys_in_groups(30, seed=2)
 
-    distances, found = Datastore.of(keys, tokens).nearest(queries, 20)
+    distances, found = search(Datastore.of(keys, tokens), queries, 20)
 
     expected, numbers = by_definition(keys, queries, 20)
     torch.testing.assert_close(distances, expected, rtol=1e-4, atol=1e-3)
@@ -93,10 +95,11 @@ def test_a_stored_key_finds_itself():
     assert torch.equal(found[:, 0], tokens[::7])
 
 
-def test_missing_neighbours_are_infinitely_far():
+@pytest.mark.parametrize("search", [Datastore.nearest, Datastore._nearest_of_all])
+def test_missing_neighbours_are_infinitely_far(search):
     store = Datastore.of(torch.eye(3, 16), torch.tensor([4, 5, 6]))
 
-    distances, found = store.nearest(torch.eye(1, 16), 5)
+    distances, found = search(store, torch.eye(1, 16), 5)
 
     assert distances[0, :3].tolist() == [0, 2, 2]
     assert found[0, 0] == 4
