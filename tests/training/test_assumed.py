@@ -10,6 +10,7 @@ import torch
 
 from nmt.config import Config
 from nmt.config_files import load_config
+from nmt.corpus.prepare import prepare
 from nmt.errors import UserError
 from nmt.ops import compiled, cross_entropy
 from nmt.training.assumed import CARDS, AssumedRun, assumed_run, count_update, find_card
@@ -56,6 +57,47 @@ def test_the_estimate_depends_on_the_card(
     assert doubled.tokens == 2 * found["H100 80GB"].tokens
     epochs, updates = config.training.epochs, found["H100 80GB"].updates
     assert doubled.updates == epochs * math.ceil(updates / epochs / 2)
+
+
+def test_a_requested_precision_replaces_the_cards_own(
+    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    fast, exact = (
+        assumed_run(toy_config(training={"precision": precision}), "H100 80GB")
+        for precision in ("auto", "float32")
+    )
+    assert (fast.precision, exact.precision) == ("bfloat16", "float32")
+    assert exact.seconds > fast.seconds
+    labels = fast.updates * fast.tokens_per_update
+    target = prepare(toy_config()).sequences("train")[1]
+    assert labels == 2 * (target.lengths + 1).sum()  # in two epochs
+
+
+def test_the_estimate_is_shown_in_suitable_units() -> None:
+    run = AssumedRun(
+        card="X",
+        memory=40e9,
+        precision="float32",
+        batch=(1000, 20, 21),
+        tokens=20_000,
+        operations=3_210_000_000_000,
+        traffic=45_600_000_000,
+        launches=1000,
+        peak_memory=7_890_000_000,
+        seconds=0.1,
+        updates=36_000,
+        tokens_per_update=10_000.0,
+    )
+    assert str(run) == (
+        "device           X (assumed); matrix products in float32\n"
+        "largest batch    1,000 pairs × 20 source × 21 target pieces\n"
+        "one update       20,000 tokens, 3.21 TFLOP, 45.6 GB of memory traffic, 1,000 launches\n"
+        "peak memory      7.9 GB of 40: fits\n"
+        "speed            estimate: at most 200,000 tokens/s, limited by the GPU "
+        "(100 ms GPU, 8 ms host)\n"
+        "whole run        estimate: 36,000 updates, at least 0.5 h, excluding validation"
+    )
 
 
 def test_a_batch_that_fits_leaves_room_for_the_driver() -> None:

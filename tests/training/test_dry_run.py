@@ -17,7 +17,7 @@ from nmt.corpus.prepare import prepare
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
-from nmt.training.dry_run import DryRun, _estimate, _watching_others, dry_run
+from nmt.training.dry_run import DryRun, _estimate, _speeds, _watching_others, dry_run
 from nmt.training.state import TrainingState
 from nmt.training.validation import Measures, Validator
 
@@ -116,6 +116,20 @@ def test_the_estimated_time_is_the_number_of_labels_divided_by_the_measured_spee
     )
 
 
+def test_the_speed_is_that_of_the_two_halves_of_the_measured_updates(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seconds = iter([1.0, 2.0, 3.0, 4.0, 5.0])
+    monkeypatch.setattr("nmt.training.dry_run._update_seconds", lambda *_: next(seconds))
+    batches = [SimpleNamespace(tokens=100 * n) for n in range(1, 11)]  # two per update
+    epoch = SimpleNamespace(batches=lambda: iter(batches))
+    trainer = SimpleNamespace(
+        plan=SimpleNamespace(epoch=lambda number: epoch), settings=SimpleNamespace(accumulate=2)
+    )
+    speeds = _speeds(trainer, 1)  # type: ignore[arg-type]
+    assert speeds == [2100 / 6, 3400 / 9]
+
+
 @pytest.mark.parametrize(
     ("max_minutes", "expected"),
     [
@@ -181,6 +195,10 @@ def test_values_are_shown_in_suitable_units(
     ]
     assert all(part in shown for part in [*expected, *parts])
     assert ("busy" in shown) == (busy > 1)
+    assert shown.splitlines()[7].startswith("whole run        1,000 updates, about ")
+    assert "until training.epochs; excluding validation" in shown
+    early = str(replace(found, ends_early=True))
+    assert "until training.epochs or earlier, depending on validation; excluding" in early
     assert "times" not in str(replace(found, accumulate=1))
 
 

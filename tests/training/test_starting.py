@@ -280,6 +280,20 @@ def test_resuming_needs_no_initial_weights_and_is_exact(
     assert part.weights("last").read_bytes() == whole.weights("last").read_bytes()
 
 
+@pytest.mark.parametrize(("weights", "expected"), [([6, 2], [0.3, 0.1, 0.6]), ([None], [0.4, 0.6])])
+def test_corpora_keep_their_ratio_when_mixed(
+    trained_run: RunFolder, weights: list[float | None], expected: list[float]
+) -> None:
+    parts = [{"source": "sample", "name": str(n), "weight": w} for n, w in enumerate(weights)]
+    temperature = 1.0 if all(weights) else 5.0  # the field is for corpora without weights
+    new = Config.model_validate({"data": {"corpora": parts, "mixing_temperature": temperature}})
+
+    data = config_from(trained_run, "best", new, [], mix=0.6).data
+
+    assert [part.weight for part in data.corpora] == pytest.approx(expected)
+    assert data.mixing_temperature == 1.0
+
+
 def test_corpora_without_weights_cannot_be_mixed(trained_run: RunFolder, given: Config) -> None:
     parts = [{"source": "sample", "name": str(n)} for n in range(2)]
     several = Config.model_validate({"data": {"corpora": parts}})
