@@ -17,7 +17,14 @@ from nmt.corpus.prepare import prepare
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
-from nmt.training.dry_run import DryRun, _estimate, _speeds, _watching_others, dry_run
+from nmt.training.dry_run import (
+    DryRun,
+    _estimate,
+    _speeds,
+    _watching_others,
+    _with_short_validation,
+    dry_run,
+)
 from nmt.training.state import TrainingState
 from nmt.training.validation import Measures, Validator
 
@@ -57,7 +64,10 @@ def test_performs_two_updates_on_the_largest_batch_and_some_on_others(
     # Other sizes follow, to include their memory.
     assert len({each.source.shape for batches in taken for each in batches}) > 1
     assert found.batch == (*batch.source.shape, batch.target_in.shape[1])
+    assert (found.device, found.accumulate, found.ends_early) == ("cpu", 3, False)
     assert found.tokens == 3 * batch.tokens
+    assert found.updates[0] == found.updates[1] > 1
+    assert 0 <= found.busy <= psutil.cpu_count()
     assert found.batch[0] * max(found.batch[1:]) <= 300
     tokenizers = prepare(config).tokenizers
     model = Transformer(config.model, tokenizers.source.size, tokenizers.target.size)
@@ -66,6 +76,14 @@ def test_performs_two_updates_on_the_largest_batch_and_some_on_others(
     assert 50 * 2**20 < found.peak_memory < 2**36  # PyTorch alone takes more than 50 MiB
     assert 0 < found.update_seconds < 60
     assert 0 < found.decode_seconds < 60
+
+
+@pytest.mark.parametrize(("validate_pairs", "expected"), [(None, 1000), (200, 200), (5000, 1000)])
+def test_at_most_1000_pairs_are_validated(
+    validate_pairs: int | None, expected: int, toy_config: MakeConfig
+) -> None:
+    config = _with_short_validation(toy_config(training={"validate_pairs": validate_pairs}))
+    assert config.training.validate_pairs == expected
 
 
 def test_validation_limits_translations_to_the_length_of_their_sources(

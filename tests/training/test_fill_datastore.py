@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -124,6 +125,23 @@ def test_a_corpus_too_large_is_refused_before_training(
         train(toy_config(decoding=NEIGHBOURS), Path("run"))
 
     assert not Path("run").exists()
+
+
+def test_a_corpus_too_large_is_refused_with_its_size() -> None:
+    class Targets:
+        ids = range(9_000_000_000)
+
+        def __len__(self) -> int:
+            return 1_000_000_000
+
+    prepared = SimpleNamespace(sequences=lambda split: (None, Targets()))
+    message = (
+        "the keys of 10,000,000,000 training positions would take 4768 GiB, more than the limit "
+        "of 4 GiB; set it to 0"
+    )
+
+    with pytest.raises(UserError, match=message):
+        module.require_room(prepared, d_model=128)  # type: ignore[arg-type]
 
 
 def test_the_room_for_all_positions_is_checked(
