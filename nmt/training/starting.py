@@ -73,7 +73,7 @@ def config_from(
     options = ["--from", str(run.path)]
     options += ["--weights", weights] if weights != "best" else []
     options += ["--mix", f"{mix:g}"] if mix is not None else []
-    origin = replace(base.origin, overrides=tuple(corpora), fine_tuning=shlex.join(options))
+    origin = replace(base.origin, fine_tuning=shlex.join(options))
     return override_config(config.with_origin(origin), others, f"--from {run.path}")
 
 

@@ -110,6 +110,15 @@ def test_a_fine_tuned_run_records_its_command(trained_run: RunFolder, given: Con
     assert f"\nnmt train {options} --config" in card
 
 
+def test_all_overrides_are_recorded(trained_run: RunFolder, given: Config) -> None:
+    changed = override_config(given, ["training.warmup_updates=7"], "test")
+    config = config_from(trained_run, "best", changed, ["data.path=new.tsv", "training.epochs=9"])
+    assert config.origin.overrides == (
+        *("training.warmup_updates=7", "data.path=new.tsv", "training.epochs=9"),
+    )
+    assert config.origin.fine_tuning == f"--from {trained_run.path}"
+
+
 def test_without_a_configuration_training_continues_with_the_runs_corpus(
     trained_run: RunFolder,
 ) -> None:
@@ -164,7 +173,7 @@ def test_a_corpus_that_several_runs_were_trained_on_is_listed_once(
 def test_overrides_of_the_new_corpus_can_be_combined_with_mix(
     trained_run: RunFolder, given: Config, tmp_path: Path
 ) -> None:
-    copy = Path(shutil.copy(tmp_path / "other.tsv", tmp_path / "copy.tsv"))
+    copy = Path(shutil.copy(tmp_path / "other.tsv", tmp_path / "a=b.tsv"))
     config = config_from(trained_run, "best", given, [f"data.path={copy}"], mix=0.3)
     assert [part.path for part in config.data.corpora] == [copy, trained_run.config.data.path]
     assert config.origin.overrides == (f"data.path={copy}",)
