@@ -49,6 +49,7 @@ def test_duplicated_batches_interleave_equal_labels() -> None:
     batch = Batch.from_ids([[5, 6], [7]], [[8], [9, 10]])
     twice = batch.duplicated()
     assert twice.source.tolist() == [*batch.source.tolist(), *batch.source.tolist()]
+    assert twice.target_out.shape == twice.target_in.shape
     assert twice.target_in.flatten()[twice.label_indices].tolist() == [
         2,
         2,
@@ -88,6 +89,17 @@ def test_batches_respect_the_token_limit(toy_config: MakeConfig, prepared: Prepa
     assert sum(sizes) / len(sizes) > 70
 
 
+def test_a_batch_is_filled_up_to_the_token_limit(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
+    cut = plan(prepared, toy_config(training={"batch_tokens": 9}))._cut
+    assert [pairs.tolist() for pairs in cut(np.arange(5), [3, 3, 3, 4, 10])] == [
+        [0, 1, 2],
+        [3],
+        [4],
+    ]
+
+
 def test_batches_may_have_a_fixed_number_of_sentences(
     toy_config: MakeConfig, prepared: PreparedData
 ) -> None:
@@ -125,6 +137,7 @@ def test_pairs_longer_than_max_length_are_skipped_and_counted(
 ) -> None:
     source, target = prepared.sequences("train")
     longest = max(source.lengths.max(), target.lengths.max()) + 1
+    assert plan(prepared, toy_config(), max_length=int(longest)).too_long == 0
     batches = plan(prepared, toy_config(), max_length=int(longest) - 1)
     assert batches.too_long > 0
     assert batches.too_long + len(batches.usable) == 168
@@ -227,8 +240,35 @@ def test_sampling_resegments_each_epoch(toy_config: MakeConfig, tmp_path: Path) 
     assert [decode(row) for row in rows[0]] == [decode(row) for row in rows[1]]
 
 
+def test_resegmented_pairs_are_not_longer_than_max_length(
+    toy_config: MakeConfig, tmp_path: Path
+) -> None:
+    data = prepare(toy_config(tokenizer={"sampling": 0.9}), tmp_path / "sampled")
+    longest = max(side.lengths.max() for side in data.sequences("train")) + 1  # <eos>
+    epoch = plan(data, toy_config(), max_length=int(longest)).epoch(1)
+    assert max(side.lengths.max() for side in (epoch.source, epoch.target)) + 1 == longest
+
+
 def test_validation_batches_contain_every_validation_pair(
     toy_config: MakeConfig, prepared: PreparedData
 ) -> None:
-    batches = batches_of("validation", prepared, toy_config().training, 64)
+    settings = toy_config().training
+    batches = batches_of("validation", prepared, settings, 64)
     assert sum(len(batch.source) for batch in batches) == 16
+    longest = max(max(batch.source.shape[1], batch.target_in.shape[1]) for batch in batches)
+    pairs = [
+        sum(len(batch.source) for batch in batches_of("validation", prepared, settings, limit))
+        for limit in (longest, longest - 1)
+    ]
+    assert pairs[0] == 16 > pairs[1]
+
+
+def test_a_validation_batch_has_at_least_one_pair(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
+    tiny = toy_config(training={"batch_tokens": 1}).training
+    assert [len(b.source) for b in batches_of("validation", prepared, tiny, 64)] == [1] * 16
+    tokens = toy_config(training={"batch_tokens": 100}).training
+    sizes = [len(b.source) for b in batches_of("validation", prepared, tokens, 64)]
+    assert max(sizes) > 1
+    assert batches_of("validation", prepared, tokens, 0) == []

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.config import Config
+from nmt.config import Config, DecodingConfig
 from nmt.corpus.prepare import prepare
+from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.translator import Translator
 from nmt.model.transformer import Transformer
 from nmt.training.distributed import Worker
 from nmt.training.validation import Validator, spread
@@ -50,14 +52,35 @@ def test_validation_is_greedy_even_if_decoding_samples(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     found = []
-    for temperature in (0.0, 2.0):
-        config = toy_config(decoding={"temperature": temperature})
+    for decoding in ({"beam_size": 1}, {"beam_size": 3}, {"temperature": 2.0}):
+        config = toy_config(decoding=decoding)
         prepared = prepare(config)
         size = prepared.tokenizers.target.size
         torch.manual_seed(1)
         model = Transformer(config.model, prepared.tokenizers.source.size, size).eval()
         found.append(Validator(config, prepared, Worker(torch.device("cpu")))._translate(model))
-    assert found[0] == found[1]
+    search = PyTorchSearch([model])
+    greedy = DecodingConfig(beam_size=1)
+    translator = Translator(search, prepared.tokenizers, config.data, greedy)
+    sources = [example.source for example in prepared.examples("validation")]
+    assert found == [[each.text for each in translator.translate(sources)]] * 3
+
+
+def test_measures_are_means_per_label(
+    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = toy_config()
+    validator = Validator(config, prepare(config), Worker(torch.device("cpu")))
+    references = [example.reference for example in validator.examples]
+    monkeypatch.setattr(validator, "_score", lambda model: (10.0, 3, 5))
+    monkeypatch.setattr(validator, "_translate", lambda model: references)
+    measures = validator.measure(None)  # type: ignore[arg-type]
+    samples = measures.pop("samples")  # type: ignore[misc]
+    assert measures == pytest.approx(
+        {"loss": 2.0, "perplexity": math.exp(2), "accuracy": 0.6, "bleu": 100.0}
+    )
+    assert {sample["reference"] == sample["translation"] for sample in samples} == {True}
 
 
 def test_unused_memory_is_returned_before_and_after_a_validation(
