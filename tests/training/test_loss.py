@@ -10,11 +10,14 @@ from nmt.training.batches import Batch
 from nmt.training.loss import BatchLoss, batch_loss, score_batch
 
 
-@pytest.fixture
-def model() -> Transformer:
+@pytest.fixture(params=[False, True], ids=["without-bias", "with-bias"])
+def model(request: pytest.FixtureRequest) -> Transformer:
     torch.manual_seed(0)
-    config = ModelConfig(d_model=8, heads=2, d_ff=16, encoder_layers=1, decoder_layers=1, dropout=0)
-    return Transformer(config, 11, 11)
+    sizes = {"d_model": 8, "heads": 2, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1}
+    model = Transformer(ModelConfig(**sizes, dropout=0, output_bias=request.param), 11, 11)
+    if request.param:
+        torch.nn.init.normal_(model.output.bias)
+    return model
 
 
 BATCH = Batch.from_ids([[5, 6, 7], [8]], [[9, 10], [4, 5, 6, 7]])

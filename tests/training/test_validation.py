@@ -10,6 +10,7 @@ import torch
 from nmt.config import Config, DecodingConfig
 from nmt.corpus.prepare import prepare
 from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
 from nmt.model.transformer import Transformer
 from nmt.training.distributed import Worker
@@ -80,7 +81,30 @@ def test_measures_are_means_per_label(
     assert measures == pytest.approx(
         {"loss": 2.0, "perplexity": math.exp(2), "accuracy": 0.6, "bleu": 100.0}
     )
-    assert {sample["reference"] == sample["translation"] for sample in samples} == {True}
+    assert samples == [
+        {"source": e.source, "reference": e.reference, "translation": e.reference}
+        for e in validator.examples[:3]
+    ]
+
+
+def test_validation_splits_lines_as_translation_does(
+    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = toy_config()
+    prepared = prepare(config)
+    validator = Validator(config, prepared, Worker(torch.device("cpu")))
+    made = []
+
+    def watched(*arguments: object) -> Translator:
+        made.append(arguments)
+        return Translator(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("nmt.training.validation.Translator", watched)
+    tokenizers = prepared.tokenizers
+    sizes = tokenizers.source.size, tokenizers.target.size
+    validator._translate(Transformer(config.model, *sizes))
+    assert [arguments[4] for arguments in made] == [TrainingLines.of(prepared.report)]
 
 
 def test_unused_memory_is_returned_before_and_after_a_validation(
