@@ -9,7 +9,14 @@ from nmt.training.console import ProgressBar, duration
 
 @pytest.mark.parametrize(
     ("minutes", "expected"),
-    [(0.5, "30 s"), (1.9, "114 s"), (2, "2 min"), (119, "119 min"), (120, "2.0 h")],
+    [
+        (0.5, "30 s"),
+        (1.9, "114 s"),
+        (2, "2 min"),
+        (119, "119 min"),
+        (120, "2.0 h"),
+        (6000, "100.0 h"),
+    ],
 )
 def test_durations_are_shown_in_a_suitable_unit(minutes: float, expected: str) -> None:
     assert duration(minutes) == expected
@@ -53,15 +60,31 @@ def test_the_speed_is_measured_since_the_last_report(capsys: pytest.CaptureFixtu
     ("settings", "expected"),
     [
         ({}, "in 9 min"),
-        ({"max_minutes": 5}, "in 4 min"),
+        ({"max_minutes": 12}, "in 4 min"),
         ({"patience": 3}, "in 9 min, or earlier"),
     ],
 )
 def test_the_remaining_time_follows_from_the_speed_so_far(
     settings: dict[str, float], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    progress = Progress(updates=100, minutes=0.0)  # training was resumed
-    with ProgressBar(TrainingConfig(**settings), progress, last_update=200) as bar:  # type: ignore[arg-type]
-        progress.updates, progress.minutes = 110, 1.0
+    progress = Progress(updates=100, minutes=7.0)  # training was resumed
+    with ProgressBar(TrainingConfig(**settings), progress, last_update=120) as bar:  # type: ignore[arg-type]
+        progress.updates, progress.minutes = 102, 8.0
+        bar.advance(progress)
+        assert f"training will finish {expected}\n" in capsys.readouterr().out
+        progress.updates, progress.minutes = 104, 9.0
+        bar.advance(progress)
+    assert not capsys.readouterr().out  # told once
+
+
+def test_a_slow_run_is_told_its_hours_and_a_finished_one_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    progress = Progress()
+    with ProgressBar(TrainingConfig(), progress, last_update=3) as bar:
+        progress.updates, progress.minutes = 1, 150.0
         bar.print_time_left(progress)
-    assert f"training will finish {expected}\n" in capsys.readouterr().out
+        assert "training will finish in 5.0 h\n" in capsys.readouterr().out
+        progress.updates = 3
+        bar.print_time_left(progress)
+    assert not capsys.readouterr().out
