@@ -2,9 +2,11 @@
 
 import pytest
 
-from nmt.config import TrainingConfig
+from nmt.config import DataConfig, TrainingConfig
+from nmt.run_folder import Validation
+from nmt.special_tokens import TAGS
 from nmt.training.checkpoint import Progress
-from nmt.training.console import ProgressBar, duration
+from nmt.training.console import _REPORT_MINUTES, ProgressBar, duration, show_validation
 
 
 @pytest.mark.parametrize(
@@ -88,3 +90,39 @@ def test_a_slow_run_is_told_its_hours_and_a_finished_one_nothing(
         progress.updates = 3
         bar.print_time_left(progress)
     assert not capsys.readouterr().out
+
+
+def test_a_report_is_due_a_while_after_the_last_one() -> None:
+    progress = Progress(minutes=7.0)  # training was resumed
+    with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
+        assert not bar.wants_report(progress)
+        progress.minutes += _REPORT_MINUTES + 1e-6
+        assert bar.wants_report(progress)
+        bar.report(progress, epoch=1, loss=2.5)
+        assert not bar.wants_report(progress)
+
+
+@pytest.mark.parametrize(("best", "ending"), [(True, "BLEU 12.35 (best)"), (False, "BLEU 12.35")])
+def test_a_validation_is_shown_with_its_samples_but_without_their_tags(
+    best: bool, ending: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = DataConfig(corpora=({"source": "sample", "tag": "everyday"},))  # type: ignore[arg-type]
+    line: Validation = {
+        "update": 1000,
+        "epoch": 2,
+        "minutes": 3.14,
+        "train_loss": 2.0,
+        "loss": 1.5,
+        "perplexity": 4.4817,
+        "accuracy": 0.625,
+        "bleu": 12.345678,
+        "samples": [
+            {"source": f"{TAGS[0]} hi", "reference": "hallo", "translation": "na"},
+            {"source": "hi", "reference": "hallo", "translation": "hallo"},
+        ],
+    }
+    show_validation(line, best, data)
+    assert capsys.readouterr().out == (
+        "update 1,000, epoch 2, 3.1 min: training loss 2.000, validation loss 1.500, "
+        f"perplexity 4.48, accuracy 62.5%, {ending}\n  hi  →  na\n  hi  →  hallo\n"
+    )
