@@ -113,9 +113,8 @@ def test_a_fine_tuned_run_records_its_command(trained_run: RunFolder, given: Con
 def test_all_overrides_are_recorded(trained_run: RunFolder, given: Config) -> None:
     changed = override_config(given, ["training.warmup_updates=7"], "test")
     config = config_from(trained_run, "best", changed, ["data.path=new.tsv", "training.epochs=9"])
-    assert config.origin.overrides == (
-        *("training.warmup_updates=7", "data.path=new.tsv", "training.epochs=9"),
-    )
+    changes = ("training.warmup_updates=7", "data.path=new.tsv", "training.epochs=9")
+    assert config.origin.overrides == changes
     assert config.origin.fine_tuning == f"--from {trained_run.path}"
 
 

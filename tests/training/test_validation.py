@@ -9,12 +9,31 @@ import torch
 
 from nmt.config import Config, DecodingConfig
 from nmt.corpus.prepare import prepare
+from nmt.corpus.prepared import PreparedData
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
 from nmt.model.transformer import Transformer
 from nmt.training.distributed import Worker
 from nmt.training.validation import Validator, spread
+
+MakeConfig = Callable[..., Config]
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def make_validator(config: Config) -> tuple[Validator, PreparedData]:
+    prepared = prepare(config)
+    return Validator(config, prepared, Worker(torch.device("cpu"))), prepared
+
+
+def make_model(config: Config, prepared: PreparedData) -> Transformer:
+    tokenizers = prepared.tokenizers
+    torch.manual_seed(1)
+    return Transformer(config.model, tokenizers.source.size, tokenizers.target.size)
 
 
 @pytest.mark.parametrize(
@@ -33,13 +52,9 @@ def test_validation_pairs_are_selected_evenly(
     assert list(spread(count, wanted)) == expected
 
 
-def test_loss_and_translations_use_the_same_pairs(
-    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_loss_and_translations_use_the_same_pairs(toy_config: MakeConfig) -> None:
     config = toy_config(training={"validate_pairs": 4})
-    prepared = prepare(config)
-    validator = Validator(config, prepared, Worker(torch.device("cpu")))
+    validator, prepared = make_validator(config)
     every = prepared.examples("validation")
     assert validator.examples == [every[number] for number in (0, 4, 8, 12)]
     encode = prepared.tokenizers.source.encode
@@ -48,18 +63,13 @@ def test_loss_and_translations_use_the_same_pairs(
     assert sorted(lengths) == expected
 
 
-def test_validation_is_greedy_even_if_decoding_samples(
-    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_validation_is_greedy_even_if_decoding_samples(toy_config: MakeConfig) -> None:
     found = []
     for decoding in ({"beam_size": 1}, {"beam_size": 3}, {"temperature": 2.0}):
         config = toy_config(decoding=decoding)
-        prepared = prepare(config)
-        size = prepared.tokenizers.target.size
-        torch.manual_seed(1)
-        model = Transformer(config.model, prepared.tokenizers.source.size, size).eval()
-        found.append(Validator(config, prepared, Worker(torch.device("cpu")))._translate(model))
+        validator, prepared = make_validator(config)
+        model = make_model(config, prepared).eval()
+        found.append(validator._translate(model))
     search = PyTorchSearch([model])
     greedy = DecodingConfig(beam_size=1)
     translator = Translator(search, prepared.tokenizers, config.data, greedy)
@@ -68,11 +78,9 @@ def test_validation_is_greedy_even_if_decoding_samples(
 
 
 def test_measures_are_means_per_label(
-    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    config = toy_config()
-    validator = Validator(config, prepare(config), Worker(torch.device("cpu")))
+    validator, _ = make_validator(toy_config())
     references = [example.reference for example in validator.examples]
     monkeypatch.setattr(validator, "_score", lambda model: (10.0, 3, 5))
     monkeypatch.setattr(validator, "_translate", lambda model: references)
@@ -87,13 +95,11 @@ def test_measures_are_means_per_label(
     ]
 
 
-def test_validation_splits_lines_as_translation_does(
-    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_validation_splits_lines_by_the_length_of_those_in_training(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     config = toy_config()
-    prepared = prepare(config)
-    validator = Validator(config, prepared, Worker(torch.device("cpu")))
+    validator, prepared = make_validator(config)
     made = []
 
     def watched(*arguments: object) -> Translator:
@@ -101,21 +107,16 @@ def test_validation_splits_lines_as_translation_does(
         return Translator(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr("nmt.training.validation.Translator", watched)
-    tokenizers = prepared.tokenizers
-    sizes = tokenizers.source.size, tokenizers.target.size
-    validator._translate(Transformer(config.model, *sizes))
+    validator._translate(make_model(config, prepared))
     assert [arguments[4] for arguments in made] == [TrainingLines.of(prepared.report)]
 
 
 def test_unused_memory_is_returned_before_and_after_a_validation(
-    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     config = toy_config()
-    prepared = prepare(config)
-    tokenizers = prepared.tokenizers
-    model = Transformer(config.model, tokenizers.source.size, tokenizers.target.size)
-    validator = Validator(config, prepared, Worker(torch.device("cpu")))
+    validator, prepared = make_validator(config)
+    model = make_model(config, prepared)
     steps = []
     monkeypatch.setattr("nmt.training.validation.return_memory", lambda: steps.append("return"))
     translate = validator._translate
@@ -125,12 +126,9 @@ def test_unused_memory_is_returned_before_and_after_a_validation(
 
 
 def test_a_huge_loss_has_a_finite_perplexity(
-    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    config = toy_config(training={"validate_pairs": 1})
-    prepared = prepare(config)
-    validator = Validator(config, prepared, Worker(torch.device("cpu")))
+    validator, _ = make_validator(toy_config(training={"validate_pairs": 1}))
     monkeypatch.setattr(validator, "_score", lambda model: (5000.0, 0, 5))
     monkeypatch.setattr(validator, "_translate", lambda model: [""] * len(validator.examples))
     measures = validator.measure(None)  # type: ignore[arg-type]
