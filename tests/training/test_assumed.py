@@ -13,7 +13,15 @@ from nmt.config_files import load_config
 from nmt.corpus.prepare import prepare
 from nmt.errors import UserError
 from nmt.ops import compiled, cross_entropy
-from nmt.training.assumed import CARDS, AssumedRun, assumed_run, count_update, find_card
+from nmt.training.assumed import (
+    CARDS,
+    AssumedRun,
+    Card,
+    Count,
+    assumed_run,
+    count_update,
+    find_card,
+)
 from nmt.training.batches import Batch
 
 
@@ -32,6 +40,37 @@ def test_estimated_memory_and_operations_agree_with_the_formulas() -> None:
     assert count.peak > 4 * 4 * parameters  # weights, gradients, two moments
     assert count.peak < 9e9  # with the logits of the whole batch it would be 17 GB
     assert count.traffic > 20 * 4 * parameters
+
+
+def test_operations_traffic_and_launches_are_added_up() -> None:
+    card = Card(memory=1, bandwidth=1e3, float32=1e6, float16=24.0, bfloat16=0)
+    left, right = torch.ones(2, 3), torch.ones(3, 4)
+    with Count(card) as count:
+        left @ right  # two operations for each of 2 × 3 × 4 products
+        torch.empty(100).view(10, 10)  # starts no kernel
+    assert (count.operations, count.traffic, count.launches) == (48, 4 * (6 + 12 + 8), 1)
+    assert count.seconds == pytest.approx(0.104)  # limited by memory
+    with count:
+        left.half() @ right.half()
+    assert count.operations == 2 * 48
+    assert count.launches == 1 + 3  # two conversions
+    converted = (4 + 2) * (6 + 12)
+    assert count.traffic == 104 + converted + 2 * (6 + 12 + 8)
+    assert count.seconds == pytest.approx(0.104 + converted / 1e3 + 2)  # limited by arithmetic
+
+
+def test_memory_is_counted_until_it_is_freed() -> None:
+    weights = torch.ones(100)
+    count = Count(CARDS["T4 16GB"])
+    count.hold(weights)
+    count.hold(weights.view(10, 10))  # the same memory
+    assert count.peak == 400
+    with count:
+        for _ in range(3):
+            weights + 1
+        assert count.peak == 800
+        kept = [weights + 1 for _ in range(3)]
+    assert count.peak == 400 * (1 + len(kept))
 
 
 def test_the_estimate_depends_on_the_card(
