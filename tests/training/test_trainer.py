@@ -555,6 +555,19 @@ def test_a_loss_that_is_not_a_number_stops_training_with_an_error(
     assert not trainer.folder.checkpoint.exists()
 
 
+@pytest.mark.parametrize(("kept", "updates"), [(0, []), (2, [2, 3])])
+def test_the_weights_of_the_last_validations_are_kept(
+    toy_config: MakeConfig, kept: int, updates: list[int]
+) -> None:
+    settings = {"keep_validated": kept, "validate_updates": 1, "max_updates": 3}
+    train(toy_config(training=settings), Path("run"))
+    found = {path: path.read_bytes() for path in RunFolder(Path("run")).validated()}
+    assert [int(path.stem) for path in found] == updates
+    assert len(set(found.values())) == len(found)
+    if kept:
+        assert list(found.values())[-1] == Path("run/last.safetensors").read_bytes()
+
+
 def test_averaged_weights_are_saved_and_differ_from_the_last(toy_config: MakeConfig) -> None:
     train(toy_config(training={"average_decay": 0.9}), Path("run"))
     last, averaged = (Path(f"run/{name}.safetensors").read_bytes() for name in ("last", "averaged"))
