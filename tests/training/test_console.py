@@ -45,6 +45,18 @@ def test_with_a_time_limit_progress_is_shown_in_minutes_up_to_the_limit(
     assert "update 40" in shown[-1]
 
 
+def test_without_a_time_limit_updates_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(updates=7)  # training was resumed
+    with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
+        for _ in range(3):
+            progress.updates += 1
+            bar.advance(progress)
+        bar._bar.refresh()
+    shown = capsys.readouterr().err
+    assert "training:" in shown
+    assert "10/100 " in shown
+
+
 def test_the_speed_is_measured_since_the_last_report(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(tokens=5000)  # training was resumed
     with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
@@ -71,6 +83,9 @@ def test_the_remaining_time_follows_from_the_speed_so_far(
 ) -> None:
     progress = Progress(updates=100, minutes=7.0)  # training was resumed
     with ProgressBar(TrainingConfig(**settings), progress, last_update=120) as bar:  # type: ignore[arg-type]
+        progress.updates, progress.minutes = 101, 7.1
+        bar.advance(progress)
+        assert not capsys.readouterr().out  # too early for an estimate
         progress.updates, progress.minutes = 102, 8.0
         bar.advance(progress)
         assert f"training will finish {expected}\n" in capsys.readouterr().out

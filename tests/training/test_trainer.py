@@ -284,7 +284,8 @@ def test_ctrl_c_during_the_first_checkpoint_stops_after_the_first_update(
     with pytest.raises(KeyboardInterrupt):
         train(config, Path("run"))
 
-    assert "interrupted after update 1; continue with" in capsys.readouterr().out
+    expected = "interrupted after update 1; continue with\n  nmt train --resume --run run\n"
+    assert expected in capsys.readouterr().out
 
 
 def test_ctrl_c_during_the_last_checkpoint_stops_before_the_model_is_converted(
@@ -325,6 +326,32 @@ def test_a_run_killed_before_its_first_update_can_restart(
             train(config, Path("run"))
     train(config, Path("run"), resume=True)
     assert_same(saved("whole"), saved("run"))
+
+
+def test_what_is_trained_is_announced(
+    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trainer = make_trainer(toy_config(training={"max_updates": 3}))
+    parameters = sum(each.numel() for each in trainer.state.model.parameters())
+    trainer.run()
+    announced = f"run: {parameters:,} parameters, 168 pairs, up to 3 updates on cpu\n"
+    assert capsys.readouterr().out.startswith(announced)
+
+
+def test_a_validation_is_logged_with_the_minutes_of_training(toy_config: MakeConfig) -> None:
+    trainer = make_trainer(toy_config(training={"max_updates": 1}))
+    trainer._started -= 60 * 1.2345
+    trainer.run()
+    [line] = trainer.folder.read_metrics()
+    assert 1.234 <= line["minutes"] < 2
+    assert line["minutes"] == round(line["minutes"], 3)
+
+
+def test_training_returns_whether_anything_was_left_to_train(toy_config: MakeConfig) -> None:
+    trainer = make_trainer(toy_config(training={"max_updates": 1}))
+    assert trainer.run()
+    resumed = Trainer(trainer.config, trainer.prepared, trainer.folder, trainer.worker, resume=True)
+    assert not resumed.run()
 
 
 def test_a_finished_run_is_unchanged(
@@ -522,7 +549,7 @@ def test_training_stops_after_max_minutes(toy_config: MakeConfig) -> None:
 
 
 def test_best_weights_are_those_of_the_best_validation(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The third of five validations is made the best; its weights must be the saved ones."""
     config = toy_config(training={"best": "loss", "validate_updates": 1, "max_updates": 5})
@@ -537,6 +564,8 @@ def test_best_weights_are_those_of_the_best_validation(
     monkeypatch.setattr(Validator, "measure", measure)
     trainer.run()
     assert (trainer.progress.best, trainer.progress.best_update) == (0.0, 3)
+    shown = [line for line in capsys.readouterr().out.splitlines() if line.startswith("update ")]
+    assert [line.endswith("(best)") for line in shown] == [True, True, True, False, False]
     sizes = (len(seen[2][f"{name}.weight"]) for name in ("source_embedding.tokens", "output"))
     best = load_weights(trainer.folder.weights("best"), config.model, *sizes, torch.device("cpu"))
     assert_same(best.state_dict(), seen[2])
