@@ -152,7 +152,9 @@ def test_r_drop_affects_training(toy_config: MakeConfig) -> None:
     assert not torch.allclose(one, other, atol=1e-4)
 
 
-def test_accumulating_four_batches_gives_the_gradient_of_the_whole(toy_config: MakeConfig) -> None:
+def test_accumulating_four_batches_gives_the_loss_and_the_gradient_of_the_whole(
+    toy_config: MakeConfig,
+) -> None:
     trainer = make_trainer(toy_config(model={"dropout": 0.0}, training={"precision": "float32"}))
     source, target = trainer.prepared.sequences("train")
     sources = [source[i].tolist() for i in range(16)]
@@ -161,14 +163,15 @@ def test_accumulating_four_batches_gives_the_gradient_of_the_whole(toy_config: M
     cuts = [(0, 2), (2, 5), (5, 11), (11, 16)]
     quarters = [Batch.from_ids(sources[a:b], targets[a:b]) for a, b in cuts]
     assert len({batch.tokens for batch in quarters}) > 1
-    whole = _gradient(trainer, [Batch.from_ids(sources, targets)])
-    parts = _gradient(trainer, quarters)
+    whole_loss, whole = _gradient(trainer, [Batch.from_ids(sources, targets)])
+    loss, parts = _gradient(trainer, quarters)
+    assert loss == pytest.approx(whole_loss)
     for one, other in zip(whole, parts, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-7)
 
 
-def _gradient(trainer: Trainer, batches: list[Batch]) -> list[Tensor]:
-    """Return the gradients that the optimizer applies."""
+def _gradient(trainer: Trainer, batches: list[Batch]) -> tuple[float, list[Tensor]]:
+    """Return the loss, and the gradients that the optimizer applies."""
     found: list[Tensor] = []
     step = trainer.state.optimizer.step
 
@@ -176,9 +179,9 @@ def _gradient(trainer: Trainer, batches: list[Batch]) -> list[Tensor]:
         found.extend(p.grad.clone() for p in trainer.state.model.parameters() if p.grad is not None)
 
     trainer.state.optimizer.step = grab  # type: ignore[method-assign, assignment]
-    trainer.state.update(batches)
+    loss = trainer.state.update(batches)
     trainer.state.optimizer.step = step  # type: ignore[method-assign]
-    return found
+    return loss.item(), found
 
 
 RESUMABLE = {
@@ -827,7 +830,7 @@ def test_a_gradient_is_clipped_to_the_norm(toy_config: MakeConfig) -> None:
     norms = []
     for clip_norm in (None, 1e-3):
         trainer = make_trainer(toy_config(training={"clip_norm": clip_norm}), f"run-{clip_norm}")
-        gradient = _gradient(trainer, [trainer.plan.largest()])
+        _, gradient = _gradient(trainer, [trainer.plan.largest()])
         norms.append(torch.cat([part.flatten() for part in gradient]).norm().item())
     assert norms[0] > 0.01
     assert norms[1] == pytest.approx(1e-3, rel=1e-3)
