@@ -50,6 +50,12 @@ def _ctrl_c() -> None:
 
 
 @pytest.fixture
+def in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the test in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
 def two_threads() -> Iterator[None]:
     """Let PyTorch use two threads in one test."""
     before = torch.get_num_threads()

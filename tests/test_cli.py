@@ -26,11 +26,7 @@ from nmt.metrics import LABELS
 from nmt.run_folder import RunFolder
 
 PAIR = ("Anna sings today.", "Anna singt heute.")
-
-
-@pytest.fixture(autouse=True)
-def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 def nmt(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:

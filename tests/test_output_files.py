@@ -8,10 +8,7 @@ import pytest
 
 from nmt.output_files import replacing
 
-
-@pytest.fixture(autouse=True)
-def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 def test_replacing_moves_the_complete_file_into_place() -> None:

@@ -45,9 +45,7 @@ def prepared(config: Config, tmp_path: Path) -> PreparedData:
     return prepare(config, tmp_path / "prepared")
 
 
-@pytest.fixture(autouse=True)
-def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 def make_run(name: str, changed: int) -> Path:

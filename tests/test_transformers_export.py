@@ -21,11 +21,7 @@ SOURCES = [source for source, _ in toy_pairs()]
 POST = {"norm": "post", "final_norm": False}
 PRE = {"norm": "pre", "final_norm": True}
 PIECES = 12  # maximum length of a translation, in both libraries
-
-
-@pytest.fixture(autouse=True)
-def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 def make_run(toy_config: MakeConfig, model: dict[str, object]) -> RunFolder:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import scenarios
@@ -16,11 +15,7 @@ from nmt.training.starting import config_from
 MakeConfig = Callable[..., Config]
 Pretending = Callable[..., object]
 CPU = torch.device("cpu")
-
-
-@pytest.fixture(autouse=True)
-def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 def configured(toy_config: MakeConfig, **fields: object) -> Config:

@@ -29,11 +29,7 @@ from nmt.run_folder import RunFolder
 from .conftest import REPORT
 
 MakeRun = Callable[..., RunFolder]
-
-
-@pytest.fixture(autouse=True)
-def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 def test_runs_are_listed_from_the_most_recent(make_run: MakeRun) -> None:

@@ -29,11 +29,7 @@ from nmt.training.state import TrainingState
 from nmt.training.validation import Measures, Validator
 
 MakeConfig = Callable[..., Config]
-
-
-@pytest.fixture(autouse=True)
-def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 def test_performs_two_updates_on_the_largest_batch_and_some_on_others(

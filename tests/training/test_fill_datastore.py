@@ -24,11 +24,7 @@ from nmt.training.train import train
 CPU = torch.device("cpu")
 MakeConfig = Callable[..., Config]
 NEIGHBOURS = {"neighbours": 4, "beam_size": 2}
-
-
-@pytest.fixture(autouse=True)
-def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 def test_training_builds_the_datastore_if_configured(toy_config: MakeConfig) -> None:

@@ -26,11 +26,7 @@ from nmt.training.train import train
 from tests.conftest import toy_pairs
 
 MakeConfig = Callable[..., Config]
-
-
-@pytest.fixture(autouse=True)
-def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 @pytest.fixture

@@ -16,11 +16,7 @@ from nmt.training.train import train
 from nmt.training.trainer import Trainer
 
 MakeConfig = Callable[..., Config]
-
-
-@pytest.fixture(autouse=True)
-def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 def scalars(run: RunFolder, tag: str) -> list[tuple[int, float]]:

@@ -30,11 +30,7 @@ from nmt.training.trainer import Trainer
 from nmt.training.validation import Validator
 
 MakeConfig = Callable[..., Config]
-
-
-@pytest.fixture(autouse=True)
-def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 def make_trainer(config: Config, folder: str = "run") -> Trainer:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
@@ -18,11 +17,7 @@ from nmt.training.distributed import Worker
 from nmt.training.validation import Validator, spread
 
 MakeConfig = Callable[..., Config]
-
-
-@pytest.fixture(autouse=True)
-def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 def make_validator(config: Config) -> tuple[Validator, PreparedData]:
