@@ -32,8 +32,7 @@ LINES = list(TRANSLATIONS)[:50]
 
 
 @pytest.fixture(autouse=True)
-def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _monolingual_text(in_empty_folder: None) -> None:
     Path("mono.en").write_text("\n".join([*LINES, ""]), encoding="utf-8")
 
 

@@ -654,7 +654,7 @@ def test_the_prompt_translates_line_by_line(trained_run: RunFolder) -> None:
 
 
 @pytest.fixture
-def untrained(trained_run: RunFolder) -> Path:
+def untrained(in_empty_folder: None, trained_run: RunFolder) -> Path:
     """An untrained run of the same prepared data."""
     copy = RunFolder(Path(shutil.copytree(trained_run.path, "runs/untrained")))
     weights = load_file(copy.weights("best"))
@@ -812,7 +812,7 @@ def test_a_split_is_for_the_pairs_of_the_run(trained_run: RunFolder) -> None:
 
 
 @pytest.fixture
-def a_copy(trained_run: RunFolder) -> Path:
+def a_copy(in_empty_folder: None, trained_run: RunFolder) -> Path:
     """A copy of the trained run, to draw into."""
     return Path(shutil.copytree(trained_run.path, "runs/toy"))
 

@@ -17,8 +17,7 @@ CPU = torch.device("cpu")
 
 
 @pytest.fixture(autouse=True)
-def _all_cores_in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _all_cores(in_empty_folder: None) -> None:
     torch.set_num_threads(2)
 
 

@@ -22,8 +22,7 @@ hub = pytest.importorskip("huggingface_hub")
 
 
 @pytest.fixture(autouse=True)
-def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _empty_cache(in_empty_folder: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nmt.hub.cache_folder", lambda: tmp_path / "cache")
 
 

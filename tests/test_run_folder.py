@@ -26,6 +26,7 @@ from nmt.run_folder import (
     open_run,
 )
 
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 SAMPLES = [{"source": "a\u2028b", "reference": "x\x85y", "translation": "„c“"}]
 MEASURES = ("learning_rate", "train_loss", "loss", "perplexity", "accuracy", "bleu")
 NUMBERS = dict.fromkeys(("minutes", *MEASURES), 0.5)
@@ -43,9 +44,6 @@ def config(toy_config: Callable[..., Config]) -> Config:
 @pytest.fixture
 def prepared(config: Config, tmp_path: Path) -> PreparedData:
     return prepare(config, tmp_path / "prepared")
-
-
-pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 def make_run(name: str, changed: int) -> Path:

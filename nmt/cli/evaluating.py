@@ -78,7 +78,9 @@ def evaluate(
     ] = None,
     comet_env: Annotated[
         Path | None,
-        typer.Option("--comet-env", help="Virtual environment with unbabel-comet, to use instead."),
+        typer.Option(
+            "--comet-env", help="Virtual environment with unbabel-comet, to use instead of uvx."
+        ),
     ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
     output: Annotated[

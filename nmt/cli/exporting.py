@@ -61,7 +61,7 @@ def push(
 ) -> None:
     """Upload a run to the Hugging Face Hub, with a model card.
 
-    Also uploads the held-out sentence pairs. Others read the run with --run hf:user/name.
+    Also uploads the held-out sentence pairs. Read the run with --run hf:user/name.
 
     Example: nmt push runs/sample user/name
     """

@@ -68,7 +68,14 @@ TagOption = Annotated[
 DeviceOption = Annotated[
     str | None, typer.Option("--device", help="cuda, mps or cpu; default: the best available.")
 ]
-WeightsOption = Annotated[Weights, typer.Option("--weights", help="Which weights to use.")]
+WeightsOption = Annotated[
+    Weights,
+    typer.Option(
+        "--weights",
+        help="best: with the best validation score; last: after the last update; averaged: moving "
+        "average (training.average_decay); mean: from `nmt average`.",
+    ),
+]
 BeamOption = Annotated[
     int | None,
     typer.Option("--beam-size", min=1, max=500, help="Hypotheses to keep; 1: greedy search."),

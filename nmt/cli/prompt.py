@@ -19,7 +19,7 @@ Type a sentence to translate it; the arrow keys recall earlier ones.
   :beam N       set the beam size to N; 1 is greedy search
   :attention    draw the attention weights of the last sentence
   :help         show this
-  :quit         quit; also quit, exit and Ctrl-D"""
+  :quit         leave the prompt; also quit, exit and Ctrl-D"""
 _ENDS = ("quit", "exit", ":quit", ":q", ":exit")
 _MOST_HYPOTHESES = 500
 

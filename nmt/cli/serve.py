@@ -64,7 +64,12 @@ def serve(
         int, typer.Option("--max-characters", min=1, help="Maximum length of a request.")
     ] = 100_000,
     timeout: Annotated[
-        float, typer.Option("--timeout", min=0.1, help="Time limit per request, in seconds.")
+        float,
+        typer.Option(
+            "--timeout",
+            min=0.1,
+            help="Time limit in seconds, for receiving, processing and answering separately.",
+        ),
     ] = 60.0,
     allow_origin: Annotated[
         list[str] | None,

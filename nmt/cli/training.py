@@ -86,7 +86,7 @@ def train(
             min=0.01,
             max=0.99,
             help="With --from: share of each batch drawn from the run's original corpus, so that "
-            "the model does not forget it.",
+            "the model forgets less of it.",
         ),
     ] = None,
     dry_run: Annotated[

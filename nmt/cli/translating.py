@@ -44,7 +44,7 @@ def translate(
             "--n-best",
             min=1,
             max=500,
-            help="Print this many translations per sentence: line, score, text.",
+            help="Print this many translations of each line: line number, score, text.",
         ),
     ] = None,
     scores: Annotated[

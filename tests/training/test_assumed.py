@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -47,13 +46,13 @@ def test_operations_traffic_and_launches_are_added_up() -> None:
     left, right = torch.ones(2, 3), torch.ones(3, 4)
     with Count(card) as count:
         left @ right  # two operations for each of 2 × 3 × 4 products
-        torch.empty(100).view(10, 10)  # starts no kernel
+        torch.empty(100).view(10, 10)  # launches no kernel
     assert (count.operations, count.traffic, count.launches) == (48, 4 * (6 + 12 + 8), 1)
     assert count.seconds == pytest.approx(0.104)  # limited by memory
     with count:
         left.half() @ right.half()
     assert count.operations == 2 * 48
-    assert count.launches == 1 + 3  # two conversions
+    assert count.launches == 1 + 3  # two conversions and a product
     converted = (4 + 2) * (6 + 12)
     assert count.traffic == 104 + converted + 2 * (6 + 12 + 8)
     assert count.seconds == pytest.approx(0.104 + converted / 1e3 + 2)  # limited by arithmetic
@@ -73,13 +72,12 @@ def test_memory_is_counted_until_it_is_freed() -> None:
     assert count.peak == 400 * (1 + len(kept))
 
 
+@pytest.mark.usefixtures("in_empty_folder")
 def test_the_estimate_depends_on_the_card(
     toy_config: Callable[..., Config],
-    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(compiled, "_REASONS", [])
     cross_entropy._fused_on_cuda.cache_clear()
     config = toy_config(training={"average_decay": 0.9, "clip_norm": 1.0, "compile": True})
@@ -98,10 +96,8 @@ def test_the_estimate_depends_on_the_card(
     assert doubled.updates == epochs * math.ceil(updates / epochs / 2)
 
 
-def test_a_requested_precision_replaces_the_cards_own(
-    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("in_empty_folder")
+def test_a_requested_precision_replaces_the_cards_own(toy_config: Callable[..., Config]) -> None:
     fast, exact = (
         assumed_run(toy_config(training={"precision": precision}), "H100 80GB")
         for precision in ("auto", "float32")

@@ -1,4 +1,3 @@
-import math
 import os
 import shutil
 import signal
@@ -126,10 +125,12 @@ def test_the_recorded_learning_rate_is_that_of_the_optimizer(toy_config: MakeCon
 
 
 def test_the_cosine_schedule_ends_at_zero_with_the_last_update(toy_config: MakeConfig) -> None:
-    settings = {"schedule": "cosine", "warmup_updates": 1, "max_updates": 2}
+    settings = {"schedule": "cosine", "warmup_updates": 1, "max_updates": 3, "validate_updates": 1}
     trainer = make_trainer(toy_config(training=settings))
     trainer.run()
-    assert trainer.folder.read_metrics()[-1]["learning_rate"] == 0
+    rates = [line["learning_rate"] for line in trainer.folder.read_metrics()]
+    peak = trainer.settings.learning_rate
+    assert rates == pytest.approx([peak, peak / 2, 0])
 
 
 def test_weights_depend_only_on_the_seed(toy_config: MakeConfig) -> None:
@@ -161,13 +162,13 @@ def test_accumulating_four_batches_gives_the_loss_and_the_gradient_of_the_whole(
     assert len({batch.tokens for batch in quarters}) > 1
     whole_loss, whole = _gradient(trainer, [Batch.from_ids(sources, targets)])
     loss, parts = _gradient(trainer, quarters)
-    assert loss == pytest.approx(whole_loss)
+    assert loss == pytest.approx(whole_loss, rel=1e-5)
     for one, other in zip(whole, parts, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-7)
 
 
 def _gradient(trainer: Trainer, batches: list[Batch]) -> tuple[float, list[Tensor]]:
-    """Return the loss, and the gradients that the optimizer applies."""
+    """Return the loss and the gradients that the optimizer would apply."""
     found: list[Tensor] = []
     step = trainer.state.optimizer.step
 
@@ -340,18 +341,21 @@ def test_what_is_trained_is_announced(
 ) -> None:
     trainer = make_trainer(toy_config(training={"epochs": 1, "accumulate": 4}))
     parameters = sum(each.numel() for each in trainer.state.model.parameters())
-    updates = math.ceil(len(trainer.plan.epoch(1).order) / 4)
     trainer.run()
+    updates = trainer.progress.updates
     announced = f"run: {parameters:,} parameters, 168 pairs, up to {updates} updates on cpu\n"
+    assert len(trainer.plan.epoch(1).order) % 4  # the last update has fewer batches
     assert capsys.readouterr().out.startswith(announced)
 
 
 def test_a_validation_is_logged_with_the_minutes_of_training(toy_config: MakeConfig) -> None:
+    begin = time.monotonic()
     trainer = make_trainer(toy_config(training={"max_updates": 1}))
     trainer._started -= 60 * 1.2345
     trainer.run()
+    elapsed = (time.monotonic() - begin) / 60
     [line] = trainer.folder.read_metrics()
-    assert 1.234 <= line["minutes"] < 2
+    assert 1.234 <= line["minutes"] <= 1.235 + elapsed
     assert line["minutes"] == round(line["minutes"], 3)
 
 
@@ -592,17 +596,20 @@ def test_a_loss_that_is_not_a_number_stops_training_with_an_error(
     assert not trainer.folder.checkpoint.exists()
 
 
-@pytest.mark.parametrize(("kept", "updates"), [(0, []), (2, [2, 3])])
-def test_the_weights_of_the_last_validations_are_kept(
-    toy_config: MakeConfig, kept: int, updates: list[int]
-) -> None:
-    settings = {"keep_validated": kept, "validate_updates": 1, "max_updates": 3}
-    train(toy_config(training=settings), Path("run"))
-    found = {path: path.read_bytes() for path in RunFolder(Path("run")).validated()}
-    assert [int(path.stem) for path in found] == updates
-    assert len(set(found.values())) == len(found)
-    if kept:
-        assert list(found.values())[-1] == Path("run/last.safetensors").read_bytes()
+def test_only_the_weights_of_the_last_validations_are_kept(toy_config: MakeConfig) -> None:
+    settings = {"keep_validated": 2, "validate_updates": 1, "max_updates": 3}
+    trainer = make_trainer(toy_config(training=settings))
+    trainer.run()
+    second, third = trainer.folder.validated()
+    assert (second.stem, third.stem) == ("2", "3")
+    assert second.read_bytes() != third.read_bytes()
+    assert third.read_bytes() == trainer.folder.weights("last").read_bytes()
+
+
+def test_weights_of_validations_are_not_kept_by_default(toy_config: MakeConfig) -> None:
+    trainer = make_trainer(toy_config(training={"validate_updates": 1, "max_updates": 2}))
+    trainer.run()
+    assert not trainer.folder.validated()
 
 
 def test_averaged_weights_are_saved_and_differ_from_the_last(toy_config: MakeConfig) -> None:
@@ -889,7 +896,7 @@ def test_updates_skipped_for_float16_leave_no_trace_in_the_loss(toy_config: Make
         bias.copy_(before)
     assert not skipped.isfinite()
     assert trainer.state.loss_scale.skipped == 2
-    assert trainer.progress.tokens == 3 * batch.tokens
+    assert trainer.progress.tokens == 3 * batch.tokens  # for the speed, they count
     with ProgressBar(trainer.settings, trainer.progress, trainer.last_update) as bar:
         trainer._report(skipped, bar)  # does not take it for divergence
         assert trainer.state.mean_loss() == loss
