@@ -14,18 +14,10 @@ import torch
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
 from nmt.errors import UserError
-from nmt.run_folder import create_run
-from nmt.training.distributed import Worker
 from nmt.training.train import train
-from nmt.training.trainer import Trainer
+from tests.trainers import make_trainer, resumed
 
 FullDisk = Callable[[int], AbstractContextManager[None]]
-
-
-def _trainer(config: Config) -> Trainer:
-    prepared = prepare(config)
-    run = create_run(Path("run"), config, prepared)
-    return Trainer(config, prepared, run, Worker(torch.device("cpu")))
 
 
 def _first_moments(state: dict[str, Any]) -> dict[str, Any]:
@@ -37,7 +29,7 @@ def test_training_starts_in_epoch_1(
     toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert _trainer(toy_config()).progress.epoch == 1
+    assert make_trainer(toy_config()).progress.epoch == 1
 
 
 def _no_moment(state: dict[str, Any]) -> None:
@@ -153,12 +145,12 @@ def test_a_damaged_or_hostile_checkpoint_is_refused_in_one_line(
     reason: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    trainer = _trainer(toy_config())
+    trainer = make_trainer(toy_config())
     trainer._save()
     damage(trainer.folder.path / "checkpoint.pt")
 
     with pytest.raises(UserError, match=f"checkpoint cannot be read: .*{reason}") as caught:
-        Trainer(trainer.config, trainer.prepared, trainer.folder, trainer.worker, resume=True)
+        resumed(trainer)
 
     assert "\n" not in str(caught.value)
     assert not Path("ran").exists()
@@ -254,13 +246,13 @@ def test_optimizer_settings_come_from_the_configuration_not_the_checkpoint(
     toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    trainer = _trainer(toy_config())
+    trainer = make_trainer(toy_config())
     trainer.state.optimizer.param_groups[0]["maximize"] = True
     trainer._save()
 
-    resumed = Trainer(trainer.config, trainer.prepared, trainer.folder, trainer.worker, resume=True)
+    again = resumed(trainer)
 
-    assert not resumed.state.optimizer.param_groups[0]["maximize"]
+    assert not again.state.optimizer.param_groups[0]["maximize"]
 
 
 @pytest.mark.parametrize("which", ["checkpoint.pt", "last.safetensors", "config.yaml"])
@@ -272,7 +264,7 @@ def test_a_full_disk_leaves_the_old_file_unchanged(
     which: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    trainer = _trainer(toy_config())
+    trainer = make_trainer(toy_config())
     run = trainer.folder
     trainer._save()
     write: dict[str, Callable[[], None]] = {

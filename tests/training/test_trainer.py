@@ -14,11 +14,10 @@ from torch import Tensor
 
 from nmt.config import Config
 from nmt.config_files import dump_config
-from nmt.corpus.prepare import prepare
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.model.weights import load_weights
-from nmt.run_folder import RunFolder, create_run
+from nmt.run_folder import RunFolder
 from nmt.training import backward
 from nmt.training.batches import Batch
 from nmt.training.console import ProgressBar
@@ -27,15 +26,10 @@ from nmt.training.state import TrainingState
 from nmt.training.train import train
 from nmt.training.trainer import Trainer
 from nmt.training.validation import Validator
+from tests.trainers import make_trainer, resumed
 
 MakeConfig = Callable[..., Config]
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
-
-
-def make_trainer(config: Config, folder: str = "run") -> Trainer:
-    prepared = prepare(config)
-    run = create_run(Path(folder), config, prepared)
-    return Trainer(config, prepared, run, Worker(torch.device("cpu")))
 
 
 def saved(folder: str) -> dict[str, Tensor]:
@@ -362,8 +356,7 @@ def test_a_validation_is_logged_with_the_minutes_of_training(toy_config: MakeCon
 def test_training_returns_whether_anything_was_left_to_train(toy_config: MakeConfig) -> None:
     trainer = make_trainer(toy_config(training={"max_updates": 1}))
     assert trainer.run()
-    resumed = Trainer(trainer.config, trainer.prepared, trainer.folder, trainer.worker, resume=True)
-    assert not resumed.run()
+    assert not resumed(trainer).run()
 
 
 def test_a_finished_run_is_unchanged(
@@ -729,9 +722,9 @@ def test_a_resumed_run_keeps_its_minutes(toy_config: MakeConfig) -> None:
     trainer.state.update([trainer.plan.largest()])
     trainer.progress.minutes = 30.0
     trainer._save()
-    resumed = Trainer(trainer.config, trainer.prepared, trainer.folder, trainer.worker, resume=True)
-    resumed._tick()
-    assert 30 <= resumed.progress.minutes < 30.4
+    again = resumed(trainer)
+    again._tick()
+    assert 30 <= again.progress.minutes < 30.4
 
 
 def test_the_curve_shows_the_loss_of_all_workers(
