@@ -10,6 +10,7 @@ checkpoint.
 """
 
 import argparse
+import math
 import os
 import subprocess
 from pathlib import Path
@@ -119,7 +120,7 @@ def recipe(folder: Path, updates: int, validate: int) -> dict[str, Any]:
             "epochs": 1000,
             "updates": updates,
             "validation_freq": validate,
-            "logging_freq": min(validate, 50),
+            "logging_freq": math.gcd(validate, 50),  # must divide validation_freq
             "overwrite": True,
             "shuffle": True,
             "print_valid_sents": [0, 1],

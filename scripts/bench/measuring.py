@@ -119,9 +119,15 @@ class Peer:
         raise SystemExit(f"{self._process.args!r} ended with {self._process.wait()}")
 
 
-def peak_memory(process: int | str = "self") -> float:
-    """Return the peak resident memory of a process in MiB, as Linux reports it."""
-    status = Path(f"/proc/{process}/status").read_text()
+def peak_memory(process: int | str = "self", reset: bool = False) -> float:
+    """Return the peak resident memory of a process in MiB, as Linux reports it.
+
+    reset: the next peak counts from now.
+    """
+    folder = Path(f"/proc/{process}")
+    status = (folder / "status").read_text()
+    if reset:
+        (folder / "clear_refs").write_text("5")  # proc(5)
     return next(int(x.split()[1]) / 1024 for x in status.splitlines() if x.startswith("VmHWM"))
 
 

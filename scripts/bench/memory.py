@@ -3,8 +3,9 @@
     python scripts/bench/memory.py --config base.yaml
     python scripts/bench/memory.py --config multi30k.yaml --set training.max_updates=600
 
-Reports resident memory in MiB (Linux only): the estimate, the peak of the run, and the highest
-memory within each tenth of its updates, which shows whether memory grows.
+Reports resident memory in MiB (Linux only): the estimate, the peak of the run, and the peak within
+each tenth of its updates, which shows whether memory grows. Peaks are those that Linux records, so
+none falls between two readings.
 """
 
 import argparse
@@ -15,7 +16,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import psutil
 from measuring import peak_memory
 from tqdm import tqdm
 
@@ -31,24 +31,24 @@ def estimate(command: list[str]) -> float:
 
 
 def observe(command: list[str], folder: Path) -> tuple[float, list[float]]:
-    """Train; return the peak memory in MiB, and the highest memory in each part of the updates."""
-    log, peak = folder / "updates.jsonl", 0.0
-    found: list[tuple[int, float]] = []  # number of the last logged update, resident memory
-    process = psutil.Popen([*command, "--run", str(folder)], stdout=subprocess.DEVNULL)
+    """Train; return the peak memory in MiB, and the peak within each part of the updates."""
+    log, overall = folder / "updates.jsonl", 0.0
+    found: list[tuple[int, float]] = []  # number of the last logged update, peak since the last one
+    process = subprocess.Popen([*command, "--run", str(folder)], stdout=subprocess.DEVNULL)
     while process.poll() is None:
         try:
-            peak = peak_memory(process.pid)  # so far; it never falls
-            resident = process.memory_info().rss / 2**20
-        except (StopIteration, OSError, psutil.Error):
+            peak = peak_memory(process.pid, reset=True)
+        except (StopIteration, OSError):
             break  # it is ending
+        overall = max(overall, peak)
         if log.exists():
-            found.append((log.read_bytes().count(b"\n"), resident))
+            found.append((log.read_bytes().count(b"\n"), peak))
         time.sleep(INTERVAL)
     if process.wait():
         raise SystemExit(process.returncode)
     most = found[-1][0] + 1
     parts = [[m for n, m in found if n * PARTS // most == part] for part in range(PARTS)]
-    return peak, [max(part, default=float("nan")) for part in parts]
+    return overall, [max(part, default=float("nan")) for part in parts]
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def main() -> None:
     tqdm.write(f"estimate {expected:,.0f} MiB")
     with tempfile.TemporaryDirectory() as name:
         peak, parts = observe(command, Path(name) / "run")
-    print("| configuration | estimate | peak | highest in each tenth of the updates |")
+    print("| configuration | estimate | peak | peak in each tenth of the updates |")
     print("| --- | --- | --- | --- |")
     shown = ", ".join(f"{part:,.0f}" for part in parts)
     print(f"| `{arguments.config}` | {expected:,.0f} MiB | {peak:,.0f} MiB | {shown} |")

@@ -1,6 +1,7 @@
 """Fine-tuning: settings from the run, new settings, and frozen parts."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -235,7 +236,7 @@ def test_weights_and_vocabulary_of_different_runs_are_refused(
     ("languages", "message"),
     [
         ({"source_language": "de", "target_language": "en"}, "source_language: de differs from en"),
-        ({"target_language": "fr"}, "target_language: fr differs from de in "),
+        ({"target_language": "fr"}, "target_language: fr differs from de in {run}; omit"),
         ({"target_language": "de"}, None),
         ({}, None),
     ],
@@ -244,9 +245,26 @@ def test_a_configuration_for_other_languages_is_refused(
     trained_run: RunFolder, languages: dict[str, str], message: str | None
 ) -> None:
     Path("mine.yaml").write_text(yaml.safe_dump({"data": {"source": "sample"} | languages}))
-    refused = pytest.raises(UserError, match=f"^mine.yaml: data.{message}")
+    expected = f"mine.yaml: data.{message}".format(run=trained_run.path)
+    refused = pytest.raises(UserError, match=f"^{re.escape(expected)}")
     with refused if message else nullcontext():
         config_from(trained_run, "best", load_config("mine.yaml"), [])
+
+
+@pytest.mark.parametrize("override", ["data.source=sample", "data.source_language=de"])
+def test_an_override_that_does_not_fit_is_reported_with_the_run(
+    trained_run: RunFolder, given: Config, override: str
+) -> None:
+    with pytest.raises(UserError, match=f"^--from {re.escape(str(trained_run.path))} with --set: "):
+        config_from(trained_run, "best", given, [override])
+
+
+def test_missing_weights_are_named(trained_run: RunFolder) -> None:
+    missing = trained_run.weights("mean")
+    with pytest.raises(
+        UserError, match=f"^{re.escape(str(missing))}: no such weights yet; average"
+    ):
+        config_from(trained_run, "mean", None, [])
 
 
 def test_dropout_may_be_changed(trained_run: RunFolder, given: Config) -> None:
