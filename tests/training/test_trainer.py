@@ -553,28 +553,36 @@ def test_training_stops_after_max_minutes(toy_config: MakeConfig) -> None:
     assert RunFolder(Path("run")).read_metrics()[-1]["epoch"] < 1000
 
 
+@pytest.mark.parametrize(("best", "number", "value"), [("loss", 3, 0.0), ("bleu", 4, 9.0)])
 def test_best_weights_are_those_of_the_best_validation(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    toy_config: MakeConfig,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    best: str,
+    number: int,
+    value: float,
 ) -> None:
-    """The third of five validations is made the best; its weights must be the saved ones."""
-    config = toy_config(training={"best": "loss", "validate_updates": 1, "max_updates": 5})
+    """Of five validations, the third has the lowest loss and the fourth the highest BLEU."""
+    config = toy_config(training={"best": best, "validate_updates": 1, "max_updates": 5})
     trainer = make_trainer(config)
     seen: list[dict[str, Tensor]] = []
 
     def measure(self: Validator, model: Transformer) -> dict[str, object]:
         seen.append({name: value.clone() for name, value in model.state_dict().items()})
-        return honest(self, model) | {"loss": abs(len(seen) - 3.0)}
+        count = len(seen)
+        return honest(self, model) | {"loss": abs(count - 3.0), "bleu": 9.0 - abs(count - 4)}
 
     honest = Validator.measure
     monkeypatch.setattr(Validator, "measure", measure)
     trainer.run()
-    assert (trainer.progress.best, trainer.progress.best_update) == (0.0, 3)
+    assert (trainer.progress.best, trainer.progress.best_update) == (value, number)
     shown = [line for line in capsys.readouterr().out.splitlines() if line.startswith("update ")]
-    assert [line.endswith("(best)") for line in shown] == [True, True, True, False, False]
-    sizes = (len(seen[2][f"{name}.weight"]) for name in ("source_embedding.tokens", "output"))
-    best = load_weights(trainer.folder.weights("best"), config.model, *sizes, torch.device("cpu"))
-    assert_same(best.state_dict(), seen[2])
-    assert not torch.equal(seen[2]["output.weight"], seen[3]["output.weight"])
+    assert [line.endswith("(best)") for line in shown] == [n <= number for n in range(1, 6)]
+    kept = seen[number - 1]
+    sizes = (len(kept[f"{name}.weight"]) for name in ("source_embedding.tokens", "output"))
+    saved = load_weights(trainer.folder.weights("best"), config.model, *sizes, torch.device("cpu"))
+    assert_same(saved.state_dict(), kept)
+    assert not torch.equal(kept["output.weight"], seen[number]["output.weight"])
 
 
 def test_a_loss_that_is_not_a_number_stops_training_with_an_error(
