@@ -128,8 +128,9 @@ class _Header(BaseModel):
 class RunFolder:
     """Locates the files of a run; opening one reads only its configuration."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, address: str | None = None):
         self.path = path
+        self.address = address or str(path)  # as the user named it, such as hf:user/name
         self.data = path / "data"
         self.metrics = path / "metrics.jsonl"
         self.updates = path / "updates.jsonl"
@@ -385,11 +386,11 @@ def open_run(path: Path | str) -> RunFolder:
 
     Raises `UserError` if there is none.
     """
-    path = Path(path)
-    if str(path).startswith("hf:"):
+    path, address = Path(path), str(path)
+    if address.startswith("hf:"):
         from nmt.hub import download_run
 
-        path = download_run(str(path))
+        path = download_run(address)
     if not (path / "config.yaml").is_file():
         broken = path.is_symlink() and not path.exists()
         reason = "a broken link" if broken else "not a run folder (it has no config.yaml)"
@@ -397,7 +398,7 @@ def open_run(path: Path | str) -> RunFolder:
         remedy = f"did you mean {RUNS / path}?" if known else f"nmt runs lists the runs in ./{RUNS}"
         raise UserError(f"{path}: {reason}; {remedy}")
     _read_header(path)
-    return RunFolder(path)
+    return RunFolder(path, address)
 
 
 def _read_header(run: Path) -> _Header:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import yaml
 from nmt import augmenting
 from nmt.augmenting import Augmentation, augment
 from nmt.config import Config, DataConfig
-from nmt.config_files import parse_config
+from nmt.config_files import override_config, parse_config
 from nmt.corpus.prepare import prepare
 from nmt.corpus.sources import open_corpora
 from nmt.decoding.loading import load_translator
@@ -48,11 +49,18 @@ def read_pairs(**languages: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("forward", [False, True])
+@pytest.mark.parametrize(
+    "languages", [("en", "de"), ("de", "en"), ("de", "nl"), ("de", "de"), ("en", "en")]
+)
 def test_pairs_are_for_the_reverse_direction_or_with_forward_for_the_runs_own(
-    trained_run: RunFolder, translator: Translator, forward: bool
+    trained_run: RunFolder, translator: Translator, forward: bool, languages: tuple[str, str]
 ) -> None:
+    source, target = languages
+    run = RunFolder(Path(shutil.copytree(trained_run.path, "run")))
+    changes = [f"data.source_language={source}", f"data.target_language={target}"]
+    run.write_config(override_config(run.config, changes, "run"))
     done = nmt(
-        *("augment", trained_run.path, "-i", "mono.en", "-o", "pairs.tsv"),
+        *("augment", run.path, "-i", "mono.en", "-o", "pairs.tsv"),
         *(["--forward"] if forward else []),
     )
     assert done.returncode == 0
@@ -61,11 +69,11 @@ def test_pairs_are_for_the_reverse_direction_or_with_forward_for_the_runs_own(
         (line, found.text) for line, found in zip(LINES, translator.translate(LINES), strict=True)
     ]
     if forward:
-        assert read_pairs(source_language="en", target_language="de") == expected
+        assert read_pairs(source_language=source, target_language=target) == expected
     else:
         reverse = [(translation, line) for line, translation in expected]
-        assert read_pairs(source_language="de", target_language="en") == reverse
-    assert sorted(path.name for path in Path().iterdir()) == ["mono.en", "pairs.tsv"]
+        assert read_pairs(source_language=target, target_language=source) == reverse
+    assert sorted(path.name for path in Path().iterdir()) == ["mono.en", "pairs.tsv", "run"]
 
 
 def test_the_printed_settings_add_a_tagged_corpus_to_training(

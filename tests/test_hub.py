@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from nmt.config_files import override_config
-from nmt.run_folder import RunFolder
+from nmt.private_paths import without_folders
+from nmt.run_folder import RunFolder, open_run
+from nmt.training.starting import config_from
 from tests.pretend_hub import nmt_with_hub, pretend_hub
 from tests.test_cli import PAIR, assert_refused, nmt, text
 
@@ -75,6 +77,15 @@ def test_a_pushed_run_can_be_used_for_translation(trained_run: RunFolder, remote
     assert names >= {"best.safetensors", "config.yaml", "joint.model", "report.json"}
     assert not names & {"checkpoint.pt", "evil.pkl", "evil.py", "README.md"}
     assert nmt("evaluate", "--run", "hf:anna/toy").returncode == 0
+
+
+def test_a_fine_tuned_run_names_the_run_on_the_hub_that_it_started_from(
+    trained_run: RunFolder, remote: Path
+) -> None:
+    assert nmt("push", trained_run.path, "me/toy").returncode == 0
+    config = config_from(open_run("hf:me/toy"), "best", None, [])
+    assert config.origin.fine_tuning == "--from hf:me/toy"
+    assert without_folders(config.origin.fine_tuning) == config.origin.fine_tuning
 
 
 def test_the_unmodified_library_uploads_and_downloads_a_run(

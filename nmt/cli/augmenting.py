@@ -81,6 +81,7 @@ def augment(
     from nmt.augmenting import Augmentation
     from nmt.augmenting import augment as write_pairs
     from nmt.checksums import identity
+    from nmt.corpus.sources import english_is_last
     from nmt.output_files import require_file
     from nmt.run_folder import open_run
 
@@ -116,10 +117,9 @@ def augment(
             )
         back = load([returning], overrides=[*(set_ or []), "decoding.temperature=0"])  # not sampled
     translator = load([opened], overrides=set_)
-    # As source `tsv` reads pairs: the source in the first column, but English if it is the target.
-    source, target = languages if forward else languages[::-1]
-    first = target if target == "en" else source
-    how = Augmentation(first == languages[1], n_best, min_probability, back, min_chrf)
+    # As source `tsv` reads pairs for the model to be trained.
+    swapped = english_is_last(*(languages if forward else languages[::-1]))
+    how = Augmentation(forward == swapped, n_best, min_probability, back, min_chrf)
     chosen = (
         *(forward, n_best, min_probability, round_trip, min_chrf),
         *(beam_size, device, set_, engine, compute_type),

@@ -132,7 +132,8 @@ def _fetch(
             cause, wait = str(error), error.wait
     raise UserError(
         f"{url}: download failed {ATTEMPTS} times ({cause}); if this machine is offline, download "
-        "the file elsewhere and pass it: --set data.path=FILE"
+        "the file elsewhere and set data.path, or `path` in data.corpora, to the file (multi30k: "
+        "to its folder)"
     )
 
 

@@ -52,7 +52,8 @@ class Inherited:
         if not (run / "config.yaml").is_file():
             raise UserError(
                 f"tokenizer.run: {run} is not a run folder; if it has moved, give its new path: "
-                "--set tokenizer.run=FOLDER"
+                "--set tokenizer.run=FOLDER; if it was deleted, this run can translate, but not "
+                "train further"
             )
         former = load_config(run / "config.yaml")
         for section, names in READING.items():

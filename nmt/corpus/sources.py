@@ -99,6 +99,11 @@ def _select(data: DataConfig, part: CorpusPart) -> DataConfig:
     return data.model_copy(update={**fields, "corpora": ()})
 
 
+def english_is_last(source: str, target: str) -> bool:
+    """Return whether a file of pairs has the columns target, source: English comes first."""
+    return target == "en" != source
+
+
 def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
     """Find or download the corpus that `data` selects, without reading it.
 
@@ -110,7 +115,7 @@ def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
     language.
     """
     languages = (data.source_language, data.target_language)
-    english_last = data.target_language == "en"
+    english_last = english_is_last(*languages)
     match data.source:
         case "pickle":
             if files := _single_files(data):
@@ -297,7 +302,10 @@ def _file(path: Path, note: str = "") -> Path:
     path = _expanded(path)
     if not _true(path.is_file):
         problem = "is a folder, not a file" if _true(path.is_dir) else f"no such file{note}"
-        raise UserError(f"{path}: {problem}; check the paths in the config's data section")
+        raise UserError(
+            f"{path}: {problem}; check the paths in the data section of the configuration, and "
+            "with --mix, in the run's config.yaml"
+        )
     return path
 
 

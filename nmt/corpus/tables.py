@@ -189,7 +189,9 @@ def _column(block: Mapping[str, Sequence[object]], name: str, path: Path) -> Seq
     if name in block:
         return block[name]
     if inner and outer in block:
-        return [row.get(inner) if isinstance(row, Mapping) else None for row in block[outer]]
+        rows = [row for row in block[outer] if isinstance(row, Mapping)]
+        if not rows or any(inner in row for row in rows):  # cells may be null
+            return [row.get(inner) if isinstance(row, Mapping) else None for row in block[outer]]
     raise UserError(f"{path}: no column {name} among {_names(block)}; check data.columns")
 
 

@@ -1,6 +1,7 @@
 """Fine-tuning: starts from a run's weights, vocabularies and architecture, with new data."""
 
 import shlex
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,10 @@ from nmt.run_folder import RunFolder, open_run
 
 LOW_PEAK = 1e-3  # learning rate; with 3e-4, a few hundred updates hardly learn a new domain
 _CORPUS_FIELDS = {f"data.{name}" for name in (*CorpusConfig.model_fields, "corpora")}
+_STRICTER: dict[str, Callable[..., object]] = {  # of the values of a filter in two sections
+    **dict.fromkeys(("max_ratio", "max_character_ratio"), min),
+    **dict.fromkeys(("min_letters", "drop_copies", "drop_mojibake", "check_languages"), max),
+}
 _PARTS: dict[ModelPart, tuple[str, ...]] = {
     "encoder": ("encoder.", "encoder_norm."),
     "decoder": ("decoder.", "decoder_norm."),
@@ -54,8 +59,10 @@ def config_from(
     data = base.data.model_copy(
         update={name: getattr(former.data, name) for name in (*READING["data"], "restore_case")}
     )
+    if former.data.disjoint_splits:  # the run's held-out sentences stay out, on both sides
+        data = data.model_copy(update={"disjoint_splits": True})
     if mix is not None:
-        data = _mixed(data, former.data, mix)
+        data = _mixed(data, run, mix)
     training = base.training.model_copy(
         update={
             "initial_weights": run.weights(weights),
@@ -70,35 +77,55 @@ def config_from(
             "training": training,
         }
     )
-    options = ["--from", str(run.path)]
+    options = ["--from", run.address]
     options += ["--weights", weights] if weights != "best" else []
     options += ["--mix", f"{mix:g}"] if mix is not None else []
     origin = replace(base.origin, fine_tuning=shlex.join(options))
     return override_config(config.with_origin(origin), others, f"--from {run.path}")
 
 
-def _mixed(new: DataConfig, former: DataConfig, share: float) -> DataConfig:
-    """Return `new` with the corpora of both sections; only its own provide held-out pairs."""
+def _mixed(new: DataConfig, run: RunFolder, share: float) -> DataConfig:
+    """Return `new` with its corpora and those of the run.
+
+    Only its own provide held-out pairs. Each filter for unusable pairs is the stricter of the two,
+    because the run's corpora may need it.
+    """
+    former = run.config.data
+    if len(new.corpora) > 1 and not all(part.weight for part in new.corpora):
+        raise UserError("--mix needs a weight for each corpus in data.corpora; set them all")
+    sizes = [corpus["train"] for corpus in run.report.get("corpora", [])]
+    if former.corpora and len(sizes) != len(former.corpora):
+        raise UserError(
+            f"{run.data / 'report.json'}: lists other corpora than {run.path / 'config.yaml'}; "
+            "restore both files, or omit --mix"
+        )
     parts = (
-        *_weighted(new, round(1 - share, 6)),
-        *(part.model_copy(update={"held_out": False}) for part in _weighted(former, share)),
+        *_weighted(new, [1] * len(new.corpora), round(1 - share, 6)),
+        *(part.model_copy(update={"held_out": False}) for part in _weighted(former, sizes, share)),
     )
     alone = {name: field.default for name, field in CorpusConfig.model_fields.items()}
-    return new.model_copy(update={**alone, "corpora": parts, "mixing_temperature": 1.0})
+    changed = {**alone, "corpora": parts, "mixing_temperature": 1.0}
+    for name, stricter in _STRICTER.items():
+        values = (getattr(section, name) for section in (new, former))
+        changed[name] = stricter(filter(None, values), default=getattr(new, name))
+    return new.model_copy(update=changed)
 
 
-def _weighted(data: DataConfig, share: float) -> list[CorpusPart]:
-    """Return the section's corpora with weights that add up to `share`."""
+def _weighted(data: DataConfig, sizes: list[int], share: float) -> list[CorpusPart]:
+    """Return the section's corpora with weights that add up to `share`.
+
+    sizes: number of training pairs of each, which determines its share if it has no weight
+    """
     if not data.corpora:
         fields = {name: getattr(data, name) for name in CorpusConfig.model_fields}
         return [CorpusPart(**fields, weight=share)]
-    weights = [part.weight for part in data.corpora if part.weight]
-    if len(weights) < len(data.corpora) > 1:
-        raise UserError("--mix needs a weight for each corpus in data.corpora; set them all")
-    total = sum(weights) or 1
+    weights = [
+        part.weight or max(1, size) ** (1 / data.mixing_temperature)
+        for part, size in zip(data.corpora, sizes, strict=True)
+    ]
     return [
-        part.model_copy(update={"weight": share * (part.weight or 1) / total})
-        for part in data.corpora
+        part.model_copy(update={"weight": share * weight / sum(weights)})
+        for part, weight in zip(data.corpora, weights, strict=True)
     ]
 
 

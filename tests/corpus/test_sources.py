@@ -124,6 +124,8 @@ def test_tsv_has_english_first(tmp_path: Path) -> None:
     assert list(opened("tsv", path=path, **TO_ENGLISH).pairs("train")) == [("geh", "go")]
     other = opened("tsv", path=path, source_language="nl", target_language="de")
     assert list(other.pairs("train")) == [("go", "geh")]
+    same = opened("tsv", path=path, source_language="en", target_language="en")
+    assert list(same.pairs("train")) == [("go", "geh")]
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])

@@ -89,6 +89,8 @@ def test_columns_are_found_or_named(tmp_path: Path) -> None:
     nested = write(tmp_path / "c.jsonl", NESTED[:1])
     with pytest.raises(UserError, match=r"has the columns translation\.de, translation\.en;"):
         list(opened("table", nested, source_language="fr").pairs("train"))
+    with pytest.raises(UserError, match=r"no column translation\.ger among translation\.de"):
+        list(opened("table", nested, columns=["translation.en", "translation.ger"]).pairs("train"))
     with pytest.raises(UserError, match="no column text among premise, other"):
         list(opened("table", path, columns=["text", "other"]).pairs("train"))
 

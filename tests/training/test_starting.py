@@ -139,6 +139,25 @@ def test_mix_adds_the_runs_corpus_without_its_held_out_pairs(
     assert not any(e.source in former for e in prepared.examples("test"))
 
 
+def test_held_out_sentences_of_a_run_with_disjoint_splits_stay_out_on_both_sides(
+    trained_run: RunFolder, given: Config, tmp_path: Path
+) -> None:
+    former = RunFolder(Path(shutil.copytree(trained_run.path, "former")))
+    former.write_config(override_config(former.config, ["data.disjoint_splits=true"], "former"))
+    held_out = {e.reference for split in ("validation", "test") for e in former.examples(split)}
+    with (tmp_path / "other.tsv").open("a", encoding="utf-8") as file:
+        file.writelines(f"Anna is {number}.\t{t}\n" for number, t in enumerate(sorted(held_out)))
+    found = []
+    for overrides in ([], ["data.disjoint_splits=false"]):
+        config = config_from(former, "best", given, overrides)
+        prepared = prepare(config, Path(f"data{len(overrides)}"))
+        _, target = prepared.sequences("train")
+        decode = prepared.tokenizers.target.decode
+        trained_on = {decode(target[i].tolist()) for i in range(len(target))}
+        found.append(len(trained_on & held_out))
+    assert found[0] == 0 < found[1]
+
+
 def test_mix_keeps_the_held_out_pairs_of_all_runs_before_it(
     trained_run: RunFolder, given: Config, tmp_path: Path
 ) -> None:
@@ -322,6 +341,58 @@ def test_corpora_without_weights_cannot_be_mixed(trained_run: RunFolder, given: 
     several = Config.model_validate({"data": {"corpora": parts}})
     with pytest.raises(UserError, match="--mix needs a weight"):
         config_from(trained_run, "best", several, [], mix=0.5)
+
+
+def run_with_corpora(
+    trained_run: RunFolder, sizes: list[int], parts: int = 2, **fields: object
+) -> RunFolder:
+    """A copy of the run, as if trained on `parts` copies of the sample without weights."""
+    run = RunFolder(Path(shutil.copytree(trained_run.path, "several")))
+    tree = run.config.model_dump(mode="json")
+    languages = {name: tree["data"][name] for name in ("source_language", "target_language")}
+    corpora = [{"source": "sample", "name": str(number)} for number in range(parts)]
+    tree["data"] = {**languages, "corpora": corpora, **fields}
+    run.write_config(Config.model_validate(tree))
+    report = json.loads((run.data / "report.json").read_bytes())
+    report["corpora"] = [report["corpora"][0] | {"train": size} for size in sizes]
+    (run.data / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    return RunFolder(run.path)
+
+
+@pytest.mark.parametrize(
+    ("temperature", "expected"), [(1, [0.5, 0.1, 0.4]), (2, [0.5, 0.17, 0.33])]
+)
+def test_a_runs_corpora_without_weights_are_mixed_according_to_their_size(
+    trained_run: RunFolder, given: Config, temperature: float, expected: list[float]
+) -> None:
+    run = run_with_corpora(trained_run, [1000, 4000], mixing_temperature=temperature)
+    data = config_from(run, "best", given, [], mix=0.5).data
+    assert [part.weight for part in data.corpora] == pytest.approx(expected, abs=0.005)
+    assert data.mixing_temperature == 1.0
+
+
+def test_a_report_that_does_not_list_the_runs_corpora_is_refused(
+    trained_run: RunFolder, given: Config
+) -> None:
+    run = run_with_corpora(trained_run, [1000])
+    with pytest.raises(UserError, match=r"report\.json: lists other corpora than .*; restore"):
+        config_from(run, "best", given, [], mix=0.5)
+
+
+def test_mixed_corpora_pass_the_stricter_filters_of_both(
+    trained_run: RunFolder, given: Config
+) -> None:
+    run = run_with_corpora(
+        trained_run, [9], 1, max_ratio=3, min_letters=0.5, drop_copies=True, max_words=20
+    )
+    overrides = ["data.max_ratio=5", "data.max_character_ratio=4", "data.check_languages=true"]
+    new = override_config(given, overrides, "new")
+    data = config_from(run, "best", new, [], mix=0.5).data
+    assert (data.max_ratio, data.max_character_ratio, data.min_letters) == (3, 4, 0.5)
+    assert (data.drop_copies, data.check_languages, data.drop_mojibake) == (True, True, False)
+    assert data.max_words == new.data.max_words
+    assert config_from(run, "best", new, ["data.min_letters=0"], mix=0.5).data.min_letters == 0
+    assert config_from(run, "best", new, []).data.max_ratio == 5  # without the run's corpus
 
 
 def test_a_tag_that_the_runs_vocabulary_lacks_is_refused(
