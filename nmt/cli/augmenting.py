@@ -59,7 +59,8 @@ def augment(
             "--min-chrf",
             min=0,
             max=100,
-            help="With --round-trip: least chrF between line and round trip; default: 50.",
+            help="With --round-trip: minimum chrF between a line and its round-trip translation; "
+            "default: 50.",
         ),
     ] = None,
     beam_size: BeamOption = None,

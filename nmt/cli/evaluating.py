@@ -44,8 +44,7 @@ def evaluate(
         typer.Option(
             "--test-set",
             metavar="NAME,NAME,…",
-            help="Test sets of sacrebleu, such as wmt20,multi30k/2018; see nmt corpora "
-            "--test-sets.",
+            help="sacrebleu test sets, such as wmt20,multi30k/2018; see nmt corpora --test-sets.",
         ),
     ] = None,
     against: Annotated[
