@@ -94,14 +94,14 @@ def _write_program(run: RunFolder, config: Config, folder: Path) -> None:
     """Write translate.py, which does not need nmt, its data, and a README."""
     source_model, target_model = vocabulary_files(config.tokenizer)
     room = config.model.max_length - 1  # <eos>
-    lines = TrainingLines.of(run.report)
+    lines = TrainingLines.of(run.report, config.decoding)
     settings = {
         "source_model": source_model,
         "target_model": target_model,
         "word_mark": config.tokenizer.word_mark,
         "longest": min(lines.longest, room),
         "room": room,
-        "split_sentences": lines.single and config.decoding.split_sentences,
+        "split_sentences": lines.single,
         "source_language": config.data.source_language,
         **config.data.model_dump(include={"unicode", "lowercase", "carry_over", "restore_case"}),
         **config.decoding.model_dump(include=_DECODING),

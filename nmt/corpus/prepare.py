@@ -222,7 +222,6 @@ def _write(
     if cased:
         _learn_casing(cased, folder)
     write_seen(texts, plan.target_keys[plan.in_train], folder)
-    several = _share_of_several(config.data, texts[0])
     hidden = 0 if config.data.carry_over == "none" else _hide_names(config.data, texts, folder)
     if inherited:
         inherited.copy_to(config, folder)
@@ -240,7 +239,7 @@ def _write(
         "pairs": {split: pairs[split] for split in ("train", *_PARTS)},
         "hidden_names": hidden,
         "lengths": lengths,
-        "several_sentences": several,
+        "several_sentences": round(float(plan.several[plan.in_train].mean()), 4),
         "vocabulary_size": {side: getattr(tokenizers, side).size for side in SIDES},
         "coverage": coverage,
         "source_in_train": {split: pairs[f"{split} in train"] for split in _PARTS},
@@ -285,12 +284,14 @@ class _Plan:
     """Which split each pair of the training corpora goes to; a few bytes per pair, no text.
 
     sizes: number of pairs per corpus; the arrays concatenate the corpora in this order
+    several: which sources consist of more than one sentence
     """
 
     sizes: list[int]
     parts: NDArray[np.uint8]
     source_keys: NDArray[np.int64]
     target_keys: NDArray[np.int64]
+    several: NDArray[np.bool_]
     dropped: Counter[str]
 
     @property
@@ -353,7 +354,14 @@ def _plan_splits(
         dropped["held out by tokenizer.run"] = int(spared.sum())
         parts[spared] = Part.DROPPED
     counted = Counter({why: count for why, count in dropped.items() if count or why in enabled})
-    return _Plan(cleaned.sizes, parts, cleaned.source_keys, cleaned.target_keys, counted)
+    return _Plan(
+        cleaned.sizes,
+        parts,
+        cleaned.source_keys,
+        cleaned.target_keys,
+        cleaned.several,
+        counted,
+    )
 
 
 def _warn_if_few_are_left(parts: NDArray[np.uint8]) -> None:
@@ -392,6 +400,7 @@ class _Cleaned:
     """Facts about each training pair, after cleaning.
 
     sizes: number of pairs per corpus; the arrays concatenate the corpora in this order
+    several: which sources to keep consist of more than one sentence
     plain_source_keys, plain_target_keys: hashes that ignore case and punctuation; empty unless
     `data.disjoint_splits` is set
     """
@@ -402,6 +411,7 @@ class _Cleaned:
     target_keys: NDArray[np.int64]
     plain_source_keys: NDArray[np.int64]
     plain_target_keys: NDArray[np.int64]
+    several: NDArray[np.bool_]
     dropped: Counter[str]
 
 
@@ -414,6 +424,7 @@ def _clean(
     """
     cleaner = Cleaner(data)
     kept: list[NDArray[np.bool_]] = []
+    several: list[NDArray[np.bool_]] = []
     keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
     plain_keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
     dropped: Counter[str] = Counter()
@@ -425,13 +436,16 @@ def _clean(
             if not sizes[number]:
                 _warn_if_swapped(corpora[number].name, chunk, data)
             sizes[number] += len(chunk)
-            sources = cleaner.sources([source for source, _ in chunk])
-            tidied = cleaner.tidy_lines([target for _, target in chunk])
-            targets = cleaner.target_case(tidied).split("\n")
+            tidied = [cleaner.tidy_lines(side) for side in zip(*chunk, strict=True)]
             if cased_file:
-                cased_file.write(tidied + "\n")
-            reasons = cleaner.reasons_to_drop(sources, targets)
+                cased_file.write(tidied[1] + "\n")
+            # Capitals mark where sentences begin, and are part of the patterns of mojibake.
+            cased_sources, cased_targets = (side.split("\n") for side in tidied)
+            reasons = cleaner.reasons_to_drop(cased_sources, cased_targets)
             kept.append(reasons == "")
+            several.append(_have_several(cased_sources, kept[-1], data.source_language))
+            sources = cleaner.source_case(tidied[0]).split("\n")
+            targets = cleaner.target_case(tidied[1]).split("\n")
             dropped.update(reasons[reasons != ""].tolist())
             for side, lines in enumerate((sources, targets)):
                 before = prefix if side == 0 else ""
@@ -447,8 +461,17 @@ def _clean(
         target_keys=np.concatenate(keys[1]),
         plain_source_keys=np.concatenate(plain_keys[0]),
         plain_target_keys=np.concatenate(plain_keys[1]),
+        several=np.concatenate(several),
         dropped=dropped,
     )
+
+
+def _have_several(lines: list[str], kept: NDArray[np.bool_], language: str) -> NDArray[np.bool_]:
+    """Return which of the lines to keep consist of more than one sentence."""
+    found = np.zeros_like(kept)
+    for number in np.flatnonzero(kept):
+        found[number] = len(cut(lines[number], language).sentences) > 1
+    return found
 
 
 def _warn_if_swapped(name: str, pairs: list[Pair], data: DataConfig) -> None:
@@ -540,16 +563,6 @@ def _example(pair: tuple[str, str], cleaner: Cleaner, train_keys: NDArray[np.int
     source, reference = (" ".join(text.split()) for text in pair)
     key = sentence_key(cleaner.source(source), cleaner.data.seed)
     return Example(source, reference, has_key(train_keys, key))
-
-
-def _share_of_several(data: DataConfig, text: Path) -> float:
-    """Return the share of lines that consist of more than one sentence."""
-    several = total = 0
-    for lines in read_chunks(text):
-        total += len(lines)
-        sources = (split_prefix(data, line)[1] for line in lines)
-        several += sum(len(cut(source, data.source_language).sentences) > 1 for source in sources)
-    return round(several / max(1, total), 4)
 
 
 def _learn_casing(cased: Path, folder: Path) -> None:

@@ -65,10 +65,9 @@ def load_translator(
     tokenizers = load_tokenizers(config.data, config.tokenizer, first.data)
     for other in runs[1:]:
         _require_same_reading(first, other)
-    lines = [TrainingLines.of(each.report) for each in runs]
-    single = config.decoding.split_sentences and any(each.single for each in lines)
+    lines = [TrainingLines.of(each.report, config.decoding) for each in runs]
     # No member of an ensemble gets longer lines than it was trained on.
-    seen = TrainingLines(min(each.longest for each in lines), single)
+    seen = TrainingLines(min(each.longest for each in lines), any(each.single for each in lines))
 
     def open_pytorch() -> "PyTorchSearch":
         try:

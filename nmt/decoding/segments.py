@@ -8,7 +8,7 @@ occur in training are replaced with placeholders and filled in afterwards.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nmt.config import DataConfig
+from nmt.config import DataConfig, DecodingConfig
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.placeholders import reveal
 from nmt.corpus.report import PreparationReport
@@ -24,17 +24,19 @@ _MOST_WITH_SEVERAL = 0.05  # share of training lines, for a model that should ge
 class TrainingLines:
     """Facts about the source lines of training.
 
-    longest: length of the longest in pieces; single: whether nearly all were single sentences
+    longest: length of the longest in pieces; single: whether to translate sentences one by one,
+    because nearly all lines were single sentences
     """
 
     longest: int
     single: bool
 
     @classmethod
-    def of(cls, report: PreparationReport) -> "TrainingLines":
+    def of(cls, report: PreparationReport, decoding: DecodingConfig) -> "TrainingLines":
         """Read them from the report of `prepare`; older reports do not count sentences."""
         several = report.get("several_sentences", 0.0)
-        return cls(report["lengths"]["source"]["longest"], several <= _MOST_WITH_SEVERAL)
+        single = decoding.split_sentences and several <= _MOST_WITH_SEVERAL
+        return cls(report["lengths"]["source"]["longest"], single)
 
 
 @dataclass(frozen=True)

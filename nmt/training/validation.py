@@ -92,7 +92,7 @@ class Validator:
     def _translate(self, model: Transformer) -> list[str]:
         """Translate the validation sources greedily."""
         greedy = self._config.decoding.model_copy(update={"beam_size": 1, "temperature": 0.0})
-        seen = TrainingLines.of(self._prepared.report)
+        seen = TrainingLines.of(self._prepared.report, greedy)
         tokenizers = self._prepared.tokenizers
         search = PyTorchSearch([model])
         translator = Translator(search, tokenizers, self._config.data, greedy, seen)

@@ -314,12 +314,30 @@ def test_a_filter_that_drops_nothing_is_reported(make_config: Make, tmp_path: Pa
     assert report["dropped"] == {"copy": 0, "few letters": 0, "in another split": 0}
 
 
-def test_lines_of_several_sentences_are_counted(make_config: Make, tmp_path: Path) -> None:
+def test_mojibake_is_found_in_text_that_will_be_lower_cased(
+    make_config: Make, tmp_path: Path
+) -> None:
+    pytest.importorskip("ftfy")
+    pairs = [(f"Anna{i} sings.", f"Anna{i} singt.") for i in range(80)]
+    broken = [("For Austria.", "FÃ¼r Ã–sterreich."), ("CafÃ©", "Lokal"), ("Street", "StraÃŸe")]
+    path = write_tsv(tmp_path / "pairs.tsv", pairs + broken)
+    data = {"path": str(path), "validation_size": 8, "test_size": 8, "min_coverage": 0}
+    data |= {"drop_mojibake": True, "lowercase": "both"}
+    report = prepare(make_config(data=data, tokenizer=WORDS), tmp_path / "prepared").report
+    assert report["dropped"] == {"mojibake": len(broken)}
+
+
+@pytest.mark.parametrize("lowercase", ["none", "both"])
+def test_lines_of_several_sentences_are_counted(
+    make_config: Make, tmp_path: Path, lowercase: str
+) -> None:
+    """In German, capitals mark where sentences begin, even if the model reads lower case."""
     lines = [
-        f"Anna{i} sings. Ben{i} reads." if i % 4 == 0 else f"Anna{i} sings." for i in range(80)
+        f"Anna{i} singt. Ben{i} liest." if i % 4 == 0 else f"Anna{i} singt." for i in range(80)
     ]
     path = write_tsv(tmp_path / "lines.tsv", [(line, line) for line in lines])
     data = {"path": str(path), "validation_size": 8, "test_size": 8, "min_coverage": 0}
+    data |= {"lowercase": lowercase, "source_language": "de", "target_language": "en"}
     report = prepare(make_config(data=data, tokenizer=WORDS), tmp_path / "prepared").report
     assert report["several_sentences"] == pytest.approx(0.25, abs=0.1)
 

@@ -90,10 +90,11 @@ def test_measures_are_means_per_label(
     ]
 
 
-def test_validation_splits_lines_by_the_length_of_those_in_training(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("split", [True, False])
+def test_validation_splits_lines_as_decoding_does(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, split: bool
 ) -> None:
-    config = toy_config()
+    config = toy_config(decoding={"split_sentences": split})
     validator, prepared = make_validator(config)
     made = []
 
@@ -103,7 +104,8 @@ def test_validation_splits_lines_by_the_length_of_those_in_training(
 
     monkeypatch.setattr("nmt.training.validation.Translator", watched)
     validator._translate(make_model(config, prepared))
-    assert [arguments[4] for arguments in made] == [TrainingLines.of(prepared.report)]
+    longest = prepared.report["lengths"]["source"]["longest"]
+    assert [arguments[4] for arguments in made] == [TrainingLines(longest, split)]
 
 
 def test_unused_memory_is_returned_before_and_after_a_validation(

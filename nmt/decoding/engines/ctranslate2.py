@@ -1,5 +1,6 @@
 """The CTranslate2 engine (https://opennmt.net/CTranslate2): fast, and without PyTorch."""
 
+import json
 import logging
 import os
 from collections import defaultdict
@@ -87,6 +88,7 @@ class CTranslate2Search:
     ):
         self.max_length = max_length
         self._library = _load(folder, device, compute_type, seed)
+        self._target_size = _target_size(folder)
         # One more than can search at once; the extra one prepares sentences or reads results.
         self.workers: int = self._library.num_translators + 1
 
@@ -136,7 +138,7 @@ class CTranslate2Search:
             self._library.translate_batch(
                 [[str(piece) for piece in sources[i][:-1]] for i in batch],  # it adds <eos> itself
                 asynchronous=True,
-                **_method(decoding, hypotheses),
+                **self._method(decoding, hypotheses),
                 min_decoding_length=0,
                 max_decoding_length=limit,
                 max_input_length=0,  # 0: none here; `Translator` respects the model's limit
@@ -152,19 +154,25 @@ class CTranslate2Search:
             for i, waiting in zip(batch, call, strict=True)
         }
 
+    def _method(self, decoding: DecodingConfig, hypotheses: int) -> dict[str, Any]:
+        """Return the library's options for sampling or for a search."""
+        if not decoding.temperature:
+            return {"beam_size": hypotheses, "num_hypotheses": hypotheses}
+        return {
+            "beam_size": 1,
+            # With a single candidate piece, all samples are the same.
+            "num_hypotheses": 1 if decoding.top_k == 1 else hypotheses,
+            "sampling_temperature": decoding.temperature,
+            # More than there are is an error; 0: all.
+            "sampling_topk": decoding.top_k if decoding.top_k < self._target_size else 0,
+            "sampling_topp": decoding.top_p,
+        }
 
-def _method(decoding: DecodingConfig, hypotheses: int) -> dict[str, Any]:
-    """Return the library's options for sampling or for a search."""
-    if not decoding.temperature:
-        return {"beam_size": hypotheses, "num_hypotheses": hypotheses}
-    return {
-        "beam_size": 1,
-        # With a single candidate piece, all samples are the same.
-        "num_hypotheses": 1 if decoding.top_k == 1 else hypotheses,
-        "sampling_temperature": decoding.temperature,
-        "sampling_topk": decoding.top_k,
-        "sampling_topp": decoding.top_p,
-    }
+
+def _target_size(folder: Path) -> int:
+    """Return the number of target pieces."""
+    own, shared = (folder / f"{name}_vocabulary.json" for name in ("target", "shared"))
+    return len(json.loads((own if own.exists() else shared).read_bytes()))
 
 
 def _rank(result: Any, limit: int, alpha: float) -> list[Hypothesis]:

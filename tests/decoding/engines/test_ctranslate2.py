@@ -217,6 +217,15 @@ def test_sampling_respects_top_k_and_top_p(model, engine):
         assert {tuple(h.ids) for h in found} == {tuple(best.ids)}
 
 
+def test_a_top_k_above_the_vocabularys_size_is_ignored(model, engine, random_sources):
+    ready, sources = model(), random_sources(5, 5)
+    found = [
+        engine(ready, seed=1)(sources, [8] * 5, DecodingConfig(temperature=1.0, top_k=top_k))
+        for top_k in (0, ready.output.out_features, 1_000_000)
+    ]
+    assert found[0] == found[1] == found[2]
+
+
 def test_samples_depend_on_the_seed(model, engine, random_sources):
     ready, sources, settings = model(), random_sources(10, 5), DecodingConfig(temperature=1.0)
 
@@ -365,6 +374,7 @@ def test_a_gpu_uses_one_worker_and_the_configured_batch_size(
     monkeypatch.setattr(library, "get_cuda_device_count", lambda: 1)
     monkeypatch.setattr(library, "get_supported_compute_types", lambda device: {"float32"})
     monkeypatch.setattr(library, "Translator", Pretended)
+    (tmp_path / "shared_vocabulary.json").write_text("[]")
     search = CTranslate2Search(tmp_path, 64, device, "float32")
     search._library.calls = 0
     search([[5, 6, 7, EOS]] * 1000, [9] * 1000, DecodingConfig(beam_size=1, batch_tokens=8192))
@@ -401,6 +411,7 @@ def test_the_library_gets_device_precision_and_threads(
     )
     monkeypatch.setattr(library, "Translator", pretended)
 
+    (tmp_path / "shared_vocabulary.json").write_text("[]")
     search = CTranslate2Search(tmp_path, 64, device, compute_type, seed)
 
     names = ("device", "device_index", "compute_type", "inter_threads", "intra_threads")
