@@ -110,6 +110,8 @@ def augment(
     busy = f"{output}: another nmt augment is writing it; wait, or choose another --output"
     lock = output.with_name(f".{output.name}.lock")
     with locked(lock, busy, wait=False, delete=True), writing(output):
+        if output.exists():  # another process has just finished it
+            raise UserError(f"{output}: already exists; delete it, or choose another --output")
         progress = _read_progress(record, partial, digest)
         counts = Counter(progress.counts)
         lines = (" ".join(line.split()) for line in read_lines(source))

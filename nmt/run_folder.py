@@ -67,6 +67,7 @@ RUNS = Path("runs")
 _LOCK = ".lock"
 _HEADER = "run.json"
 # The run's own files, written only while it is held.
+_DELETED = ".nmt-deleted"  # ending of the hidden folder in which a run is deleted
 _OWN = (_HEADER, "config.yaml", "metrics.jsonl", "updates.jsonl", "checkpoint.pt", "*.safetensors")
 _REMEDY = "copy the run folder again, or train it again"
 
@@ -175,7 +176,11 @@ class RunFolder:
     def has_only_begun(self) -> bool:
         """Whether training has started here but has not written a checkpoint yet."""
         results = (*self.path.glob("checkpoint*.pt"), *self.path.glob("*.safetensors"))
-        return _is_nmts(self.path / _HEADER) and not results
+        # The first checkpoint follows the first validation; without it, there is no second one.
+        deleted = len(self.validated()) > 1 or (
+            self.metrics.is_file() and self.metrics.read_bytes().count(b"\n") > 1
+        )
+        return _is_nmts(self.path / _HEADER) and not results and not deleted
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -207,7 +212,8 @@ class RunFolder:
     def validated(self) -> list[Path]:
         """Return the weights kept from validations, oldest first."""
         found = (self.path / "validated").glob("[0-9]*.safetensors")
-        return sorted(found, key=lambda path: int(path.stem))
+        kept = [path for path in found if path.stem.isascii() and path.stem.isdecimal()]
+        return sorted(kept, key=lambda path: int(path.stem))
 
     def validated_weights(self, update: int) -> Path:
         """Return the file of the weights kept from one validation."""
@@ -375,10 +381,12 @@ def delete_run(run: RunFolder) -> None:
         raise UserError(f"{run.path}: is a link; delete {run.path.resolve()} instead")
     if Path.cwd().is_relative_to(run.path.resolve()):  # an empty argument means this folder, too
         raise UserError(f"{run.path}: contains the current folder; change to another one first")
+    for remains in run.path.parent.glob(f".*{_DELETED}"):  # of deletions that were killed
+        shutil.rmtree(remains, ignore_errors=True)
     with run.held():
         # First, so that whatever a failed deletion leaves is not taken for a run.
-        (run.path / "config.yaml").unlink()
-        shutil.rmtree(run.path)
+        gone = run.path.rename(run.path.with_name(f".{run.path.name}{_DELETED}"))
+        shutil.rmtree(gone)
 
 
 def open_run(path: Path | str) -> RunFolder:
@@ -449,7 +457,7 @@ def newest_training(name: str = "*") -> RunFolder:
 
 
 def _runs() -> list[RunFolder]:
-    folders = [folder for folder in RUNS.glob("*") if (folder / "config.yaml").is_file()]
+    folders = [folder for folder in RUNS.glob("[!.]*") if (folder / "config.yaml").is_file()]
     return [RunFolder(folder) for folder in folders]
 
 

@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 from nmt.config import TRAINING_ONLY, Config, ModelConfig
 from nmt.corpus.tokenizers import Tokenizer, load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import Arrays
 from nmt.decoding.engines.search import unknown_fields
+from nmt.errors import one_line
 from nmt.model.sinusoids import sinusoid_table
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import EOS, NEVER_WRITTEN, PAD, SOS, SPECIALS, UNK
@@ -95,7 +97,10 @@ def write_transformers(run: RunFolder, weights: Path, folder: Path) -> None:
     sizes = tokenizers.source.size, tokenizers.target.size
     with Arrays.opened(weights) as arrays:
         model = dict(_Weights(config.model, arrays).named(*sizes))
-    save_file(model, folder / "model.safetensors", {"format": "pt"})
+    try:
+        save_file(model, folder / "model.safetensors", {"format": "pt"})
+    except SafetensorError as error:  # such as a full disk
+        raise OSError(one_line(error)[:200]) from None
     _write_json(folder / "config.json", _model_config(config.model, *sizes))
     _write_json(folder / "generation_config.json", _generation_config(config))
     source, target = vocabulary_files(config.tokenizer)

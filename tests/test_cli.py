@@ -536,6 +536,26 @@ def test_a_damaged_run_is_refused_in_one_line(trained_run: RunFolder, tmp_path: 
     assert_refused("translate", "--run", copy, "x", message="joint.model")
 
 
+@pytest.mark.parametrize("engine", ["pytorch", "ctranslate2"])
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        (-5, "report.json"),
+        (10**12, "report.json"),
+        (9_000_000, "weights cannot be read: too small for the"),
+    ],
+)
+def test_a_forged_vocabulary_size_takes_no_memory(
+    trained_run: RunFolder, tmp_path: Path, engine: str, size: int, message: str
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(trained_run.path, copy)
+    report = json.loads((copy / "data" / "report.json").read_bytes())
+    report["vocabulary_size"] = {"source": size, "target": size}
+    (copy / "data" / "report.json").write_text(json.dumps(report))
+    assert_refused("translate", "--run", copy, "x", "--engine", engine, message=message)
+
+
 def test_ctranslate2_translates_and_is_scored(trained_run: RunFolder) -> None:
     options = ["--run", trained_run.path, "--engine", "ctranslate2", "--compute-type", "int8"]
     done = nmt("translate", *options, "--n-best", 2, PAIR[0])

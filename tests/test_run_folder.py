@@ -19,6 +19,7 @@ from nmt.run_folder import (
     RunFolder,
     claimed,
     create_run,
+    delete_run,
     discard_beginning,
     last_change,
     newest_run,
@@ -321,6 +322,48 @@ def test_a_run_killed_before_its_first_checkpoint_can_start_again(
     run.checkpoint.touch()
     assert not run.has_only_begun
     assert claim("a") == Path("runs/a-2")
+
+
+def test_a_run_whose_checkpoint_and_weights_were_deleted_is_not_taken_over(
+    config: Config, prepared: PreparedData
+) -> None:
+    run = create_run(Path("runs/a"), config, prepared)
+    run.metrics.write_text("{}\n")  # of the first validation, before its checkpoint
+    assert run.has_only_begun
+    run.metrics.write_text("{}\n{}\n")
+    assert not run.has_only_begun
+    run.metrics.unlink()
+    for update in (10, 20):
+        run.validated_weights(update).parent.mkdir(exist_ok=True)
+        run.validated_weights(update).touch()
+    assert claim("a") == Path("runs/a-2")
+
+
+def test_copies_of_kept_weights_are_ignored() -> None:
+    folder = Path("run/validated")
+    folder.mkdir(parents=True)
+    for name in ("400", "400-old", "1000", "4²"):
+        (folder / f"{name}.safetensors").touch()
+    assert [path.stem for path in RunFolder(Path("run")).validated()] == ["400", "1000"]
+
+
+def test_a_killed_deletion_leaves_no_run_and_the_next_one_finishes_it(
+    config: Config, prepared: PreparedData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (create_run(Path("runs") / name, config, prepared) for name in "ab")
+
+    def killed(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("nmt.run_folder.shutil.rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            delete_run(first)
+    assert [path.name for path in Path("runs").iterdir() if path.name[0] != "."] == ["b"]
+    assert newest_run("config.yaml").path == second.path
+    assert claim("a") == first.path
+    delete_run(second)
+    assert not [path for path in Path("runs").iterdir() if path != first.path]
 
 
 def test_a_folder_with_a_lock_and_a_partial_header_is_free() -> None:

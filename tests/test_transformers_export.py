@@ -1,6 +1,7 @@
 """With a folder exported for it, `transformers` gives the same translations as nmt."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,15 @@ def test_generation_settings_are_exported(toy_config: MakeConfig) -> None:
     assert "nmt train --config" in card
     assert "nrefs:1|" in card  # sacrebleu's signature
     assert "library_name: transformers" in card.split("---")[1]
+
+
+def test_a_full_disk_is_reported(
+    toy_config: MakeConfig, full_disk: Callable[[int], AbstractContextManager[None]]
+) -> None:
+    run = train(toy_config(training={"max_updates": 1}, model=POST), "run")
+    with full_disk(20_000), pytest.raises(UserError, match="free some space"):
+        export_run(run, Path("exported"), format_="transformers")
+    assert not Path("exported").exists()
 
 
 @pytest.mark.parametrize(

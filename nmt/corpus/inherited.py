@@ -12,7 +12,8 @@ from pathlib import Path
 from nmt.config import Config, DataConfig
 from nmt.config_files import load_config
 from nmt.corpus.casing import CASING, Casing
-from nmt.corpus.manifest import require_undamaged
+from nmt.corpus.json_files import unreadable
+from nmt.corpus.manifest import read_manifest, require_undamaged
 from nmt.corpus.placeholders import KnownWords
 from nmt.corpus.prepared import Example, read_examples, read_report, write_examples
 from nmt.corpus.readers import Pair
@@ -71,7 +72,13 @@ class Inherited:
                 f"data.corpora: the tags of {run} are {', '.join(old_tags)}, in this order; "
                 f"if earlier tags are missing, {tags[-1]} is taken for another one; omit `tag`"
             )
-        return cls(run / "data", former.data)
+        inherited = cls(run / "data", former.data)
+        for path in inherited.files(config):
+            if not path.is_file():
+                raise unreadable(path, "missing")
+        words = [inherited.folder / name for name in (KNOWN_WORDS, CASING)]
+        require_undamaged([*inherited.files(config), *words])
+        return inherited
 
     def files(self, config: Config) -> list[Path]:
         """Return the run's files that the new prepared data depends on."""
@@ -108,7 +115,9 @@ class Inherited:
     def _held_out_files(self) -> list[Path]:
         paths = [self.folder / f"{split}.jsonl" for split in ("validation", "test")]
         kept_out = self.folder / _KEPT_OUT  # only if the run itself was fine-tuned
-        return [*paths, kept_out] if kept_out.exists() else paths
+        manifest = read_manifest(self.folder)
+        listed = manifest is not None and _KEPT_OUT in manifest.checksums
+        return [*paths, kept_out] if listed or kept_out.exists() else paths
 
     def corpora(self) -> list[CorpusReport]:
         """Return the corpora that the run and its predecessors were trained on, once each."""

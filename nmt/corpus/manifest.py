@@ -73,7 +73,9 @@ def read_manifest(folder: Path) -> Manifest | None:
 def require_same_data(run_data: Path, fingerprint: str) -> None:
     """Refuse data that differs from the data in a run folder, which the run was trained on."""
     before = read_manifest(run_data)
-    if before is None or before.fingerprint != fingerprint:
+    if before is None:
+        raise unreadable(run_data / MANIFEST, "missing or damaged")
+    if before.fingerprint != fingerprint:
         raise UserError(
             f"{run_data.parent}: the corpus, or the way nmt prepares it, has changed since this "
             "run started; start a new run"

@@ -1,13 +1,16 @@
 """The report of `nmt prepare`: what was read, dropped, split and covered."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import FiniteFloat
+from pydantic import Field, FiniteFloat
 from typing_extensions import NotRequired, TypedDict
 
 from nmt.corpus.json_files import FailFastList
+
+_MOST_PIECES = 10_000_000  # as `tokenizer.vocabulary_size`
 
 
 class Pairs(TypedDict):
@@ -35,10 +38,10 @@ class BothLengths(TypedDict):
 
 
 class Sizes(TypedDict):
-    """A number for each side."""
+    """The size of the vocabulary on each side."""
 
-    source: int
-    target: int
+    source: Annotated[int, Field(ge=1, le=_MOST_PIECES)]
+    target: Annotated[int, Field(ge=1, le=_MOST_PIECES)]
 
 
 class CorpusReport(TypedDict):

@@ -29,6 +29,8 @@ MAX_OPERATIONS = 10_000_000
 FREE_OPERATIONS, BYTES_PER_OPERATION = 500_000, 6
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# A pickle can refer to one string many times, so a small file could hold any amount of text.
+_REPEATS, _FREE_CHARACTERS = 10, 20_000_000
 _NO_UNICODE = "holds text that is not valid Unicode"
 _REMEDY = "use a numpy array of strings, shape (pairs, 2), or a tsv file"
 _NAMES = {
@@ -53,7 +55,7 @@ def load_string_array(
     """
     data = _read(path, max_bytes)
     try:
-        array = _make_array(_run(data))
+        array = _make_array(_run(data), most=_REPEATS * len(data) + _FREE_CHARACTERS)
     except _RefusedError as error:
         raise UserError(f"{path}: {error}; {_REMEDY}") from None
     except Exception as error:
@@ -218,8 +220,11 @@ def _operations(data: bytes) -> Iterator[tuple[str, Any]]:
 # ----------------------------------------------------------------------------------------- arrays
 
 
-def _make_array(result: object) -> NDArray[np.str_] | NDArray[np.object_]:
-    """Build the array that the records describe, as numpy's functions would."""
+def _make_array(result: object, most: int) -> NDArray[np.str_] | NDArray[np.object_]:
+    """Build the array that the records describe, as numpy's functions would.
+
+    most: characters that it may hold if strings are references
+    """
     if not isinstance(result, _Call) or result.name not in ("reconstruct", "frombuffer"):
         found = result.name if isinstance(result, _Call) else type(result).__name__
         raise _RefusedError(f"holds {found}, not an array of strings")
@@ -235,7 +240,7 @@ def _make_array(result: object) -> NDArray[np.str_] | NDArray[np.object_]:
     kind = _string_type(dtype)
     if kind is None:
         # Objects are always written in row order, whatever the memory layout was.
-        return _from_objects(content, pairs).reshape((pairs, 2))
+        return _from_objects(content, pairs, most).reshape((pairs, 2))
     array = _from_bytes(content, kind, pairs)
     _check_characters(array)
     return array.reshape((pairs, 2), order=order)
@@ -280,14 +285,18 @@ def _from_bytes(content: object, kind: "np.dtype[np.str_]", pairs: int) -> NDArr
     return np.frombuffer(content, kind)
 
 
-def _from_objects(content: object, pairs: int) -> NDArray[np.object_]:
+def _from_objects(content: object, pairs: int, most: int) -> NDArray[np.object_]:
     """Keep strings as objects: with a fixed width, one long string would widen all others."""
     if not isinstance(content, list) or len(content) != 2 * pairs:
         raise _RefusedError(f"does not hold {_printable(2 * pairs)} strings, as its shape says")
+    characters = 0
     for item in content:
         if not isinstance(item, str):
             kind = type(item).__name__
             raise _RefusedError(f"holds an array of objects, not of strings: one is of type {kind}")
+        characters += len(item)
+        if characters > most:  # a pickle can refer to one long string many times
+            raise _RefusedError(f"holds more than {most} characters in {2 * pairs} strings")
         if not item.isascii() and _SURROGATE.search(item):
             raise _RefusedError(_NO_UNICODE)
     array = np.array(content, dtype=np.object_)

@@ -346,6 +346,16 @@ def _count_words(config: TokenizerConfig, texts: list[tuple[str, Path]]) -> Coun
 
 def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, model: Path) -> None:
     lines, marks_end = _sample_lines(texts), config.word_mark == "end"
+    stopped: list[BaseException] = []
+
+    def stoppable(lines: Iterable[str]) -> Iterator[str]:
+        """Note what ends reading, such as Ctrl-C: SentencePiece turns it into a RuntimeError."""
+        try:
+            yield from lines
+        except (Exception, KeyboardInterrupt, SystemExit) as error:
+            stopped.append(error)
+            raise
+
     try:
         with (
             model.open("wb") as file,
@@ -353,7 +363,7 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, mo
             elapsed("learning subwords", stderr),
         ):
             sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=map(_part_words, lines) if marks_end else lines,
+                sentence_iterator=stoppable(map(_part_words, lines) if marks_end else lines),
                 treat_whitespace_as_suffix=marks_end,
                 model_writer=file,
                 model_type=config.kind,
@@ -377,6 +387,8 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, mo
                 minloglevel=2,
             )
     except RuntimeError:
+        if stopped:
+            raise stopped[0] from None
         raise UserError(
             f"tokenizer.vocabulary_size: {config.vocabulary_size} is too small for the characters "
             "of this text; raise it (byte_fallback alone takes 256), or set "

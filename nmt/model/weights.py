@@ -36,6 +36,12 @@ def load_weights(
     path: Path, config: ModelConfig, source_size: int, target_size: int, device: torch.device
 ) -> Transformer:
     """Build the model and read its weights; raises `UserError` if they do not fit."""
+    with torch.device("meta"):  # configurations may be hostile: count before allocating memory
+        shapes = Transformer(config, source_size, target_size)
+    parameters = sum(parameter.numel() for parameter in shapes.parameters())
+    if path.exists() and path.stat().st_size < parameters:
+        message = f"too small for the {parameters:,} parameters of config.yaml and report.json"
+        raise unreadable_weights(path, ValueError(message))
     model = Transformer(config, source_size, target_size)
     read_weights(model, path)
     return model.to(device).eval()

@@ -307,6 +307,15 @@ def test_memory_is_bounded_by_the_size_of_the_file(
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # pickletools warns of odd escapes
+def test_a_small_file_that_repeats_a_long_string_is_refused(tmp_path: Path) -> None:
+    long = "x" * 100_000
+    content = pickle.dumps(np.array([[long, long]] * 500, dtype=object))
+    assert len(content) < 200_000
+    assert "holds more than" in refusal(tmp_path, content)
+    short = np.array([["ja", "yes"]] * 5000, dtype=object)
+    assert load(tmp_path, pickle.dumps(short)) == short.tolist()
+
+
 def test_random_damage_never_raises_anything_but_a_user_error(tmp_path: Path) -> None:
     good = [pickle.dumps(np.array(ROWS), protocol) for protocol in range(6)]
     random = np.random.default_rng(1)

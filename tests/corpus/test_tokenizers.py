@@ -293,6 +293,19 @@ def test_fewer_pieces_than_characters_are_refused(
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.parametrize("mark", MARKS)
+def test_an_interruption_while_subwords_are_learned_is_not_taken_for_an_error(
+    training_texts: Texts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str
+) -> None:
+    def interrupted(path: Path) -> Iterator[list[str]]:
+        yield ["a b"]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "read_chunks", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        trained(training_texts, tmp_path, vocabulary_size=100, word_mark=mark)
+
+
 def test_subwords_are_also_learned_from_long_lines(tmp_path: Path) -> None:
     text = tmp_path / "long.txt"
     text.write_text("".join("Anna sings and Ben reads. " * 200 + f"{i}\n" for i in range(10)))

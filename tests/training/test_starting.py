@@ -158,6 +158,22 @@ def test_held_out_sentences_of_a_run_with_disjoint_splits_stay_out_on_both_sides
     assert found[0] == 0 < found[1]
 
 
+def test_damaged_or_missing_held_out_pairs_of_a_run_are_refused(
+    trained_run: RunFolder, given: Config
+) -> None:
+    """Otherwise, they could be trained on."""
+    second = train(config_from(trained_run, "best", given, []), "second")
+    for name, problem in (("test.jsonl", "checksum"), ("kept_out.jsonl", "missing")):
+        copy = RunFolder(Path(shutil.copytree(second.path, name)))
+        path = copy.data / name
+        if problem == "missing":
+            path.unlink()
+        else:
+            path.write_bytes(path.read_bytes().replace(b"Anna", b"Anne", 1))
+        with pytest.raises(UserError, match=rf"{name}: .*copy"):
+            train(config_from(copy, "best", given, []), "third")
+
+
 def test_mix_keeps_the_held_out_pairs_of_all_runs_before_it(
     trained_run: RunFolder, given: Config, tmp_path: Path
 ) -> None:
@@ -405,7 +421,9 @@ def test_a_tag_that_the_runs_vocabulary_lacks_is_refused(
         train(config_from(trained_run, "best", tagged, []), "new")
 
 
-def test_a_tag_that_would_stand_for_another_one_is_refused(given: Config) -> None:
+def test_a_tag_that_would_stand_for_another_one_is_refused(
+    trained_run: RunFolder, given: Config
+) -> None:
     def tagged(*tags: str, run: Path | None = None) -> Config:
         tree = given.model_dump(mode="json")
         del tree["data"]["path"], tree["data"]["source"]
@@ -414,7 +432,7 @@ def test_a_tag_that_would_stand_for_another_one_is_refused(given: Config) -> Non
         return Config.model_validate(tree)
 
     former = Path("former")
-    former.mkdir()
+    shutil.copytree(trained_run.data, former / "data")
     (former / "config.yaml").write_text(dump_config(tagged("chat", "news")), encoding="utf-8")
     assert Inherited.open(tagged("chat", run=former))
     with pytest.raises(UserError, match="if earlier tags are missing, news is taken for another"):

@@ -139,9 +139,11 @@ def _digest(run: RunFolder, weights: Weights) -> str:
 
 def _write(run: RunFolder, weights: Weights, folder: Path) -> None:
     """Write a run's model with ids as text instead of pieces."""
-    sizes = run.report["vocabulary_size"]
+    sizes, path = run.report["vocabulary_size"], run.weights(weights)
+    if max(sizes["source"], sizes["target"]) * run.config.model.d_model > path.stat().st_size:
+        raise unreadable_weights(path, ValueError("too small for the vocabulary of report.json"))
     source, target = ([str(i) for i in range(size)] for size in (sizes["source"], sizes["target"]))
-    write_model(run.weights(weights), run.config.model, (source, target), folder)
+    write_model(path, run.config.model, (source, target), folder)
     (folder / _CHECKSUMS).write_text(_checksums(folder), encoding="utf-8", newline="\n")
 
 
