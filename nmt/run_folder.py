@@ -80,6 +80,7 @@ class Sample(TypedDict):
     translation: str
 
 
+_Count = Annotated[int, Field(ge=0, le=10**12)]
 _Number = Annotated[FiniteFloat, Field(default=math.nan)]
 
 
@@ -91,8 +92,8 @@ class Validation(TypedDict):
     accuracy: per token of the validation split; bleu: of greedy translations
     """
 
-    update: int
-    epoch: Annotated[int, Field(default=0)]
+    update: _Count
+    epoch: Annotated[_Count, Field(default=0)]
     minutes: _Number
     learning_rate: _Number
     train_loss: _Number
@@ -106,7 +107,7 @@ class Validation(TypedDict):
 class UpdatePoint(TypedDict):
     """A line of updates.jsonl; loss: mean cross-entropy per token of this update, with dropout."""
 
-    update: int
+    update: _Count
     loss: FiniteFloat
     learning_rate: FiniteFloat
 

@@ -374,12 +374,14 @@ def test_a_terminated_translation_leaves_no_partial_file(trained_run: RunFolder)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_discarded_by_a_library_does_not_become_an_unexpected_error(
-    number: signal.Signals,
+@pytest.mark.parametrize("error", ["AttributeError", "nmt.errors.UserError"])
+def test_a_signal_discarded_by_a_library_does_not_become_an_error(
+    number: signal.Signals, error: str
 ) -> None:
     """PyTorch discards any exception while it imports NumPy, and fails later without it."""
     program = f"""
 import os, sys
+import nmt.errors
 from nmt.cli.app import app, main
 
 @app.command()
@@ -388,7 +390,7 @@ def load():
         os.kill(os.getpid(), {number.value})
     except BaseException:
         pass
-    raise AttributeError("partially imported")
+    raise {error}("partially imported")
 
 sys.argv = ["nmt", "load"]
 main()

@@ -463,6 +463,7 @@ def test_metrics_of_other_versions_can_be_read() -> None:
         b'{"update": 3, "epoch": 1.5}\n',
         json.dumps({"update": 3, "epoch": 1, **NUMBERS, "samples": [1]}).encode() + b"\n",
         json.dumps(LINES[0] | {"bleu": 10**400}).encode() + b"\n",
+        json.dumps(LINES[0] | {"update": 10**400}).encode() + b"\n",
         json.dumps(LINES[0] | {"loss": float("nan")}).encode() + b"\n",
         b"[" * 100_000 + b"\n",
     ],

@@ -120,6 +120,8 @@ def main() -> None:
     except UserError as error:
         if debug:
             raise
+        if _signals:  # interrupted: the error is a consequence
+            sys.exit(128 + _signals[0])
         _fail(str(error), 2)
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)

@@ -37,6 +37,7 @@ from nmt.special_tokens import EOS, PAD, PLACEHOLDERS, SOS, SPECIALS, TAGS, UNK
 JOINER = "￭"
 SPACE = "▁"
 CHUNK = 10_000
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufffd]")
 KNOWN_WORDS = "known_words.json"
 MOST_LINES = 1_000_000  # to learn subwords from
 # In bytes: room for `MOST_SUBWORDS`. A forged model takes up to 40 times its size in memory.
@@ -174,9 +175,10 @@ class SubwordTokenizer(Tokenizer):
 
     def join(self, pieces: Sequence[str]) -> str:
         """See `Tokenizer.join`."""
-        # Byte pieces can spell invalid UTF-8, even a newline; keep the output a clean single line.
+        # Byte pieces can spell invalid UTF-8, newlines and commands for the terminal; keep the
+        # output a clean single line.
         text: str = self.processor.decode(list(pieces))
-        text = " ".join(text.replace("\ufffd", "").split())
+        text = " ".join(_UNPRINTABLE.sub("", text).split())
         return _join_words(text) if self.marks_end else text
 
 
@@ -221,7 +223,8 @@ class WordTokenizer(Tokenizer):
 
     def join(self, pieces: Sequence[str]) -> str:
         """See `Tokenizer.join`."""
-        return " ".join(pieces).replace(f" {JOINER}", "").removeprefix(JOINER)
+        text = " ".join(pieces).replace(f" {JOINER}", "").removeprefix(JOINER)
+        return _UNPRINTABLE.sub("", text)  # a vocabulary may be hostile
 
 
 def word_splitter(kind: WordKind, language: str) -> Callable[[Iterable[str]], Iterable[list[str]]]:

@@ -40,6 +40,7 @@ INVISIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff"
     f"{PLACEHOLDERS}{RESERVED}]"
 )
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufffd]")
 WORD = re.compile(r"[^\W\d_]+")
 HIDEABLE = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?![^\W\d_])(?!['’](?:t|re|ve|ll|d|m)\b)")
 SENTENCE_START = re.compile(rf"(?:^|[.!?:]\s)[^\w\s{PLACEHOLDERS}]*$")
@@ -192,7 +193,7 @@ class Translator:
     # ------------------------------------------------------------------------------- after a search
 
     def _write(self, pieces: list[str], hidden: list[str]) -> str:
-        text = " ".join(self.target.decode(pieces).replace("\ufffd", "").split())
+        text = " ".join(UNPRINTABLE.sub("", self.target.decode(pieces)).split())
         if self.settings["word_mark"] == "end":
             text = text.replace(f" {JOINER}", "").replace(f"{JOINER} ", "").replace(JOINER, "")
         if self.casing is not None:

@@ -178,6 +178,7 @@ def test_decoding_any_bytes_gives_one_line_of_valid_unicode(subwords: SubwordTok
     assert subwords.decode([byte[0xF0], byte[0x9F], byte[0x61], byte[0xFF]]) == "a"
     assert subwords.decode([byte[b] for b in "😀".encode()]) == "😀"
     assert subwords.decode([byte[0x0A]]) == ""
+    assert subwords.decode([byte[b] for b in "a\x1b[31m\x07\x9bb".encode()]) == "a[31mb"
 
 
 # --------------------------------------------------------------------------------- word tokenizers
