@@ -10,6 +10,7 @@ from tqdm import tqdm
 from nmt.analysis import Analysis, analyse
 from nmt.choices import BleuTokenizer
 from nmt.config import DataConfig
+from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.prepared import Example
 from nmt.corpus.readers import read_lines
 from nmt.corpus.seen import Seen
@@ -76,7 +77,7 @@ def evaluate(
     sources = [example.source for example in examples]
     translations = translate_sources(translator, sources)
     texts = [translation.text for translation in translations]
-    references = [example.reference for example in examples]
+    references = [Cleaner(data).composed(example.reference) for example in examples]
 
     def score(rows: Iterable[int]) -> Evaluation:
         chosen = [(texts[i], references[i]) for i in rows]

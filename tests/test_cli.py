@@ -16,12 +16,14 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from safetensors.torch import load_file, save_file
 
 from nmt import cli
 from nmt.config_files import dump_config
+from nmt.corpus.splitting import sentence_keys
 from nmt.metrics import LABELS
 from nmt.run_folder import RunFolder
 
@@ -778,6 +780,21 @@ def test_evaluate_scores_files_lowercased_and_with_moses_tokenization(
 def test_comparing_a_run_with_itself_is_not_significant(trained_run: RunFolder) -> None:
     done = nmt("evaluate", "--run", trained_run.path, "--against", trained_run.path)
     assert "not significant" in text(done.stdout)
+
+
+def test_a_comparison_with_a_run_that_was_trained_on_the_test_set_gives_a_warning(
+    trained_run: RunFolder, tmp_path: Path
+) -> None:
+    other = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "other")))
+    references = [pair.reference for pair in trained_run.examples("test")]
+    keys = np.sort(sentence_keys(references, trained_run.config.data.seed))
+    (other.data / "train.target.keys").write_bytes(keys.astype("<i8").tobytes())
+    (other.data / "prepared.json").unlink()  # has the checksums
+    done = nmt("evaluate", "--run", trained_run.path, "--against", other.path)
+    warning = text(done.stderr).splitlines()[0]
+    assert f"16 of 16 references occur in the training data of {other.path}, but 0 in" in warning
+    assert "favours the former" in warning
+    assert nmt("evaluate", "--run", other.path, "--against", other.path).stderr == b""
 
 
 def test_a_comparison_is_part_of_the_json(trained_run: RunFolder) -> None:

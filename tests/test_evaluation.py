@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unicodedata import normalize
 
 import pytest
 
@@ -54,6 +55,16 @@ def evaluated(texts: list[str], *in_train: bool, **options: Any) -> EvaluationRe
 def test_without_pairs_there_is_nothing_to_evaluate() -> None:
     with pytest.raises(UserError, match="nothing to evaluate"):
         evaluate(translator_of([]), [], DataConfig(source="sample"))
+
+
+@pytest.mark.parametrize("unicode", ["NFC", "NFKC", "none"])
+def test_decomposed_umlauts_of_a_reference_match_unless_text_is_not_normalized(
+    unicode: str,
+) -> None:
+    examples = [Example("source", normalize("NFD", REFERENCES[2]), False)]
+    data = DataConfig.model_validate({"source": "sample", "unicode": unicode})
+    found = evaluate(translator_of(REFERENCES[2:]), examples, data)
+    assert (found.all.bleu == pytest.approx(100)) == (unicode != "none")
 
 
 def test_sources_that_are_not_in_train_are_scored_separately() -> None:

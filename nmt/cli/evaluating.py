@@ -19,12 +19,14 @@ from nmt.cli.options import (
     find_runs,
     open_translator,
 )
-from nmt.cli.writing import in_one_line, say, write_lines
+from nmt.cli.writing import in_one_line, say, warn, write_lines
 from nmt.errors import UserError, shown_lines
 
 if TYPE_CHECKING:
     from nmt.comet import Comet
     from nmt.run_folder import RunFolder
+
+_MORE_SEEN = 0.05  # share of the references
 
 
 def evaluate(
@@ -141,6 +143,8 @@ def evaluate(
         pairs = read_pairs(source, reference, prefix)
     else:
         pairs = runs[0].examples(split or "test")
+    if baseline:
+        _warn_if_one_has_seen_more([pair.reference for pair in pairs], runs[0], baseline[0])
     report = evaluate_translator(
         open_translator(runs, *options),
         pairs,
@@ -158,6 +162,26 @@ def evaluate(
     sources = [split_prefix(data, pair.source)[1] for pair in pairs]
     lines = sources, report.translations, [pair.reference for pair in pairs]
     _add_comet([("", scores, lines)], comet, scores if json_ else None)
+
+
+def _warn_if_one_has_seen_more(references: list[str], *runs: "RunFolder") -> None:
+    """Warn if far more of the references occur in the training data of one of two runs."""
+    from nmt.corpus.cleaning import Cleaner
+    from nmt.corpus.seen import TARGET_KEYS
+
+    if not all((run.data / TARGET_KEYS).is_file() for run in runs):  # of an earlier version
+        return
+    counts = []
+    for run in runs:
+        cleaner, seen = Cleaner(run.config.data), run.seen
+        counts.append(sum(seen.is_target(cleaner.target(each)) for each in references))
+    (least, other), (most, favoured) = sorted(zip(counts, runs, strict=True), key=lambda x: x[0])
+    if most - least > _MORE_SEEN * len(references):
+        warn(
+            f"{most:,} of {len(references):,} references occur in the training data of "
+            f"{favoured.path}, but {least:,} in that of {other.path}, so the comparison favours "
+            "the former; compare runs with the same split (data.seed, lowercase, disjoint_splits)"
+        )
 
 
 def _open_comet(

@@ -48,6 +48,13 @@ class Cleaner:
         """Apply `target` to many texts at once, which is faster."""
         return self.target_case(self.tidy_lines(texts)).split("\n")
 
+    def composed(self, reference: str) -> str:
+        """Return a reference with composed letters (NFC), as the model writes them.
+
+        Some programs write ü as u and a diaeresis, which would never match in a score.
+        """
+        return reference if self.data.unicode == "none" else unicodedata.normalize("NFC", reference)
+
     def tidy(self, text: str) -> str:
         """Return the text as one line of visible, normalized characters; keep its case."""
         return " ".join(self._normalise(text).split())

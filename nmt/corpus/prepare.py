@@ -562,7 +562,7 @@ def _held_out(data: DataConfig, corpora: list[Corpus], plan: _Plan) -> dict[Part
 def _example(pair: tuple[str, str], cleaner: Cleaner, train_keys: NDArray[np.int64]) -> Example:
     source, reference = (" ".join(text.split()) for text in pair)
     key = sentence_key(cleaner.source(source), cleaner.data.seed)
-    return Example(source, reference, has_key(train_keys, key))
+    return Example(source, cleaner.composed(reference), has_key(train_keys, key))
 
 
 def _learn_casing(cased: Path, folder: Path) -> None:
