@@ -11,6 +11,8 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -28,6 +30,7 @@ from nmt.progress import elapsed
 MAX_BYTES = 2 * 2**30
 ATTEMPTS = 3
 TIMEOUTS = (10.0, 60.0)  # seconds to connect, seconds without a byte
+RESPONSE_SECONDS = 300.0  # until the headers are complete, with all redirections
 MAX_SECONDS = 6 * 3600.0  # for all attempts
 MAX_WAIT = 60  # seconds before another attempt, if the server asks for them
 MIN_SPEED, SPEED_SECONDS = 1000, 60.0  # bytes per second, averaged over this many seconds
@@ -248,7 +251,7 @@ def _request(url: str, start: int) -> requests.Response:
     if start:
         headers["Range"] = f"bytes={start}-"
     with elapsed(f"connecting to {urlsplit(url).hostname}"):
-        response = requests.get(url, headers=headers, stream=True, timeout=TIMEOUTS)
+        response = _get(url, headers)
     status = response.status_code
     if status in (200, 206, 416):
         return response
@@ -261,6 +264,29 @@ def _request(url: str, start: int) -> requests.Response:
         f"{url}: the server responded with status {status}; check the name of the corpus, or get "
         "the file elsewhere and point data.path at it"
     )
+
+
+def _get(url: str, headers: dict[str, str]) -> requests.Response:
+    """Return the response without its body.
+
+    In a thread, because `requests` would wait for ever if a server sends headers byte by byte.
+    """
+    found: SimpleQueue[requests.Response | Exception] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            found.put(requests.get(url, headers=headers, stream=True, timeout=TIMEOUTS))
+        except Exception as error:
+            found.put(error)
+
+    Thread(target=work, daemon=True).start()
+    try:
+        response = found.get(timeout=RESPONSE_SECONDS)
+    except Empty:
+        raise _CutOffError("the server took too long to respond") from None
+    if isinstance(response, Exception):
+        raise response
+    return response
 
 
 def _usable(response: requests.Response, start: int) -> bool:

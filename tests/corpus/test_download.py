@@ -1,5 +1,6 @@
 """Downloads are complete and verified, or leave no file; a local server simulates the faults."""
 
+import contextlib
 import gzip
 import hashlib
 import http.server
@@ -480,6 +481,28 @@ def test_a_missing_length_is_accepted(server: Server, target: Path) -> None:
     server.answers = [lambda handler: handler.reply(200, CONTENT)]
     download(server.url, target, git_blob=BLOB)
     assert target.read_bytes() == CONTENT
+
+
+def test_headers_that_never_end_are_given_up(
+    target: Path, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.corpus.download.RESPONSE_SECONDS", 0.3)
+    ended = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def trickle() -> None:
+            connection, _ = listening.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+                while not ended.wait(0.02):
+                    connection.sendall(b"x")
+
+        for _ in range(3):
+            threading.Thread(target=trickle, daemon=True).start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/corpus.pkl"
+        assert "(the server took too long to respond)" in refusal(url, target)
+        ended.set()
+    assert not target.exists()
 
 
 def test_an_unreachable_server_is_reported(target: Path, pauses: list[float]) -> None:
