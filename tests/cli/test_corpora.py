@@ -168,7 +168,8 @@ def pretend_run(*tags: str, **fields: str) -> SimpleNamespace:
     corpora = [{"source": "sample", "tag": tag} for tag in tags]
     data = DataConfig.model_validate({"corpora": corpora} | fields)
     test = [Example(tag_prefix(data, tags[0]) + "Anna sings.", "Anna singt.", False)]
-    return SimpleNamespace(config=SimpleNamespace(data=data), examples=lambda split: test)
+    config = SimpleNamespace(data=data)
+    return SimpleNamespace(config=config, data=Path("none"), examples=lambda split: test)
 
 
 @pytest.fixture
