@@ -66,8 +66,8 @@ FORMAT = 2  # of the run folder; 1 had no run.json
 RUNS = Path("runs")
 _LOCK = ".lock"
 _HEADER = "run.json"
-# The run's own files, written only while it is held.
 _DELETED = ".nmt-deleted"  # ending of the hidden folder in which a run is deleted
+# The run's own files, written only while it is held.
 _OWN = (_HEADER, "config.yaml", "metrics.jsonl", "updates.jsonl", "checkpoint.pt", "*.safetensors")
 _REMEDY = "copy the run folder again, or train it again"
 
@@ -177,11 +177,11 @@ class RunFolder:
     def has_only_begun(self) -> bool:
         """Whether training has started here but has not written a checkpoint yet."""
         results = (*self.path.glob("checkpoint*.pt"), *self.path.glob("*.safetensors"))
+        if results or not _is_nmts(self.path / _HEADER):
+            return False
         # The first checkpoint follows the first validation; without it, there is no second one.
-        deleted = len(self.validated()) > 1 or (
-            self.metrics.is_file() and self.metrics.read_bytes().count(b"\n") > 1
-        )
-        return _is_nmts(self.path / _HEADER) and not results and not deleted
+        validations = self.metrics.read_bytes().count(b"\n") if self.metrics.is_file() else 0
+        return max(validations, len(self.validated())) <= 1
 
     @contextmanager
     def held(self) -> Iterator[None]:
