@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import torch
 
 from nmt.device import choose_device
 from nmt.errors import UserError, one_line
+from nmt.output_files import temporary_folder
 
 MODEL = "Unbabel/wmt22-comet-da"
 _PACKAGE = "unbabel-comet==2.2.7"
@@ -82,8 +82,7 @@ class Comet:
 
         Downloads the model the first time; its progress goes to standard error.
         """
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
+        with temporary_folder() as folder:
             for file, lines in zip("str", (sources, hypotheses, references), strict=True):
                 text = "".join(f"{' '.join(line.splitlines())}\n" for line in lines)
                 (folder / file).write_text(text, "utf-8")

@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
 from nmt.choices import Weights
@@ -26,6 +25,7 @@ from nmt.errors import (
     one_line,
     unwritable,
 )
+from nmt.output_files import temporary_folder
 from nmt.private_paths import without_folders
 from nmt.run_folder import RunFolder
 
@@ -89,8 +89,8 @@ def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
     library = import_hub()
     if not run.weights(weights).is_file():
         raise no_such_weights(run.weights(weights))
-    with TemporaryDirectory() as scratch:
-        copy = RunFolder(Path(scratch, "run"))
+    with temporary_folder() as scratch:
+        copy = RunFolder(scratch / "run")
         exported = _assemble(run, copy, weights)
         with _uploading(name):
             repository = library.create_repo(name, private=not public, exist_ok=True)

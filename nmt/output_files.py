@@ -1,13 +1,14 @@
-"""Writes output files whole or not at all, and checks them before the work."""
+"""Writes output files whole or not at all, and checks them before the work; temporary folders."""
 
 import glob
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from nmt.errors import UserError, writing
+from nmt.errors import UserError, is_full_disk, one_line, unwritable, writing
 
 _A_DAY = 24 * 60 * 60.0  # seconds
 
@@ -59,3 +60,23 @@ def _remove_remains(path: Path) -> None:
         with suppress(FileNotFoundError):
             if time.time() - partial.stat().st_mtime > _A_DAY:
                 partial.unlink()
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Yield a folder that is deleted at the end.
+
+    Raises `UserError` if its disk is full, before or while the block writes to it.
+    """
+    remedy = "set the variable TMPDIR"
+    with ExitStack() as stack:
+        try:
+            folder = Path(stack.enter_context(TemporaryDirectory()))
+        except FileNotFoundError as error:  # Python tries to write to several
+            raise UserError(f"{one_line(error.strerror)}; free some space, or {remedy}") from None
+        try:
+            yield folder
+        except OSError as error:
+            if is_full_disk(error):
+                raise UserError(f"{unwritable(folder, error)}: {remedy}") from None
+            raise

@@ -66,6 +66,7 @@ FORMAT = 2  # of the run folder; 1 had no run.json
 RUNS = Path("runs")
 _LOCK = ".lock"
 _HEADER = "run.json"
+_REPORT = "report.json"
 _DELETED = ".nmt-deleted"  # ending of the hidden folder in which a run is deleted
 # The run's own files, written only while it is held.
 _OWN = (_HEADER, "config.yaml", "metrics.jsonl", "updates.jsonl", "checkpoint.pt", "*.safetensors")
@@ -230,7 +231,7 @@ class RunFolder:
     @cached_property
     def report(self) -> PreparationReport:
         """The report of `prepare`."""
-        if self.has_only_begun and not self.data.exists():
+        if self.has_only_begun and not (self.data / _REPORT).exists():
             raise UserError(
                 f"{self.path}: has no checkpoint yet; start it again with "
                 f"nmt train --resume --run {shlex.quote(str(self.path))}"
@@ -345,7 +346,8 @@ def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
     _require_free(run)
     shutil.rmtree(run.data, ignore_errors=True)
     run.data.mkdir(parents=True)
-    for file in run_files(prepared.folder):
+    # The report is copied last: if it exists, no file is missing.
+    for file in sorted(run_files(prepared.folder), key=lambda file: file.name == _REPORT):
         with replacing(run.data / file.name) as partial:
             partial.write_bytes(file.read_bytes())
     run.write_config(config)
@@ -373,10 +375,10 @@ def delete_run(run: RunFolder) -> None:
     Raises `UserError` for a folder that nmt did not write: other programs write a config.yaml, too.
     """
     # Runs of format 1 have no run.json.
-    if not _is_nmts(run.path / _HEADER) and not (run.data / "report.json").is_file():
+    if not _is_nmts(run.path / _HEADER) and not (run.data / _REPORT).is_file():
         raise UserError(
             f"{run.path}: not deleted, because it does not look like a run (it has neither nmt's "
-            f"{_HEADER} nor data/report.json); delete it yourself"
+            f"{_HEADER} nor data/{_REPORT}); delete it yourself"
         )
     if run.path.is_symlink():
         raise UserError(f"{run.path}: is a link; delete {run.path.resolve()} instead")

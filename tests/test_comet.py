@@ -3,6 +3,8 @@
 import json
 import sys
 import venv
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -74,6 +76,14 @@ def test_the_score_is_the_mean_over_sentences(environment: Path) -> None:
 def test_a_line_break_within_a_sentence_is_a_space(environment: Path) -> None:
     score = Comet(environment).score(SOURCES, ["Ben\r\nschwimmt.", ""], REFERENCES)
     assert score.score == 0.5
+
+
+def test_a_full_disk_is_reported_with_the_temporary_folder(
+    environment: Path, full_disk: Callable[[int], AbstractContextManager[None]]
+) -> None:
+    comet = Comet(environment)
+    with full_disk(10), pytest.raises(UserError, match=r"cannot be written \(.* free on its disk"):
+        comet.score(SOURCES, SOURCES, REFERENCES)
 
 
 def test_umlauts_do_not_depend_on_the_locale(

@@ -8,6 +8,8 @@ import errno
 import json
 import shutil
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +238,16 @@ def test_a_full_disk_is_not_mistaken_for_a_network_error(
     monkeypatch.setattr(hub, "snapshot_download", fill)
     message = "anna/toy: cannot be written (No space left on device; "
     assert_refused("translate", "--run", "hf:anna/toy", PAIR[0], message=message)
+
+
+def test_a_full_disk_is_reported_before_the_upload(
+    trained_run: RunFolder,
+    remote: Path,
+    full_disk: Callable[[int], AbstractContextManager[None]],
+) -> None:
+    with full_disk(10_000):
+        assert_refused("push", trained_run.path, "anna/toy", message=" free on its disk")
+    assert not remote.exists()
 
 
 def test_errors_are_reported_in_one_line(

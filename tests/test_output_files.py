@@ -1,12 +1,16 @@
 """Output files appear only when complete."""
 
 import os
+import tempfile
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
-from nmt.output_files import replacing
+from nmt.errors import UserError
+from nmt.output_files import replacing, temporary_folder
 
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
@@ -60,3 +64,39 @@ def test_the_replaced_file_can_be_kept() -> None:
         with replacing(Path("a"), previous=Path("before")) as partial:
             partial.write_text(text)
     assert (Path("a").read_text(), Path("before").read_text()) == ("three", "two")
+
+
+def test_a_temporary_folder_is_deleted_at_the_end() -> None:
+    with temporary_folder() as folder:
+        (folder / "a").write_text("text")
+    assert not folder.exists()
+
+
+def test_a_full_disk_is_reported_with_the_temporary_folder(
+    full_disk: Callable[[int], AbstractContextManager[None]],
+) -> None:
+    with (
+        pytest.raises(UserError, match=r"be written \(.* free on its disk.*TMPDIR") as caught,
+        temporary_folder() as folder,
+        full_disk(10),
+    ):
+        (folder / "a").write_text("longer than allowed")
+    assert str(caught.value).startswith(f"{folder}: ")
+    assert not folder.exists()
+
+
+def test_other_errors_do_not_concern_the_temporary_folder() -> None:
+    with pytest.raises(FileNotFoundError), temporary_folder():
+        Path("nowhere").read_text()
+
+
+def test_full_disks_without_room_for_a_temporary_folder_are_reported(
+    full_disk: Callable[[int], AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)  # not chosen yet
+    with (
+        full_disk(0),
+        pytest.raises(UserError, match=r"No usable temporary directory.*free some space, or set"),
+        temporary_folder(),
+    ):
+        pass

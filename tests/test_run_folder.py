@@ -1,15 +1,18 @@
 """Run folders: naming, numbering, finding, and their files."""
 
+import itertools
 import json
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
 from nmt.config import Config
 from nmt.config_files import load_config
+from nmt.corpus.manifest import run_files
 from nmt.corpus.prepare import prepare
 from nmt.corpus.prepared import PreparedData
 from nmt.corpus.tokenizers import load_tokenizers
@@ -167,6 +170,7 @@ def test_damaged_data_of_a_run_is_reported_with_a_remedy_other_than_prepare(
     config: Config, prepared: PreparedData, content: bytes | None
 ) -> None:
     run = create_run(Path("a"), config, prepared)
+    run.checkpoint.touch()
     for name in ("test.jsonl", "report.json", "joint.model"):
         (run.data / name).unlink()
         if content:
@@ -322,6 +326,37 @@ def test_a_run_killed_before_its_first_checkpoint_can_start_again(
     run.checkpoint.touch()
     assert not run.has_only_begun
     assert claim("a") == Path("runs/a-2")
+
+
+def test_a_run_killed_while_its_data_was_copied_says_how_to_start_it_again(
+    config: Config, prepared: PreparedData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("run").mkdir()
+    RunFolder(Path("run")).write_config(config)
+    files = run_files(prepared.folder)
+    for copied in range(len(files)):
+        run = RunFolder(Path("run"))
+        with monkeypatch.context() as patched:
+            patched.setattr("nmt.run_folder.replacing", interrupted_after(copied))
+            with pytest.raises(KeyboardInterrupt):
+                create_run(run.path, config, prepared)
+        assert len(list(run.data.iterdir())) == copied
+        with pytest.raises(UserError, match="nmt train --resume --run run"):
+            _ = RunFolder(run.path).report
+
+
+def interrupted_after(copies: int) -> Callable[[Path], AbstractContextManager[Path]]:
+    """Return `replacing` that is interrupted after some files."""
+    calls = itertools.count()
+
+    @contextmanager
+    def interrupted(path: Path) -> Iterator[Path]:
+        if next(calls) == copies:
+            raise KeyboardInterrupt
+        with replacing(path) as partial:
+            yield partial
+
+    return interrupted
 
 
 def test_a_run_whose_checkpoint_and_weights_were_deleted_is_not_taken_over(

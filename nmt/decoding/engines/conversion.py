@@ -28,9 +28,10 @@ from nmt.checksums import checksum, identity, require_undamaged
 from nmt.choices import Weights
 from nmt.config import TRAINING_ONLY, ModelConfig
 from nmt.decoding.engines.search import unknown_fields, unknown_values
-from nmt.errors import infinite_weights, no_such_weights, unreadable_weights, writing
+from nmt.errors import infinite_weights, no_such_weights, unreadable_weights
 from nmt.locks import locked
 from nmt.model.sinusoids import sinusoid_table
+from nmt.output_files import temporary_folder
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import EOS, SOS, UNK
 
@@ -75,10 +76,9 @@ def converted(run: RunFolder, weights: Weights) -> Iterator[Path]:
     if _is_complete(folder) or _keep(run, weights, folder):
         yield folder
         return
-    with TemporaryDirectory() as scratch:
-        with writing(Path(scratch)):
-            _write(run, weights, Path(scratch))
-        yield Path(scratch)
+    with temporary_folder() as scratch:
+        _write(run, weights, scratch)
+        yield scratch
 
 
 def convert(run: RunFolder, weights: Weights) -> None:
