@@ -331,6 +331,11 @@ def read_chunks(path: Path, size: int = CHUNK) -> Iterator[list[str]]:
             yield lines.removesuffix("\n").split("\n")
 
 
+def text_writer(path: Path) -> TextIO:
+    """Open a text file that `read_chunks` can read."""
+    return path.open("w", encoding="utf-8", newline="\n")
+
+
 def _count_lines(path: Path) -> int:
     with path.open("rb") as file:
         return sum(block.count(b"\n") for block in iter(partial(file.read, 2**20), b""))

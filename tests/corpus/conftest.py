@@ -8,7 +8,11 @@ import pytest
 
 from nmt.config import Config
 from nmt.config_files import parse_config
+from nmt.corpus.prepare import prepare
+from nmt.corpus.prepared import PreparedData
+from nmt.errors import UserError
 
+Make = Callable[..., Config]
 ENGLISH = ["I", "you", "we", "see", "hear", "know", "the", "green", "old", "house", "tree", "bird"]
 GERMAN = [
     "ich",
@@ -42,6 +46,46 @@ def write_tsv(path: Path, pairs: list[tuple[str, str]]) -> Path:
     """Write one pair per line."""
     path.write_text("".join(f"{s}\t{t}\n" for s, t in pairs), encoding="utf-8", newline="\n")
     return path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def train_pairs(prepared: PreparedData) -> list[tuple[str, str]]:
+    """Return the training pairs, decoded from their ids."""
+    source, target = prepared.sequences("train")
+    decode_source = prepared.tokenizers.source.decode
+    decode_target = prepared.tokenizers.target.decode
+    return [
+        (decode_source(source[i].tolist()), decode_target(target[i].tolist()))
+        for i in range(len(source))
+    ]
+
+
+def held_out(prepared: PreparedData, split: str) -> list[tuple[str, str]]:
+    return [(example.source, example.reference) for example in prepared.examples(split)]
+
+
+def refusal(config: Config, folder: Path) -> str:
+    before = contents(folder) if folder.is_dir() else None
+    with pytest.raises(UserError) as caught:
+        prepare(config, folder)
+    assert "\n" not in str(caught.value)
+    assert (contents(folder) if folder.is_dir() else None) == before
+    assert not [path for path in folder.parent.iterdir() if "partial" in path.name]
+    return str(caught.value)
+
+
+def given(tmp_path: Path, make_config: Make, **fields: Any) -> Config:
+    pairs = sentence_pairs()
+    paths = {
+        "train_path": write_tsv(tmp_path / "train.tsv", pairs[:250]),
+        "validation_path": write_tsv(tmp_path / "validation.tsv", pairs[250:270] * 2),
+        "test_path": write_tsv(tmp_path / "test.tsv", [*pairs[270:], *pairs[:5], ("sky", "")]),
+    }
+    data = {"path": None, **{name: str(path) for name, path in paths.items()}, **fields}
+    return make_config(data=data)
 
 
 @pytest.fixture

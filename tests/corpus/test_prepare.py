@@ -16,22 +16,27 @@ from unittest.mock import Mock
 
 import pytest
 
-from nmt.config import Config, DataConfig, TokenizerConfig
 from nmt.config_files import dump_config, load_config, parse_config
 from nmt.corpus import prepare as module
-from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.prepare import default_folder, prepare
-from nmt.corpus.prepared import PreparedData, Sequences
+from nmt.corpus.prepared import Sequences
 from nmt.corpus.readers import read_tsv
 from nmt.corpus.sources import open_corpora
 from nmt.corpus.splitting import plain
-from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
 from nmt.errors import UserError
 from nmt.special_tokens import PLACEHOLDERS, UNK
 
-from .conftest import sentence_pairs, write_tsv
+from .conftest import (
+    Make,
+    contents,
+    given,
+    held_out,
+    refusal,
+    sentence_pairs,
+    train_pairs,
+    write_tsv,
+)
 
-Make = Callable[..., Config]
 WORDS = {"kind": "whitespace"}
 
 
@@ -43,35 +48,6 @@ def state(folder: Path) -> dict[str, tuple[int, int]]:
 def names(folder: Path) -> list[str]:
     """Return the names of the files in a folder, except locks."""
     return sorted(p.name for p in folder.iterdir() if p.suffix != ".lock")
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-def train_pairs(prepared: PreparedData) -> list[tuple[str, str]]:
-    """Return the training pairs, decoded from their ids."""
-    source, target = prepared.sequences("train")
-    decode_source = prepared.tokenizers.source.decode
-    decode_target = prepared.tokenizers.target.decode
-    return [
-        (decode_source(source[i].tolist()), decode_target(target[i].tolist()))
-        for i in range(len(source))
-    ]
-
-
-def held_out(prepared: PreparedData, split: str) -> list[tuple[str, str]]:
-    return [(example.source, example.reference) for example in prepared.examples(split)]
-
-
-def refusal(config: Config, folder: Path) -> str:
-    before = contents(folder) if folder.is_dir() else None
-    with pytest.raises(UserError) as caught:
-        prepare(config, folder)
-    assert "\n" not in str(caught.value)
-    assert (contents(folder) if folder.is_dir() else None) == before
-    assert not [path for path in folder.parent.iterdir() if "partial" in path.name]
-    return str(caught.value)
 
 
 # ---------------------------------------------------------------------------------------- contents
@@ -92,37 +68,6 @@ def test_the_folder_contains_all_files_and_nothing_else(make_config: Make, tmp_p
     assert names(prepared.folder.parent) == ["folder"]
 
 
-@pytest.mark.parametrize("joint", [True, False])
-@pytest.mark.parametrize("kind", ["bpe", "unigram", "spacy", "whitespace"])
-def test_every_pair_is_in_exactly_one_split(
-    make_config: Make, tmp_path: Path, kind: str, joint: bool
-) -> None:
-    tokenizer = {"kind": kind, "joint": joint, "vocabulary_size": 330}
-    config = make_config(tokenizer=tokenizer, model={"tie": "none"}, data={"min_coverage": 0.5})
-    prepared = prepare(config, tmp_path / "out")
-    splits = [held_out(prepared, "validation"), held_out(prepared, "test"), train_pairs(prepared)]
-    assert [len(split) for split in splits] == [20, 30, 250]
-    if kind != "whitespace":
-        assert sorted(pair for split in splits for pair in split) == sorted(sentence_pairs())
-
-
-@pytest.mark.parametrize("kind", ["bpe", "unigram"])
-def test_the_target_uses_only_the_first_ids_of_a_joint_vocabulary(
-    make_config: Make, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # 100 ids per chunk, so that the corpus has many chunks.
-    monkeypatch.setattr("nmt.corpus.prepare._RENUMBERED", 100)
-    prepared = prepare(make_config(tokenizer={"kind": kind}), tmp_path / "out")
-    sizes = prepared.report["vocabulary_size"]
-    assert sizes["target"] < sizes["source"]
-    for split in ("train", "validation"):
-        source, target = prepared.sequences(split)
-        assert target.ids.max() < sizes["target"]
-        assert source.ids.max() < sizes["source"]
-    assert prepared.sequences("train")[0].ids.max() >= sizes["target"]
-    assert set(train_pairs(prepared)) <= set(sentence_pairs())
-
-
 def test_all_files_are_on_the_disk_before_the_folder_counts_as_complete(
     make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,94 +80,6 @@ def test_all_files_are_on_the_disk_before_the_folder_counts_as_complete(
     monkeypatch.setattr(os, "fsync", fsync)
     folder = prepare(make_config(), tmp_path / "out").folder
     assert flushed == {path.stat().st_ino for path in folder.iterdir()}
-
-
-def test_no_source_is_in_two_splits(make_config: Make, tmp_path: Path) -> None:
-    pairs = sentence_pairs()
-    doubled = [*pairs, *((source.upper(), target + " !") for source, target in pairs)]
-    path = write_tsv(tmp_path / "doubled.tsv", doubled)
-    config = make_config(data={"path": str(path), "lowercase": "source"})
-    prepared = prepare(config, tmp_path / "out")
-    sources = {
-        "train": {source for source, _ in train_pairs(prepared)},
-        **{s: {e.source.lower() for e in prepared.examples(s)} for s in ("validation", "test")},
-    }
-    assert not sources["train"] & sources["validation"]
-    assert not sources["train"] & sources["test"]
-    assert not sources["validation"] & sources["test"]
-    assert sum(map(len, sources.values())) == 300
-    assert prepared.report["source_in_train"] == {"validation": 0, "test": 0}
-
-
-def linked_pairs() -> list[tuple[str, str]]:
-    """Return 750 pairs, in which 300 sources have two targets each and 150 targets two sources."""
-    pairs = [(s, f"{t[:-1]} {end}") for s, t in sentence_pairs() for end in ("!", "und mehr.")]
-    return [*pairs, *((f"So {s.upper()}", t.lower()) for s, t in pairs[::4])]
-
-
-def test_disjoint_splits_share_no_sentence(make_config: Make, tmp_path: Path) -> None:
-    path = write_tsv(tmp_path / "linked_pairs.tsv", linked_pairs())
-    data = {"path": str(path), "disjoint_splits": True}
-    prepared = prepare(make_config(data=data), tmp_path / "out")
-    splits = [train_pairs(prepared), *(held_out(prepared, s) for s in ("validation", "test"))]
-    assert sum(map(len, splits)) == len(linked_pairs())
-    assert 20 <= len(splits[1]) < 30
-    assert 30 <= len(splits[2]) < 40
-    for one, other in combinations(splits, 2):
-        for side in (0, 1):
-            assert not {plain(pair[side]) for pair in one} & {plain(pair[side]) for pair in other}
-
-
-def test_disjoint_training_pairs_share_no_sentence_with_a_given_split(
-    make_config: Make, tmp_path: Path
-) -> None:
-    config = given(tmp_path, make_config, disjoint_splits=True, validation_path=None)
-    new = ("a new one", sentence_pairs()[9][1].upper())
-    write_tsv(tmp_path / "test.tsv", [*sentence_pairs()[270:], *sentence_pairs()[:5], new])
-    prepared = prepare(config, tmp_path / "out")
-    assert prepared.report["dropped"] == {"in another split": 6}
-    pairs = sentence_pairs()
-    assert sorted([*train_pairs(prepared), *held_out(prepared, "validation")]) == sorted(
-        [*pairs[5:9], *pairs[10:250]]
-    )
-
-
-def test_invisible_characters_do_not_hide_a_shared_sentence(
-    make_config: Make, tmp_path: Path
-) -> None:
-    config = given(tmp_path, make_config, disjoint_splits=True)
-    (_, target), (source, _) = sentence_pairs()[:2]
-    hidden = [("a new one", "\u00ad".join(target)), ("\u200b".join(source), "ein neuer Satz")]
-    write_tsv(tmp_path / "test.tsv", [*sentence_pairs()[270:], *hidden])
-    prepared = prepare(config, tmp_path / "out")
-    assert sorted(train_pairs(prepared)) == sorted(sentence_pairs()[2:250])
-
-
-def test_a_group_too_large_for_a_split_stays_in_training(make_config: Make, tmp_path: Path) -> None:
-    many = [("the same source", f"{t} {s}") for s, t in sentence_pairs()[:100]]
-    path = write_tsv(tmp_path / "many.tsv", [*sentence_pairs(), *many])
-    for seed in range(5):
-        data = {"path": str(path), "disjoint_splits": True, "seed": seed}
-        prepared = prepare(make_config(data=data, tokenizer=WORDS), tmp_path / "out")
-        assert prepared.report["pairs"]["train"] >= 100 + 300 - 60
-
-
-def test_the_order_of_the_lines_does_not_change_the_splits(
-    make_config: Make, tmp_path: Path
-) -> None:
-    turned = write_tsv(tmp_path / "turned.tsv", sentence_pairs()[::-1])
-    prepared = prepare(make_config(), tmp_path / "a")
-    other = prepare(make_config(data={"path": str(turned)}), tmp_path / "b")
-    for split in ("validation", "test"):
-        assert held_out(other, split) == held_out(prepared, split)[::-1]
-
-
-def test_another_seed_gives_another_test_set(make_config: Make, tmp_path: Path) -> None:
-    first = prepare(make_config(tokenizer=WORDS, data={"min_coverage": 0}), tmp_path / "a")
-    second = prepare(
-        make_config(tokenizer=WORDS, data={"min_coverage": 0, "seed": 2}), tmp_path / "b"
-    )
-    assert len(set(held_out(first, "test")) & set(held_out(second, "test"))) < 15
 
 
 def test_capitals_are_learned_only_from_the_training_pairs(
@@ -240,22 +97,6 @@ def test_capitals_are_learned_only_from_the_training_pairs(
     assert {text.lower() for text in restored if "Tisch" in text} == training
 
 
-def test_held_out_text_is_raw_and_its_ids_are_clean(make_config: Make, tmp_path: Path) -> None:
-    pairs = [(f"{s[:-1]} \u00adX", f"„{t}“") for s, t in sentence_pairs()]
-    path = write_tsv(tmp_path / "raw.tsv", pairs)
-    config = make_config(data={"path": str(path), "lowercase": "both"})
-    prepared = prepare(config, tmp_path / "out")
-    assert set(held_out(prepared, "validation")) <= set(pairs)
-    source, target = prepared.sequences("validation")
-    cleaner = Cleaner(config.data)
-    for number, example in enumerate(prepared.examples("validation")):
-        decoded = prepared.tokenizers.source.decode(source[number].tolist())
-        assert decoded == cleaner.source(example.source)
-        decoded = prepared.tokenizers.target.decode(target[number].tolist())
-        assert decoded == cleaner.target(example.reference)
-    assert all(re.fullmatch(r"[a-z .]+ x", text) for text, _ in train_pairs(prepared))
-
-
 def test_parallel_files_and_a_tsv_file_give_the_same_prepared_data(
     make_config: Make, tmp_path: Path
 ) -> None:
@@ -271,9 +112,6 @@ def test_parallel_files_and_a_tsv_file_give_the_same_prepared_data(
     assert {n: contents(parallel.folder)[n] for n in same} == {
         n: contents(table.folder)[n] for n in same
     }
-
-
-# ---------------------------------------------------------------------------------------- counting
 
 
 def test_the_counts_in_the_report_add_up(make_config: Make, tmp_path: Path) -> None:
@@ -308,59 +146,6 @@ def test_the_counts_in_the_report_add_up(make_config: Make, tmp_path: Path) -> N
     assert json.loads((tmp_path / "out" / "report.json").read_text("utf-8")) == report
 
 
-def test_a_filter_that_drops_nothing_is_reported(make_config: Make, tmp_path: Path) -> None:
-    changes = {"drop_copies": True, "min_letters": 0.1, "disjoint_splits": True}
-    report = prepare(make_config(data=changes), tmp_path / "out").report
-    assert report["dropped"] == {"copy": 0, "few letters": 0, "in another split": 0}
-
-
-def test_mojibake_is_found_in_text_that_will_be_lower_cased(
-    make_config: Make, tmp_path: Path
-) -> None:
-    pytest.importorskip("ftfy")
-    pairs = [(f"Anna{i} sings.", f"Anna{i} singt.") for i in range(80)]
-    broken = [("For Austria.", "FÃ¼r Ã–sterreich."), ("CafÃ©", "Lokal"), ("Street", "StraÃŸe")]
-    path = write_tsv(tmp_path / "pairs.tsv", pairs + broken)
-    data = {"path": str(path), "validation_size": 8, "test_size": 8, "min_coverage": 0}
-    data |= {"drop_mojibake": True, "lowercase": "both"}
-    report = prepare(make_config(data=data, tokenizer=WORDS), tmp_path / "prepared").report
-    assert report["dropped"] == {"mojibake": len(broken)}
-
-
-@pytest.mark.parametrize("lowercase", ["none", "both"])
-def test_lines_of_several_sentences_are_counted(
-    make_config: Make, tmp_path: Path, lowercase: str
-) -> None:
-    """In German, capitals mark where sentences begin, even if the model reads lower case."""
-    lines = [
-        f"Anna{i} singt. Ben{i} liest." if i % 4 == 0 else f"Anna{i} singt." for i in range(80)
-    ]
-    path = write_tsv(tmp_path / "lines.tsv", [(line, line) for line in lines])
-    data = {"path": str(path), "validation_size": 8, "test_size": 8, "min_coverage": 0}
-    data |= {"lowercase": lowercase, "source_language": "de", "target_language": "en"}
-    report = prepare(make_config(data=data, tokenizer=WORDS), tmp_path / "prepared").report
-    assert report["several_sentences"] == pytest.approx(0.25, abs=0.1)
-
-
-def test_holding_out_many_pairs_of_a_small_corpus_gives_a_warning(
-    make_config: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    prepare(make_config(), tmp_path / "few")
-    assert caplog.messages == []
-    report = prepare(make_config(data={"test_size": 180}), tmp_path / "many").report["pairs"]
-    share = f"{200:,} of {200 + report['train']:,} pairs are held out"
-    advice = "to train on more, lower data.validation_size and data.test_size"
-    assert caplog.messages == [f"{share}; {advice}"]
-
-
-def test_duplicates_may_be_kept(make_config: Make, tmp_path: Path) -> None:
-    path = write_tsv(tmp_path / "twice.tsv", sentence_pairs() * 2)
-    config = make_config(data={"path": str(path), "drop_duplicates": False})
-    report = prepare(config, tmp_path / "out").report
-    assert report["dropped"] == {}
-    assert sum(report["pairs"].values()) == 600
-
-
 def test_names_are_hidden_in_half_of_the_training_pairs_and_nowhere_else(
     make_config: Make, tmp_path: Path
 ) -> None:
@@ -378,69 +163,6 @@ def test_names_are_hidden_in_half_of_the_training_pairs_and_nowhere_else(
     assert held_out(prepared, "test") == held_out(without, "test")
 
 
-def test_unknown_words_in_held_out_pairs_are_hidden_as_in_translation(
-    make_config: Make, tmp_path: Path
-) -> None:
-    path = write_tsv(tmp_path / "new.tsv", [("Zora sees Wutz.", "Zora sieht den Utz.")] * 20)
-    data = {"lowercase": "source", "validation_path": str(path), "min_coverage": 0}
-    prepared = prepare(make_config(data={**data, "carry_over": "all"}), tmp_path / "out")
-    source, target = prepared.sequences("validation")
-    first, second, third = PLACEHOLDERS[:3]
-    decoded = prepared.tokenizers.source.decode(source[0].tolist())
-    assert decoded == f"{first} {second} {third}."
-    decoded = prepared.tokenizers.target.decode(target[0].tolist())
-    assert decoded == f"{first} sieht den Utz."
-
-
-# ------------------------------------------------------------------------------------ given splits
-
-
-def given(tmp_path: Path, make_config: Make, **fields: Any) -> Config:
-    pairs = sentence_pairs()
-    paths = {
-        "train_path": write_tsv(tmp_path / "train.tsv", pairs[:250]),
-        "validation_path": write_tsv(tmp_path / "validation.tsv", pairs[250:270] * 2),
-        "test_path": write_tsv(tmp_path / "test.tsv", [*pairs[270:], *pairs[:5], ("sky", "")]),
-    }
-    data = {"path": None, **{name: str(path) for name, path in paths.items()}, **fields}
-    return make_config(data=data)
-
-
-def test_given_splits_are_unchanged(make_config: Make, tmp_path: Path) -> None:
-    prepared = prepare(given(tmp_path, make_config), tmp_path / "out")
-    pairs = sentence_pairs()
-    assert train_pairs(prepared) == pairs[:250]
-    assert held_out(prepared, "validation") == pairs[250:270] * 2
-    assert held_out(prepared, "test") == [*pairs[270:], *pairs[:5], ("sky", "")]
-
-
-def test_overlap_of_given_splits_is_counted_and_marked(make_config: Make, tmp_path: Path) -> None:
-    prepared = prepare(given(tmp_path, make_config), tmp_path / "out")
-    assert prepared.report["source_in_train"] == {"validation": 0, "test": 5}
-    assert [e.source_in_train for e in prepared.examples("test")] == [False] * 30 + [True] * 5 + [
-        False
-    ]
-
-
-def test_missing_splits_are_taken_from_the_training_file(make_config: Make, tmp_path: Path) -> None:
-    config = given(tmp_path, make_config, validation_path=None)
-    prepared = prepare(config, tmp_path / "out")
-    assert prepared.report["pairs"] == {"train": 230, "validation": 20, "test": 36}
-    sources = {source for source, _ in train_pairs(prepared)}
-    assert not sources & {source for source, _ in held_out(prepared, "validation")}
-    assert prepared.report["source_in_train"] == {"validation": 0, "test": 5}
-
-
-def test_generated_splits_share_no_source_with_given_ones(
-    make_config: Make, tmp_path: Path
-) -> None:
-    config = given(tmp_path, make_config, validation_path=None)
-    write_tsv(tmp_path / "test.tsv", sentence_pairs()[:200])
-    prepared = prepare(config, tmp_path / "out")
-    assert set(held_out(prepared, "validation")) <= set(sentence_pairs()[200:250])
-    assert prepared.report["source_in_train"] == {"validation": 0, "test": 200}
-
-
 def test_vocabularies_come_only_from_the_training_pairs(make_config: Make, tmp_path: Path) -> None:
     config = given(tmp_path, make_config, min_coverage=0)
     new = [("I see the zeppelin", "ich sehe das Luftschiff")]
@@ -452,9 +174,6 @@ def test_vocabularies_come_only_from_the_training_pairs(make_config: Make, tmp_p
     assert UNK not in encoded[:3]
     assert prepared.tokenizers.target.encode("Luftschiff") == [UNK]
     assert prepared.report["coverage"]["test"] == {"source": 0.75, "target": 0.75}
-
-
-# ----------------------------------------------------------------------------------------- reading
 
 
 @pytest.mark.parametrize("all_given", [True, False])
@@ -474,23 +193,6 @@ def test_each_file_is_read_once_and_the_training_file_twice_if_it_is_split(
     assert sorted(read) == (
         ["test", "train", "validation"] if all_given else ["test", "train", "train"]
     )
-
-
-@pytest.mark.parametrize(("joint", "loads"), [(True, 2), (False, 1)])
-def test_tokenizers_are_loaded_once_and_again_when_renumbered(
-    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, joint: bool, loads: int
-) -> None:
-    loaded: list[Path] = []
-
-    def load_and_count(data: DataConfig, config: TokenizerConfig, folder: Path) -> Tokenizers:
-        loaded.append(folder)
-        return load_tokenizers(data, config, folder)
-
-    for name in ("prepare", "prepared"):
-        monkeypatch.setattr(f"nmt.corpus.{name}.load_tokenizers", load_and_count)
-    config = make_config(tokenizer={"joint": joint}, model={"tie": "none"})
-    prepare(config, tmp_path / "out")
-    assert len(loaded) == loads
 
 
 # --------------------------------------------------------------------- when preparation is skipped
@@ -572,7 +274,7 @@ def test_two_runs_write_the_same_bytes(make_config: Make, tmp_path: Path, kind: 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 @pytest.mark.parametrize(
-    "stage", ["_plan_splits", "train_tokenizers", "_encode_examples", "write_manifest"]
+    "stage", ["plan_splits", "train_tokenizers", "encode_examples", "write_manifest"]
 )
 def test_an_interruption_leaves_the_old_result_or_nothing(
     make_config: Make,
@@ -770,33 +472,6 @@ def test_low_coverage_is_refused(make_config: Make, tmp_path: Path) -> None:
     message = refusal(config, tmp_path / "out")
     assert message.startswith(
         "the vocabulary covers too few tokens: test source 14.3%, test target 66.7%, "
-    )
-
-
-def test_an_empty_test_file_is_refused(make_config: Make, tmp_path: Path) -> None:
-    config = given(tmp_path, make_config)
-    write_tsv(tmp_path / "test.tsv", [])
-    assert "test.tsv: contains no sentence pairs" in refusal(config, tmp_path / "out")
-
-
-def test_a_test_file_without_translations_is_refused(make_config: Make, tmp_path: Path) -> None:
-    config = given(tmp_path, make_config)
-    write_tsv(tmp_path / "test.tsv", [("we see the tree.", " "), ("we know.", "")])
-    expected = "the test split, or one side of it, is empty; check data.test_path"
-    assert refusal(config, tmp_path / "out") == expected
-
-
-def test_a_corpus_too_small_to_split_is_refused(make_config: Make, tmp_path: Path) -> None:
-    config = make_config(data={"validation_size": 250, "test_size": 100})
-    expected = "the corpus has only 300 pairs after cleaning, too few to hold out 100 test and 250"
-    assert refusal(config, tmp_path / "out").startswith(expected)
-
-
-def test_a_corpus_without_usable_pairs_is_refused(make_config: Make, tmp_path: Path) -> None:
-    config = make_config(data={"max_words": 1})
-    assert refusal(config, tmp_path / "out") == (
-        "no training pairs left after cleaning (dropped: too long 300); check the corpus and the "
-        "limits in the data section"
     )
 
 
