@@ -790,6 +790,14 @@ class DecodingConfig(Section):
         description="T: the squared distance at which a neighbour's weight falls to 1/e",
     )
 
+    def broken_rules(self) -> Iterator[BrokenRule]:
+        """See `Section.broken_rules`."""
+        restrictions = {"top_k": self.top_k > 0, "top_p": self.top_p < 1}
+        limits = [field for field, is_set in restrictions.items() if is_set]
+        if limits and not self.temperature:
+            message = f"`{limits[0]}` restricts sampling; set `temperature` too, for example to 1"
+            yield (*limits, "temperature"), message
+
     def hypotheses(self, n_best: int) -> int:
         """Return how many hypotheses per sentence to keep in order to find the `n_best`."""
         return n_best if self.temperature else max(n_best, self.beam_size)

@@ -280,6 +280,14 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
             "got null and null",
         ),
         (
+            "decoding: {top_k: 1}",
+            "decoding: `top_k` restricts sampling; set `temperature` too, for example to 1",
+        ),
+        (
+            "decoding: {top_p: 0.9}",
+            "decoding: `top_p` restricts sampling; set `temperature` too, for example to 1",
+        ),
+        (
             "tokenizer: {kind: whitespace, sampling: 0.1}",
             "tokenizer: `sampling` needs `kind: bpe` or `unigram`, not `whitespace`",
         ),
