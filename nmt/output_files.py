@@ -1,10 +1,10 @@
-"""Writes output files whole or not at all, and checks them before the work; temporary folders."""
+"""Output files, checked before the work and written whole or not at all; temporary folders."""
 
 import glob
 import os
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -69,11 +69,12 @@ def temporary_folder() -> Iterator[Path]:
     Raises `UserError` if its disk is full, before or while the block writes to it.
     """
     remedy = "set the variable TMPDIR"
-    with ExitStack() as stack:
-        try:
-            folder = Path(stack.enter_context(TemporaryDirectory()))
-        except FileNotFoundError as error:  # Python tries to write to several
-            raise UserError(f"{one_line(error.strerror)}; free some space, or {remedy}") from None
+    try:
+        scratch = TemporaryDirectory()
+    except FileNotFoundError as error:  # Python tries to write to several
+        raise UserError(f"{one_line(error.strerror)}; free some space, or {remedy}") from None
+    with scratch as name:
+        folder = Path(name)
         try:
             yield folder
         except OSError as error:

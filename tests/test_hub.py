@@ -87,12 +87,12 @@ def test_a_fine_tuned_run_names_the_run_on_the_hub_that_it_started_from(
     assert nmt("push", trained_run.path, "me/toy").returncode == 0
     config = config_from(open_run("hf:me/toy"), "best", None, [])
     assert config.origin.fine_tuning == "--from hf:me/toy"
+    assert without_folders(config.origin.fine_tuning) == config.origin.fine_tuning
     corpus = f"data.path={trained_run.config.data.path}"  # not uploaded, and neither is its folder
     limit = "training.max_updates=1"
     done = nmt("train", "--from", "hf:me/toy", "--set", corpus, "--set", limit, "--run", "tuned")
     assert done.returncode == 0, done.stderr
     assert RunFolder(Path("tuned")).origin.fine_tuning == "--from hf:me/toy"
-    assert without_folders(config.origin.fine_tuning) == config.origin.fine_tuning
 
 
 def test_the_unmodified_library_uploads_and_downloads_a_run(

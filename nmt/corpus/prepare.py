@@ -54,7 +54,6 @@ from nmt.locks import locked
 from nmt.progress import with_progress
 
 _LOG = logging.getLogger(__name__)
-
 _ENDINGS = {".ids", ".offsets", ".keys", ".jsonl", ".json", ".model"}
 
 

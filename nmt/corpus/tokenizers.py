@@ -20,7 +20,6 @@ from typing import TextIO
 import numpy as np
 import sentencepiece
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from nmt.config import DataConfig, TokenizerConfig, WordKind
 from nmt.corpus.casing import CASING, Casing
@@ -30,7 +29,7 @@ from nmt.corpus.placeholders import KnownWords
 from nmt.corpus.readers import MAX_LINE_BYTES
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.errors import UserError, one_line
-from nmt.progress import elapsed
+from nmt.progress import elapsed, with_progress
 from nmt.small_files import read_small
 from nmt.special_tokens import EOS, PAD, PLACEHOLDERS, SOS, SPECIALS, TAGS, UNK
 
@@ -347,7 +346,7 @@ def _count_words(config: TokenizerConfig, texts: list[tuple[str, Path]]) -> Coun
     for language, path in texts:
         split = word_splitter(config.kind, language)
         chunks = chain.from_iterable(read_chunks(path))
-        for words in split(tqdm(chunks, "counting words", unit="", unit_scale=True, delay=2)):
+        for words in split(with_progress(chunks, "counting words")):
             counts.update(words)
     return counts
 

@@ -49,6 +49,7 @@ def write_tsv(path: Path, pairs: list[tuple[str, str]]) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
+    """Return the content of each file of a folder."""
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
@@ -64,10 +65,12 @@ def train_pairs(prepared: PreparedData) -> list[tuple[str, str]]:
 
 
 def held_out(prepared: PreparedData, split: str) -> list[tuple[str, str]]:
+    """Return the raw validation or test pairs."""
     return [(example.source, example.reference) for example in prepared.examples(split)]
 
 
 def refusal(config: Config, folder: Path) -> str:
+    """Return the error of `prepare`, after checking that it changed nothing."""
     before = contents(folder) if folder.is_dir() else None
     with pytest.raises(UserError) as caught:
         prepare(config, folder)
@@ -78,6 +81,7 @@ def refusal(config: Config, folder: Path) -> str:
 
 
 def given(tmp_path: Path, make_config: Make, **fields: Any) -> Config:
+    """Return a config with given splits; validation has duplicates, test shares 5 train pairs."""
     pairs = sentence_pairs()
     paths = {
         "train_path": write_tsv(tmp_path / "train.tsv", pairs[:250]),
