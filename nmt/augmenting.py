@@ -92,7 +92,7 @@ class _Progress:
 def augment(
     translator: Translator, how: Augmentation, source: Path, output: Path, settings: str
 ) -> Counter[str]:
-    """Translate the lines of a file, and write the pairs as a tab-separated corpus.
+    """Translate the lines of a file, and write the pairs, if any, as a tab-separated corpus.
 
     If interrupted, another call continues. Samples are drawn by PyTorch.
 
@@ -136,7 +136,10 @@ def augment(
                 with replacing(record) as path:
                     path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
                 bar.update(len(chunk))
-        partial.replace(output)
+        if counts["kept"]:
+            partial.replace(output)
+        else:  # an empty corpus would only be in the way of another try
+            partial.unlink()
         record.unlink(missing_ok=True)
     return counts
 

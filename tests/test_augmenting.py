@@ -106,11 +106,14 @@ def test_the_printed_settings_add_a_tagged_corpus_to_training(
     )
 
 
-def test_keeping_no_translation_gives_a_warning(trained_run: RunFolder) -> None:
-    options = ("-i", "mono.en", "-o", "pairs.tsv", "--min-probability", "1")
-    done = nmt("augment", trained_run.path, *options)
+def test_an_output_without_any_translation_is_not_written(trained_run: RunFolder) -> None:
+    command = ("augment", trained_run.path, "-i", "mono.en", "-o", "pairs.tsv")
+    done = nmt(*command, "--min-probability", "1")
+    assert done.returncode == 2
     assert "no translation was kept" in text(done.stderr)
-    assert "data.corpora" not in text(done.stdout)
+    assert f"improbable       {len(LINES)}" in text(done.stdout)
+    assert [path.name for path in Path().iterdir()] == ["mono.en"]
+    assert nmt(*command).returncode == 0
 
 
 @pytest.mark.parametrize("temperature", [0, 1])

@@ -17,7 +17,7 @@ from nmt.cli.options import (
     WeightsOption,
     open_translator,
 )
-from nmt.cli.writing import say, warn
+from nmt.cli.writing import say
 from nmt.errors import UserError
 
 
@@ -130,8 +130,10 @@ def augment(
     for what, count in counts.items():
         typer.echo(f"{what:16} {count:,}")
     if not counts["kept"]:
-        warn(f"{output}: no translation was kept; use a better run, or lower the limits")
-        return
+        raise UserError(
+            f"{output}: not written, as no translation was kept; use a better run, or lower the "
+            "limits"
+        )
     say("add to data      disjoint_splits: true  # drops pairs that contain held-out sentences")
     path = json.dumps(str(output), ensure_ascii=False)
     say(f"to data.corpora  {{source: tsv, path: {path}, tag: synthetic, held_out: false}}")
