@@ -20,7 +20,13 @@ from nmt.corpus.sources import (
 )
 from nmt.corpus.tables import downloaded_hub_files
 
-_OPUS = ("News-Commentary/v16", "TED2020/v1", "Europarl/v8", "Tatoeba/v2023-04-12")
+# German–English pairs, according to OPUS' web pages.
+_OPUS = {
+    "News-Commentary/v16": "294,498",
+    "TED2020/v1": "296,354",
+    "Europarl/v8": "1,961,119",
+    "Tatoeba/v2023-04-12": "?",
+}
 
 
 @dataclass(frozen=True)
@@ -61,14 +67,16 @@ def list_corpora(languages: tuple[str, str]) -> Iterator[Entry]:
         [other] = [three_letters(code) for code in languages if code != "en"] or ["eng"]
         name = tatoeba_archive(other)
         file = cache / "tatoeba" / name
-        yield Entry("source: tatoeba", "?", "CC BY 2.0 FR", TATOEBA_URL + name, (file,))
-    for corpus in _OPUS:
+        pairs = "270,000+" if other == "deu" else "?"  # grows from year to year
+        yield Entry("source: tatoeba", pairs, "CC BY 2.0 FR", TATOEBA_URL + name, (file,))
+    for corpus, pairs in _OPUS.items():
         name, version = corpus.split("/")
         url = f"{OPUS_URL}OPUS-{corpus}/moses/{pair}.txt.zip"
         file = cache / "opus" / f"{name}-{version}-{pair}.zip"
         licence = opus_licence(file) if file.is_file() else "see LICENSE"
         licence = shorten(licence, 60, placeholder=" …")
-        yield Entry(f"source: opus, path: {corpus}", "?", licence, url, (file,))
+        pairs = pairs if pair == "de-en" else "?"
+        yield Entry(f"source: opus, path: {corpus}", pairs, licence, url, (file,))
     if pair == "de-en":
         address = "https://huggingface.co/datasets/wmt/wmt14"
         fields = "source: hub, path: wmt/wmt14, subset: de-en"

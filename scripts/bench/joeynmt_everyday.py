@@ -12,6 +12,7 @@ checkpoint.
 import argparse
 import math
 import os
+import resource
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -145,7 +146,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--updates", type=int, default=1000, help="number of updates")
-    parser.add_argument("--validate", type=int, default=None, help="updates between validations")
+    parser.add_argument(
+        "--validate",
+        type=int,
+        default=None,
+        help="updates between validations; with more than --updates, the last weights are scored",
+    )
     parser.add_argument("--folder", type=Path, default=Path("data/bench/joeynmt-everyday"))
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
@@ -161,6 +167,8 @@ def main() -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads)}
     run: list[str | Path] = [python(), "-c", JOEYNMT]
     subprocess.run([*run, "train", settings, "--skip-test"], env=environment, check=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"training: {(used.ru_utime + used.ru_stime) / 60:.1f} minutes of processor time")
     subprocess.run([*run, "test", settings, "-o", folder / "output"], env=environment, check=True)
     for split, name in (("validation", "dev"), ("test", "test")):
         lines = (folder / f"output.{name}").read_text("utf-8").splitlines()

@@ -56,16 +56,18 @@ def test_corpora_are_listed_by_language() -> None:
     [tatoeba] = [line for line in french.splitlines() if "source: tatoeba" in line]
     assert tatoeba.split()[2:5] == ["?", "1.2", "MB"]
     assert tatoeba.endswith("fra-eng.zip")
+    [news] = [line for line in french.splitlines() if "News-Commentary" in line]
+    assert news.split()[4] == "?"  # the numbers of pairs are those of German and English
 
 
 def test_a_downloaded_corpus_has_a_size_and_its_own_licence(cache: Path) -> None:
     write_zip(cache / "opus" / "TED2020-v1-de-en.zip", "a long licence" * 10 + "\n\n")
     lines = runner.invoke(app, ["corpora"]).stdout.splitlines()
     shown = [re.sub(" +", " ", line) for line in lines if "source: opus" in line]
-    assert "v16 ? 2.5 MB CC BY-SA 4.0 http" in shown[0]
-    assert "v1 ? 2.5 MB a long licence" in shown[1]
+    assert "v16 294,498 2.5 MB CC BY-SA 4.0 http" in shown[0]
+    assert "v1 296,354 2.5 MB a long licence" in shown[1]
     assert " … http" in shown[1]
-    assert "v8 ? see LICENSE http" in shown[2]
+    assert "v8 1,961,119 see LICENSE http" in shown[2]
 
 
 @pytest.mark.usefixtures("cache")
