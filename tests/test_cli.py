@@ -1088,7 +1088,8 @@ def test_no_command_prints_control_characters_from_names_of_folders(
     for command in commands:
         done = nmt(*command, stdin=b"n\n")
         printed = text(done.stdout) + text(done.stderr)
-        assert done.returncode == 0, (command, printed)
+        # After two updates, the run translates too badly for `augment` to keep anything.
+        assert done.returncode == (2 if command[0] == "augment" else 0), (command, printed)
         assert not set("\x1b\x9b\x07") & set(printed), (command, printed)
         assert "\\x" in printed, command
     assert not run.exists()
