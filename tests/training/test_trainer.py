@@ -51,15 +51,6 @@ def assert_same(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
     assert different == []
 
 
-def test_training_on_a_cpu_keeps_freed_memory(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept: list[bool] = []
-    monkeypatch.setattr("nmt.training.state.keep_memory", lambda: kept.append(True))
-    make_trainer(toy_config())
-    assert kept == [True]
-
-
 def test_training_learns_the_toy_corpus(trained_run: RunFolder) -> None:
     metrics = trained_run.read_metrics()
     assert metrics[-1]["bleu"] > 60
@@ -141,38 +132,6 @@ def test_r_drop_affects_training(toy_config: MakeConfig) -> None:
         train(toy_config(model={"dropout": 0.3}, training=settings), Path(folder))
     one, other = saved("a")["output.weight"], saved("b")["output.weight"]
     assert not torch.allclose(one, other, atol=1e-4)
-
-
-def test_accumulating_four_batches_gives_the_loss_and_the_gradient_of_the_whole(
-    toy_config: MakeConfig,
-) -> None:
-    trainer = make_trainer(toy_config(model={"dropout": 0.0}, training={"precision": "float32"}))
-    source, target = trainer.prepared.sequences("train")
-    sources = [source[i].tolist() for i in range(16)]
-    targets = [target[i].tolist() for i in range(16)]
-    # Quarters of different lengths, so that a mean of means would differ.
-    cuts = [(0, 2), (2, 5), (5, 11), (11, 16)]
-    quarters = [Batch.from_ids(sources[a:b], targets[a:b]) for a, b in cuts]
-    assert len({batch.tokens for batch in quarters}) > 1
-    whole_loss, whole = _gradient(trainer, [Batch.from_ids(sources, targets)])
-    loss, parts = _gradient(trainer, quarters)
-    assert loss == pytest.approx(whole_loss, rel=1e-5)
-    for one, other in zip(whole, parts, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-7)
-
-
-def _gradient(trainer: Trainer, batches: list[Batch]) -> tuple[float, list[Tensor]]:
-    """Return the loss and the gradients that the optimizer would apply."""
-    found: list[Tensor] = []
-    step = trainer.state.optimizer.step
-
-    def grab() -> None:
-        found.extend(p.grad.clone() for p in trainer.state.model.parameters() if p.grad is not None)
-
-    trainer.state.optimizer.step = grab  # type: ignore[method-assign, assignment]
-    loss = trainer.state.update(batches)
-    trainer.state.optimizer.step = step  # type: ignore[method-assign]
-    return loss.item(), found
 
 
 RESUMABLE = {
@@ -714,17 +673,6 @@ def test_a_max_length_too_short_for_the_data_leaves_no_run(toy_config: MakeConfi
     assert not Path("run").exists()
 
 
-def test_the_average_includes_the_weights_after_the_update(toy_config: MakeConfig) -> None:
-    trainer = make_trainer(toy_config(training={"average_decay": 0.9}))
-    weight, average = next(trainer.state.model.parameters()), trainer.state.average
-    assert average
-    before = weight.detach().clone()
-    trainer.state.update([trainer.plan.largest()])
-    expected = before.lerp(weight.detach(), 1 - 2 / 11)  # the decay of the first update
-    torch.testing.assert_close(average.average[0], expected)
-    assert not torch.equal(expected, before)
-
-
 def test_a_resumed_run_keeps_its_minutes(toy_config: MakeConfig) -> None:
     trainer = make_trainer(toy_config())
     trainer.state.update([trainer.plan.largest()])
@@ -830,86 +778,6 @@ def test_curve_points_are_not_duplicated_on_resume(
     assert RunFolder(Path("killed")).read_updates() == points
 
 
-def test_a_gradient_is_clipped_to_the_norm(toy_config: MakeConfig) -> None:
-    norms = []
-    for clip_norm in (None, 1e-3):
-        trainer = make_trainer(toy_config(training={"clip_norm": clip_norm}), f"run-{clip_norm}")
-        _, gradient = _gradient(trainer, [trainer.plan.largest()])
-        norms.append(torch.cat([part.flatten() for part in gradient]).norm().item())
-    assert norms[0] > 0.01
-    assert norms[1] == pytest.approx(1e-3, rel=1e-3)
-
-
-def test_dropout_differs_between_updates_and_between_accumulated_batches(
-    toy_config: MakeConfig,
-) -> None:
-    """The rate is too small to change the weights, so losses differ only by dropout."""
-    settings = {"learning_rate": 1e-30, "precision": "float32"}
-    trainer = make_trainer(toy_config(model={"dropout": 0.5}, training=settings))
-    batch = trainer.plan.largest()
-    single = [trainer.state.update([batch]).item() for _ in range(3)]
-    assert len(set(single)) == 3
-    trainer.state.progress.updates -= 1  # the same update again, with a second batch
-    both = trainer.state.update([batch, batch]).item()
-    assert both != pytest.approx(single[-1], rel=1e-5)
-
-
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_matrix_products_use_the_configured_precision(
-    toy_config: MakeConfig, precision: str
-) -> None:
-    trainer = make_trainer(toy_config(training={"precision": precision}))
-    seen: set[torch.dtype] = set()
-    inner = trainer.state.model.encoder_layers()[0].feed_forward.inner
-    inner.register_forward_hook(lambda module, inputs, output: seen.add(output.dtype))
-    for work in (
-        lambda: trainer.state.update([trainer.plan.largest()]),
-        lambda: trainer.validator._score(trainer.state.model),
-    ):
-        seen.clear()
-        work()
-        assert seen == {getattr(torch, precision)}
-
-
-@pytest.mark.parametrize(("precision", "scaled"), [("float16", True), ("bfloat16", False)])
-def test_the_loss_is_scaled_for_float16_only(
-    toy_config: MakeConfig, precision: str, scaled: bool
-) -> None:
-    trainer = make_trainer(toy_config(training={"precision": precision}))
-    assert (float(trainer.state.loss_scale.divisor(1)) < 1) == scaled
-
-
-def test_updates_skipped_for_float16_leave_no_trace_in_the_loss(toy_config: MakeConfig) -> None:
-    settings = {"precision": "float16", "validate_updates": 100}
-    trainer = make_trainer(toy_config(training=settings))
-    batch = trainer.plan.largest()
-    bias = trainer.state.model.encoder_layers()[0].feed_forward.inner.bias
-    trainer.state.update([batch])
-    loss, tokens = trainer.state.mean_loss(), trainer.progress.loss_tokens
-    assert loss > 0
-
-    before = bias.detach().clone()
-    with torch.no_grad():
-        bias.fill_(1e5)  # too large for float16
-    trainer.state.update([batch])
-    skipped = trainer.state.update([batch])
-    with torch.no_grad():
-        bias.copy_(before)
-    assert not skipped.isfinite()
-    assert trainer.state.loss_scale.skipped == 2
-    assert trainer.progress.tokens == 3 * batch.tokens  # for the speed, they count
-    with ProgressBar(trainer.settings, trainer.progress, trainer.last_update) as bar:
-        trainer._report(skipped, bar)  # does not take it for divergence
-        assert trainer.state.mean_loss() == loss
-        assert trainer.progress.loss_tokens == tokens
-        trainer._save()
-        make_trainer(trainer.config, "other").state.restore(trainer.folder)
-
-        trainer.state.loss_scale._scaler.update(0.5)
-        with pytest.raises(UserError, match="diverged"):
-            trainer._report(skipped, bar)
-
-
 def test_a_validation_loss_that_is_not_finite_ends_training(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -922,16 +790,3 @@ def test_a_validation_loss_that_is_not_finite_ends_training(
     with pytest.raises(UserError, match="diverged"):
         trainer._validate()
     assert not trainer.folder.weights("best").exists()
-
-
-def test_unused_memory_is_returned_periodically(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    returned: list[int] = []
-    monkeypatch.setattr("nmt.training.state._RETURN_UPDATES", 2)
-    trainer = make_trainer(toy_config())
-    note = lambda: returned.append(trainer.progress.updates)  # noqa: E731
-    monkeypatch.setattr("nmt.training.state.return_memory", note)
-    for _ in range(5):
-        trainer.state.update([trainer.plan.largest()])
-    assert returned == [2, 4]
