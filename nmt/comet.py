@@ -8,9 +8,12 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
+from typing import cast
 
 import torch
 
@@ -20,8 +23,13 @@ from nmt.output_files import temporary_folder
 
 MODEL = "Unbabel/wmt22-comet-da"
 _PACKAGE = "unbabel-comet==2.2.7"
+_WITH = "setuptools<81"  # later versions lack pkg_resources, which torchmetrics imports
+_LONGEST_LINE = 10_000  # bytes
 _PYTHON = "3.12"  # the newest that its dependencies support
-_VERSION = "from importlib.metadata import version; print(version('unbabel-comet'))"
+_VERSION = (
+    "import comet.cli.score; from importlib.metadata import version; "
+    "print(version('unbabel-comet'))"
+)
 
 
 @dataclass(frozen=True)
@@ -64,10 +72,12 @@ class Comet:
         )
         if run.returncode and environment:
             reason = one_line(run.stderr.strip().rpartition("\n")[2])[:200]
-            raise UserError(f"{environment}: no unbabel-comet ({reason}); {_install(environment)}")
+            raise UserError(
+                f"{environment}: no working unbabel-comet ({reason}); {_install(environment)}"
+            )
         if run.returncode:
             raise UserError(
-                f"uvx cannot install {_PACKAGE}, as shown above; check the network, or name a "
+                f"uvx cannot provide {_PACKAGE}, as shown above; check the network, or name a "
                 "virtual environment that contains it: --comet-env FOLDER"
             )
         self.version = run.stdout.strip()
@@ -91,20 +101,36 @@ class Comet:
                 command += [f"-{file}", file]
             gpus = "1" if self._device.type == "cuda" else "0"
             command += ["--gpus", gpus, "--model", self._located]
-            run = subprocess.run(
+            # COMET names no encoding.
+            environment = {"PYTHONUTF8": "1", "PYTHONWARNINGS": "ignore"}
+            with subprocess.Popen(
                 [*command, "--to_json", "scores.json"],
                 cwd=folder,
-                env=_visible(self._device) | {"PYTHONUTF8": "1"},  # COMET names no encoding
+                env=_visible(self._device) | environment,
                 stdout=subprocess.DEVNULL,
-                check=False,
-            )
-            if run.returncode:
+                stderr=subprocess.PIPE,
+            ) as process:
+                reason = _forward(cast(BufferedReader, process.stderr))
+            if process.returncode:
                 raise UserError(
-                    f"--metric comet: unbabel-comet failed with exit code {run.returncode}, as "
-                    f"shown above; check the network, and access to the model {self.model}"
+                    f"--metric comet: unbabel-comet failed ({reason[:200]}); check the network, "
+                    f"and access to the model {self.model}"
                 )
             scores = _read_scores(folder / "scores.json", len(hypotheses))
         return CometScore(sum(scores) / len(scores), self.model, self.version)
+
+
+def _forward(errors: BufferedReader) -> str:
+    """Copy the standard error of a program to ours, except a traceback; return its last line."""
+    last, shown = b"", True
+    while block := errors.read1():  # without waiting for line ends, which progress bars lack
+        progress, traceback, _ = block.partition(b"Traceback (most recent call last)")
+        if shown:
+            sys.stderr.write(progress.decode("utf-8", "replace"))
+            sys.stderr.flush()
+        shown = shown and not traceback
+        last = (last + block)[-_LONGEST_LINE:]
+    return one_line(last.decode("utf-8", "replace").strip().rpartition("\n")[2])
 
 
 def _read_scores(path: Path, count: int) -> list[float]:
@@ -133,7 +159,7 @@ def _interpreter(environment: Path) -> str:
 
 
 def _install(environment: Path) -> str:
-    return f"install it: {environment / 'bin' / 'pip'} install {_PACKAGE}"
+    return f"install it: {environment / 'bin' / 'pip'} install {_PACKAGE} '{_WITH}'"
 
 
 def _uvx() -> list[str]:
@@ -144,7 +170,7 @@ def _uvx() -> list[str]:
             "--metric comet needs uvx (pip install uv), or --comet-env with a virtual environment "
             f"that contains {_PACKAGE}"
         )
-    return [program, "--python", _PYTHON, "--with", _PACKAGE, "python"]
+    return [program, "--python", _PYTHON, "--with", _PACKAGE, "--with", _WITH, "python"]
 
 
 def _visible(device: torch.device) -> dict[str, str]:

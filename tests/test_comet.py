@@ -21,32 +21,36 @@ STAND_IN = """
 import argparse, json, os, sys
 from pathlib import Path
 
-parser = argparse.ArgumentParser()
-parser.add_argument("-s", "--sources")
-parser.add_argument("-t", "--translations", nargs="+")
-parser.add_argument("-r", "--references")
-parser.add_argument("--gpus", type=int)
-parser.add_argument("--quiet", action="store_true")
-parser.add_argument("--only_system", action="store_true")
-parser.add_argument("--to_json")
-parser.add_argument("--model")
-given = parser.parse_args()
-if given.model == "no/model" or given.model.endswith(".ckpt") and not Path(given.model).exists():
-    sys.exit("the model does not exist")
-read = lambda name: [line.strip() for line in Path(name).open()]
-rows = zip(*map(read, (given.sources, given.translations[0], given.references)), strict=True)
-segments = [
-    {"src": s, "mt": t, "ref": r, "COMET": len({*t.split()} & {*r.split()}) / (len(t.split()) or 1)}
-    for s, t, r in rows
-]
-if given.model == "cpu/model" and given.gpus:
-    sys.exit("uses a GPU")
-if "SHOW_DEVICES" in os.environ:
-    Path(os.environ["SHOW_DEVICES"]).write_text(os.environ["CUDA_VISIBLE_DEVICES"])
-if given.model == "half/model":
-    del segments[0]
-Path(given.to_json).write_text(json.dumps({given.translations[0]: segments}))
-print("t\\tscore: 0.5000")
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-s", "--sources")
+    parser.add_argument("-t", "--translations", nargs="+")
+    parser.add_argument("-r", "--references")
+    parser.add_argument("--gpus", type=int)
+    parser.add_argument("--quiet", action="store_true")
+    parser.add_argument("--only_system", action="store_true")
+    parser.add_argument("--to_json")
+    parser.add_argument("--model")
+    given = parser.parse_args()
+    missing = given.model.endswith(".ckpt") and not Path(given.model).exists()
+    print("\\rdownloading: 50%", end="", file=sys.stderr, flush=True)
+    if given.model == "no/model" or missing:
+        raise KeyError("the model does not exist")
+    read = lambda name: [line.strip() for line in Path(name).open()]
+    rows = zip(*map(read, (given.sources, given.translations[0], given.references)), strict=True)
+    common = lambda t, r: len({*t.split()} & {*r.split()}) / (len(t.split()) or 1)
+    segments = [{"src": s, "mt": t, "ref": r, "COMET": common(t, r)} for s, t, r in rows]
+    if given.model == "cpu/model" and given.gpus:
+        sys.exit("uses a GPU")
+    if "SHOW_DEVICES" in os.environ:
+        Path(os.environ["SHOW_DEVICES"]).write_text(os.environ["CUDA_VISIBLE_DEVICES"])
+    if given.model == "half/model":
+        del segments[0]
+    Path(given.to_json).write_text(json.dumps({given.translations[0]: segments}))
+    print("t\\tscore: 0.5000")
+
+if __name__ == "__main__":
+    main()
 """
 
 
@@ -100,8 +104,9 @@ def test_uvx_provides_the_environment(
     uvx = tmp_path / "uvx"
     uvx.write_text(
         f"#!{sys.executable}\nimport os, sys\n"
-        "assert sys.argv[1:6] == ['--python', '3.12', '--with', 'unbabel-comet==2.2.7', 'python']\n"
-        f"os.execv('{environment}/bin/python', ['{environment}/bin/python', *sys.argv[6:]])\n"
+        "needed = ['--with', 'unbabel-comet==2.2.7', '--with', 'setuptools<81']\n"
+        "assert sys.argv[1:8] == ['--python', '3.12', *needed, 'python']\n"
+        f"os.execv('{environment}/bin/python', ['{environment}/bin/python', *sys.argv[8:]])\n"
     )
     uvx.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -118,8 +123,17 @@ def test_an_environment_without_comet_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not a virtual environment; create one"):
         Comet(tmp_path)
     venv.create(tmp_path / "empty")
-    with pytest.raises(UserError, match=r"PackageNotFoundError.*install unbabel-comet==2"):
+    with pytest.raises(UserError, match=r"ModuleNotFoundError.*install unbabel-comet==2"):
         Comet(tmp_path / "empty")
+
+
+def test_an_environment_in_which_comet_cannot_be_imported_is_refused(tmp_path: Path) -> None:
+    venv.create(tmp_path / "broken")
+    [packages] = tmp_path.glob("broken/lib/python*/site-packages")
+    (packages / "comet" / "cli").mkdir(parents=True)
+    (packages / "comet" / "cli" / "score.py").write_text("import pkg_resources")
+    with pytest.raises(UserError, match=r"no working unbabel-comet .*pkg_resources.*'setuptools"):
+        Comet(tmp_path / "broken")
 
 
 def test_comet_runs_on_the_chosen_device(
@@ -132,9 +146,13 @@ def test_comet_runs_on_the_chosen_device(
     assert CliRunner().invoke(app, [*command, "--device", "cpu"]).exit_code == 0
 
 
-def test_a_failure_is_told_in_one_line(environment: Path) -> None:
-    with pytest.raises(UserError, match=r"exit code 1.*the model no/model"):
+def test_a_failure_is_told_in_one_line(
+    environment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reason = r"failed \(KeyError: 'the model does not exist'\); .* access to the model no/model"
+    with pytest.raises(UserError, match=reason):
         Comet(environment, "no/model").score(SOURCES, REFERENCES, REFERENCES)
+    assert capsys.readouterr().err == "\rdownloading: 50%"  # and no traceback
 
 
 def test_missing_scores_are_noticed(environment: Path) -> None:
