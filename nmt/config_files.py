@@ -332,8 +332,11 @@ def _explain(details: ErrorDetails, label: str, overridden: Container[str]) -> s
     expected = details.get("ctx", {}).get("pattern", details["type"])
     wanted = _PLAIN.get(expected) or details["msg"].removeprefix("Input should be ")
     info = known[name] if len(location) == 2 else None
-    if info and expected == "tuple_type" and ... in get_args(info.annotation):
-        wanted = "a list in square brackets"
+    if info and ... in get_args(info.annotation):
+        if expected == "tuple_type":
+            wanted = "a list in square brackets"
+        elif expected == "too_long":
+            wanted = f"a list of at most {details['ctx']['max_length']}"
     allowed = f" ({info.description})" if info and info.description else ""
     return f"{where}: {_shorten(details['input'])} is invalid, it should be {wanted}{allowed}"
 
@@ -343,9 +346,9 @@ _PLAIN = {
     "model_type": "a section: one indented line per field",
     "^[a-z]{2,3}$": "two or three lower-case letters, such as en",
     "^[a-z0-9_-]{1,30}$": "up to 30 lower-case letters, digits, - and _, such as news",
-    "tuple_type": "a list of two, such as [0.9, 0.98]",
-    "missing": "a list of two, such as [0.9, 0.98]",
-    "too_long": "a list of two, such as [0.9, 0.98]",
+    "tuple_type": "a list of two, such as [first, second]",
+    "missing": "a list of two, such as [first, second]",
+    "too_long": "a list of two, such as [first, second]",
     "path_type": "a path",
     "string_type": "text",
     "string_unicode": "text",

@@ -76,6 +76,17 @@ def test_pairs_are_for_the_reverse_direction_or_with_forward_for_the_runs_own(
     assert sorted(path.name for path in Path().iterdir()) == ["mono.en", "pairs.tsv", "run"]
 
 
+def test_only_the_way_there_is_sampled(trained_run: RunFolder) -> None:
+    run = RunFolder(Path(shutil.copytree(trained_run.path, "run")))
+    changes = ["data.source_language=de", "data.target_language=de"]
+    changes += ["decoding.temperature=1", "decoding.top_k=3"]
+    run.write_config(override_config(run.config, changes, "run"))
+    for more in ((), ("--set", "decoding.top_p=0.9")):
+        done = nmt("augment", "run", "-i", "mono.en", "-o", "out", "--round-trip", "run", *more)
+        assert done.returncode == 0, done.stderr
+        Path("out").unlink()
+
+
 def test_the_printed_settings_add_a_tagged_corpus_to_training(
     trained_run: RunFolder, toy_config: Callable[..., Config]
 ) -> None:

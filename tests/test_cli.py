@@ -613,7 +613,7 @@ def test_a_datastore_is_built_from_a_corpus_that_has_moved(a_copy: Path, toy_cor
     shutil.copy(toy_corpus, "moved.tsv")
     assert nmt("datastore", a_copy, "--set", "data.path=moved.tsv").returncode == 0
     assert (a_copy / "datastore.safetensors").exists()
-    message = "only data.path and the other paths of data can be set here"
+    message = "only data.path, the other paths of data, and data.corpora can be set here"
     assert_refused("datastore", a_copy, "--set", "data.seed=3", message=message)
 
 
@@ -845,6 +845,11 @@ def test_a_split_is_for_the_pairs_of_the_run(trained_run: RunFolder) -> None:
     command = ["evaluate", "--run", trained_run.path, "--split", "validation"]
     for others in (["--source", "a", "--reference", "b"], ["--test-set", "wmt20"]):
         assert_refused(*command, *others, message="--split scores held-out pairs of the run")
+
+
+def test_a_test_set_needs_a_name(trained_run: RunFolder) -> None:
+    command = ["evaluate", "--run", trained_run.path, "--test-set", " ,"]
+    assert_refused(*command, message="--test-set: no name given; nmt corpora --test-sets lists")
 
 
 # ------------------------------------------------------------------------------------------- plot

@@ -198,8 +198,9 @@ def test_all_mistakes_are_reported_at_once(path: Path) -> None:
             "two numbers from 0 up to, but not including, 1",
         ),
         ("training.betas", "[.nan, 0.9]", "nan", "a finite number"),
-        ("training.betas", "[0.9]", "[0.9]", "a list of two, such as [0.9, 0.98]"),
-        ("training.betas", "0.9", "0.9", "a list of two, such as [0.9, 0.98]"),
+        ("training.betas", "[0.9]", "[0.9]", "a list of two, such as [first, second]"),
+        ("training.betas", "0.9", "0.9", "a list of two, such as [first, second]"),
+        ("data.columns", "[a]", "['a']", "a list of two, such as [first, second] (names"),
         ("training.freeze", "encoder", "'encoder'", "a list in square brackets (parts"),
         ("training.average_decay", "1", "1", "less than 1"),
         ("decoding.beam_size", "501", "501", "less than or equal to 500"),
@@ -216,6 +217,12 @@ def test_an_invalid_value_is_reported_in_one_line_with_what_is_expected(
     description = next(text for name, _, _, text in describe_fields() if name == field)
     assert message.endswith(f"({description})")
     assert "\n" not in message
+
+
+def test_too_long_a_list_is_reported_with_its_limit() -> None:
+    corpora = [{"source": "tsv", "path": "pairs.tsv"}] * 101
+    with pytest.raises(UserError, match="it should be a list of at most 100"):
+        parse_config({"data": {"corpora": corpora}}, "test")
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,8 @@ def augment(
                 f"{round_trip}: translates {' → '.join(there)}; --round-trip needs a run that "
                 f"translates {' → '.join(languages[::-1])}"
             )
-        back = load([returning], overrides=[*(set_ or []), "decoding.temperature=0"])  # not sampled
+        unsampled = [f"decoding.{change}" for change in ("temperature=0", "top_k=0", "top_p=1")]
+        back = load([returning], overrides=[*(set_ or []), *unsampled])
     translator = load([opened], overrides=set_)
     # As source `tsv` reads pairs for the model to be trained.
     swapped = english_is_last(*(languages if forward else languages[::-1]))

@@ -137,6 +137,8 @@ def evaluate(
     comet = _open_comet(metric, comet_model, comet_env, device)  # last: may take minutes
     if test_set:
         names = [name.strip() for name in ",".join(test_set).split(",") if name.strip()]
+        if not names:
+            raise UserError("--test-set: no name given; nmt corpora --test-sets lists them")
         _score_test_sets(names, runs, prefix, options, lowercase, tokenize, comet, json_)
         return
     if source and reference:

@@ -272,10 +272,11 @@ def datastore(
     file = f"{weights}.safetensors"
     opened = named_or_newest(run, file, "nmt datastore")
     for change in set_ or []:
-        paths = {"tokenizer.run", *(f"data.{name}" for name in CORPUS_PATHS)}
+        paths = {"tokenizer.run", *(f"data.{name}" for name in (*CORPUS_PATHS, "corpora"))}
         if change.partition("=")[0].strip() not in paths:
             raise UserError(
-                f"--set {change}: only data.path and the other paths of data can be set here"
+                f"--set {change}: only data.path, the other paths of data, and data.corpora can "
+                "be set here"
             )
     config = load(str(opened.path / "config.yaml"), set_)
     prepared = prepare(config, run_data=opened.data)

@@ -3,6 +3,7 @@
 All are off by default; see `data.drop_copies` and the following fields.
 """
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -50,9 +51,10 @@ def apply_filters(
 
 
 def _letters(text: str) -> float:
-    """Return the fraction of letters among the characters other than spaces."""
+    """Return the fraction of letters, with their accents and vowel signs, other than spaces."""
     characters = text.replace(" ", "")
-    return sum(map(str.isalpha, characters)) / max(1, len(characters))
+    letters = sum(unicodedata.category(character)[0] in "LM" for character in characters)
+    return letters / max(1, len(characters))
 
 
 def _language_check(language: str) -> Callable[[str], bool]:

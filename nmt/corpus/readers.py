@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from io import BufferedIOBase
 from itertools import chain, zip_longest
 from pathlib import Path, PurePosixPath
@@ -53,13 +54,18 @@ def read_tsv(path: Path) -> Iterator[Pair]:
         if not line.strip() or (number == 1 and _is_header(fields)):
             continue
         if number == 1 and _names_columns(fields):
-            print(shown(f"{path}: skipping line 1, a header"), file=sys.stderr)
+            _say_skipped(path)
             continue
         pair = fields[1:4:2] if numbered else fields[:2]
         if len(pair) < 2:
             form = "the four fields of line 1" if numbered else "source TAB target"
             raise UserError(f"{path}: line {number} has {_tabs(fields)}; write {form} on each line")
         yield pair[0], pair[1]
+
+
+@cache  # once per file, which is read twice
+def _say_skipped(path: Path) -> None:
+    print(shown(f"{path}: skipping line 1, a header"), file=sys.stderr)
 
 
 def _tabs(fields: list[str]) -> str:

@@ -176,5 +176,5 @@ def format_inherited(report: InheritedReport) -> list[str]:
     return [
         f"vocabulary of    {report['run']}",
         f"pieces per word  {pieces}",
-        f"seen before      {seen} pairs whose target occurs in that run's training",
+        f"seen before      {seen} pairs whose target occurs in that run's training data",
     ]

@@ -179,7 +179,21 @@ def _open_table(data: DataConfig, refresh: bool) -> Corpus:
             found |= _require_train(files_by_split(path), data)
         else:
             found[split] = table_files(path)
-    return Corpus(found, read)
+    return Corpus(_without_held_out(found, data), read)
+
+
+def _without_held_out(
+    files: Mapping[Split, tuple[Path, ...]], data: DataConfig
+) -> dict[Split, tuple[Path, ...]]:
+    """Return the files without those for training that are also in another split."""
+    held_out = {file.resolve() for split in files if split != "train" for file in files[split]}
+    train = tuple(file for file in files["train"] if file.resolve() not in held_out)
+    if not train:
+        raise UserError(
+            f"{data.path or data.train_path}: no training file is left, as all are named in "
+            "data.validation_path or data.test_path; check the paths"
+        )
+    return {**files, "train": train}
 
 
 def _require_train(

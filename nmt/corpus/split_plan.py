@@ -129,7 +129,7 @@ def plan_splits(
             else np.isin(cleaned.source_keys, _source_keys(data, held_out_before))
         )
         spared = shared & (parts == Part.TRAIN)
-        dropped["held out by tokenizer.run"] = int(spared.sum())
+        dropped["held out by the original run"] = int(spared.sum())
         parts[spared] = Part.DROPPED
     counted = Counter({why: count for why, count in dropped.items() if count or why in enabled})
     return SplitPlan(

@@ -5,9 +5,11 @@ The library `datasets` (extra `hub`) reads them in blocks of rows.
 
 import csv
 import glob
+import gzip
 import hashlib
 import logging
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
@@ -15,6 +17,8 @@ from pathlib import Path, PurePosixPath
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
+
+import numpy as np
 
 from nmt.corpus.download import cache_folder
 from nmt.corpus.json_files import read_json, write_json
@@ -36,6 +40,7 @@ _BUILDERS = {  # of `datasets`, by file extension, to which .gz may be added
     ".arrow": "arrow",
 }
 _ROWS = 1000
+_DEEPEST = 1000  # nesting of a row in JSON
 # Words in file names, and in split names on the Hub, that identify a split; also with `set` after
 # them (`trainset`).
 _SPLIT_WORDS: Mapping[Split, frozenset[str]] = {
@@ -116,12 +121,12 @@ def read_table(
     with names such as `en`, `English`, `source` or `text_en`
     """
     for path in paths:
-        rows, names = _open(path), columns
+        names = columns
         try:
-            for block in rows.iter(batch_size=_ROWS):
+            for block in _blocks(path):
                 names = names or _find_columns(block, languages, path)
                 for row in zip(*(_column(block, name, path) for name in names), strict=True):
-                    source, target = (text if isinstance(text, str) else "" for text in row)
+                    source, target = map(_text, row)
                     yield source, target
         except UserError:
             raise
@@ -129,15 +134,47 @@ def read_table(
             raise _unreadable(path, error) from None
 
 
+def _text(value: object) -> str:
+    if isinstance(value, bytes):  # as some writers of Parquet store text
+        return value.decode("utf-8")
+    return value if isinstance(value, str) else ""
+
+
+def _blocks(path: Path) -> Iterator[Mapping[str, Sequence[object]]]:
+    """Yield blocks of rows, by column."""
+    rows = _open(path).iter(batch_size=_ROWS)
+    if _BUILDERS[_ending(path.name)] != "csv":
+        yield from rows
+        return
+    from pandas.errors import ParserWarning
+
+    while True:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ParserWarning)  # of fields that have no column
+            try:
+                block = next(rows, None)
+            except ParserWarning:
+                raise UserError(
+                    f"{path}: has rows with more fields than the header, line 1; correct the "
+                    "header or the rows"
+                ) from None
+        if block is None:
+            return
+        yield block
+
+
 def _open(path: Path) -> "datasets.IterableDataset":
     library = import_datasets()
     builder = _BUILDERS[_ending(path.name)]
     options: dict[str, Any] = {}
     if builder == "csv":
-        options["keep_default_na"] = False  # "None" and "null" are words
+        # "None" and "null" are words, and the first column is never an index.
+        options |= {"keep_default_na": False, "index_col": False}
     if _ending(path.name) == ".tsv":
         options |= {"sep": "\t", "quoting": csv.QUOTE_NONE}  # as the source `tsv` reads it
     try:
+        if builder == "json":
+            _check_json(path)
         return library.load_dataset(
             builder,
             data_files=[glob.escape(str(path))],
@@ -145,8 +182,35 @@ def _open(path: Path) -> "datasets.IterableDataset":
             streaming=True,
             **options,
         )
+    except UserError:
+        raise
     except Exception as error:
         raise _unreadable(path, error) from None
+
+
+def _check_json(path: Path) -> None:
+    """Raise `UserError` for rows that would crash pyarrow: null, or deeply nested."""
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        first = True
+        for number, line in enumerate(file, start=1):
+            row = line.lstrip(b"\xef\xbb\xbf \t\r\n")
+            if first and row.startswith(b"["):  # an array of rows: pyarrow does not read it
+                return
+            if row.startswith(b"null") or _depth(row) > _DEEPEST:
+                raise UserError(f"{path}: line {number} is not a row with fields; correct it")
+            first = first and not row
+    if first:
+        raise UserError(f"{path}: is empty; check data.path")
+
+
+def _depth(row: bytes) -> int:
+    """Return how deeply brackets are nested; an upper bound if there are few of them."""
+    most = row.count(b"[") + row.count(b"{")
+    if most <= _DEEPEST:
+        return most
+    characters = np.frombuffer(row, np.uint8)
+    opened, closed = (np.isin(characters, list(each)) for each in (b"[{", b"]}"))
+    return int(np.cumsum(opened.astype(int) - closed).max())
 
 
 def _unreadable(path: Path, error: Exception) -> UserError:
@@ -179,7 +243,7 @@ def _matching(columns: Iterable[str], languages: tuple[str, str]) -> tuple[str, 
     named = [column_names(language) for language in languages]
     for names, known in ((words, named), (words, SIDE_NAMES), (last_words, named)):
         source, target = ([c for c, name in names.items() if name in side] for side in known)
-        if source and target:
+        if source and target and source != target:  # equal if both languages are
             return (source[0], target[0]) if len(source) == len(target) == 1 else None
     return None
 

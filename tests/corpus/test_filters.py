@@ -49,6 +49,12 @@ def test_each_filter_drops_only_the_intended_pairs(reason: str) -> None:
     assert reasons([*GOOD, pair], **fields) == [*[""] * len(GOOD), reason]
 
 
+def test_vowel_signs_count_as_letters() -> None:
+    hindi = ("मैं भी नहीं हूँ।", "हिंदी में कुछ भी नहीं है।")
+    assert reasons([hindi], min_letters=0.5) == [""]
+    assert reasons([("a 12 ✓", "b 12 ✓")], min_letters=0.5) == ["few letters"]
+
+
 def test_all_filters_are_off_by_default() -> None:
     assert make_filters(DataConfig()) == {}
     pairs = [pair for _, pair in BAD.values()]

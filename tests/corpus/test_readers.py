@@ -268,6 +268,7 @@ def test_a_first_line_with_column_names_is_skipped_and_reported(
     path = tmp_path / "pairs.tsv"
     path.write_text("English\tGerman\nHello.\tHallo.\n", encoding="utf-8")
     assert list(read_tsv(path)) == [("Hello.", "Hallo.")]
-    assert "skipping line 1, a header" in capsys.readouterr().err
+    assert list(read_tsv(path)) == [("Hello.", "Hallo.")]
+    assert capsys.readouterr().err.count("skipping line 1, a header") == 1
     path.write_text("The German\tDer Deutsche\nEnglish\tEnglisch.\n", encoding="utf-8")
     assert len(list(read_tsv(path))) == 2

@@ -212,6 +212,21 @@ def test_given_splits_are_read(tmp_path: Path) -> None:
     assert list(corpus.pairs("test")) == PAIRS[5:7]
 
 
+@pytest.mark.parametrize("field", ["path", "train_path"])
+def test_a_held_out_file_in_the_folder_is_not_trained_on(tmp_path: Path, field: str) -> None:
+    train = write(tmp_path / "corpus" / "a.csv", FLAT[:5])
+    gold = write(tmp_path / "corpus" / "gold.csv", FLAT[5:7])
+    paths = {
+        field: tmp_path / "corpus",
+        "test_path": tmp_path / "corpus" / ".." / "corpus" / "gold.csv",
+    }
+    corpus = open_corpus(DataConfig.model_validate({"source": "table", **paths}))
+    assert corpus.files["train"] == (train,)
+    assert list(corpus.pairs("test")) == PAIRS[5:7]
+    with pytest.raises(UserError, match=r"gold\.csv: no training file is left"):
+        open_corpus(DataConfig(source="table", train_path=gold, test_path=gold))
+
+
 def test_a_path_is_not_a_pattern(tmp_path: Path) -> None:
     write(tmp_path / "pairs1.csv", FLAT[:1])
     for name in ("pairs[1].csv", "pairs?.csv", "*.csv"):
@@ -231,6 +246,63 @@ def test_quotes_in_tab_separated_tables_are_text(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_text("\n".join(["en\tde", *lines, ""]), "utf-8")
     assert list(opened("table", path).pairs("train")) == [tuple(x.split("\t")) for x in lines]
+
+
+def test_only_a_header_names_columns(tmp_path: Path) -> None:
+    """Otherwise, pandas takes the first column of rows that have more fields for an index."""
+    rows = {
+        "licence.tsv": "en\tde\nGo on.\tWeiter.\tCC BY 2.0\n",
+        "comma.csv": "en,de\nWell, Tom,Na, Tom\nGo on.,Weiter.\n",
+        "end.csv": "en,de\nGo on.,Weiter.,\n",
+    }
+    for name, content in rows.items():
+        (tmp_path / name).write_text(content, "utf-8")
+        with pytest.raises(UserError, match=f"{name}: has rows with more fields than the header"):
+            list(opened("table", tmp_path / name).pairs("train"))
+    for name, content in (("index.csv", ",en,de\n0,go,geh\n"), ("short.csv", "en,de,by\ngo,geh\n")):
+        (tmp_path / name).write_text(content, "utf-8")
+        assert list(opened("table", tmp_path / name).pairs("train")) == [("go", "geh")]
+
+
+def test_text_stored_as_bytes_is_decoded(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet", [{"en": b"owl", "de": "Käuzchen".encode()}])
+    assert list(opened("table", path).pairs("train")) == [("owl", "Käuzchen")]
+
+
+def test_columns_of_equal_languages_must_be_selected_or_named_after_sides(tmp_path: Path) -> None:
+    english = {"source_language": "en", "target_language": "en"}
+    path = write(tmp_path / "a.csv", [{"en": "Commence!", "simple": "Start!"}])
+    with pytest.raises(UserError, match=r"has the columns en, simple; .*data\.columns="):
+        list(opened("table", path, **english).pairs("train"))
+    path = write(tmp_path / "b.csv", [{"source": "Commence!", "target": "Start!", "en": "x"}])
+    assert list(opened("table", path, **english).pairs("train")) == [("Commence!", "Start!")]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json", "jsonl.gz"])
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("null", "line 1 is not a row with fields"),
+        ("\ufeff\n \nnull", "line 3 is not a row with fields"),
+        ('{"en": "go", "de": "geh"}\nnull', "line 2 is not a row with fields"),
+        ('{"en": ' + "[1, " * 30_000, "line 1 is not a row with fields"),
+        (" \n", "is empty"),
+        ("", "is empty"),
+    ],
+)
+def test_json_that_would_crash_the_library_is_refused(
+    tmp_path: Path, ending: str, content: str, problem: str
+) -> None:
+    path = tmp_path / f"a.{ending}"
+    encoded = content.encode()
+    path.write_bytes(gzip.compress(encoded) if ending.endswith("gz") else encoded)
+    with pytest.raises(UserError, match=problem):
+        list(opened("table", path).pairs("train"))
+
+
+def test_rows_may_contain_long_lists(tmp_path: Path) -> None:
+    aligned = [{"en": "go", "de": "geh", "alignment": [[i, i] for i in range(2000)]}]
+    assert list(opened("table", write(tmp_path / "a.jsonl", aligned)).pairs("train"))
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.jsonl", "a.csv", "a.arrow", "none.csv", "a.txt"])

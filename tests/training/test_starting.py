@@ -135,7 +135,7 @@ def test_mix_adds_the_runs_corpus_without_its_held_out_pairs(
     held_out = {e.source for split in ("validation", "test") for e in trained_run.examples(split)}
     former = {source for source, _ in toy_pairs()}
     assert set(text(prepared)) & former == former - held_out
-    assert prepared.report["dropped"]["held out by tokenizer.run"] == len(held_out)
+    assert prepared.report["dropped"]["held out by the original run"] == len(held_out)
     assert not any(e.source in former for e in prepared.examples("test"))
 
 
