@@ -1,7 +1,7 @@
 """Evaluates a translator on held-out pairs: translate, score, compare, analyse."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,11 +73,13 @@ def evaluate(
     """
     if not examples:
         raise UserError("nothing to evaluate: there are no sentence pairs")
+    compose = Cleaner(data).composed
+    examples = [replace(each, reference=compose(each.reference)) for each in examples]
     scoring: dict[str, Any] = {"lowercase": lowercase, "tokenize": tokenize}
     sources = [example.source for example in examples]
     translations = translate_sources(translator, sources)
     texts = [translation.text for translation in translations]
-    references = [Cleaner(data).composed(example.reference) for example in examples]
+    references = [example.reference for example in examples]
 
     def score(rows: Iterable[int]) -> Evaluation:
         chosen = [(texts[i], references[i]) for i in rows]

@@ -67,6 +67,17 @@ def test_decomposed_umlauts_of_a_reference_match_unless_text_is_not_normalized(
     assert (found.all.bleu == pytest.approx(100)) == (unicode != "none")
 
 
+def test_the_analysis_gets_the_references_that_were_scored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[Example] = []
+    monkeypatch.setattr("nmt.evaluation.analyse", lambda examples, *_, **__: seen.extend(examples))
+    examples = [Example("source", normalize("NFD", REFERENCES[2]), False)]
+    data = DataConfig(source="sample")
+    evaluate(translator_of(REFERENCES[2:]), examples, data, seen=cast(Any, True))
+    assert [example.reference for example in seen] == REFERENCES[2:]
+
+
 def test_sources_that_are_not_in_train_are_scored_separately() -> None:
     report = evaluated(HYPOTHESES, False, True, False)
 

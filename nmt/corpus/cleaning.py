@@ -14,11 +14,11 @@ from nmt.corpus.filters import Filter, apply_filters, make_filters
 from nmt.special_tokens import PLACEHOLDERS, TAGS
 
 _MOST_CHARACTERS_A_WORD = 50  # on average
-# Control and invisible formatting characters carry no meaning but would end up in vocabularies.
-_INVISIBLE = re.compile(
+INVISIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff"
     f"{PLACEHOLDERS}{TAGS}]"
 )
+"""Control and invisible formatting characters, which carry no meaning: cleaning removes them."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Cleaner:
         return "\n".join([" ".join(line.split()) for line in lines])
 
     def _normalise(self, text: str) -> str:
-        text = _INVISIBLE.sub("", text)
+        text = INVISIBLE.sub("", text)
         if not text.isascii():
             if self.data.unicode != "none":
                 text = unicodedata.normalize(self.data.unicode, text)

@@ -24,14 +24,29 @@ def align(translator: Translator, line: str) -> tuple[str, list[tuple[int, int]]
     if len(translator.pytorch.models) > 1:
         raise UserError("--alignment works with one model only; give a single --run")
     source, target = translator.tokenizers.source, translator.tokenizers.target
-    texts, pairs, first = [], list[tuple[int, int]](), (0, 0)
-    for trace in translator.trace(line):
+    [translation] = translator.translate([line])
+    touching = _touching(translator, line)
+    pairs: set[tuple[int, int]] = set()
+    first, before = [0, 0], [0, 0]  # number of words so far, and in the part before
+    for number, trace in enumerate(translator.traces(translation)):
         sides = _words(source, trace.source[:-1]), _words(target, trace.target)
+        counts = [max(side, default=-1) + 1 for side in sides]
+        if number in touching:  # the first words of this part continue the last ones
+            first = [n - bool(a and b) for n, a, b in zip(first, before, counts, strict=True)]
         weights = _cross_attention(translator.pytorch.models[0], trace)
-        pairs += [(s + first[0], t + first[1]) for s, t in _pairs(weights, *sides)]
-        texts.append(trace.text)
-        first = first[0] + max(sides[0]) + 1, first[1] + max(sides[1], default=-1) + 1
-    return " ".join(filter(None, texts)), sorted(pairs)
+        pairs |= {(s + first[0], t + first[1]) for s, t in _pairs(weights, *sides)}
+        first, before = [n + count for n, count in zip(first, counts, strict=True)], counts
+    return translation.text, sorted(pairs)
+
+
+def _touching(translator: Translator, line: str) -> set[int]:
+    """Return which parts of a line follow the part before them without a space."""
+    cut, found, number = translator.cut(line), set(), 0
+    for sentence, gap in zip(cut.sentences[:-1], cut.gaps[1:], strict=False):
+        number += len(translator.segments(sentence))
+        if not gap:
+            found.add(number)
+    return found
 
 
 def format_pairs(pairs: Sequence[tuple[int, int]]) -> str:
@@ -40,10 +55,17 @@ def format_pairs(pairs: Sequence[tuple[int, int]]) -> str:
 
 
 def _words(tokenizer: Tokenizer, pieces: Sequence[str]) -> list[int]:
-    """Return the index of the word of each piece; -1 for a tag in front of the words."""
-    starts = accumulate([piece] for piece in pieces)
-    texts = (tokenizer.join(start).split() for start in starts)
-    return [sum(word not in TAGS for word in words) - 1 for words in texts]
+    """Return the index of the word of each piece; -1 for a tag in front of the words.
+
+    A piece without text, such as a space or the first byte of a character, belongs to the piece
+    after it.
+    """
+    texts = [tokenizer.join(start).split() for start in accumulate([piece] for piece in pieces)]
+    words = [sum(word not in TAGS for word in text) - 1 for text in texts]
+    for i in reversed(range(len(words) - 1)):
+        if texts[i] == (texts[i - 1] if i else []):
+            words[i] = words[i + 1]
+    return words
 
 
 @torch.inference_mode()

@@ -12,6 +12,7 @@ import anyio.to_thread
 
 from nmt.corpus.readers import open_zip
 from nmt.serve.errors import ApiError
+from nmt.serve.markup import has_letters
 from nmt.serve.served_run import ServedRun
 from nmt.serve.translating import Part, TextTranslator
 
@@ -32,6 +33,7 @@ _MARKS = [  # these may lie between two words of a text
         *("permStart", "permEnd", "proofErr"),
     )
 ]
+_SRT_FORMAT = re.compile(r"(</?[a-zA-Z][^<>]*>|\{\\[^{}]*\})")  # such as <i> or {\an8}
 _SRT_TIME = re.compile(r"\d+:\d\d:\d\d[,.]\d+ *-->")
 
 
@@ -60,11 +62,23 @@ async def _translate_html(translator: TextTranslator, run: ServedRun, content: b
 
 async def _translate_srt(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
     lines = _decode(content).splitlines(keepends=True)
-    spoken = list(_spoken(lines))
-    found = await translator.translate(run, [lines[i] for i in spoken])
-    for i, options in zip(spoken, found, strict=True):
-        lines[i] = options[0]
+    spoken = {i: _without_formatting(lines[i]) for i in _spoken(lines)}
+    spoken = {i: parts for i, parts in spoken.items() if has_letters(parts[1])}
+    found = await translator.translate(run, [text for _, text, _ in spoken.values()])
+    for (i, (before, _, after)), options in zip(spoken.items(), found, strict=True):
+        lines[i] = before + options[0] + after
     return "".join(lines).encode()
+
+
+def _without_formatting(line: str) -> tuple[str, str, str]:
+    """Return the formatting before the text of a subtitle line, the text, and what follows it.
+
+    Formatting within the text is dropped.
+    """
+    parts = _SRT_FORMAT.split(line)  # text and formatting, alternately
+    texts = [i for i in range(0, len(parts), 2) if parts[i].strip()] or [0]
+    first, last = texts[0], texts[-1] + 1
+    return "".join(parts[:first]), "".join(parts[first:last:2]), "".join(parts[last:])
 
 
 def _spoken(lines: list[str]) -> Iterator[int]:
@@ -98,7 +112,7 @@ class _WordFile:
             self.texts: list[list[str]] = []
             for stretch in _docx_stretches(self._document):
                 texts = ["".join(run.itertext(_WORD + "t", with_tail=False)) for run in stretch]
-                if "".join(texts).strip():
+                if has_letters("".join(texts)):
                     self.stretches.append(stretch)
                     self.texts.append(texts)
         except ApiError:

@@ -4,14 +4,17 @@ The translation goes through the model once more, in PyTorch.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from nmt.config import DecodingConfig
+from nmt.corpus.cleaning import INVISIBLE
+from nmt.corpus.tokenizers import JOINER
 from nmt.decoding.beam import beam_search
 from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.translator import Trace, Translation, Translator
@@ -21,7 +24,8 @@ from nmt.special_tokens import EOS, SOS, SPECIALS
 
 Span = tuple[int, int]  # first character, and the one after the last
 _WORD = re.compile(r"\w+|[^\w\s]+")
-_MARKS = ("▁", "</w>", *SPECIALS)  # in pieces only, not in the text
+_MARKS = ("▁", "</w>", JOINER, *SPECIALS)  # in pieces only, not in the text
+_BYTE = re.compile("<0x([0-9A-F]{2})>")
 
 
 @dataclass(frozen=True)
@@ -77,23 +81,40 @@ def _log_probabilities(model: Transformer, trace: Trace) -> list[float]:
 def spell(pieces: Sequence[str], text: str) -> list[Span] | None:
     """Return the characters of a text that each piece covers; None if they do not match.
 
-    Case does not matter, and whitespace belongs to no piece.
+    Case does not matter; whitespace and invisible characters belong to no piece. Adjacent bytes,
+    which spell characters outside the vocabulary, all cover the same characters.
     """
-    spans, place = [], 0
-    for piece in pieces:
-        for mark in _MARKS:
-            piece = piece.replace(mark, "")
+    spans: list[Span] = []
+    place = 0
+    for spelled, count in _spelled(pieces):
         start = place
-        for number, character in enumerate(piece.replace(" ", "")):
-            while place < len(text) and text[place].isspace():
+        for number, character in enumerate(spelled):
+            while place < len(text) and _belongs_to_no_piece(text[place]):
                 place += 1
             if number == 0:
                 start = place
             if place == len(text) or text[place].casefold() != character.casefold():
                 return None
             place += 1
-        spans.append((start, place) if place > start else (place, place))
-    return spans if not text[place:].strip() else None
+        spans += [(start, place) if place > start else (place, place)] * count
+    return spans if all(map(_belongs_to_no_piece, text[place:])) else None
+
+
+def _spelled(pieces: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Yield the characters that a piece, or several adjacent bytes, spell, and their number."""
+    for is_byte, group in groupby(pieces, lambda piece: bool(_BYTE.fullmatch(piece))):
+        if is_byte:
+            codes = [int(piece[3:5], 16) for piece in group]
+            yield bytes(codes).decode("utf-8", "replace"), len(codes)
+            continue
+        for piece in group:
+            for mark in (*_MARKS, " "):
+                piece = piece.replace(mark, "")
+            yield piece, 1
+
+
+def _belongs_to_no_piece(character: str) -> bool:
+    return character.isspace() or bool(INVISIBLE.match(character))
 
 
 @dataclass(frozen=True)

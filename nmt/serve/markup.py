@@ -184,8 +184,13 @@ def _find_stretches(first: LexborNode | None) -> Iterator[Stretch]:
         yield from _with_text(stretch)
 
 
+def has_letters(text: str) -> bool:
+    """Return whether there is anything to translate; a model may change numbers and symbols."""
+    return any(map(str.isalpha, text))
+
+
 def _with_text(stretch: Stretch) -> Iterator[Stretch]:
-    if "".join(stretch.texts).strip():
+    if has_letters("".join(stretch.texts)):
         yield stretch
 
 

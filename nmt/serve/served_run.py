@@ -82,7 +82,11 @@ class ServedRun:
 
 
 def _distinct(options: "list[Translation]") -> "list[Translation]":
-    return list({option.text: option for option in reversed(options)}.values())[::-1]
+    """Return the options in their order, each text once."""
+    found: dict[str, Translation] = {}
+    for option in options:
+        found.setdefault(option.text, option)
+    return list(found.values())
 
 
 def name_runs(paths: Sequence[Path]) -> list[str]:

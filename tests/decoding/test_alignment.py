@@ -7,13 +7,14 @@ import pytest
 import torch
 
 from nmt.config import DataConfig, DecodingConfig
+from nmt.corpus.sentences import CutText
 from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.decoding.alignment import _pairs, _words, align, format_pairs
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.loading import load_translator
-from nmt.decoding.translator import Trace, Translator
+from nmt.decoding.translator import Trace, Translation, Translator
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.run_folder import RunFolder
@@ -58,11 +59,36 @@ def test_an_untranslated_sentence_does_not_shift_later_words(
     weights = iter([torch.zeros(0, 2), *torch.tensor([[[0.9, 0.1]], [[0.8, 0.2]]])])
     monkeypatch.setattr("nmt.decoding.alignment._cross_attention", lambda *_: next(weights))
     translator = SimpleNamespace(
-        trace=lambda line: parts,
+        translate=lambda lines: [Translation("b a", -3.0)],
+        traces=lambda translation: parts,
+        cut=lambda line: CutText(["a", "b", "a"], ["", "\n", "\n", ""]),
+        segments=lambda sentence: [sentence],
         tokenizers=SimpleNamespace(source=WORDS, target=WORDS),
         pytorch=SimpleNamespace(models=[None]),
     )
     assert align(translator, "a\nb\na") == ("b a", [(1, 0), (2, 1)])  # type: ignore[arg-type]
+
+
+def test_sentences_without_a_space_between_them_share_a_word(trained_run: RunFolder) -> None:
+    translator = load_translator(trained_run, engine="pytorch", device="cpu")
+    apart = "Anna sings today. Ben swims today."
+    assert len(translator.cut(apart).sentences) == len(translator.cut("sings.Ben").sentences) == 2
+
+    text, pairs = align(translator, apart.replace(". ", "."))
+
+    assert text == translator.translate([apart])[0].text.replace(". ", ".")
+    _, usual = align(translator, apart)
+    assert pairs == sorted({(s - (s > 2), t - (t > 2)) for s, t in usual})
+
+
+def test_a_piece_without_text_belongs_to_the_word_after_it() -> None:
+    class Joined:
+        def join(self, pieces: list[str]) -> str:
+            text = "".join(pieces).replace("▁", " ").replace("<0xC3><0xB6>", "ö")
+            return text.replace("<0xC3>", "")
+
+    pieces = ["▁", "Q", "u", "▁", "<0xC3>", "<0xB6>", "l", "▁"]
+    assert _words(Joined(), pieces) == [0, 0, 0, 1, 1, 1, 1, 1]  # type: ignore[arg-type]
 
 
 def test_a_target_word_is_aligned_by_the_sum_over_its_pieces() -> None:

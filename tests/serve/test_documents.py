@@ -40,6 +40,31 @@ def test_subtitles_keep_their_numbers_and_times(client: TestClient) -> None:
     assert translate(client, "film.SRT", text.encode()).decode() == expected
 
 
+def test_subtitles_keep_their_formatting(client: TestClient) -> None:
+    lines = {
+        "<i>Anna sings today.</i>": "<i>Anna singt heute.</i>",
+        r"{\an8}<b> Ben reads often.</b>": r"{\an8}<b> Ben liest oft.</b>",
+        "Ida <i>cooks</i> at night.": "Ida kocht nachts.",
+        "<i></i>": "<i></i>",
+        "♪ 12:30 ♪": "♪ 12:30 ♪",
+    }
+    time = "1\n00:00:01,000 --> 00:00:02,500\n"
+    source, expected = ("\n".join(texts) for texts in (lines, lines.values()))
+    found = translate(client, "film.srt", (time + source).encode())
+    assert found.decode() == time + expected
+
+
+def test_text_without_letters_is_kept(client: TestClient) -> None:
+    html = "<p>Anna sings today.</p><p>12.5 %</p><h2>—</h2>"
+    expected = html.replace("Anna sings today.", "Anna singt heute.")
+    assert translate(client, "page.html", html.encode()).decode() == expected
+    document = docx.Document()
+    for text in ("2019", "* * *", "Ben reads often."):
+        document.add_paragraph(text)
+    found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
+    assert [each.text for each in found.paragraphs] == ["2019", "* * *", "Ben liest oft."]
+
+
 def test_html_keeps_everything_except_text(client: TestClient) -> None:
     html = "<!DOCTYPE html><html><head><style>x</style></head><body>Ben reads often.</body></html>"
     expected = html.replace("Ben reads often.", "Ben liest oft.")

@@ -6,8 +6,18 @@ import numpy as np
 import pytest
 
 from nmt.decoding.loading import load_translator
+from nmt.decoding.translator import Translation
 from nmt.run_folder import RunFolder
 from nmt.serve.served_run import ServedRun
+
+
+def test_the_best_of_equal_translations_is_kept_at_its_place(
+    served: ServedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = [Translation(text, score) for text, score in (("x", -1.0), ("y", -2.0), ("x", -3.0))]
+    monkeypatch.setattr(served.translator, "n_best", lambda lines, n: [options])
+    [found] = served.translate(["a"], 3)
+    assert found == options[:2]
 
 
 def test_concurrent_requests_do_not_mix_up_attention(served: ServedRun) -> None:

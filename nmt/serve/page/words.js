@@ -30,7 +30,7 @@ export function bothSides(sentence) {
   const side = (text, spans, pieces) => {
     const words = cut(text, spans).filter((each) => each.word);
     if (spans && words.every((word) => word.pieces.length)) return words;
-    return pieces.slice(0, -1).map((piece, i) => ({ text: piece.replaceAll("▁", "") || "␣", word: true, pieces: [i] }));
+    return pieces.slice(0, -1).map((piece, i) => ({ text: piece.replace(/[▁￭]/g, "") || "␣", word: true, pieces: [i] }));
   };
   return {
     source: side(sentence.source, found.source_spans, found.source_pieces),

@@ -1,0 +1,29 @@
+"""Pieces are located in the text that they spell."""
+
+import pytest
+
+from nmt.corpus.tokenizers import JOINER
+from nmt.serve.inspection import spell
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text", "covered"),
+    [
+        (["▁An", "na", "▁sings", ".", "<eos>"], "Anna  sings.", ["An", "na", "sings", ".", ""]),
+        (["ben</w>", f"{JOINER}.</w>", "<eos>"], "Ben.", ["Ben", ".", ""]),
+        (["▁", "<0xE2>", "<0x82>", "<0xAC>", "5"], "€5", ["", "€", "€", "€", "5"]),
+        (["<0xF0>", "<0x9F>", "<0x8E>", "<0x89>", "▁Hi"], "🎉 Hi", ["🎉"] * 4 + ["Hi"]),
+        (["▁sing", "s"], "si\u00adngs\u200b", ["si\u00adng", "s"]),
+    ],
+)
+def test_each_piece_covers_the_characters_it_spells(
+    pieces: list[str], text: str, covered: list[str]
+) -> None:
+    spans = spell(pieces, text)
+    assert spans
+    assert [text[start:end] for start, end in spans] == covered
+
+
+@pytest.mark.parametrize("pieces", [["▁Ann"], ["▁Anna", "s"], ["▁Emma"], ["<0xC3>"]])
+def test_pieces_of_another_text_have_no_place(pieces: list[str]) -> None:
+    assert spell(pieces, "Anna") is None
