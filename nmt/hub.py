@@ -94,10 +94,11 @@ def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
         exported = _assemble(run, copy, weights)
         with _uploading(name):
             repository = library.create_repo(name, private=not public, exist_ok=True)
-        _add_card(copy, name, weights, exported)
+        full_name = repository.repo_id  # with the user's name, which may be omitted
+        _add_card(copy, full_name, weights, exported)
         with _uploading(name):
             library.upload_folder(
-                repo_id=name,
+                repo_id=full_name,
                 folder_path=copy.path,
                 commit_message="Upload with nmt push",
                 delete_patterns=[*_READ, *FILES],

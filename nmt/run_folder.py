@@ -113,9 +113,12 @@ class UpdatePoint(TypedDict):
     learning_rate: FiniteFloat
 
 
-def quality(line: Validation, best: Best) -> float:
-    """Return the value that `training.best` maximizes."""
-    return line["bleu"] if best == "bleu" else -line["loss"]
+def quality(line: Validation, best: Best) -> tuple[float, float]:
+    """Return the value that `training.best` maximizes, then one that breaks ties.
+
+    Ties are common for sentences of fewer than four words, whose BLEU is 0.
+    """
+    return line["bleu"] if best == "bleu" else -line["loss"], -line["loss"]
 
 
 class _Header(BaseModel):

@@ -35,11 +35,12 @@ def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that replaces the Hub."""
     place = tmp_path / "remote"
 
-    def create_repo(name: str, *, private: bool, exist_ok: bool) -> str:
+    def create_repo(name: str, *, private: bool, exist_ok: bool) -> hub.RepoUrl:
         assert exist_ok
+        name = name if "/" in name else f"anna/{name}"
         (place / name).mkdir(parents=True, exist_ok=True)
         (place / name / ".private").write_text(str(private))
-        return f"https://hub.invalid/{name}"
+        return hub.RepoUrl(f"https://hub.invalid/{name}", endpoint="https://hub.invalid")
 
     def upload_folder(
         *, repo_id: str, folder_path: Path, commit_message: str, delete_patterns: list[str]
@@ -64,6 +65,13 @@ def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for call in (create_repo, upload_folder, snapshot_download):
         monkeypatch.setattr(hub, call.__name__, call)
     return place
+
+
+def test_the_name_of_the_user_may_be_omitted(trained_run: RunFolder, remote: Path) -> None:
+    done = nmt("push", trained_run.path, "toy")
+    assert text(done.stdout) == "uploaded         https://hub.invalid/anna/toy\n"
+    assert "nmt translate --run hf:anna/toy" in (remote / "anna/toy/README.md").read_text()
+    assert [path.name for path in remote.iterdir()] == ["anna"]
 
 
 def test_a_pushed_run_can_be_used_for_translation(trained_run: RunFolder, remote: Path) -> None:

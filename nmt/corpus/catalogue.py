@@ -8,7 +8,7 @@ from textwrap import shorten
 
 from nmt import shipped
 from nmt.corpus.download import cache_folder
-from nmt.corpus.languages import three_letters
+from nmt.corpus.languages import three_letters, two_letters
 from nmt.corpus.opus import OPUS_URL, opus_licence
 from nmt.corpus.sources import (
     MULTI30K_LANGUAGES,
@@ -53,6 +53,7 @@ class Entry:
 def list_corpora(languages: tuple[str, str]) -> Iterator[Entry]:
     """Yield the corpora for a pair of languages, in either direction."""
     cache = cache_folder()
+    languages = two_letters(languages[0]), two_letters(languages[1])
     pair = "-".join(sorted(languages))
     if pair == "de-en":
         files = tuple(shipped.SAMPLE_CORPUS.iterdir())

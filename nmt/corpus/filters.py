@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.config import DataConfig
+from nmt.corpus.languages import two_letters
 from nmt.corpus.splitting import plain
 from nmt.errors import UserError, install_extra
 
 Filter = Callable[[str, str], bool]  # whether to drop a cleaned pair
-_SHORT = 20  # characters; too short to identify a language
+_SHORT = 15  # letters; too few to identify a language
 _UNLIKELY = 0.01  # drop the pair if the expected language is less probable than this
 
 
@@ -61,12 +62,17 @@ def _language_check(language: str) -> Callable[[str], bool]:
     """Return a check for whether text may be in a language; short text always passes."""
     library = _import("py3langid.langid")
     model = library.LanguageIdentifier.from_model_file(library.MODEL_FILE, norm_probs=True)
-    if language not in model.labels:
+    label = two_letters(language)
+    if label not in model.labels:
         raise UserError(
             f"data.check_languages: the language {language} is not supported; set this field to "
             "false"
         )
-    return lambda text: len(text) < _SHORT or dict(model.rank(text))[language] >= _UNLIKELY
+
+    def may_be(text: str) -> bool:
+        return sum(map(str.isalpha, text)) < _SHORT or dict(model.rank(text))[label] >= _UNLIKELY
+
+    return may_be
 
 
 def _import(name: str) -> Any:

@@ -1,14 +1,17 @@
-"""Languages: three-letter codes (ISO 639-3; some corpora use them), names, and common words."""
+"""Languages: codes of two letters and of three (some corpora use them), names, common words."""
 
 from collections.abc import Sequence
 
 _CODES = """
-ar:ara bg:bul ca:cat cs:ces da:dan de:deu el:ell en:eng es:spa et:est eu:eus fa:fas fi:fin fr:fra
-ga:gle gl:glg he:heb hi:hin hr:hrv hu:hun id:ind is:isl it:ita ja:jpn ko:kor lt:lit lv:lav mk:mkd
-mt:mlt nb:nob nl:nld no:nor pl:pol pt:por ro:ron ru:rus sk:slk sl:slv sq:sqi sr:srp sv:swe th:tha
-tr:tur uk:ukr ur:urd vi:vie zh:zho
+af:afr am:amh ar:ara az:aze be:bel bg:bul bn:ben bs:bos ca:cat cs:ces cy:cym da:dan de:deu el:ell
+en:eng eo:epo es:spa et:est eu:eus fa:fas fi:fin fr:fra ga:gle gl:glg gu:guj he:heb hi:hin hr:hrv
+hu:hun hy:hye id:ind is:isl it:ita ja:jpn ka:kat kk:kaz km:khm kn:kan ko:kor la:lat lb:ltz lo:lao
+lt:lit lv:lav mk:mkd ml:mal mn:mon mr:mar ms:msa mt:mlt my:mya nb:nob ne:nep nl:nld nn:nno no:nor
+pa:pan pl:pol ps:pus pt:por ro:ron ru:rus si:sin sk:slk sl:slv so:som sq:sqi sr:srp sv:swe sw:swa
+ta:tam te:tel tg:tgk th:tha tk:tuk tl:tgl tr:tur uk:ukr ur:urd uz:uzb vi:vie zh:zho zu:zul
 """
 _THREE_LETTERS = {code[:2]: code[3:] for code in _CODES.split()}
+_TWO_LETTERS = {three: two for two, three in _THREE_LETTERS.items()}
 _NAMES = {
     "de": ("german", "deutsch"),
     "en": ("english", "englisch"),
@@ -30,9 +33,15 @@ def three_letters(code: str) -> str:
     return _THREE_LETTERS.get(code, code)
 
 
+def two_letters(code: str) -> str:
+    """Return the two-letter code (ISO 639-1); unknown codes are returned unchanged."""
+    return _TWO_LETTERS.get(code, code)
+
+
 def column_names(code: str) -> set[str]:
     """Return possible names, in lower case, of a column in this language: its codes and names."""
-    return {code, three_letters(code), *_NAMES.get(code, ())}
+    short = two_letters(code)
+    return {short, three_letters(short), *_NAMES.get(short, ())}
 
 
 ALL_COLUMN_NAMES = frozenset(name for code in _NAMES for name in column_names(code))
@@ -46,10 +55,11 @@ def seem_swapped(
 
     languages: of the sources and the targets; False if either has no word list
     """
-    if not set(languages) <= _FREQUENT.keys():
+    codes = [two_letters(language) for language in languages]
+    if not set(codes) <= _FREQUENT.keys():
         return False
     (source, source_other), (target, target_other) = (
-        [_count(lines, language) for language in languages] for lines in (sources, targets)
+        [_count(lines, code) for code in codes] for lines in (sources, targets)
     )
     return source < source_other and target > target_other
 

@@ -78,7 +78,7 @@ def require_same_data(run_data: Path, fingerprint: str) -> None:
     if before.fingerprint != fingerprint:
         raise UserError(
             f"{run_data.parent}: the corpus, or the way nmt prepares it, has changed since this "
-            "run started; start a new run"
+            "run started, or with --from, the original run has; start a new run"
         )
 
 

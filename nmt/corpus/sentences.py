@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from sentencex import segment
 
+from nmt.corpus.languages import two_letters
+
 _SPACE = re.compile(r"\s")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LINE_END = re.compile(r"(?<=\n)")
@@ -33,7 +35,7 @@ class CutText:
 def cut(text: str, language: str, between_sentences: bool = True) -> CutText:
     """Cut text at line breaks and between sentences, or at line breaks only.
 
-    language: of the text, ISO 639-1; for unknown languages, sentencex applies general rules
+    language: code of two or three letters; for unknown languages, sentencex applies general rules
 
     >>> cut("Anna sings.  Ben reads.\\n", "en")
     CutText(sentences=['Anna sings.', 'Ben reads.'], gaps=['', '  ', '\\n'])
@@ -61,7 +63,7 @@ def _lengths(line: str, language: str) -> list[int]:
     start = 0
     while start < len(plain):
         part = plain[start : start + _MOST_AT_ONCE]
-        found = [len(sentence) for sentence in segment(language, part)]
+        found = [len(sentence) for sentence in segment(two_letters(language), part)]
         if start + len(part) < len(plain):  # the last sentence may continue
             # Cut a longer sentence in the middle, so that its last words are not translated alone.
             half = len(part) // 2

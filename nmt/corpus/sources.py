@@ -13,7 +13,7 @@ from nmt.errors import UserError
 
 TATOEBA_URL = "https://www.manythings.org/anki/"
 # Tatoeba names the single language, where ISO 639-1 has only the group that it belongs to.
-_TATOEBA_CODES = {"fas": "pes", "lav": "lvs", "nor": "nob", "zho": "cmn"}
+_TATOEBA_CODES = {"fas": "pes", "lav": "lvs", "msa": "zsm", "nor": "nob", "zho": "cmn"}
 _TATOEBA_LICENCE = "CC BY 2.0 FR, https://tatoeba.org, pairs chosen by https://www.manythings.org"
 # mtdata knows the addresses and papers of corpora, but not their licences.
 _MTDATA_LICENCE = "see the corpus's address in `mtdata list`"
@@ -101,7 +101,7 @@ def _select(data: DataConfig, part: CorpusPart) -> DataConfig:
 
 def english_is_last(source: str, target: str) -> bool:
     """Return whether a file of pairs has the columns target, source: English comes first."""
-    return target == "en" != source
+    return three_letters(target) == "eng" != three_letters(source)
 
 
 def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:

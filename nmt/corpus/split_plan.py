@@ -131,6 +131,11 @@ def plan_splits(
         spared = shared & (parts == Part.TRAIN)
         dropped["held out by the original run"] = int(spared.sum())
         parts[spared] = Part.DROPPED
+        if not (parts == Part.TRAIN).any():
+            raise UserError(
+                "no training pairs left: the run to start from held all of them out for validation "
+                "or testing; use other pairs"
+            )
     counted = Counter({why: count for why, count in dropped.items() if count or why in enabled})
     return SplitPlan(
         cleaned.sizes,

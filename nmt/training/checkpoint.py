@@ -31,9 +31,10 @@ _ERRNOS_OF_DAMAGE = {errno.EINVAL, None}
 class Progress:
     """The progress of a training run.
 
-    epoch: from 1; batch: number of batches done in this epoch; bleu: of the last validation; stale:
-    validations since the best; validated: update of the last validation; loss: summed in this
-    process since then, without label smoothing; loss_tokens: labels since then, in all processes
+    epoch: from 1; batch: number of batches done in this epoch; bleu: of the last validation; best:
+    the highest value of `training.best`; best_loss: of that validation; stale: validations since
+    the best; validated: update of the last validation; loss: summed in this process since then,
+    without label smoothing; loss_tokens: labels since then, in all processes
     """
 
     epoch: PositiveInt = 1
@@ -43,6 +44,7 @@ class Progress:
     minutes: NonNegativeFloat = 0.0
     bleu: NonNegativeFloat = 0.0
     best: FiniteFloat | None = None
+    best_loss: NonNegativeFloat = 0.0
     best_update: NonNegativeInt = 0
     stale: NonNegativeInt = 0
     validated: NonNegativeInt = 0

@@ -239,8 +239,9 @@ class Trainer:
         progress.validated, progress.bleu = progress.updates, line["bleu"]
         self.state.forget_loss()
         found = quality(line, self.settings.best)
-        if progress.best is None or found > progress.best:
-            progress.best, progress.best_update, progress.stale = found, progress.updates, 0
+        if progress.best is None or found > (progress.best, -progress.best_loss):
+            progress.best, progress.best_loss = found[0], line["loss"]
+            progress.best_update, progress.stale = progress.updates, 0
         else:
             progress.stale += 1
 

@@ -67,6 +67,10 @@ def test_the_right_language_on_the_wrong_side_is_dropped() -> None:
     assert reasons(swapped, check_languages=True) == ["other language"]
     fields = {"source_language": "de", "target_language": "en", "check_languages": True}
     assert reasons(swapped, **fields) == [""]
+    long = {"source_language": "deu", "target_language": "eng", "check_languages": True}
+    assert reasons(swapped, **long) == [""]
+    numbers = ("1,234,567.89 + 12,345.67", "++49 (0) 30 1234567-890")
+    assert reasons([numbers], check_languages=True) == [""]
     with pytest.raises(UserError, match="xx is not supported"):
         reasons(GOOD, check_languages=True, source_language="xx")
 

@@ -2,21 +2,33 @@
 
 import pytest
 
-from nmt.corpus.languages import _FREQUENT, seem_swapped, three_letters
+from nmt.corpus.languages import (
+    _FREQUENT,
+    column_names,
+    seem_swapped,
+    three_letters,
+    two_letters,
+)
 from tests.conftest import toy_pairs
 
 ENGLISH, GERMAN = ["Is this the dog?", "He is old."], ["Ist das der Hund?", "Er ist nicht jung."]
 
 
-def test_codes_are_converted_to_three_letters() -> None:
-    assert three_letters("de") == "deu"
-    assert three_letters("gsw") == "gsw"
+def test_codes_are_converted() -> None:
+    assert (three_letters("de"), three_letters("deu"), three_letters("gsw")) == (
+        "deu",
+        "deu",
+        "gsw",
+    )
+    assert (two_letters("deu"), two_letters("de"), two_letters("gsw")) == ("de", "de", "gsw")
+    assert column_names("de") == column_names("deu") == {"de", "deu", "german", "deutsch"}
 
 
 def test_swapped_sides_are_recognized() -> None:
     assert seem_swapped(GERMAN, ENGLISH, ("en", "de"))
     assert not seem_swapped(ENGLISH, GERMAN, ("en", "de"))
     assert seem_swapped(ENGLISH, GERMAN, ("de", "en"))
+    assert seem_swapped(ENGLISH, GERMAN, ("deu", "eng"))
 
 
 @pytest.mark.parametrize("sides", [(GERMAN, GERMAN), (ENGLISH, ENGLISH), (["xy"], ["z"])])

@@ -30,6 +30,12 @@ def test_sentences_are_found_and_no_text_is_lost(text: str, sentences: list[str]
     assert found.join(sentences) == text
 
 
+def test_codes_of_three_letters_are_understood() -> None:
+    text = "Anna kam am 3. Mai. Ben blieb."
+    assert cut(text, "deu") == cut(text, "de")
+    assert cut(text, "deu") != cut(text, "xyz")
+
+
 def test_splitting_takes_linear_time() -> None:
     start = time.process_time()
     for text in (" " * 200_000 + "x", "a " * 100_000, ". " * 100_000, "." * 200_000):

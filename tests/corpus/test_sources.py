@@ -124,6 +124,9 @@ def test_tsv_has_english_first(tmp_path: Path) -> None:
     assert list(opened("tsv", path=path, **TO_ENGLISH).pairs("train")) == [("geh", "go")]
     other = opened("tsv", path=path, source_language="nl", target_language="de")
     assert list(other.pairs("train")) == [("go", "geh")]
+    for target in ("en", "eng"):
+        long = opened("tsv", path=path, source_language="deu", target_language=target)
+        assert list(long.pairs("train")) == [("geh", "go")]
     same = opened("tsv", path=path, source_language="en", target_language="en")
     assert list(same.pairs("train")) == [("go", "geh")]
 
@@ -178,9 +181,10 @@ def test_tatoeba_is_downloaded_for_either_direction(
     opened("tatoeba")
     opened("tatoeba", source_language="fr", target_language="en")
     opened("tatoeba", target_language="zh")  # Mandarin
+    opened("tatoeba", source_language="ka", target_language="eng")
     assert [asked[:2] for asked in downloads] == [
         (TATOEBA_URL + f"{code}-eng.zip", tmp_path / "cache" / "tatoeba" / f"{code}-eng.zip")
-        for code in ("deu", "fra", "cmn")
+        for code in ("deu", "fra", "cmn", "kat")
     ]
     assert "deu → fra" in refusal("tatoeba", source_language="de", target_language="fr")
     assert "deu → deu" in refusal("tatoeba", source_language="de", target_language="de")

@@ -139,6 +139,19 @@ def test_mix_adds_the_runs_corpus_without_its_held_out_pairs(
     assert not any(e.source in former for e in prepared.examples("test"))
 
 
+def test_training_only_on_the_runs_held_out_pairs_is_refused(
+    trained_run: RunFolder, tmp_path: Path
+) -> None:
+    path = tmp_path / "held.tsv"
+    pairs = [f"{e.source}\t{e.reference}\n" for e in trained_run.examples("test")]
+    path.write_text("".join(pairs), encoding="utf-8")
+    changes = [f"data.path={path}", "data.validation_size=3", "data.test_size=3"]
+    config = config_from(trained_run, "best", None, changes)
+    with pytest.raises(UserError, match="the run to start from held all of them out"):
+        prepare(config, Path("data"))
+    assert not list(Path("data").rglob("report.json"))
+
+
 def test_held_out_sentences_of_a_run_with_disjoint_splits_stay_out_on_both_sides(
     trained_run: RunFolder, given: Config, tmp_path: Path
 ) -> None:

@@ -544,6 +544,21 @@ def test_best_weights_are_those_of_the_best_validation(
     assert not torch.equal(kept["output.weight"], seen[number]["output.weight"])
 
 
+def test_equal_bleu_is_decided_by_the_loss(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BLEU is 0 if no sentence has four words."""
+    trainer = make_trainer(toy_config(training={"validate_updates": 1, "patience": 2}))
+    losses = iter([3.0, 4.0, 2.0, 1.0, 1.5, 1.5, 0.5])
+    honest = trainer.validator.measure
+    trainer.validator.measure = lambda model: {**honest(model), "bleu": 0.0, "loss": next(losses)}  # type: ignore[method-assign]
+    trainer.run()
+    assert (trainer.progress.best_update, trainer.progress.updates) == (4, 6)
+    best = trainer.folder.best_validation()
+    assert best
+    assert best["update"] == 4
+
+
 def test_a_loss_that_is_not_a_number_stops_training_with_an_error(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
