@@ -12,9 +12,8 @@ import anyio.to_thread
 
 from nmt.corpus.readers import open_zip
 from nmt.serve.errors import ApiError
-from nmt.serve.markup import has_letters
 from nmt.serve.served_run import ServedRun
-from nmt.serve.translating import Part, TextTranslator
+from nmt.serve.translating import Part, TextTranslator, has_letters
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -11,6 +11,7 @@ from itertools import groupby
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from nmt.serve.errors import ApiError
+from nmt.serve.translating import has_letters
 
 _INLINE = frozenset(
     (
@@ -182,11 +183,6 @@ def _find_stretches(first: LexborNode | None) -> Iterator[Stretch]:
                     stretch.chains.append(chain)
             node = node.next
         yield from _with_text(stretch)
-
-
-def has_letters(text: str) -> bool:
-    """Return whether there is anything to translate; a model may change numbers and symbols."""
-    return any(map(str.isalpha, text))
 
 
 def _with_text(stretch: Stretch) -> Iterator[Stretch]:

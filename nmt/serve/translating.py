@@ -148,3 +148,8 @@ def _merge(parts: Sequence[Part]) -> list[Part]:
         elif text:
             merged.append((text, owner))
     return merged
+
+
+def has_letters(text: str) -> bool:
+    """Return whether there is anything to translate; a model may change numbers and symbols."""
+    return any(map(str.isalpha, text))
