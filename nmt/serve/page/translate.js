@@ -170,7 +170,7 @@ export function start(main, query) {
     const number = Number(step.value) - 1;
     stepText.textContent = `${number + 1} of ${steps.length}`;
     const written = (at, i) => (at < 0 ? "" : written(at - 1, steps[at][i].parent) + (steps[at][i].fate === "ends" ? "" : steps[at][i].piece));
-    const rows = steps[number].map((each, i) => [each, written(number, i).replaceAll("▁", " ").trim() || "(empty)"]);
+    const rows = steps[number].map((each, i) => [each, written(number, i).replace(/▁?￭▁?/g, "").replaceAll("▁", " ").trim() || "(empty)"]);
     rows.sort((a, b) => b[0].log_probability - a[0].log_probability);
     hypotheses.replaceChildren(...rows.map(([each, prefix]) => h("tr", {},
       h("td", {}, prefix), h("td", { class: "number" }, each.log_probability.toFixed(2)),
