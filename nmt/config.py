@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from nmt.choices import Best, EngineChoice
+from nmt.corpus.languages import two_letters
 from nmt.special_tokens import TAGS
 
 
@@ -856,7 +857,7 @@ class Config(Section):
         if self.data.carry_over == "names" and self.data.lowercase != "none":
             message = "`data.carry_over: names` recognizes names by capitals; set it to `all`, or "
             yield ("data.carry_over", "data.lowercase"), message + "`data.lowercase` to none"
-        if self.data.carry_over == "names" and self.data.source_language in ("de", "deu"):
+        if self.data.carry_over == "names" and two_letters(self.data.source_language) == "de":
             message = "`data.carry_over: names` recognizes names by capitals, but all German nouns "
             fields = ("data.carry_over", "data.source_language")
             yield fields, message + "are capitalized; set it to none or all"
