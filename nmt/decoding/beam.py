@@ -8,10 +8,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nmt.decoding.grid import Grid
 from nmt.decoding.hypothesis import Hypothesis, best_first, finish
 from nmt.decoding.next_pieces import best_pieces
 from nmt.decoding.stepwise import S, Stepwise
-from nmt.special_tokens import EOS, PAD, SOS
+from nmt.special_tokens import EOS, SOS
 
 _DEAD = float("-inf")
 
@@ -24,36 +25,35 @@ def beam_search(
     beam_size: int,
     alpha: float,
     n_best: int = 1,
-    required: Tensor | None = None,
+    grid: Grid | None = None,
 ) -> list[list[Hypothesis]]:
     """Translate a batch; return each sentence's `n_best` hypotheses, best first.
 
     source: (batch, source) ids; limits: (batch,), on the CPU, maximum output length in pieces;
-    required: (batch, pieces), on the CPU, padded, pieces that an output must contain before it may
-    end.
+    grid: phrases that each output must contain before it may end.
 
     Each step considers the 2 · `beam_size` most probable continuations of a sentence. Of the first
     `beam_size`, those that end are set aside; the best `beam_size` that do not end continue, so the
     beam stays full. A sentence is finished when `beam_size` hypotheses have ended, including the
     best candidate of some step, or when its limit is reached. The `beam_size` most probable ones
     are then ranked with the length penalty. CTranslate2 follows the same rules.
+
+    With a grid, hypotheses that lack the same number of pieces form a group. The beam is larger by
+    the number of groups, which take turns, and the search continues while an unfinished hypothesis
+    can end among the best.
     """
-    sentences = [_Sentence(limit, beam_size, alpha) for limit in limits.tolist()]
+    if grid:
+        beam_size *= grid.groups
+    sentences = [_Sentence(limit, beam_size, alpha, grid is not None) for limit in limits.tolist()]
     active = list(range(len(sentences)))
-    wanted = None if required is None else required.numpy()
     state = model.start(source)
     sums = source.new_zeros((len(active), 1), dtype=torch.float)  # (sentences, hypotheses)
     tokens = source.new_full((len(active), 1), SOS)  # (sentences, hypotheses)
     written: NDArray[np.int32] = np.empty((len(active), 0), np.int32)  # (rows, length)
     while True:
-        width = sums.shape[1]
-        lacking = None
-        if wanted is not None:
-            lacks = torch.from_numpy(_lacks(written, wanted[active].repeat(width, 0)))
-            lacking = lacks.to(source.device, non_blocking=True)
         logits = model.step(tokens.flatten(), state)
-        found, pieces = best_pieces(logits, 2 * beam_size, lacking)
-        candidates = _best_candidates(sums, found, pieces, 2 * beam_size)
+        found, pieces = best_pieces(logits, 2 * beam_size, grid)
+        candidates = _best_candidates(sums, found, pieces, 2 * beam_size, grid)
         unfinished = _best_unfinished(*candidates, beam_size)
         # The only values of this step that the CPU waits for.
         fetched = _fetch(
@@ -67,7 +67,7 @@ def beam_search(
         kept = [
             i
             for i, s in enumerate(active)
-            if sentences[s].continues(state.length, living_sums[i, 0])
+            if sentences[s].continues(state.length, living_sums[i].max())
         ]
         if not kept:
             return [sentence.best(n_best) for sentence in sentences]
@@ -78,26 +78,26 @@ def beam_search(
             sums, rows, tokens = (part.index_select(0, chosen) for part in unfinished)
         written = np.column_stack([written[living_rows[kept].ravel()], living_tokens[kept].ravel()])
         state.select(rows)
-
-
-def _lacks(written: NDArray[np.int32], required: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which rows lack a required piece: (rows, length), (rows, pieces) → (rows,)."""
-    there = (written[:, :, None] == required[:, None, :]).any(1) | (required == PAD)
-    return np.asarray(~there.all(1))
+        if grid:
+            grid.select(rows.flatten(), tokens.flatten())
 
 
 def _best_candidates(
-    sums: Tensor, log_probabilities: Tensor, pieces: Tensor, count: int
+    sums: Tensor, log_probabilities: Tensor, pieces: Tensor, count: int, grid: Grid | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the continuations with the highest sums of log-probabilities, best first.
 
     sums: (sentences, hypotheses); log_probabilities, pieces: (rows, best next pieces), one row
-    per hypothesis → sums, continued rows and pieces, each (sentences, count), or fewer if there
-    are fewer
+    per hypothesis; grid: its groups take turns → sums, continued rows and pieces, each
+    (sentences, count), or fewer if there are fewer
     """
     sentences, width = sums.shape
     totals = (sums.view(-1, 1) + log_probabilities).view(sentences, -1)
-    best, choices = totals.topk(min(count, totals.shape[1]), dim=1)
+    count = min(count, totals.shape[1])
+    if grid:
+        best, choices = grid.take_turns(totals, pieces, count)
+    else:
+        best, choices = totals.topk(count, dim=1)
     first = torch.arange(sentences, device=sums.device)[:, None] * width
     rows = first + choices // log_probabilities.shape[1]
     return best, rows, pieces.view(sentences, -1).gather(1, choices)
@@ -107,9 +107,10 @@ def _best_unfinished(
     sums: Tensor, rows: Tensor, tokens: Tensor, beam_size: int
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the best candidates that do not end, padded with candidates of -∞."""
-    unfinished = sums.masked_fill(tokens == EOS, _DEAD)
-    best, order = unfinished.topk(min(beam_size, sums.shape[1]), dim=1)
-    return best, rows.gather(1, order), tokens.gather(1, order)
+    ends = tokens == EOS
+    order = ends.byte().argsort(dim=1, stable=True)[:, :beam_size]
+    unfinished = sums.masked_fill(ends, _DEAD)
+    return unfinished.gather(1, order), rows.gather(1, order), tokens.gather(1, order)
 
 
 def _fetch(
@@ -124,11 +125,16 @@ def _fetch(
 
 @dataclass
 class _Sentence:
-    """The hypotheses of one sentence that have ended."""
+    """The hypotheses of one sentence that have ended.
+
+    exhaustive: whether to continue while an unfinished hypothesis can end among the best, and to
+    drop truncated ones if others have ended
+    """
 
     limit: int
     beam_size: int
     alpha: float
+    exhaustive: bool
     ended: list[Hypothesis] = field(default_factory=list)
     best_has_ended: bool = False
 
@@ -154,10 +160,20 @@ class _Sentence:
 
     def continues(self, length: int, best_living: float) -> bool:
         """Return whether to continue from hypotheses of this length, given the best sum."""
-        enough = self.best_has_ended and len(self.ended) >= self.beam_size
-        return length < self.limit and best_living > _DEAD and not enough
+        if length >= self.limit or best_living == _DEAD:
+            return False
+        if len(self.ended) < self.beam_size:
+            return True
+        if self.exhaustive:
+            return best_living > self._most_probable(self.ended)[-1].log_probability
+        return not self.best_has_ended
 
     def best(self, count: int) -> list[Hypothesis]:
         """Return the best hypotheses, best first."""
-        kept = sorted(self.ended, key=lambda h: -h.log_probability)[: self.beam_size]
-        return best_first(kept)[:count]
+        complete = [hypothesis for hypothesis in self.ended if hypothesis.complete]
+        ended = complete if self.exhaustive and complete else self.ended
+        return best_first(self._most_probable(ended))[:count]
+
+    def _most_probable(self, hypotheses: list[Hypothesis]) -> list[Hypothesis]:
+        """Return the `beam_size` most probable hypotheses, most probable first."""
+        return sorted(hypotheses, key=lambda h: -h.log_probability)[: self.beam_size]

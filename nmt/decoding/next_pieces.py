@@ -3,25 +3,31 @@
 import torch
 from torch import Tensor
 
-from nmt.special_tokens import EOS, NEVER_WRITTEN
+from nmt.decoding.grid import Grid
+from nmt.special_tokens import NEVER_WRITTEN
 
 _DEAD = float("-inf")
 _BLOCK = 128  # columns
 
 
-def best_pieces(logits: Tensor, count: int, no_end: Tensor | None = None) -> tuple[Tensor, Tensor]:
+def best_pieces(logits: Tensor, count: int, grid: Grid | None = None) -> tuple[Tensor, Tensor]:
     """Return the `count` best pieces of each row and their log-probabilities, best first.
 
-    logits: (rows, target_size); no_end: (rows,) boolean, rows that may not end with <eos>, or
-    None. <pad> and <sos> are never returned. → (rows, count) log-probabilities, padded with
-    -inf, and (rows, count) pieces
+    logits: (rows, target_size); <pad> and <sos> are never returned; grid: forbids others and
+    adds those that its phrases need, after the best → (rows, count) log-probabilities, padded with
+    -inf, and (rows, count) pieces; with a grid, (rows, count + phrases) each
     """
     log_probabilities = logits.float().log_softmax(-1)
     for token in NEVER_WRITTEN:
         log_probabilities[:, token] = _DEAD
-    if no_end is not None:
-        log_probabilities[:, EOS] = log_probabilities[:, EOS].masked_fill(no_end, _DEAD)
-    return _largest(log_probabilities, min(count, logits.shape[1]))
+    count = min(count, logits.shape[1])
+    if grid is None:
+        return _largest(log_probabilities, count)
+    grid.forbid(log_probabilities)
+    needed = grid.next_pieces()
+    of_needed = log_probabilities.gather(1, needed)
+    found, pieces = _largest(log_probabilities.scatter(1, needed, _DEAD), count)
+    return torch.cat([found, of_needed], dim=1), torch.cat([pieces, needed], dim=1)
 
 
 def _largest(x: Tensor, count: int) -> tuple[Tensor, Tensor]:

@@ -7,6 +7,7 @@ occur in training are replaced with placeholders and filled in afterwards.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from nmt.config import DataConfig, DecodingConfig
 from nmt.corpus.cleaning import Cleaner
@@ -15,6 +16,7 @@ from nmt.corpus.report import PreparationReport
 from nmt.corpus.sentences import CutText, cut
 from nmt.corpus.tags import split_prefix
 from nmt.corpus.tokenizers import Tokenizers
+from nmt.decoding.engines.search import Required
 from nmt.special_tokens import EOS, PLACEHOLDERS
 
 _MOST_WITH_SEVERAL = 0.05  # share of training lines, for a model that should get single sentences
@@ -120,10 +122,15 @@ class Segmenter:
         text = self._tokenizers.target.decode(ids)
         return sum(mark not in text for mark in PLACEHOLDERS[: len(segment.hidden)])
 
-    def required(self, segment: Segment) -> list[int]:
-        """Return the ids of the placeholders that a translation must contain."""
+    def required(self, segments: Sequence[Segment]) -> Required:
+        """Return the placeholders that translations must contain, as words of their own."""
+        marks = [self._tokenizers.target.encode(mark) for mark in PLACEHOLDERS]
+        needed = [marks[: len(segment.hidden)] for segment in segments]
+        return Required(needed, self._inside_words)
+
+    @cached_property
+    def _inside_words(self) -> list[int]:
+        """The ids of target pieces that would continue a word."""
         target = self._tokenizers.target
-        ids = target.encode(" ".join(PLACEHOLDERS[: len(segment.hidden)]))
-        return [
-            i for i, piece in zip(ids, target.pieces(ids), strict=True) if piece in PLACEHOLDERS
-        ]
+        pieces = target.pieces(range(target.size))
+        return [i for i, piece in enumerate(pieces) if piece[:1].isalnum()]

@@ -225,7 +225,7 @@ class Translator:
         losing = [i for i, s in enumerate(segments) if self._segments.lost(s, found[i][0].ids)]
         if losing and _HAS_PYTORCH:
             again = [segments[i] for i in losing]
-            required = [self._segments.required(segment) for segment in again]
+            required = self._segments.required(again)
             sources, limits = [segment.ids for segment in again], self._limits(again)
             second = self.pytorch(sources, limits, self.decoding, beam, required)
             for i, more in zip(losing, second, strict=True):

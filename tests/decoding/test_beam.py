@@ -2,12 +2,14 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import pytest
 import torch
 
 from nmt.decoding.beam import beam_search
 from nmt.decoding.greedy import greedy_search
+from nmt.decoding.grid import Grid
 from nmt.decoding.hypothesis import Hypothesis
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
@@ -143,15 +145,73 @@ def test_the_search_continues_while_an_unfinished_hypothesis_may_win(scripted):
     assert len(model.rows) == 5  # two hypotheses were finished after two steps
 
 
-def test_no_output_ends_before_it_contains_all_required_pieces(scripted):
+def grid(*phrases: list[list[int]], not_after: Sequence[int] = ()) -> Grid:
+    """The phrases that each sentence requires."""
+    return Grid(phrases, not_after, torch.device("cpu"))
+
+
+def test_no_output_ends_before_it_contains_its_phrases(scripted):
     model = scripted(lambda source, prefix: {EOS: 0.7, A: 0.2, B: 0.1})
-    sources, limits = ONE.repeat(3, 1), torch.tensor([9, 9, 1])
-    required = torch.tensor([[B, PAD], [PAD, PAD], [A, B]])
+    sources, limits = ONE.repeat(4, 1), torch.tensor([9, 9, 9, 1])
+    phrases = grid([[B]], [], [[B, A, A]], [[A], [B]])
 
-    found = beam_search(model, sources, limits, 2, 0.0, required=required)
+    found = beam_search(model, sources, limits, 2, 0.0, grid=phrases)
 
-    assert [h.ids for [h] in found] == [[B], [], [A]]
-    assert [h.complete for [h] in found] == [True, True, False]
+    assert [h.ids for [h] in found] == [[B], [], [B, A, A], [A]]
+    assert [h.complete for [h] in found] == [True, True, True, False]
+
+
+@pytest.mark.parametrize("beam_size", [1, 2])
+def test_an_improbable_phrase_is_written_where_it_fits_best(beam_size, scripted):
+    name = 6
+    script = {
+        (): {A: 0.9, B: 0.09},
+        (A,): {B: 0.9, A: 0.09},
+        (A, B): {EOS: 0.9, A: 0.09, name: 0.01},
+        (A, B, name): {EOS: 1.0},
+    }
+    model = scripted(lambda _, prefix: script.get(prefix, {A: 0.6, B: 0.39, name: 0.001}), 7)
+
+    [[found]] = beam_search(model, ONE, torch.tensor([9]), beam_size, 0.0, grid=grid([[name]]))
+
+    assert found.ids == [A, B, name]
+    assert found.complete
+
+
+def test_a_phrase_is_not_followed_by_what_may_not_follow_it(scripted):
+    model = scripted(lambda source, prefix: {A: 0.6, B: 0.3, EOS: 0.1})
+
+    free, bound = (
+        beam_search(model, ONE, torch.tensor([3]), 20, 0.0, n_best=9, grid=phrases)[0]
+        for phrases in (grid([[B]]), grid([[B]], not_after=[A]))
+    )
+
+    assert [B, A] in [h.ids for h in free]
+    assert {tuple(h.ids) for h in bound} == {(B,), (A, B), (B, B)}
+
+
+@pytest.mark.parametrize(
+    "phrases", [[[A]], [[A, B]], [[A, B], [A, A]], [[B], [A], [UNK]], [[B, B, A]]]
+)
+@torch.inference_mode()
+def test_an_exhaustive_beam_finds_the_best_outputs_with_all_phrases(phrases, random_model):
+    model, source = random_model(3, target_size=6), [7, 9, 5, EOS]
+    expected = [
+        (score, ids)
+        for score, ids in enumerate_all(model, source, 4, 0.6)
+        if len(ids) < 4 and all(contains(ids, phrase) for phrase in phrases)
+    ]
+
+    [found] = beam_search(
+        model, torch.tensor([source]), torch.tensor([4]), 1000, 0.6, 1000, grid(phrases)
+    )
+
+    assert [h.ids for h in found] == [ids for _, ids in expected]
+    assert [h.score for h in found] == pytest.approx([s for s, _ in expected], abs=1e-4)
+
+
+def contains(ids: list[int], phrase: list[int]) -> bool:
+    return any(ids[i : i + len(phrase)] == phrase for i in range(len(ids)))
 
 
 def test_the_beam_stays_full_when_a_hypothesis_ends(scripted):

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from nmt.decoding.grid import Grid
 from nmt.decoding.next_pieces import _largest, best_pieces
 from nmt.special_tokens import EOS, PAD, SOS
 
@@ -30,10 +31,14 @@ def test_pad_and_sos_are_never_chosen_but_keep_their_probability():
     torch.testing.assert_close(log_probabilities, expected)
 
 
-def test_a_row_that_must_continue_does_not_end():
-    _, pieces = best_pieces(logits(2).clone(), 1, torch.tensor([False, True]))
+def test_a_row_that_lacks_a_piece_does_not_end_and_may_continue_with_it():
+    grid = Grid([[], [[5, 1]]], [], torch.device("cpu"))
 
-    assert pieces.tolist() == [[EOS], [A]]
+    log_probabilities, pieces = best_pieces(logits(2).clone(), 2, grid)
+
+    assert pieces.tolist() == [[EOS, A, PAD], [A, 1, 5]]
+    assert log_probabilities[0, 2] == -math.inf
+    torch.testing.assert_close(log_probabilities[1, 2], logits(1).log_softmax(1)[0, 5])
 
 
 def test_more_candidates_than_pieces_give_all_pieces():
@@ -50,14 +55,12 @@ def test_the_best_pieces_are_exact(columns, count):
     given = logits(9, columns)
     given[3] -= 500  # no underflow if all are small
     given[4, 5] = 400  # no overflow if one is large
-    no_end = torch.arange(9) < 3
 
-    found, pieces = best_pieces(given.clone(), count, no_end)
+    found, pieces = best_pieces(given.clone(), count)
 
     exact = given.double().log_softmax(1)
     allowed = torch.ones_like(exact, dtype=torch.bool)
     allowed[:, [PAD, SOS]] = False
-    allowed[:3, EOS] = False
     expected = exact.masked_fill(~allowed, -math.inf).sort(1, descending=True).values[:, :count]
     torch.testing.assert_close(found, expected.float(), rtol=1e-5, atol=1e-5)
     there = found > -math.inf

@@ -21,6 +21,7 @@ from nmt.corpus.tokenizers import (
 )
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.search import Required
 from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
@@ -76,7 +77,7 @@ class ScriptedSearch:
     def __init__(self, answer: Callable[[list[int]], list[list[int]]], max_length: int = 24):
         self.answer, self.max_length = answer, max_length
         self.sources: list[list[int]] = []
-        self.asked: list[tuple[int, list[list[int]] | None]] = []  # n_best and the required pieces
+        self.asked: list[tuple[int, Required | None]] = []  # n_best and the required phrases
 
     def __call__(self, sources, limits, decoding, n_best=1, required=None):
         if sources:
@@ -594,10 +595,13 @@ def test_pytorch_decodes_again_if_a_placeholder_is_lost(carrying, translator):
     ready = translator(carrying, beam_size=4, search=losing, pytorch=keeping)
 
     assert ready.translate(["Zora sings Öre"])[0].text == "Öre singt Zora."
-    ids = [i for mark in (first, second) for i in carrying.target.encode(mark)]
-    marks = [i for i in ids if carrying.target.pieces([i])[0] in (first, second)]
     assert losing.asked == [(4, None)]
-    assert keeping.asked == [(4, [marks])]
+    [(width, required)] = keeping.asked
+    assert width == 4
+    assert required.phrases == [[carrying.target.encode(mark) for mark in (first, second)]]
+    pieces = carrying.target.pieces(required.not_after)
+    assert {"s", "en"} <= set(pieces)  # nothing is attached to a copied word, except punctuation
+    assert not {".", "▁", "▁s", first, "</s>"} & set(pieces)
 
 
 def test_without_pytorch_a_lost_word_is_not_restored(carrying, translator, monkeypatch):

@@ -26,6 +26,7 @@ from nmt.decoding.beam import beam_search
 from nmt.decoding.datastore import Datastore
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.greedy import greedy_search
+from nmt.decoding.grid import Grid
 from nmt.decoding.loading import load_translator
 from nmt.decoding.neighbours import Neighbours, WithNeighbours
 from nmt.decoding.sampling import Sampler
@@ -166,7 +167,7 @@ class Decoded:
 def decoding(device: torch.device, run: Path, beam_size: int, way: str = "") -> Decoded:
     """Decode the validation sources, greedily with a beam of one.
 
-    way: "sampling", "ensemble" of the model with itself, "required": pieces that must occur,
+    way: "sampling", "ensemble" of the model with itself, "required": phrases that must occur,
     "neighbours" from a made-up datastore
     """
     folder = RunFolder(run)
@@ -179,7 +180,7 @@ def decoding(device: torch.device, run: Path, beam_size: int, way: str = "") -> 
     limits = torch.arange(len(source)) % 5 + 8  # some outputs are truncated
     model.eval()
     steps: Any = Steps(model)
-    sampler = required = None
+    sampler = grid = None
     if way == "sampling":
         settings = folder.config.decoding.model_copy(
             update={"temperature": 0.8, "top_k": 20, "top_p": 0.9}
@@ -188,7 +189,8 @@ def decoding(device: torch.device, run: Path, beam_size: int, way: str = "") -> 
     if way == "ensemble":
         steps = Steps(Ensemble([model, model]))
     if way == "required":
-        required = source[:, :1].cpu()
+        phrases = [[[4 + first % 9, 9], [9]] for first, *_ in source.tolist()]
+        grid = Grid(phrases, [4, 5, 6], device)
     if way == "neighbours":
         generator = torch.Generator().manual_seed(1)
         keys = torch.randn(500, folder.config.model.d_model, generator=generator)
@@ -199,7 +201,7 @@ def decoding(device: torch.device, run: Path, beam_size: int, way: str = "") -> 
     if beam_size == 1:
         found = [[best] for best in greedy_search(steps, source, limits, sampler=sampler)]
     else:
-        found = beam_search(steps, source, limits, beam_size, 0.6, n_best=2, required=required)
+        found = beam_search(steps, source, limits, beam_size, 0.6, n_best=2, grid=grid)
     ids = [[hypothesis.ids for hypothesis in each] for each in found]
     scores = [hypothesis.score for each in found for hypothesis in each]
     return Decoded(ids, scores, steps.count, Counter(waits))

@@ -13,7 +13,7 @@ from nmt.choices import ComputeType, Engine, Weights
 from nmt.config import Config, DecodingConfig
 from nmt.decoding.batches import share_out
 from nmt.decoding.engines import conversion
-from nmt.decoding.engines.search import unknown_fields
+from nmt.decoding.engines.search import Required, unknown_fields
 from nmt.decoding.hypothesis import Hypothesis, best_first, finish
 from nmt.errors import UserError, no_such_device, one_line
 from nmt.run_folder import RunFolder
@@ -98,11 +98,11 @@ class CTranslate2Search:
         limits: Sequence[int],
         decoding: DecodingConfig,
         n_best: int = 1,
-        required: Sequence[list[int]] | None = None,
+        required: Required | None = None,
     ) -> list[list[Hypothesis]]:
         """See `Search`; `required` is not supported."""
         if required is not None:
-            raise ValueError("CTranslate2 does not support required pieces")
+            raise ValueError("CTranslate2 does not support required phrases")
         hypotheses = decoding.hypotheses(n_best)
         if decoding.temperature:  # one by one, so that no sample is drawn twice
             batches = [[i] for i in range(len(sources))]

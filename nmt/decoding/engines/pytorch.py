@@ -10,9 +10,10 @@ from nmt.config import DecodingConfig
 from nmt.decoding.batches import share_out
 from nmt.decoding.beam import beam_search
 from nmt.decoding.datastore import Datastore
-from nmt.decoding.engines.search import unknown_fields
+from nmt.decoding.engines.search import Required, unknown_fields
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.greedy import greedy_search
+from nmt.decoding.grid import Grid
 from nmt.decoding.hypothesis import Hypothesis, best_first
 from nmt.decoding.neighbours import Neighbours, WithNeighbours
 from nmt.decoding.sampling import Sampler, count_earlier
@@ -97,7 +98,7 @@ class PyTorchSearch:
         limits: Sequence[int],
         decoding: DecodingConfig,
         n_best: int = 1,
-        required: Sequence[list[int]] | None = None,
+        required: Required | None = None,
     ) -> list[list[Hypothesis]]:
         """See `Search`; on a CPU, batches are searched in parallel."""
         for model in self.models:
@@ -105,7 +106,11 @@ class PyTorchSearch:
                 model.eval()
         on_cpu = self._device.type == "cpu"
         threads = torch.get_num_threads() if on_cpu else 1
-        tokens = [len(ids) * decoding.hypotheses(n_best) for ids in sources]
+        phrases = required.phrases if required else [[]] * len(sources)
+        tokens = [
+            len(ids) * decoding.hypotheses(n_best) * (1 + sum(map(len, needed)))
+            for ids, needed in zip(sources, phrases, strict=True)
+        ]
         batches = share_out(tokens, decoding.batch_tokens, threads)
         earlier = count_earlier(sources)  # before they are shared out
 
@@ -116,7 +121,7 @@ class PyTorchSearch:
                 [earlier[i] for i in batch],
                 decoding,
                 n_best,
-                [required[i] for i in batch] if required else None,
+                required.of(batch) if required else None,
             )
 
         with ALONE:
@@ -134,7 +139,7 @@ class PyTorchSearch:
         earlier: list[int],
         decoding: DecodingConfig,
         n_best: int,
-        required: list[list[int]] | None,
+        required: Required | None,
     ) -> list[list[Hypothesis]]:
         alpha = decoding.length_penalty
         if decoding.temperature and not required:
@@ -145,8 +150,8 @@ class PyTorchSearch:
         if beam_size == 1 and not required:
             found = greedy_search(self._writer, source, most, alpha)
             return [[hypothesis] for hypothesis in found]
-        pieces = pad(required) if required else None
-        return beam_search(self._writer, source, most, beam_size, alpha, n_best, pieces)
+        grid = Grid(required.phrases, required.not_after, self._device) if required else None
+        return beam_search(self._writer, source, most, beam_size, alpha, n_best, grid)
 
     def _sample(
         self,

@@ -1,11 +1,28 @@
 """The interface of engines: a search for the best translations."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from nmt.choices import Engine
 from nmt.config import DecodingConfig, Section
 from nmt.decoding.hypothesis import Hypothesis
+
+
+@dataclass(frozen=True)
+class Required:
+    """Phrases that each translation must contain before it may end.
+
+    phrases: those of each sentence, each as pieces, which must occur uninterrupted; not_after:
+    pieces that may not follow a phrase
+    """
+
+    phrases: Sequence[list[list[int]]]
+    not_after: Sequence[int] = ()
+
+    def of(self, sentences: Sequence[int]) -> "Required":
+        """Return the phrases of these sentences."""
+        return Required([self.phrases[i] for i in sentences], self.not_after)
 
 
 class Search(Protocol):
@@ -33,12 +50,12 @@ class Search(Protocol):
         limits: Sequence[int],
         decoding: DecodingConfig,
         n_best: int = 1,
-        required: Sequence[list[int]] | None = None,
+        required: Required | None = None,
     ) -> list[list[Hypothesis]]:
         """Return each sentence's `n_best` hypotheses, best first; accepts any number of sentences.
 
-        sources: ids, each with <eos>; limits: maximum length of each output; required: pieces
-        that each output must contain before it may end, which not every engine supports
+        sources: ids, each with <eos>; limits: maximum length of each output; required: phrases
+        that each output must contain, which not every engine supports
         """
 
 

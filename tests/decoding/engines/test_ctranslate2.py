@@ -14,6 +14,7 @@ from nmt.decoding.engines import conversion, ctranslate2
 from nmt.decoding.engines.conversion import write_model
 from nmt.decoding.engines.ctranslate2 import CTranslate2Search
 from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.search import Required
 from nmt.decoding.hypothesis import Hypothesis, length_penalty
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
@@ -184,9 +185,9 @@ def test_unsupported_compute_types_are_refused(model, engine):
         engine(model(), "float16")
 
 
-def test_required_pieces_are_refused(model, engine):
-    with pytest.raises(ValueError, match="does not support required pieces"):
-        engine(model())([[4, EOS]], [8], decoding(), required=[[4]])
+def test_required_phrases_are_refused(model, engine):
+    with pytest.raises(ValueError, match="does not support required phrases"):
+        engine(model())([[4, EOS]], [8], decoding(), required=Required([[[4]]]))
 
 
 # --------------------------------------------------------------------------------------- sampling

@@ -1,5 +1,6 @@
 """The PyTorch engine: batches of any number of sentences, one model or several."""
 
+import itertools
 import shutil
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ from nmt.config import DecodingConfig
 from nmt.decoding.datastore import Datastore
 from nmt.decoding.engines import pytorch
 from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.search import Required
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import EOS
@@ -95,15 +97,17 @@ def test_without_sentences_there_are_no_hypotheses(random_model):
 
 
 @pytest.mark.parametrize("beam_size", [1, 5])
-def test_required_pieces_are_produced(beam_size, random_model, random_sources):
+@pytest.mark.parametrize("batch_tokens", [1, 4096])
+def test_required_phrases_are_written(batch_tokens, beam_size, random_model, random_sources):
     search, sources = PyTorchSearch([random_model(1)]), random_sources(10, 5)
-    required = [[4 + i % 5] for i in range(10)]
+    required = Required([[[4 + i % 5, 4]] for i in range(10)])
+    decoding = DecodingConfig(beam_size=beam_size, batch_tokens=batch_tokens)
 
-    found = search(sources, [12] * 10, DecodingConfig(beam_size=beam_size), 1, required)
+    found = search(sources, [12] * 10, decoding, 1, required)
 
     assert any(h.complete for [h] in found)
-    for [h], pieces in zip(found, required, strict=True):
-        assert not h.complete or set(pieces) <= set(h.ids)
+    for [h], [[first, second]] in zip(found, required.phrases, strict=True):
+        assert not h.complete or (first, second) in itertools.pairwise(h.ids)
 
 
 def test_decoding_disables_dropout(random_model, random_sources):
