@@ -38,9 +38,9 @@ def beam_search(
     best candidate of some step, or when its limit is reached. The `beam_size` most probable ones
     are then ranked with the length penalty. CTranslate2 follows the same rules.
 
-    With a grid, hypotheses that lack the same number of pieces form a group. The beam is larger by
-    the number of groups, which take turns, and the search continues while an unfinished hypothesis
-    can end among the best.
+    With a grid, hypotheses that lack the same number of required pieces form a group. `beam_size`
+    is multiplied by the number of groups, candidates are taken from the groups in turn, and the
+    search continues while an unfinished hypothesis could still become one of the best.
     """
     if grid:
         beam_size *= grid.groups
@@ -127,8 +127,8 @@ def _fetch(
 class _Sentence:
     """The hypotheses of one sentence that have ended.
 
-    exhaustive: whether to continue while an unfinished hypothesis can end among the best, and to
-    drop truncated ones if others have ended
+    exhaustive: whether to continue while an unfinished hypothesis could still become one of the
+    best, and to drop truncated hypotheses if there are complete ones
     """
 
     limit: int

@@ -13,9 +13,9 @@ from nmt.special_tokens import EOS, PAD
 class Grid:
     """How much of its required phrases each hypothesis of a beam contains.
 
-    phrases: those of each sentence, each as pieces, which must occur uninterrupted; not_after:
-    pieces that may not follow a phrase. Rows are hypotheses: at first one per sentence, then those
-    of `select`.
+    phrases: for each sentence, the phrases that its translation must contain, each a list of pieces
+    that must be adjacent; not_after: pieces that may not follow a phrase directly. Rows are
+    hypotheses: at first one per sentence, later those chosen by `select`.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Grid:
         log_probabilities[:, self._not_after] = after
 
     def take_turns(self, totals: Tensor, pieces: Tensor, count: int) -> tuple[Tensor, Tensor]:
-        """Return the best candidates that lack 0, 1, … pieces, the second best of each, and so on.
+        """Take candidates from the groups in turn: the best of each, the second best, and so on.
 
         totals: (sentences, candidates), sums of log-probabilities; pieces: (rows, pieces), those of
         the candidates → totals and places, (sentences, count) each

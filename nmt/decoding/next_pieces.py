@@ -11,11 +11,12 @@ _BLOCK = 128  # columns
 
 
 def best_pieces(logits: Tensor, count: int, grid: Grid | None = None) -> tuple[Tensor, Tensor]:
-    """Return the `count` best pieces of each row and their log-probabilities, best first.
+    """Return the log-probabilities and ids of each row's `count` best next pieces, best first.
 
-    logits: (rows, target_size); <pad> and <sos> are never returned; grid: forbids others and
-    adds those that its phrases need, after the best → (rows, count) log-probabilities, padded with
-    -inf, and (rows, count) pieces; with a grid, (rows, count + phrases) each
+    logits: (rows, target_size); <pad> and <sos> are never chosen; grid: forbids further pieces, and
+    appends the next piece of each unfinished phrase to the `count` best → log-probabilities and
+    pieces, (rows, count) each, or with a grid (rows, count + phrases). Surplus places have a
+    log-probability of -∞.
     """
     log_probabilities = logits.float().log_softmax(-1)
     for token in NEVER_WRITTEN:

@@ -1,8 +1,9 @@
 """Splits lines into segments that a model can translate, and joins their translations.
 
-Models generalize badly to unfamiliar input. So lines are split into sentences if training had one
-sentence per line, and sentences longer than any in training are split further. Words that did not
-occur in training are replaced with placeholders and filled in afterwards.
+Models generalize badly to unfamiliar input. So a line is split into sentences if training had one
+per line, or if the line is longer than any in training. A sentence is split only if the model has
+too few positions for it. Words that did not occur in training are replaced with placeholders and
+filled in afterwards.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,8 @@ from nmt.corpus.tokenizers import Tokenizers
 from nmt.decoding.engines.search import Required
 from nmt.special_tokens import EOS, PLACEHOLDERS
 
-_MOST_WITH_SEVERAL = 0.05  # share of training lines, for a model that should get single sentences
+# If more of the training lines had several sentences, lines are not split into sentences.
+_MOST_WITH_SEVERAL = 0.05
 
 
 @dataclass(frozen=True)

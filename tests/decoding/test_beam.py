@@ -178,6 +178,16 @@ def test_an_improbable_phrase_is_written_where_it_fits_best(beam_size, scripted)
     assert found.complete
 
 
+def test_groups_without_a_living_hypothesis_take_no_place_in_the_beam(scripted):
+    name = 6
+    script = {(): {A: 0.6, B: 0.4}, (B,): {EOS: 0.9, name: 0.1}, (B, name): {EOS: 1.0}}
+    model = scripted(lambda _, prefix: script.get(prefix, {A: 1.0}), 7)
+
+    [[found]] = beam_search(model, ONE, torch.tensor([9]), 1, 0.0, grid=grid([[name]]))
+
+    assert found.ids == [B, name]  # the group with the name is empty after the first step
+
+
 def test_a_phrase_is_not_followed_by_what_may_not_follow_it(scripted):
     model = scripted(lambda source, prefix: {A: 0.6, B: 0.3, EOS: 0.1})
 

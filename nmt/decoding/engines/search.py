@@ -13,8 +13,8 @@ from nmt.decoding.hypothesis import Hypothesis
 class Required:
     """Phrases that each translation must contain before it may end.
 
-    phrases: those of each sentence, each as pieces, which must occur uninterrupted; not_after:
-    pieces that may not follow a phrase
+    phrases: for each sentence, the phrases that its translation must contain, each a list of pieces
+    that must be adjacent; not_after: pieces that may not follow a phrase directly
     """
 
     phrases: Sequence[list[list[int]]]
