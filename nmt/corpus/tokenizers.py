@@ -50,6 +50,9 @@ _TOUCHING_RIGHT = re.compile(rf"(?<!\w)([^\w\s{JOINER}])(?=\w)")
 class Tokenizer(ABC):
     """Converts the text of one language to ids and back."""
 
+    #: Whether `word_mark` is at the end of words instead of at their start.
+    marks_end: bool = False
+
     @property
     @abstractmethod
     def size(self) -> int:

@@ -110,7 +110,7 @@ def choose_engine(config: Config, runs: int = 1, device: str | None = None) -> C
         return Choice("ctranslate2", "the fastest" if asked == "auto" else "decoding.engine")
     if asked == "ctranslate2":
         raise UserError(
-            f"decoding.engine: CTranslate2 cannot be used: {'; '.join(reasons)}; omit --engine"
+            f"decoding.engine: CTranslate2 cannot be used: {'; '.join(reasons)}; use pytorch"
         )
     return Choice("pytorch", f"CTranslate2 cannot be used: {'; '.join(reasons)}")
 

@@ -132,7 +132,10 @@ class Segmenter:
 
     @cached_property
     def _inside_words(self) -> list[int]:
-        """The ids of target pieces that would continue a word."""
+        """The ids of target pieces that would continue a copied word, other than a genitive's s."""
         target = self._tokenizers.target
+        if target.marks_end:  # then the placeholder's phrase ends the word
+            return []
         pieces = target.pieces(range(target.size))
-        return [i for i, piece in enumerate(pieces) if piece[:1].isalnum()]
+        continuing = (i for i, x in enumerate(pieces) if x[:1].isalnum() or x in PLACEHOLDERS)
+        return [i for i in continuing if pieces[i] != "s"]

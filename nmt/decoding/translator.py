@@ -215,7 +215,7 @@ class Translator:
     def _find_carrying(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search segments with hidden words; if some are lost, search again with all required.
 
-        Considers the whole beam to find a hypothesis with all of them.
+        Considers the whole beam to find a hypothesis with all of them. Samples remain as drawn.
         """
         beam = self.decoding.hypotheses(n)
         found = [
@@ -223,11 +223,12 @@ class Translator:
             for segment, hypotheses in zip(segments, self._find(segments, beam), strict=True)
         ]
         losing = [i for i, s in enumerate(segments) if self._segments.lost(s, found[i][0].ids)]
-        if losing and _HAS_PYTORCH:
+        if losing and _HAS_PYTORCH and not self.decoding.temperature:
             again = [segments[i] for i in losing]
             required = self._segments.required(again)
             sources, limits = [segment.ids for segment in again], self._limits(again)
-            second = self.pytorch(sources, limits, self.decoding, beam, required)
+            width = self.decoding.beam_size  # further options are in the first search
+            second = self.pytorch(sources, limits, self.decoding, width, required)
             for i, more in zip(losing, second, strict=True):
                 found[i] = self._complete_first(segments[i], [*found[i], *more])
         return [hypotheses[:n] for hypotheses in found]

@@ -18,6 +18,7 @@ from nmt.corpus.prepared import PreparedData, open_prepared
 from nmt.corpus.report import format_corpora, format_inherited
 from nmt.decoding.datastore import weights_of
 from nmt.decoding.engines.conversion import convert
+from nmt.decoding.loading import choose_engine
 from nmt.device import choose_device
 from nmt.progress import announce
 from nmt.run_folder import (
@@ -56,6 +57,7 @@ def train(
     """
     folder = Path(folder)
     worker = worker or Worker(choose_device())
+    choose_engine(config)  # refuse an impossible one before training
     if config.training.tensorboard:
         require_tensorboard()
     with _held(folder, resume, numbered, worker) as run:

@@ -91,6 +91,7 @@ class Trainer:
         with catching_signals(self.worker.at_second_signal) as self._interruption:
             if not self.progress.updates:
                 self._save()  # from now on the run can be resumed
+            self._save_best()  # a killed process may not have got this far
             with self._opened_log() as self._log:
                 self._train_until_stopped()
                 if not self._interrupted and self.progress.validated != self.progress.updates:
@@ -198,14 +199,13 @@ class Trainer:
         with self.state.averaged_weights(), unsharded_model(self.state.model) as model:
             line = self._measure(model)
             self._note(line)
-            if self.progress.best_update == self.progress.updates:
-                self._save_weights(model, "best")
             if self.state.average:
                 self._save_weights(model, "averaged")
             self._keep_validated(model)
         if self._log:
             self._log.write(line)
         self._save()
+        self._save_best()
         best = self.progress.best_update == line["update"]
         show_validation(line, best, self.config.data)
         if skipped := self.state.loss_scale.skipped:
@@ -250,6 +250,15 @@ class Trainer:
         with unsharded_model(self.state.model) as model:
             self._save_weights(model, "last")
         self._saved = self.progress.updates, self.progress.minutes
+
+    def _save_best(self) -> None:
+        """Write the best weights if they are the current ones.
+
+        After the checkpoint: a run that resumes from an earlier one may take another course.
+        """
+        if 0 < self.progress.best_update == self.progress.updates:
+            with self.state.averaged_weights(), unsharded_model(self.state.model) as model:
+                self._save_weights(model, "best")
 
     def _save_weights(self, model: Transformer, which: Weights) -> None:
         if self.worker.is_main:

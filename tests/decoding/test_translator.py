@@ -513,15 +513,21 @@ def test_subwords_are_not_copied(translator, tmp_path: Path):
 # ------------------------------------------------------------------------------------ placeholders
 
 
-@pytest.fixture
-def carrying(subwords: Tokenizers, tmp_path: Path) -> Tokenizers:
-    """Subwords with placeholders; the known words are Anna, sings and today."""
-    text = tmp_path / "text.txt"
+def with_placeholders(folder: Path, **changed: object) -> Tokenizers:
+    """Train subwords with placeholders; the known words are Anna, sings and today."""
+    text = folder / "text.txt"
     text.write_text("".join(f"{line}\n" for line in [*ENGLISH, *GERMAN]), encoding="utf-8")
-    data, settings = DataConfig(carry_over="all"), TokenizerConfig(vocabulary_size=320)
-    train_tokenizers(data, settings, (text, text), tmp_path)
-    KnownWords(["anna", "sings", "today"], only_names=False).save(tmp_path / KNOWN_WORDS)
-    return load_tokenizers(data, settings, tmp_path)
+    data = DataConfig(carry_over="all")
+    settings = TokenizerConfig.model_validate({"vocabulary_size": 320} | changed)
+    train_tokenizers(data, settings, (text, text), folder)
+    KnownWords(["anna", "sings", "today"], only_names=False).save(folder / KNOWN_WORDS)
+    return load_tokenizers(data, settings, folder)
+
+
+@pytest.fixture
+def carrying(tmp_path: Path) -> Tokenizers:
+    """Subwords with placeholders."""
+    return with_placeholders(tmp_path)
 
 
 def test_unseen_words_are_copied_as_typed(carrying, translator):
@@ -600,8 +606,30 @@ def test_pytorch_decodes_again_if_a_placeholder_is_lost(carrying, translator):
     assert width == 4
     assert required.phrases == [[carrying.target.encode(mark) for mark in (first, second)]]
     pieces = carrying.target.pieces(required.not_after)
-    assert {"s", "en"} <= set(pieces)  # nothing is attached to a copied word, except punctuation
-    assert not {".", "▁", "▁s", first, "</s>"} & set(pieces)
+    # Only punctuation and the genitive's s may be attached to a copied word.
+    assert {"n", "en", first} <= set(pieces)
+    assert not {"s", ".", "▁", "▁s", "</s>"} & set(pieces)
+
+
+def test_where_words_end_with_a_mark_anything_may_follow_a_copied_word(tmp_path, translator):
+    carrying = with_placeholders(tmp_path, word_mark="end")
+    losing = ScriptedSearch(lambda ids: [carrying.target.encode("singt.")])
+    keeping = ScriptedSearch(lambda ids: [carrying.target.encode(f"{PLACEHOLDERS[0]} singt.")])
+
+    [found] = translator(carrying, search=losing, pytorch=keeping).translate(["Zora sings"])
+
+    assert found.text == "Zora singt."
+    [(_, required)] = keeping.asked
+    assert carrying.target.pieces(required.phrases[0][0]) == [PLACEHOLDERS[0], "▁"]
+    assert required.not_after == []
+
+
+def test_samples_that_lost_a_word_remain_as_drawn(carrying, translator):
+    losing = ScriptedSearch(lambda ids: [carrying.target.encode("singt.")])
+    ready = translator(carrying, temperature=1.0, search=losing, pytorch=echo())
+
+    assert ready.translate(["Zora sings"])[0].text == "singt."
+    assert ready.pytorch.asked == []
 
 
 def test_without_pytorch_a_lost_word_is_not_restored(carrying, translator, monkeypatch):

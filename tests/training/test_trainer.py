@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from nmt.checksums import identity
 from nmt.config import Config
 from nmt.config_files import dump_config
 from nmt.errors import UserError
@@ -791,6 +792,33 @@ def test_curve_points_are_not_duplicated_on_resume(
     assert points[-1]["loss"] < points[0]["loss"]
     assert points[1]["learning_rate"] == pytest.approx(2 * points[0]["learning_rate"])
     assert RunFolder(Path("killed")).read_updates() == points
+
+
+@pytest.mark.parametrize("lost", ["_save", "_save_best"])
+def test_the_best_weights_are_those_of_the_checkpoint_after_a_kill(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    settings = {"validate_updates": 2, "max_updates": 2, "best": "loss", "average_decay": 0.9}
+    config = toy_config(training=settings)
+    longer = toy_config(training=settings | {"max_updates": 4})
+    best = {"_save": train(config, Path("short")), "_save_best": train(longer, Path("long"))}
+    assert [run.best_validation()["update"] for run in best.values()] == [2, 4]
+
+    def killed(self: Trainer) -> None:
+        if self.progress.updates == 4:
+            raise InterruptedError
+        method(self)
+
+    method = getattr(Trainer, lost)
+    train(config, Path("killed"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, lost, killed)
+        with pytest.raises(InterruptedError):
+            train(longer, Path("killed"), resume=True)
+    if lost == "_save_best":
+        train(longer, Path("killed"), resume=True)
+    found = identity(RunFolder(Path("killed")).weights("best"))
+    assert found == identity(best[lost].weights("best"))
 
 
 def test_a_validation_loss_that_is_not_finite_ends_training(

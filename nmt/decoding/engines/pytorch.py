@@ -106,12 +106,15 @@ class PyTorchSearch:
                 model.eval()
         on_cpu = self._device.type == "cpu"
         threads = torch.get_num_threads() if on_cpu else 1
+        # Equal numbers of groups in a batch, or the beam would depend on the other sentences.
         phrases = required.phrases if required else [[]] * len(sources)
-        tokens = [
-            len(ids) * decoding.hypotheses(n_best) * (1 + sum(map(len, needed)))
-            for ids, needed in zip(sources, phrases, strict=True)
-        ]
-        batches = share_out(tokens, decoding.batch_tokens, threads)
+        groups = [1 + sum(map(len, needed)) for needed in phrases]
+        batches = []
+        for count in sorted(set(groups), reverse=True):
+            alike = [i for i, each in enumerate(groups) if each == count]
+            tokens = [len(sources[i]) * decoding.hypotheses(n_best) * count for i in alike]
+            shared = share_out(tokens, decoding.batch_tokens, threads)
+            batches += [[alike[i] for i in batch] for batch in shared]
         earlier = count_earlier(sources)  # before they are shared out
 
         def search(batch: list[int]) -> list[list[Hypothesis]]:

@@ -110,6 +110,22 @@ def test_required_phrases_are_written(batch_tokens, beam_size, random_model, ran
         assert not h.complete or (first, second) in itertools.pairwise(h.ids)
 
 
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_the_phrases_of_other_sentences_do_not_change_a_translation(
+    beam_size, random_model, random_sources
+):
+    search, sources = PyTorchSearch([random_model(1)]), random_sources(12, 5)
+    required = Required([[[4 + i] for i in range(1 + number % 4)] for number in range(12)])
+    decoding, limits = DecodingConfig(beam_size=beam_size), [12] * 12
+
+    together = search(sources, limits, decoding, 1, required)
+
+    alone = [
+        search([source], [12], decoding, 1, required.of([i]))[0] for i, source in enumerate(sources)
+    ]
+    assert [h.ids for [h] in together] == [h.ids for [h] in alone]
+
+
 def test_decoding_disables_dropout(random_model, random_sources):
     model, sources = random_model(1, dropout=0.5), random_sources(10, 5)
     expected = PyTorchSearch([model])(sources, [8] * 10, DecodingConfig())
