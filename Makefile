@@ -75,7 +75,7 @@ clean:  ## remove what make has built (environment, caches); runs are kept
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 # PyTorch first, pinned, so that no other requirement pulls in another build.
 PIP = $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt

@@ -131,6 +131,7 @@ def analyse(
             chrf.sentence_score(t.text, [e.reference]).score,
         )
         for e, t in pairs
+        if t.text or e.reference  # chrF is 0 if both are empty
     ]
     return Analysis(
         sentences=len(pairs),

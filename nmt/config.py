@@ -48,6 +48,7 @@ MOST = 1_000_000_000
 WIDEST = 65_536
 DEEPEST = 1000
 MOST_SUBWORDS = 250_000
+_BYTES_AND_SPECIALS = 256 + 4
 
 BrokenRule = tuple[tuple[str, ...], str]  # the fields that the rule involves, and the message
 # With this validation context broken rules raise no error, so that all can be collected.
@@ -414,6 +415,9 @@ class TokenizerConfig(Section):
         if self.vocabulary_size > MOST_SUBWORDS and self.subword:
             message = f"`vocabulary_size` is at most {MOST_SUBWORDS:,} for `kind: {self.kind}`"
             yield ("vocabulary_size", "kind"), message
+        if self.vocabulary_size <= _BYTES_AND_SPECIALS and self.subword and self.byte_fallback:
+            message = f"`vocabulary_size` must be more than {_BYTES_AND_SPECIALS} with "
+            yield ("vocabulary_size", "byte_fallback", "kind"), message + "`byte_fallback: true`"
         if self.min_count > 1 and self.subword:
             message = f"`min_count` needs `kind: spacy` or `whitespace`, not `{self.kind}`"
             yield ("min_count", "kind"), message
@@ -861,6 +865,11 @@ class Config(Section):
             message = "`data.carry_over: names` recognizes names by capitals, but all German nouns "
             fields = ("data.carry_over", "data.source_language")
             yield fields, message + "are capitalized; set it to none or all"
+        if self.training.initial_weights and not self.tokenizer.run:
+            message = (
+                "`training.initial_weights` needs `tokenizer.run`, the run that they come from"
+            )
+            yield ("training.initial_weights", "tokenizer.run"), message
         if self.data.tags and not self.tokenizer.subword:
             message = "tags of `data.corpora` need `tokenizer.kind: bpe` or `unigram`"
             yield ("data.corpora", "tokenizer.kind"), message

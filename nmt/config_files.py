@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticUndefined
 
-from nmt.config import RULES_UNCHECKED, Config, CorpusPart, Origin, Section
+from nmt.config import RULES_UNCHECKED, Config, CorpusConfig, CorpusPart, Origin, Section
 from nmt.errors import UserError, one_line
 from nmt.shipped import SHIPPED_CONFIGS
 from nmt.small_files import read_small
@@ -180,22 +180,24 @@ def dump_config(config: Config) -> str:
     return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
-def describe_fields(which: str = "") -> Iterator[tuple[str, str, str, str]]:
+def describe_fields(which: str = "", nested: bool = False) -> Iterator[tuple[str, str, str, str]]:
     """Yield `(section.field, type, default, description)` of every field.
 
     which: only this section, section.field, or field if only one section has it; raises `UserError`
-    if there is none of that name
+    if there is none of that name; nested: include `data.corpora.field` for the fields that only its
+    entries have
     """
-    names = [f"{section}.{name}" for section in Config.model_fields for name in _fields(section)]
-    chosen = [name for name in names if which in ("", name, name.partition(".")[0])]
+    fields = dict(_all_fields(nested))
+    names = list(fields)
+    chosen = [name for name in names if not which or f"{name}.".startswith(f"{which}.")]
     if not chosen:
-        chosen = [name for name in names if which == name.partition(".")[2]]
+        chosen = [name for name in names if name.endswith(f".{which}")]
         if len(chosen) > 1:
             raise UserError(
                 f"several sections have a field {which}: {', '.join(chosen)}; choose one"
             )
     if not chosen:
-        known = [*Config.model_fields, *names, *(name.partition(".")[2] for name in names)]
+        known = [*Config.model_fields, *names, *(name.rpartition(".")[2] for name in names)]
         close = difflib.get_close_matches(which, known, n=1)
         hint = (
             f"did you mean {close[0]}?"
@@ -204,9 +206,18 @@ def describe_fields(which: str = "") -> Iterator[tuple[str, str, str, str]]:
         )
         raise UserError(f"there is no section or field {which}; {hint}")
     for name in chosen:
-        section, _, key = name.partition(".")
-        field = _fields(section)[key]
-        yield name, _type_name(field), _default(field), field.description or ""
+        field = fields[name]
+        yield name, _type_name(field.annotation), _default(field), field.description or ""
+
+
+def _all_fields(nested: bool) -> Iterator[tuple[str, FieldInfo]]:
+    for section in Config.model_fields:
+        for name, field in _fields(section).items():
+            yield f"{section}.{name}", field
+            if nested and name == "corpora":
+                for own, its in CorpusPart.model_fields.items():
+                    if own not in CorpusConfig.model_fields:
+                        yield f"{section}.{name}.{own}", its
 
 
 def config_schema() -> dict[str, Any]:
@@ -225,15 +236,18 @@ def commented_config(name: str) -> str:
     """Return a configuration file with a comment above each field that describes it."""
     load_config(name)  # raises an error unless it is a valid configuration
     lines = []
-    section = ""
+    section, indent = "", 0
     text = find_config(name).read_text(encoding="utf-8")
     text = re.sub(r"(?m)^(# nmt train --config) \S+", r"\1 mine.yaml", text, count=1)
     for line in text.splitlines():
         if found := re.match(r"(\w+):", line):
-            section = found[1]
+            section, indent = found[1], 0
         field = re.match(r"( +)(\w+):", line)
-        info = _fields(section).get(field[2]) if field and section in Config.model_fields else None
-        if field and info is not None and info.description:
+        indent = indent or (len(field[1]) if field else 0)
+        known = _fields(section) if section in Config.model_fields else {}
+        # Lines indented further belong to entries of `data.corpora`.
+        info = known.get(field[2]) if field and len(field[1]) == indent else None
+        if info is not None and info.description:
             lines += textwrap.wrap(
                 info.description, 96, initial_indent="  # ", subsequent_indent="  # "
             )
@@ -404,12 +418,16 @@ def written(value: object) -> str:
     return yaml.safe_dump(plain, default_flow_style=True, width=math.inf).split("\n")[0]
 
 
-def _type_name(field: FieldInfo) -> str:
-    choices = get_args(field.annotation)
+def _type_name(kind: Any) -> str:
+    if kind is CorpusPart:
+        return "corpus"
+    choices = get_args(kind)
+    if choices and choices[-1] is ...:
+        return f"list of {_type_name(choices[0])}"
     if choices and all(isinstance(choice, str) for choice in choices):
         return " | ".join(choices)
-    name = getattr(field.annotation, "__name__", None) if not choices else None
-    text = name or str(field.annotation)
+    name = getattr(kind, "__name__", None) if not choices else None
+    text = name or str(kind)
     for long, short in (
         ("pathlib.Path", "path"),
         ("Path", "path"),

@@ -16,6 +16,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from nmt.choices import BleuTokenizer
+from nmt.corpus.languages import two_letters
 from nmt.errors import UserError
 
 LABELS = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
@@ -104,7 +105,7 @@ def moses_tokenize(lines: Sequence[str], language: str) -> list[str]:
     """Tokenize like Moses' tokenizer.perl, using the sacremoses library."""
     from sacremoses import MosesTokenizer
 
-    tokenizer = MosesTokenizer(lang=language)
+    tokenizer = MosesTokenizer(lang=two_letters(language))
     return [tokenizer.tokenize(line, return_str=True, escape=False) for line in lines]
 
 

@@ -49,7 +49,7 @@ def configuration() -> str:
         "`nmt config fields` prints the same list.",
     ]
     current = ""
-    for field, kind, default, description in describe_fields():
+    for field, kind, default, description in describe_fields(nested=True):
         section, _, name = field.partition(".")
         if section != current:
             current = section

@@ -129,6 +129,11 @@ def test_the_worst_ten_are_sorted_from_the_worst() -> None:
     assert (found[-1].reference, found[-1].translation) == (reference, reference[:10])
 
 
+def test_blank_lines_are_not_among_the_worst() -> None:
+    bad = ("Anna sings.", "Anna singt.", "Ben.")
+    assert [scored.source for scored in analysed(("", "", ""), bad).worst] == ["Anna sings."]
+
+
 def test_counts_are_printed_with_shares_and_the_worst_translations() -> None:
     rows = [("Anna sings.", "Anna singt.", "Ben Ben singt."), ("x", "y", "y")]
     lines = str(analysed(*rows, known=seen("y"))).splitlines()

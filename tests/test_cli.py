@@ -469,6 +469,9 @@ def test_words_are_aligned(trained_run: RunFolder) -> None:
     assert translation == PAIR[1]
     assert "0-0" in pairs.split()
     assert empty == "\t"
+    short = ["--set", "decoding.max_length_factor=0", "--set", "decoding.max_length_extra=1"]
+    done = nmt("translate", *options, *short, PAIR[0])
+    assert "line 1: translation truncated" in text(done.stderr)
     message = "cannot be combined with --n-best, --scores"
     assert_refused("translate", *options, "--n-best", 2, "x", message=message)
     message = "omit --engine"

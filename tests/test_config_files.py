@@ -287,6 +287,14 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
             "got null and null",
         ),
         (
+            "training: {initial_weights: runs/a/best.safetensors}",
+            "`training.initial_weights` needs `tokenizer.run`, the run that they come from",
+        ),
+        (
+            "tokenizer: {vocabulary_size: 260}",
+            "tokenizer: `vocabulary_size` must be more than 260 with `byte_fallback: true`",
+        ),
+        (
             "decoding: {top_k: 1}",
             "decoding: `top_k` restricts sampling; set `temperature` too, for example to 1",
         ),
@@ -491,6 +499,7 @@ def test_two_invalid_numbers_in_a_pair_are_reported_once(path: Path) -> None:
     [
         "model: {d_model: 10, heads: 3, d_key: 4, d_value: 5}",
         "tokenizer: {joint: false}\nmodel: {tie: target}",
+        "tokenizer: {vocabulary_size: 260, byte_fallback: false}",
         "training: {batch_sentences: 3, batch_tokens: null}",
         "data: {source: tsv, path: a, test_path: b}",
         "data: {source: multi30k, path: a}",

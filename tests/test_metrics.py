@@ -110,6 +110,11 @@ def test_moses_tokenization_splits_both_sides_and_is_in_the_signature():
     assert found.bleu != pytest.approx(plain.bleu)
 
 
+@pytest.mark.parametrize("code", ["de", "deu"])
+def test_moses_tokenization_follows_the_language(code):
+    assert moses_tokenize(["Am 3. Mai, z. B."], code) == ["Am 3. Mai , z. B."]
+
+
 def test_moses_tokens_are_not_escaped():
     assert moses_tokenize(['Er sagt: "U-Bahn & Bus", ja?'], "de") == [
         'Er sagt : " U-Bahn & Bus " , ja ?'

@@ -40,7 +40,7 @@ def config_fields(
     """
     from nmt.config_files import describe_fields
 
-    for name, type_, default, description in describe_fields(which):
+    for name, type_, default, description in describe_fields(which, nested=True):
         typer.echo(f"{name}: {type_} = {default}")
         typer.echo(
             textwrap.fill(

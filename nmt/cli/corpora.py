@@ -1,9 +1,11 @@
 """`nmt corpora`: corpora and test sets that are available by name."""
 
+import re
 from typing import Annotated
 
 import typer
 
+from nmt.corpus.languages import two_letters
 from nmt.errors import UserError
 
 
@@ -21,8 +23,9 @@ def corpora(
     """
     from nmt.cli.tables import print_table
 
-    source, dash, target = languages.partition("-")
-    if not (dash and source.isalpha() and target.isalpha() and source != target):
+    source, _, target = languages.partition("-")
+    known = re.fullmatch("[a-z]{2,3}-[a-z]{2,3}", languages)
+    if not known or two_letters(source) == two_letters(target):
         raise UserError(f"--languages {languages}: expected two language codes, as in en-de")
     if test_sets:
         from nmt.corpus.test_sets import list_test_sets

@@ -26,19 +26,19 @@ def format_translations(
     scores: prefix the text with its log-probability and the mean probability per piece
     """
     for number, translations in enumerate(found, 1):
-        best = translations[0]
-        if best.parts > best.sentences:
-            warn(
-                f"line {number}: longer than any training sentence, "
-                f"translated in {best.parts} parts"
-            )
-        if not best.complete:
-            warn(f"line {number}: translation truncated; see decoding.max_length_factor")
+        _warn_of_parts(number, translations[0])
         for each in translations:
             columns = [str(number), f"{each.score:.4f}"] if n_best else []
             if scores:
                 columns += [f"{each.log_probability:.4f}", f"{each.mean_probability:.4f}"]
             yield "\t".join([*columns, in_one_line(each.text)])
+
+
+def _warn_of_parts(number: int, found: "Translation") -> None:
+    if found.parts > found.sentences:
+        warn(f"line {number}: longer than any training sentence, translated in {found.parts} parts")
+    if not found.complete:
+        warn(f"line {number}: translation truncated; see decoding.max_length_factor")
 
 
 def in_one_line(text: str) -> str:
@@ -47,12 +47,13 @@ def in_one_line(text: str) -> str:
 
 
 def align_lines(translator: "Translator", lines: Iterable[str]) -> Iterator[str]:
-    """Yield the translation of each line with its word alignment."""
+    """Yield the translation of each line with its word alignment; warn as for translations."""
     from nmt.decoding.alignment import align, format_pairs
 
-    for line in lines:
-        text, pairs = align(translator, line)
-        yield f"{text}\t{format_pairs(pairs)}"
+    for number, line in enumerate(lines, 1):
+        translation, pairs = align(translator, line)
+        _warn_of_parts(number, translation)
+        yield f"{translation.text}\t{format_pairs(pairs)}"
 
 
 def write_lines(lines: Iterator[str], output: Path | None) -> None:

@@ -48,12 +48,14 @@ from nmt.corpus.tokenizers import (
     read_chunks,
     text_writer,
     train_tokenizers,
+    word_splitter,
 )
 from nmt.errors import UserError, writing
 from nmt.locks import locked
 from nmt.progress import with_progress
 
 _LOG = logging.getLogger(__name__)
+_BY_FILE_MANAGERS = {".DS_Store", "Thumbs.db", "desktop.ini"}
 _ENDINGS = {".ids", ".offsets", ".keys", ".jsonl", ".json", ".model"}
 
 
@@ -116,10 +118,14 @@ def _require_own(folder: Path) -> None:
     if not folder.exists():
         return
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
-    endings = {Path(name).suffix for name in names}
-    if names and not ("prepared.json" in names and endings <= _ENDINGS):
+    names -= _BY_FILE_MANAGERS
+    if names and "prepared.json" not in names:
         raise UserError(
             f"{folder}: is not empty, but holds no prepared data; delete it, or move your files"
+        )
+    if others := sorted(name for name in names if Path(name).suffix not in _ENDINGS):
+        raise UserError(
+            f"{folder}: holds files that nmt did not write; move them: {', '.join(others[:3])}"
         )
 
 
@@ -188,6 +194,9 @@ def _write(
     fingerprint: str,
 ) -> Tokenizers:
     texts = (folder / "train.source.txt", folder / "train.target.txt")
+    if config.tokenizer.kind == "spacy":  # refuse an unknown language before reading the corpus
+        for language in (config.data.source_language, config.data.target_language):
+            word_splitter("spacy", language)
     cased = folder / "train.cased.txt" if config.data.restore_case else None
     given = read_given(config.data, corpora)
     held_out_before = inherited.held_out() if inherited else []

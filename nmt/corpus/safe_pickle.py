@@ -32,7 +32,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 # A pickle can refer to one string many times, so a small file could hold any amount of text.
 _REPEATS, _FREE_CHARACTERS = 10, 20_000_000
 _NO_UNICODE = "holds text that is not valid Unicode"
-_REMEDY = "use a numpy array of strings, shape (pairs, 2), or a tsv file"
+_REMEDY = "use a numpy array of strings, shape (pairs, 2), or a tsv file with data.source: tsv"
 _NAMES = {
     ("numpy", "ndarray"): "ndarray",
     ("numpy", "dtype"): "dtype",

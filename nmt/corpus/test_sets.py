@@ -12,6 +12,7 @@ from typing import Any
 
 from sacrebleu.dataset import DATASETS
 
+from nmt.corpus.languages import two_letters
 from nmt.errors import UserError, is_full_disk, one_line, unwritable, writing
 from nmt.locks import locked
 from nmt.progress import elapsed
@@ -25,7 +26,7 @@ def read_test_set(name: str, languages: tuple[str, str]) -> tuple[list[str], lis
     It is downloaded into sacrebleu's cache if necessary; partial downloads are deleted.
     Raises `UserError` if there is no such set, direction or network.
     """
-    pair = "-".join(languages)
+    pair = "-".join(map(two_letters, languages))
     found = _find(name, pair)
     with _claimed(found):
         here = _sources(found, pair).exists()
@@ -120,7 +121,7 @@ def list_test_sets(languages: tuple[str, str]) -> Iterator[tuple[str, str, str, 
 
     The number is None if the test set is not downloaded.
     """
-    pair = "-".join(languages)
+    pair = "-".join(map(two_letters, languages))
     known: dict[str, Any] = DATASETS
     for name, found in known.items():
         if pair in found.langpairs:

@@ -7,14 +7,14 @@ import torch
 from torch import Tensor
 
 from nmt.corpus.tokenizers import Tokenizer
-from nmt.decoding.translator import Trace, Translator
+from nmt.decoding.translator import Trace, Translation, Translator
 from nmt.errors import UserError
 from nmt.model.attention import CrossAttention, SelfAttention, record_attention
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import SOS, TAGS
 
 
-def align(translator: Translator, line: str) -> tuple[str, list[tuple[int, int]]]:
+def align(translator: Translator, line: str) -> tuple[Translation, list[tuple[int, int]]]:
     """Translate a line; return the translation and its pairs of aligned words, sorted.
 
     A pair has the index of a source word and of a target word, both from 0; words are separated by
@@ -36,7 +36,7 @@ def align(translator: Translator, line: str) -> tuple[str, list[tuple[int, int]]
         weights = _cross_attention(translator.pytorch.models[0], trace)
         pairs |= {(s + first[0], t + first[1]) for s, t in _pairs(weights, *sides)}
         first, before = [n + count for n, count in zip(first, counts, strict=True)], counts
-    return translation.text, sorted(pairs)
+    return translation, sorted(pairs)
 
 
 def _touching(translator: Translator, line: str) -> set[int]:

@@ -142,6 +142,11 @@ def read_attention(
     segments = translator.segments(sentence)
     if not segments:
         raise UserError('the sentence is empty; give some words, as in "oscar likes to code"')
+    if (sentences := len(translator.cut(sentence).sentences)) > 1:
+        raise UserError(
+            f"the text has {sentences} sentences, which are translated separately; give one "
+            "sentence at a time"
+        )
     if len(segments) > 1:
         raise UserError(
             f"the text is longer than any training sentence and is translated in {len(segments)} "

@@ -1,5 +1,6 @@
 """Draws statistics of the prepared data: lengths, coverage, and dropped pairs."""
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,8 @@ def draw_lengths(prepared: PreparedData, path: Path) -> None:
         for panel in coverage:
             _draw_coverage(panel, prepared.report, names)
         note = ", no token unknown" if all_known else ""
-        figure.suptitle(f"{prepared.data.label}, {prepared.tokenizer.kind} pieces{note}")
+        title = f"{prepared.data.label}, {prepared.tokenizer.kind} pieces{note}"
+        figure.suptitle("\n".join(textwrap.wrap(title, 110 if all_known else 150)))
 
 
 def _draw_lengths(panel: "Axes", prepared: PreparedData, names: dict[str, str]) -> None:

@@ -77,9 +77,10 @@ def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
     dropout = size.dropout if epochs >= _OVERFITTING else _LITTLE_DROPOUT
     held_out = min(1000, pairs // 20)
     machine = f"{_cores()} processors" if device == "cpu" else device
+    unit = "minute" if minutes == 1 else "minutes"
     text = f"""\
 # For {corpus.name}: {pairs:,} pairs, 99% with at most {usual} words, the longest with {longest}.
-# For {minutes:g} minutes of training on {machine}{_epochs(epochs)}. To check memory and speed:
+# For {minutes:g} {unit} of training on {machine}{_epochs(epochs)}. To check memory and speed:
 #   nmt train --config mine.yaml --dry-run
 
 data:

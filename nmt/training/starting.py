@@ -137,10 +137,7 @@ def load_initial(model: Transformer, config: Config) -> None:
     path = config.training.initial_weights
     if path is None:
         return
-    if config.tokenizer.run is None:
-        raise UserError(
-            "training.initial_weights: also set tokenizer.run to the run that the weights come from"
-        )
+    assert config.tokenizer.run  # the configuration requires it
     weights_run, vocabulary_run = open_run(path.parent), open_run(config.tokenizer.run)
     for name in vocabulary_files(config.tokenizer):
         if _content(weights_run.data / name) != _content(vocabulary_run.data / name):

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from nmt.cli.app import app
-from nmt.config import Config
+from nmt.config import Config, CorpusConfig, CorpusPart
 from nmt.config_files import SCHEMA_LINE, describe_fields, load_config, shipped_configs
 from nmt.errors import UserError
 from nmt.shipped import SHIPPED_CONFIGS
@@ -20,6 +20,19 @@ def test_fields_can_be_limited_to_a_section_or_a_field() -> None:
     assert "tokenizer.kind" in printed
     assert "model." not in printed
     assert [name for name, *_ in describe_fields("model.norm")] == ["model.norm"]
+
+
+def test_the_fields_of_an_entry_of_corpora_are_explained() -> None:
+    printed = runner.invoke(app, ["config", "fields", "data.corpora"]).stdout
+    assert "data.corpora: list of corpus = []" in printed
+    own = CorpusPart.model_fields.keys() - CorpusConfig.model_fields.keys()
+    assert own == {"name", "weight", "tag", "held_out"}
+    for field in own:
+        assert f"\ndata.corpora.{field}: " in printed
+        alone = runner.invoke(app, ["config", "fields", field]).stdout
+        assert alone.startswith(f"data.corpora.{field}: ")
+        assert alone in printed
+    assert "data.corpora.path" not in printed  # as data.path
 
 
 def test_a_field_may_be_given_without_its_section_if_it_is_unique() -> None:
@@ -35,7 +48,7 @@ def test_descriptions_are_wrapped_at_80_columns_between_words() -> None:
     printed = runner.invoke(app, ["config", "fields"]).stdout
     lines = [line for line in printed.splitlines() if line.startswith("    ")]
     assert max(map(len, lines)) <= 80
-    words = {word for *_, text in describe_fields() for word in text.split()}
+    words = {word for *_, text in describe_fields(nested=True) for word in text.split()}
     assert {word for line in lines for word in line.split()} <= words
 
 
@@ -77,6 +90,15 @@ def test_a_new_configuration_equals_the_shipped_one_plus_comments(
     assert load_config(tmp_path / "mine.yaml") == load_config(path)
     assert printed.count("#") > path.read_text(encoding="utf-8").count("#")
     assert printed.splitlines()[1].startswith("# nmt train --config mine.yaml")
+
+
+def test_a_new_configuration_explains_each_field_of_a_section_once(tmp_path: Path) -> None:
+    entry = "    - source: tsv\n      path: {}.tsv\n      weight: 1\n"
+    text = "data:\n  corpora:\n" + entry.format("a") + entry.format("b") + "  seed: 3\n"
+    (tmp_path / "two.yaml").write_text(text, encoding="utf-8")
+    printed = runner.invoke(app, ["config", "new", str(tmp_path / "two.yaml")]).stdout
+    assert entry.format("a") + entry.format("b") in printed
+    assert "  # seed for the split" in printed
 
 
 @pytest.mark.parametrize("content", [b"\xff", b"no configuration", b"training: {epochs: 0}"])

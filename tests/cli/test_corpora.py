@@ -98,7 +98,7 @@ def test_downloaded_test_sets_have_a_size(tmp_path: Path, monkeypatch: pytest.Mo
     assert wmt20.split()[1:3] == ["1,234", "lines"]
 
 
-@pytest.mark.parametrize("languages", ["en", "en-en", "-", "en_de"])
+@pytest.mark.parametrize("languages", ["en", "en-en", "-", "en_de", "EN-DE", "de-deu", "xx-äö"])
 def test_invalid_language_pairs_are_refused(languages: str) -> None:
     result = runner.invoke(app, ["corpora", "-l", languages])
     assert isinstance(result.exception, UserError)

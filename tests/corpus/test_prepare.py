@@ -441,8 +441,30 @@ def test_a_folder_with_other_files_is_not_overwritten(
         prepare(make_config(), folder)
     folder.mkdir(exist_ok=True)
     (folder / name).write_text("mine")
-    expected = "is not empty, but holds no prepared data; delete it, or move your files"
+    expected = (
+        f"holds files that nmt did not write; move them: {name}"
+        if also_prepared
+        else "is not empty, but holds no prepared data; delete it, or move your files"
+    )
     assert refusal(make_config(data={"seed": 9}), folder) == f"{folder}: {expected}"
+
+
+def test_a_language_without_spacy_rules_is_refused_before_the_corpus_is_read(
+    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.corpus.prepare.read_given", pytest.fail)
+    changes = {"data": {"target_language": "qq"}, "tokenizer": {"kind": "spacy"}}
+    assert "spaCy cannot tokenize language 'qq'" in refusal(
+        make_config(**changes), tmp_path / "out"
+    )
+
+
+def test_files_of_file_managers_do_not_prevent_preparing_again(
+    make_config: Make, tmp_path: Path
+) -> None:
+    prepare(make_config(), tmp_path / "out")
+    (tmp_path / "out" / ".DS_Store").write_bytes(b"\0")
+    assert prepare(make_config(data={"seed": 9}), tmp_path / "out").report["read"] == 300
 
 
 def test_a_file_at_the_output_path_is_not_overwritten(make_config: Make, tmp_path: Path) -> None:

@@ -59,6 +59,8 @@ def test_a_test_set_is_downloaded_once(toy: PlainTextDataset, tmp_path: Path) ->
     (tmp_path / "server" / "toy.tgz").unlink()
     assert read_test_set("toy/2018", EN_DE) == TOY
     assert ("toy/2018", "a toy", toy.data[0], 2) in list_test_sets(EN_DE)
+    assert read_test_set("toy/2018", ("eng", "deu")) == TOY
+    assert ("toy/2018", "a toy", toy.data[0], 2) in list_test_sets(("eng", "deu"))
 
 
 @pytest.mark.usefixtures("toy")

@@ -288,8 +288,8 @@ def test_training_is_reproducible_with_any_number_of_cores(
 def test_fewer_pieces_than_characters_are_refused(
     training_texts: Texts, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(UserError, match="20 is too small for the characters of this") as caught:
-        trained(training_texts, tmp_path, vocabulary_size=20)
+    with pytest.raises(UserError, match="265 is too small for the characters of this") as caught:
+        trained(training_texts, tmp_path, vocabulary_size=265)
     assert "\n" not in str(caught.value)
     assert capfd.readouterr().err == ""
 
@@ -304,7 +304,7 @@ def test_an_interruption_while_subwords_are_learned_is_not_taken_for_an_error(
 
     monkeypatch.setattr(module, "read_chunks", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        trained(training_texts, tmp_path, vocabulary_size=100, word_mark=mark)
+        trained(training_texts, tmp_path, vocabulary_size=300, word_mark=mark)
 
 
 def test_subwords_are_also_learned_from_long_lines(tmp_path: Path) -> None:

@@ -238,7 +238,7 @@ def looks_inside(device: torch.device, run: Path) -> list[Any]:
     tokens = [[token for token, _ in step] for step in steps]
     cross = torch.from_numpy(inspection.cross.weights).double()
     numbers = [*inspection.log_probabilities, *cross.flatten().tolist()]
-    return [inspection.translation, align(translator, line), replaced, tokens, numbers]
+    return [inspection.translation, align(translator, line)[1], replaced, tokens, numbers]
 
 
 def nearest(device: torch.device, keys: Tensor, tokens: Tensor, queries: Tensor) -> list[Tensor]:

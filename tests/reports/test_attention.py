@@ -170,9 +170,17 @@ def test_an_empty_sentence_is_refused(trained: Translator, text: str) -> None:
         read_attention(trained, text)
 
 
-def test_a_text_of_many_parts_is_refused(trained: Translator) -> None:
-    with pytest.raises(UserError, match="is translated in 20 parts; give one sentence at a time"):
+def test_a_text_of_many_sentences_is_refused(trained: Translator) -> None:
+    with pytest.raises(
+        UserError,
+        match="has 20 sentences, which are translated separately; give one sentence at a time",
+    ):
         read_attention(trained, "Anna sings today. " * 20)
+
+
+def test_a_sentence_of_many_parts_is_refused(trained: Translator) -> None:
+    with pytest.raises(UserError, match=r"is translated in \d+ parts; give one sentence at a time"):
+        read_attention(trained, "Anna sings today " * 200)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_few_epochs_get_low_dropout(tmp_path: Path) -> None:
 
 def test_too_little_time_gives_a_warning(tmp_path: Path) -> None:
     file = corpus(tmp_path / "pairs.tsv", 50_000, 30)
-    assert "# For 1 minutes of training on 2 processors, about 0.3 epochs" in (
+    assert "# For 1 minute of training on 2 processors, about 0.3 epochs" in (
         recommend(file, 1, "cpu").yaml
     )
     assert any("raise --minutes" in warning for warning in recommend(file, 1, "cpu").warnings)

@@ -254,7 +254,7 @@ def test_a_vocabulary_with_low_coverage_is_refused(
         ("data.lowercase=both", "data.lowercase: both differs from none in "),
         ("training.freeze=[encoder, decoder, embeddings]", "nothing is left to train"),
         ("tokenizer.run=nowhere", "nowhere is not a run folder"),
-        ("tokenizer.run=null", "training.initial_weights: also set tokenizer.run"),
+        ("tokenizer.run=null", "`training.initial_weights` needs `tokenizer.run`"),
     ],
 )
 def test_settings_that_do_not_fit_the_run_are_refused(
