@@ -196,6 +196,7 @@ def describe_fields(which: str = "", nested: bool = False) -> Iterator[tuple[str
             raise UserError(
                 f"several sections have a field {which}: {', '.join(chosen)}; choose one"
             )
+        chosen = [name for name in names for one in chosen if f"{name}.".startswith(f"{one}.")]
     if not chosen:
         known = [*Config.model_fields, *names, *(name.rpartition(".")[2] for name in names)]
         close = difflib.get_close_matches(which, known, n=1)

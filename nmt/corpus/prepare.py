@@ -117,8 +117,9 @@ def _require_own(folder: Path) -> None:
     """Refuse to replace anything except an empty folder or one that `prepare` wrote."""
     if not folder.exists():
         return
-    names = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
-    names -= _BY_FILE_MANAGERS
+    if not folder.is_dir():
+        raise UserError(f"{folder}: is a file, not a folder; move it, or choose another folder")
+    names = {path.name for path in folder.iterdir()} - _BY_FILE_MANAGERS
     if names and "prepared.json" not in names:
         raise UserError(
             f"{folder}: is not empty, but holds no prepared data; delete it, or move your files"

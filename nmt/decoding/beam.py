@@ -38,13 +38,13 @@ def beam_search(
     best candidate of some step, or when its limit is reached. The `beam_size` most probable ones
     are then ranked with the length penalty. CTranslate2 follows the same rules.
 
-    With a grid, hypotheses that lack the same number of required pieces form a group. Each group
-    has a beam of its own, candidates are taken from the groups in turn, and the search continues
-    while an unfinished hypothesis could still become one of the best.
+    With a grid, hypotheses that lack the same number of required pieces form a group. The groups
+    take turns to fill the beam (Post and Vilar 2018), which has room for at least one hypothesis of
+    each, and the search continues while an unfinished one could still become one of the best.
     """
-    groups = grid.groups if grid else 1
-    sentences = [_Sentence(limit, beam_size, groups, alpha) for limit in limits.tolist()]
-    width = beam_size * groups
+    if grid:
+        beam_size = max(beam_size, grid.groups)
+    sentences = [_Sentence(limit, beam_size, alpha, grid is not None) for limit in limits.tolist()]
     active = list(range(len(sentences)))
     state = model.start(source)
     sums = source.new_zeros((len(active), 1), dtype=torch.float)  # (sentences, hypotheses)
@@ -52,9 +52,9 @@ def beam_search(
     written: NDArray[np.int32] = np.empty((len(active), 0), np.int32)  # (rows, length)
     while True:
         logits = model.step(tokens.flatten(), state)
-        found, pieces = best_pieces(logits, 2 * width, grid)
-        candidates = _best_candidates(sums, found, pieces, 2 * width, grid)
-        unfinished = _best_unfinished(*candidates, width)
+        found, pieces = best_pieces(logits, 2 * beam_size, grid)
+        candidates = _best_candidates(sums, found, pieces, 2 * beam_size, grid)
+        unfinished = _best_unfinished(*candidates, beam_size)
         # The only values of this step that the CPU waits for.
         fetched = _fetch(
             *(torch.cat(pair, dim=1) for pair in zip(candidates, unfinished, strict=True))
@@ -127,14 +127,14 @@ def _fetch(
 class _Sentence:
     """The hypotheses of one sentence that have ended.
 
-    groups: of a grid; with more than one, the search continues while an unfinished hypothesis could
-    still become one of the best, and truncated hypotheses count only if none is complete
+    exhaustive: whether to continue while an unfinished hypothesis could still become one of the
+    best, and to drop truncated hypotheses if there are complete ones
     """
 
     limit: int
     beam_size: int
-    groups: int
     alpha: float
+    exhaustive: bool
     ended: list[Hypothesis] = field(default_factory=list)
     best_has_ended: bool = False
 
@@ -150,8 +150,8 @@ class _Sentence:
         sums, rows, tokens: of the candidates, best first; written: pieces of their rows
         """
         at_limit = written.shape[1] + 1 >= self.limit
-        first = slice(self.beam_size * self.groups)
-        ends = ((tokens[first] == EOS) | at_limit) & (sums[first] > _DEAD)
+        ends = (tokens[: self.beam_size] == EOS) | at_limit
+        ends &= sums[: self.beam_size] > _DEAD
         for place in np.flatnonzero(ends).tolist():
             token = [] if tokens[place] == EOS else [int(tokens[place])]
             ids = [*written[rows[place]].tolist(), *token]
@@ -164,13 +164,13 @@ class _Sentence:
             return False
         if len(self.ended) < self.beam_size:
             return True
-        if self.groups > 1:
+        if self.exhaustive:
             return best_living > self._most_probable(self.ended)[-1].log_probability
         return not self.best_has_ended
 
     def best(self, count: int) -> list[Hypothesis]:
         """Return the best hypotheses, best first."""
-        if self.groups == 1:
+        if not self.exhaustive:
             return best_first(self._most_probable(self.ended))[:count]
         complete = [hypothesis for hypothesis in self.ended if hypothesis.complete]
         # All truncated ones are from the last step, those that lack the fewest pieces first.

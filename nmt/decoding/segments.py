@@ -126,9 +126,19 @@ class Segmenter:
 
     def required(self, segments: Sequence[Segment]) -> Required:
         """Return the placeholders that translations must contain, as words of their own."""
-        marks = [self._tokenizers.target.encode(mark) for mark in PLACEHOLDERS]
-        needed = [marks[: len(segment.hidden)] for segment in segments]
+        needed = [
+            [self._phrase(segment.text, mark) for mark in PLACEHOLDERS[: len(segment.hidden)]]
+            for segment in segments
+        ]
         return Required(needed, self._inside_words)
+
+    def _phrase(self, text: str, mark: str) -> list[int]:
+        """Return a placeholder as pieces, without a space before it if it has none in this text."""
+        target = self._tokenizers.target
+        ids = target.encode(mark)
+        before = text.partition(mark)[0]
+        attached = before and not before.endswith(" ")  # as to a quotation mark
+        return ids[-1:] if attached and not target.marks_end else ids
 
     @cached_property
     def _inside_words(self) -> list[int]:

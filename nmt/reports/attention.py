@@ -142,16 +142,15 @@ def read_attention(
     segments = translator.segments(sentence)
     if not segments:
         raise UserError('the sentence is empty; give some words, as in "oscar likes to code"')
-    if (sentences := len(translator.cut(sentence).sentences)) > 1:
-        raise UserError(
-            f"the text has {sentences} sentences, which are translated separately; give one "
-            "sentence at a time"
-        )
     if len(segments) > 1:
-        raise UserError(
-            f"the text is longer than any training sentence and is translated in {len(segments)} "
-            "parts; give one sentence at a time"
+        sentences = len(translator.cut(sentence).sentences)
+        why = (
+            f"the text has {sentences} sentences, which are translated separately"
+            if sentences > 1
+            else f"the text is longer than any training sentence and is translated in "
+            f"{len(segments)} parts"
         )
+        raise UserError(f"{why}; give one sentence at a time")
     pieces = len(segments[0].ids)
     if pieces > MOST_RECORDED:
         raise UserError(

@@ -20,6 +20,7 @@ import torch
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
 from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.loading import choose_engine
 from nmt.decoding.translator import Translator
 from nmt.device import choose_device
 from nmt.model.transformer import count_parameters
@@ -106,6 +107,7 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     it. Without CUDA, memory is that of the whole process, including preparation.
     """
     device = device or choose_device()
+    choose_engine(config)  # refuse what `train` refuses
     prepared = prepare(config)
     run = RunFolder(Path("dry-run"))  # nothing is written
     trainer = Trainer(_with_short_validation(config), prepared, run, Worker(device))

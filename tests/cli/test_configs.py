@@ -33,6 +33,7 @@ def test_the_fields_of_an_entry_of_corpora_are_explained() -> None:
         assert alone.startswith(f"data.corpora.{field}: ")
         assert alone in printed
     assert "data.corpora.path" not in printed  # as data.path
+    assert runner.invoke(app, ["config", "fields", "corpora"]).stdout == printed
 
 
 def test_a_field_may_be_given_without_its_section_if_it_is_unique() -> None:

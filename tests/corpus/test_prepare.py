@@ -469,7 +469,7 @@ def test_files_of_file_managers_do_not_prevent_preparing_again(
 
 def test_a_file_at_the_output_path_is_not_overwritten(make_config: Make, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("mine")
-    assert "delete it, or move your files" in refusal(make_config(), tmp_path / "out")
+    assert "is a file, not a folder" in refusal(make_config(), tmp_path / "out")
     assert (tmp_path / "out").read_text() == "mine"
 
 

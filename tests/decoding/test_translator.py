@@ -624,6 +624,19 @@ def test_where_words_end_with_a_mark_anything_may_follow_a_copied_word(tmp_path,
     assert required.not_after == []
 
 
+def test_a_copied_word_in_brackets_needs_no_space_before_it(carrying, translator):
+    first, second = PLACEHOLDERS[:2]
+    losing = ScriptedSearch(lambda ids: [carrying.target.encode("singt.")])
+    keeping = ScriptedSearch(lambda ids: [carrying.target.encode(f"({first}) singt {second}.")])
+
+    [found] = translator(carrying, search=losing, pytorch=keeping).translate(["(Zora) sings Öre"])
+
+    assert found.text == "(Zora) singt Öre."
+    [(_, required)] = keeping.asked
+    pieces = [carrying.target.pieces(phrase) for phrase in required.phrases[0]]
+    assert pieces == [[first], ["▁", second]]
+
+
 def test_samples_that_lost_a_word_remain_as_drawn(carrying, translator):
     losing = ScriptedSearch(lambda ids: [carrying.target.encode("singt.")])
     ready = translator(carrying, temperature=1.0, search=losing, pytorch=echo())

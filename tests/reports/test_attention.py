@@ -178,6 +178,10 @@ def test_a_text_of_many_sentences_is_refused(trained: Translator) -> None:
         read_attention(trained, "Anna sings today. " * 20)
 
 
+def test_a_second_sentence_without_text_does_not_count(trained: Translator) -> None:
+    assert read_attention(trained, "Anna sings today.\n\u200b").translation
+
+
 def test_a_sentence_of_many_parts_is_refused(trained: Translator) -> None:
     with pytest.raises(UserError, match=r"is translated in \d+ parts; give one sentence at a time"):
         read_attention(trained, "Anna sings today " * 200)

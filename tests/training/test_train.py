@@ -6,7 +6,24 @@ from pathlib import Path
 import pytest
 
 from nmt.config import Config
+from nmt.errors import UserError
+from nmt.training.dry_run import dry_run
 from nmt.training.train import train
+
+
+@pytest.mark.parametrize("start", [lambda config: train(config, Path("run")), dry_run])
+def test_an_engine_that_cannot_decode_the_model_is_refused_before_any_work(
+    toy_config: Callable[..., Config],
+    start: Callable[[Config], object],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = toy_config(decoding={"engine": "ctranslate2", "neighbours": 4})
+    with pytest.raises(UserError, match=r"decoding\.engine: CTranslate2 cannot be used"):
+        start(config)
+    assert not Path("run").exists()
+    assert not Path("data").exists()
 
 
 def test_a_new_run_names_its_corpora_and_their_licences_once(

@@ -112,7 +112,8 @@ class PyTorchSearch:
         batches = []
         for count in sorted(set(groups), reverse=True):
             alike = [i for i, each in enumerate(groups) if each == count]
-            tokens = [len(sources[i]) * decoding.hypotheses(n_best) * count for i in alike]
+            width = max(decoding.hypotheses(n_best), count)
+            tokens = [len(sources[i]) * width for i in alike]
             shared = share_out(tokens, decoding.batch_tokens, threads)
             batches += [[alike[i] for i in batch] for batch in shared]
         earlier = count_earlier(sources)  # before they are shared out
@@ -145,6 +146,8 @@ class PyTorchSearch:
         required: Required | None,
     ) -> list[list[Hypothesis]]:
         alpha = decoding.length_penalty
+        if required and not any(required.phrases):
+            required = None
         if decoding.temperature and not required:
             return self._sample(sources, limits, earlier, decoding, n_best)
         source = pad(sources).to(self._device)
