@@ -110,7 +110,8 @@ def choose_engine(config: Config, runs: int = 1, device: str | None = None) -> C
         return Choice("ctranslate2", "the fastest" if asked == "auto" else "decoding.engine")
     if asked == "ctranslate2":
         raise UserError(
-            f"decoding.engine: CTranslate2 cannot be used: {'; '.join(reasons)}; use pytorch"
+            f"decoding.engine: CTranslate2 cannot be used: {'; '.join(reasons)}; set it to auto, "
+            "or omit --engine"
         )
     return Choice("pytorch", f"CTranslate2 cannot be used: {'; '.join(reasons)}")
 

@@ -300,7 +300,7 @@ def test_the_engine_is_chosen_by_what_it_supports(engine, neighbours, runs, devi
 
 def test_a_requested_engine_that_cannot_be_used_is_refused():
     config = Config(decoding=DecodingConfig(engine="ctranslate2", neighbours=4))
-    message = r"decoding\.engine: .* decoding\.neighbours; .* only one run; use pytorch$"
+    message = r"decoding\.engine: .* decoding\.neighbours; .* set it to auto, or omit --engine$"
 
     with pytest.raises(UserError, match=message):
         choose_engine(config, runs=2)
