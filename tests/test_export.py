@@ -125,7 +125,7 @@ def test_the_exported_program_translates_like_nmt_without_importing_it(
     odd = ["", "  Anna \u200b sings\ttoday. ", "ANNA SINGS TODAY.", "Zorro swims often.", "Ben!"]
     odd += [" Anna sings.  Ben reads!\tAnna.", "Ben reads.\u2028Anna sings.\x85Ben cooks."]
     odd += [f"{'Anna and ' * 200}Ben {verb} often." for verb in ("swims", "reads")]
-    odd += ["Anna" * 200, "Ben's " * 200]
+    odd += ["Anna" * 200, "Ben-Anna " * 200]
     lines = [*odd, " ".join(sources[:5]), *(line.upper() for line in sources[5:20]), *sources][:200]
     ours = load_translator(run, device="cpu", engine="ctranslate2", compute_type="float32")
     expected = list(format_translations(ours.stream(lines), None))

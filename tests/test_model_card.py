@@ -15,7 +15,9 @@ TATOEBA = "CC BY 2.0 FR, https://tatoeba.org, pairs chosen by https://www.manyth
 HUB = "cc-by-2.0, see https://huggingface.co/datasets/anna/pairs"
 
 
-def front_matter(run: RunFolder, licences: list[str], folder: Path, **training: str) -> Any:
+def front_matter(
+    run: RunFolder, licences: list[str], folder: Path, **changes: dict[str, str]
+) -> Any:
     """Return that of the card of a run that was trained on corpora with these licences."""
     copy = RunFolder(Path(shutil.copytree(run.path, folder / "run")))
     report = json.loads((copy.data / "report.json").read_bytes())
@@ -24,7 +26,8 @@ def front_matter(run: RunFolder, licences: list[str], folder: Path, **training: 
     ]
     (copy.data / "report.json").write_text(json.dumps(report))
     config = yaml.safe_load((copy.path / "config.yaml").read_text("utf-8"))
-    config["training"] |= training
+    for section, fields in changes.items():
+        config[section] |= fields
     (copy.path / "config.yaml").write_text(yaml.safe_dump(config))
     return yaml.safe_load(model_card(copy, "best", "").split("---")[1])
 
@@ -58,7 +61,11 @@ def test_a_fine_tuned_run_has_no_licence_from_its_new_corpora_alone(
     trained_run: RunFolder, tmp_path: Path
 ) -> None:
     front = front_matter(
-        trained_run, [TATOEBA], tmp_path, initial_weights="former/best.safetensors"
+        trained_run,
+        [TATOEBA],
+        tmp_path,
+        training={"initial_weights": "former/best.safetensors"},
+        tokenizer={"run": "former"},
     )
     assert front == {
         "language": ["en", "de"],

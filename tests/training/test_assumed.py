@@ -147,15 +147,22 @@ def test_a_batch_that_fits_leaves_room_for_the_driver() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"optimizer": "nadam"}, {"initial_weights": "nowhere/best.safetensors"}]
+    "settings",
+    [
+        {"training": {"optimizer": "nadam"}},
+        {
+            "training": {"initial_weights": "nowhere/best.safetensors"},
+            "tokenizer": {"run": "nowhere"},
+        },
+    ],
 )
 def test_nadam_and_fine_tuning_can_be_estimated(
-    toy_config: Callable[..., Config], settings: dict[str, str]
+    toy_config: Callable[..., Config], settings: dict[str, dict[str, str]]
 ) -> None:
     rows = [[5] * 7] * 10
     batch = Batch.from_ids(rows, rows)
     found, plain = (
-        count_update(toy_config(training=each), (120, 120), batch, CARDS["T4 16GB"], torch.float16)
+        count_update(toy_config(**each), (120, 120), batch, CARDS["T4 16GB"], torch.float16)
         for each in (settings, {})
     )
     assert found.operations == plain.operations
