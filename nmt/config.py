@@ -22,7 +22,7 @@ from pydantic_core import PydanticCustomError
 
 from nmt.choices import Best, EngineChoice
 from nmt.corpus.languages import two_letters
-from nmt.special_tokens import TAGS
+from nmt.special_tokens import SPECIALS, TAGS
 
 
 def _path_or_pair(value: object) -> object:
@@ -48,7 +48,7 @@ MOST = 1_000_000_000
 WIDEST = 65_536
 DEEPEST = 1000
 MOST_SUBWORDS = 250_000
-_BYTES_AND_SPECIALS = 256 + 4
+_BYTES_AND_SPECIALS = 256 + len(SPECIALS)
 
 BrokenRule = tuple[tuple[str, ...], str]  # the fields that the rule involves, and the message
 # With this validation context broken rules raise no error, so that all can be collected.

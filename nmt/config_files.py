@@ -188,16 +188,19 @@ def describe_fields(which: str = "", nested: bool = False) -> Iterator[tuple[str
     entries have
     """
     fields = dict(_all_fields(nested))
-    names = list(fields)
-    chosen = [name for name in names if not which or f"{name}.".startswith(f"{which}.")]
-    if not chosen:
-        chosen = [name for name in names if name.endswith(f".{which}")]
-        if len(chosen) > 1:
-            raise UserError(
-                f"several sections have a field {which}: {', '.join(chosen)}; choose one"
-            )
-        chosen = [name for name in names for one in chosen if f"{name}.".startswith(f"{one}.")]
-    if not chosen:
+    if which not in ("", *Config.model_fields, *fields):
+        which = _full_name(which, list(fields))
+    for name, field in fields.items():
+        if not which or f"{name}.".startswith(f"{which}."):
+            yield name, _type_name(field.annotation), _default(field), field.description or ""
+
+
+def _full_name(which: str, names: list[str]) -> str:
+    """Return the field of this name without its section; raises `UserError` unless there is one."""
+    found = [name for name in names if name.endswith(f".{which}")]
+    if len(found) > 1:
+        raise UserError(f"several sections have a field {which}: {', '.join(found)}; choose one")
+    if not found:
         known = [*Config.model_fields, *names, *(name.rpartition(".")[2] for name in names)]
         close = difflib.get_close_matches(which, known, n=1)
         hint = (
@@ -206,9 +209,7 @@ def describe_fields(which: str = "", nested: bool = False) -> Iterator[tuple[str
             else "the sections are " + ", ".join(Config.model_fields)
         )
         raise UserError(f"there is no section or field {which}; {hint}")
-    for name in chosen:
-        field = fields[name]
-        yield name, _type_name(field.annotation), _default(field), field.description or ""
+    return found[0]
 
 
 def _all_fields(nested: bool) -> Iterator[tuple[str, FieldInfo]]:
