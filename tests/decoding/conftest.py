@@ -1,5 +1,6 @@
 """Models for searches: random Transformers, and stubs with scripted probabilities."""
 
+import itertools
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -8,6 +9,7 @@ from torch import Tensor
 
 from nmt.config import ModelConfig
 from nmt.model.transformer import Transformer
+from nmt.special_tokens import EOS, SOS, UNK
 
 Script = Callable[[list[int], tuple[int, ...]], Mapping[int, float]]
 
@@ -110,3 +112,27 @@ def make_random_sources(count: int, seed: int, size: int = 11) -> list[list[int]
 def random_sources() -> Callable[..., list[list[int]]]:
     """Return a function that creates ids of random sentences of different lengths."""
     return make_random_sources
+
+
+def score_all_outputs(
+    model: Transformer, source: list[int], limit: int, alpha: float
+) -> list[tuple[float, list[int]]]:
+    """Score all sequences of at most `limit` pieces from <unk>, 4 and 5, without search and cache.
+
+    Sequences below the limit end with <eos>.
+    """
+    found = []
+    for length in range(limit + 1):
+        for pieces in itertools.product([UNK, 4, 5], repeat=length):
+            logits = model(torch.tensor([source]), torch.tensor([[SOS, *pieces]]))
+            steps = logits[0].double().log_softmax(-1)
+            end = [EOS] if length < limit else []
+            total = sum(float(steps[i, piece]) for i, piece in enumerate([*pieces, *end]))
+            found.append((total / ((5 + length + 1) / 6) ** alpha, list(pieces)))
+    return sorted(found, key=lambda pair: -pair[0])
+
+
+@pytest.fixture
+def all_outputs() -> Callable[..., list[tuple[float, list[int]]]]:
+    """Return a function that scores all outputs of a model with six target pieces, best first."""
+    return score_all_outputs

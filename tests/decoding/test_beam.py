@@ -1,15 +1,12 @@
 """Beam search finds the best hypotheses, and equals greedy search at width one."""
 
-import itertools
 import math
-from collections.abc import Sequence
 
 import pytest
 import torch
 
 from nmt.decoding.beam import beam_search
 from nmt.decoding.greedy import greedy_search
-from nmt.decoding.grid import Grid
 from nmt.decoding.hypothesis import Hypothesis
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
@@ -46,31 +43,13 @@ def test_a_beam_of_one_equals_greedy_search(seed, changes, random_model, random_
         assert found.score == pytest.approx(expected.score, abs=1e-4)
 
 
-def enumerate_all(
-    model: Transformer, source: list[int], limit: int, alpha: float
-) -> list[tuple[float, list[int]]]:
-    """Score all sequences of at most `limit` pieces, without search and cache.
-
-    Sequences below the limit end with <eos>.
-    """
-    found = []
-    for length in range(limit + 1):
-        for pieces in itertools.product([UNK, A, B], repeat=length):
-            logits = model(torch.tensor([source]), torch.tensor([[SOS, *pieces]]))
-            steps = logits[0].double().log_softmax(-1)
-            end = [EOS] if length < limit else []
-            total = sum(float(steps[i, piece]) for i, piece in enumerate([*pieces, *end]))
-            found.append((total / ((5 + length + 1) / 6) ** alpha, list(pieces)))
-    return sorted(found, key=lambda pair: -pair[0])
-
-
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0, 3.0])
 @pytest.mark.parametrize("limit", [1, 2, 3, 4])
 @torch.inference_mode()
-def test_an_exhaustive_beam_equals_enumeration(alpha, limit, random_model):
+def test_an_exhaustive_beam_equals_enumeration(alpha, limit, random_model, all_outputs):
     model = random_model(seed=limit, target_size=6)
     source = [7, 9, 5, EOS]
-    expected = enumerate_all(model, source, limit, alpha)
+    expected = all_outputs(model, source, limit, alpha)
 
     for n_best in (1, 3, len(expected)):
         [found] = beam_search(
@@ -143,93 +122,6 @@ def test_the_search_continues_while_an_unfinished_hypothesis_may_win(scripted):
 
     assert found.ids == [A] * 4
     assert len(model.rows) == 5  # two hypotheses were finished after two steps
-
-
-def grid(*phrases: list[list[int]], not_after: Sequence[int] = ()) -> Grid:
-    """The phrases that each sentence requires."""
-    return Grid(phrases, not_after, torch.device("cpu"))
-
-
-def test_no_output_ends_before_it_contains_its_phrases(scripted):
-    model = scripted(lambda source, prefix: {EOS: 0.7, A: 0.2, B: 0.1})
-    sources, limits = ONE.repeat(4, 1), torch.tensor([9, 9, 9, 1])
-    phrases = grid([[B]], [], [[B, A, A]], [[A], [B]])
-
-    found = beam_search(model, sources, limits, 2, 0.0, grid=phrases)
-
-    assert [h.ids for [h] in found] == [[B], [], [B, A, A], [A]]
-    assert [h.complete for [h] in found] == [True, True, True, False]
-
-
-@pytest.mark.parametrize("beam_size", [1, 3])
-def test_at_the_limit_outputs_with_more_of_the_phrases_come_first(beam_size, scripted):
-    model = scripted(lambda source, prefix: {A: 0.9, B: 0.1})  # never ends
-
-    [found] = beam_search(model, ONE, torch.tensor([4]), beam_size, 0.0, n_best=2, grid=grid([[B]]))
-
-    assert B in found[0].ids
-    assert not found[0].complete
-
-
-@pytest.mark.parametrize("beam_size", [1, 2])
-def test_an_improbable_phrase_is_written_where_it_fits_best(beam_size, scripted):
-    name = 6
-    script = {
-        (): {A: 0.9, B: 0.09},
-        (A,): {B: 0.9, A: 0.09},
-        (A, B): {EOS: 0.9, A: 0.09, name: 0.01},
-        (A, B, name): {EOS: 1.0},
-    }
-    model = scripted(lambda _, prefix: script.get(prefix, {A: 0.6, B: 0.39, name: 0.001}), 7)
-
-    [[found]] = beam_search(model, ONE, torch.tensor([9]), beam_size, 0.0, grid=grid([[name]]))
-
-    assert found.ids == [A, B, name]
-    assert found.complete
-
-
-def test_groups_without_a_living_hypothesis_take_no_place_in_the_beam(scripted):
-    name = 6
-    script = {(): {A: 0.6, B: 0.4}, (B,): {EOS: 0.9, name: 0.1}, (B, name): {EOS: 1.0}}
-    model = scripted(lambda _, prefix: script.get(prefix, {A: 1.0}), 7)
-
-    [[found]] = beam_search(model, ONE, torch.tensor([9]), 1, 0.0, grid=grid([[name]]))
-
-    assert found.ids == [B, name]  # the group with the name is empty after the first step
-
-
-def test_a_phrase_is_not_followed_by_what_may_not_follow_it(scripted):
-    model = scripted(lambda source, prefix: {A: 0.6, B: 0.3, EOS: 0.1})
-
-    free, bound = (
-        beam_search(model, ONE, torch.tensor([3]), 20, 0.0, n_best=9, grid=phrases)[0]
-        for phrases in (grid([[B]]), grid([[B]], not_after=[A]))
-    )
-
-    assert [B, A] in [h.ids for h in free]
-    assert {tuple(h.ids) for h in bound} == {(B,), (A, B), (B, B)}
-
-
-@pytest.mark.parametrize("phrases", [[[A]], [[A, B]], [[A, B], [A, A]], [[B], [A], [UNK]]])
-@torch.inference_mode()
-def test_an_exhaustive_beam_finds_the_best_outputs_with_all_phrases(phrases, random_model):
-    model, source = random_model(3, target_size=6), [7, 9, 5, EOS]
-    expected = [
-        (score, ids)
-        for score, ids in enumerate_all(model, source, 4, 0.6)
-        if len(ids) < 4 and all(contains(ids, phrase) for phrase in phrases)
-    ]
-
-    [found] = beam_search(
-        model, torch.tensor([source]), torch.tensor([4]), 1000, 0.6, 1000, grid(phrases)
-    )
-
-    assert [h.ids for h in found] == [ids for _, ids in expected]
-    assert [h.score for h in found] == pytest.approx([s for s, _ in expected], abs=1e-4)
-
-
-def contains(ids: list[int], phrase: list[int]) -> bool:
-    return any(ids[i : i + len(phrase)] == phrase for i in range(len(ids)))
 
 
 def test_the_beam_stays_full_when_a_hypothesis_ends(scripted):
