@@ -1,4 +1,4 @@
-"""The configuration: one section per stage; every field has a type, bounds and a description.
+"""The configuration: five sections, whose fields have types, bounds and descriptions.
 
 `nmt/config_files.py` reads it from YAML.
 """
@@ -162,8 +162,8 @@ class CorpusPart(CorpusConfig):
         None,
         gt=0,
         le=1e6,
-        description="its share of each epoch, relative to the other weights; unset: its size, see "
-        "mixing_temperature",
+        description="its share of each epoch, relative to the other weights; unset: shares "
+        "follow the sizes of the corpora, as mixing_temperature says",
     )
     tag: str | None = Field(
         None,
@@ -253,8 +253,9 @@ class DataConfig(CorpusConfig):
         0.0,
         ge=0,
         le=1,
-        description="drop training pairs with a side in which letters make up less than this share "
-        "of the characters other than spaces, such as lists of numbers (0.5 is usual); 0: keep all",
+        description="drop training pairs, such as lists of numbers, with a side in which letters "
+        "make up less than this share of the characters other than spaces (0.5 is usual); 0: keep "
+        "all",
     )
     max_character_ratio: float | None = Field(
         None,
@@ -373,8 +374,8 @@ class TokenizerConfig(Section):
     word_mark: Literal["start", "end"] = Field(
         "start",
         description="whether the first or the last piece of a word carries the word boundary mark "
-        "(subwords only); with end, punctuation is split off, so that a compound and the word it "
-        "ends in share their last pieces",
+        "(subwords only); with end, a compound and its last word have their last pieces in "
+        "common, because the mark follows the word; to this end, punctuation is split off",
     )
     min_count: int = Field(
         1,

@@ -1,4 +1,4 @@
-"""Output files, checked before the work and written whole or not at all; temporary folders."""
+"""Output files: checked before the work starts, and written atomically; temporary folders."""
 
 import glob
 import os

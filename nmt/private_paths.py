@@ -1,4 +1,4 @@
-"""Removes the folders of local paths from what others read: uploads, and pages of the server."""
+"""Shortens local paths to file names in what others can read: uploads, and pages of the server."""
 
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Any

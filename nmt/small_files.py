@@ -1,6 +1,7 @@
-"""Reads files that are parsed as a whole, up to a size far above what they need.
+"""Reads small files as a whole, up to a generous limit.
 
-PyYAML takes almost 400 times the size of a file in memory; a run folder may come from anyone.
+The limit matters because a run folder may come from anyone, and PyYAML needs almost 400 times the
+size of a file in memory.
 """
 
 import errno

@@ -1,9 +1,9 @@
 """Exports a run for the library `transformers`: `nmt export --format transformers`.
 
-Its Marian is the paper's Transformer: norms after the residual connections, sinusoids, subwords.
-Its Pegasus has the norms before the sublayers and at the end of each stack, and one matrix for all
-embeddings. The sinusoids of both have all sines before all cosines, so the columns of everything
-that is d_model wide are reordered: the same numbers in another order.
+The library's Marian is the paper's Transformer: norms after the residual connections, sinusoids,
+subwords. Its Pegasus has the norms before the sublayers and at the end of each stack, and one
+matrix for all embeddings. The sinusoids of both have all sines before all cosines, so the columns
+of everything that is d_model wide are reordered: the same numbers in another order.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Translate with this model: needs only `pip install ctranslate2 sentencepiece`, no nmt.
 
-With sentencex, too, a line is cut into sentences by the same rules as in nmt; without it, by a
-simpler rule.
+If sentencex is installed as well, lines are split into sentences by the same rules as in nmt,
+otherwise by a simpler rule.
 
     python translate.py "Where is the station?"
     python translate.py < captions.en > captions.de

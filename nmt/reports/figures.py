@@ -1,4 +1,4 @@
-"""The base of all pictures: drawn without a display, in colours for all kinds of colour vision."""
+"""The base of all pictures: drawn without a display, in colour-blind-safe colours."""
 
 import warnings
 from collections.abc import Iterator
