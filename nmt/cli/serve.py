@@ -23,6 +23,8 @@ from nmt.errors import UserError, install_extra
 if TYPE_CHECKING:
     from nmt.serve.service import Access
 
+_MOST_BYTES = 12  # that a character takes in JSON: \ud83d\ude00
+
 RunsOption = Annotated[
     list[Path] | None,
     typer.Option(
@@ -129,12 +131,18 @@ def serve(
             [folder], weights, beam_size, device, set_, engine, compute_type
         )
         runs.append(ServedRun(name, folder, translator, translator.search.engine))
-    limits = Limits(characters=max_characters, seconds=timeout, per_minute=requests_per_minute)
-    service = Service(runs, limits, access, RUNS if host in LOOPBACK else None)
+    private = host in LOOPBACK and not allow_host  # a proxy would show ./runs to others
+    limits = Limits(
+        body=max(Limits.body, _MOST_BYTES * max_characters),
+        characters=max_characters,
+        seconds=timeout,
+        per_minute=requests_per_minute,
+    )
+    service = Service(runs, limits, access, RUNS if private else None)
     for each in runs:
         warn(f"serving          {each.name}, {each.source} → {each.target}")
     if find_spec("torch") is None:
-        warn("without PyTorch: no attention, no beam, and HTML tags apply to whole sentences")
+        warn("without PyTorch: no attention, no beam, and tags in HTML are placed by word order")
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"open             http://{shown}:{listener.getsockname()[1]}", err=True)
     make_server(make_app(service), limits.seconds).run(sockets=[listener])

@@ -43,7 +43,8 @@ def cut(text: str, language: str, between_sentences: bool = True) -> CutText:
     sentences, gaps = [], [""]
     for line in _LINE_END.split(text):
         start = 0
-        for length in _lengths(line, language) if between_sentences else [len(line)]:
+        several = between_sentences and not line.isspace()
+        for length in _lengths(line, language) if several else [len(line)]:
             piece = line[start : start + length]
             start += length
             sentence = piece.lstrip()

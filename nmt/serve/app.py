@@ -93,7 +93,7 @@ def _endpoint(service: Service, operation: Operation) -> Callable[[Request], Awa
     """Return the endpoint that parses, authorizes and answers requests for an operation."""
 
     async def answer(request: Request) -> Response:
-        body = await read_body(request, operation.body) if operation.body else None
+        body = await read_body(request, operation.body, service.limits) if operation.body else None
         _admit(service, operation, request, getattr(body, "api_key", None))
         seconds = service.limits.seconds
         found = await _in_time(seconds, operation.answer(service, request, body))

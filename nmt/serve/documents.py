@@ -12,11 +12,13 @@ import anyio.to_thread
 
 from nmt.corpus.readers import open_zip
 from nmt.serve.errors import ApiError
+from nmt.serve.formatting import Formatted, Part
 from nmt.serve.served_run import ServedRun
-from nmt.serve.translating import Part, TextTranslator, has_letters
+from nmt.serve.translating import TextTranslator, has_letters
 
 if TYPE_CHECKING:
     from docx.document import Document
+    from docx.opc.part import Part as OpcPart
     from docx.oxml.text.run import CT_R
     from docx.oxml.xmlchemy import BaseOxmlElement
 
@@ -32,6 +34,7 @@ _MARKS = [  # these may lie between two words of a text
         *("permStart", "permEnd", "proofErr"),
     )
 ]
+_UTF_8 = re.compile(rb"charset\s*=\s*[\"']?utf-?8", re.IGNORECASE)
 _SRT_FORMAT = re.compile(r"(</?[a-zA-Z][^<>]*>|\{\\[^{}]*\})")  # such as <i> or {\an8}
 _SRT_TIME = re.compile(r"\d+:\d\d:\d\d[,.]\d+ *-->")
 
@@ -43,19 +46,38 @@ async def translate_document(
 
     Raises `ApiError` for other formats, and for files whose content does not match.
     """
+    return await KINDS[_kind(name)](translator, run, content)
+
+
+def text_of(name: str, content: bytes) -> str:
+    """Return the text of a document, to detect its language; raises like `translate_document`."""
+    kind = _kind(name)
+    if kind == ".docx":
+        return "\n".join(formatted.text for formatted in _WordFile(content).texts)
+    if kind in (".html", ".htm"):
+        from nmt.serve.markup import Markup
+
+        return "\n".join(text for each in Markup(_decode(content)).stretches for text in each.texts)
+    return _decode(content)
+
+
+def _kind(name: str) -> str:
     kind = PurePosixPath(name.lower()).suffix
     if kind not in KINDS:
         raise ApiError(400, f"Invalid request: file format not supported; use {', '.join(KINDS)}")
-    return await KINDS[kind](translator, run, content)
+    return kind
 
 
 async def _translate_txt(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
-    [[best, *_]] = await translator.translate(run, [_decode(content)])
+    [[best, *_]] = await translator.translate(run, [_decode(content)], keep_symbols=True)
     return best.encode()
 
 
 async def _translate_html(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
     [html] = await translator.translate_html(run, [_decode(content)])
+    if content.isascii() and not _UTF_8.search(content):
+        # The file may declare another character set, or none; references are right in all of them.
+        return html.encode("ascii", "xmlcharrefreplace")
     return html.encode()
 
 
@@ -63,7 +85,9 @@ async def _translate_srt(translator: TextTranslator, run: ServedRun, content: by
     lines = _decode(content).splitlines(keepends=True)
     spoken = {i: _without_formatting(lines[i]) for i in _spoken(lines)}
     spoken = {i: parts for i, parts in spoken.items() if has_letters(parts[1])}
-    found = await translator.translate(run, [text for _, text, _ in spoken.values()])
+    found = await translator.translate(
+        run, [text for _, text, _ in spoken.values()], keep_symbols=True
+    )
     for (i, (before, _, after)), options in zip(spoken.items(), found, strict=True):
         lines[i] = before + options[0] + after
     return "".join(lines).encode()
@@ -72,12 +96,16 @@ async def _translate_srt(translator: TextTranslator, run: ServedRun, content: by
 def _without_formatting(line: str) -> tuple[str, str, str]:
     """Return the formatting before the text of a subtitle line, the text, and what follows it.
 
-    Formatting within the text is dropped.
+    If there is formatting within the text, all tags are dropped, because only one of a pair could
+    be kept.
     """
     parts = _SRT_FORMAT.split(line)  # text and formatting, alternately
     texts = [i for i in range(0, len(parts), 2) if parts[i].strip()] or [0]
     first, last = texts[0], texts[-1] + 1
-    return "".join(parts[:first]), "".join(parts[first:last:2]), "".join(parts[last:])
+    before, after = parts[:first], parts[last:]
+    if len(texts) > 1:
+        before, after = ([x for x in side if not x.startswith("<")] for side in (before, after))
+    return "".join(before), "".join(parts[first:last:2]), "".join(after)
 
 
 def _spoken(lines: list[str]) -> Iterator[int]:
@@ -101,19 +129,23 @@ async def _translate_docx(translator: TextTranslator, run: ServedRun, content: b
 class _WordFile:
     """A .docx file; raises `ApiError` if it is damaged or too large.
 
-    stretches: adjacent runs that contain only text; texts: of each run of each stretch
+    stretches: adjacent runs that contain only text; texts: their texts, where superscripts without
+    letters are marks
     """
 
     def __init__(self, content: bytes):
         try:
             self._document = _open_docx(content)
             self.stretches: list[list[CT_R]] = []
-            self.texts: list[list[str]] = []
-            for stretch in _docx_stretches(self._document):
+            self.texts: list[Formatted] = []
+            self._notes = _read_notes(self._document)
+            roots = [*_roots(self._document), *(root for _, root in self._notes)]
+            for stretch in (each for root in roots for each in _docx_stretches(root)):
                 texts = ["".join(run.itertext(_WORD + "t", with_tail=False)) for run in stretch]
                 if has_letters("".join(texts)):
                     self.stretches.append(stretch)
-                    self.texts.append(texts)
+                    marks = {i for i, run in enumerate(stretch) if _is_raised(run, texts[i])}
+                    self.texts.append(Formatted(texts, marks))
         except ApiError:
             raise
         except Exception:  # the libraries raise many types for damaged files
@@ -121,8 +153,12 @@ class _WordFile:
 
     def replace(self, translations: list[list[Part]]) -> bytes:
         """Return the file with each stretch replaced by its translation."""
+        from docx.opc.oxml import serialize_part_xml
+
         for stretch, parts in zip(self.stretches, translations, strict=True):
             _replace_runs(stretch, parts)
+        for part, root in self._notes:
+            part._blob = serialize_part_xml(root)  # python-docx does not parse notes
         output = io.BytesIO()
         self._document.save(output)
         return output.getvalue()
@@ -151,15 +187,31 @@ def _open_docx(content: bytes) -> "Document":
     return docx.Document(plain)
 
 
-def _docx_stretches(document: "Document") -> "Iterator[list[CT_R]]":
-    """Yield the stretches of the body, its tables and text boxes, and all headers and footers."""
+def _roots(document: "Document") -> "Iterator[BaseOxmlElement]":
+    """Yield the body, with its tables and text boxes, and all headers and footers."""
     from docx.parts.document import DocumentPart
     from docx.parts.hdrftr import FooterPart, HeaderPart
 
     for part in document.part.package.iter_parts():
         if isinstance(part, DocumentPart | HeaderPart | FooterPart):
-            _separate_text(part.element)
-            yield from _stretches_in(part.element)
+            yield part.element
+
+
+def _read_notes(document: "Document") -> "list[tuple[OpcPart, BaseOxmlElement]]":
+    """Return the parts with footnotes and endnotes, parsed."""
+    from docx.oxml.parser import parse_xml
+
+    return [
+        (part, parse_xml(part.blob))
+        for part in document.part.package.iter_parts()
+        if part.content_type.endswith((".footnotes+xml", ".endnotes+xml"))
+    ]
+
+
+def _docx_stretches(root: "BaseOxmlElement") -> "Iterator[list[CT_R]]":
+    """Yield the stretches of text in an element."""
+    _separate_text(root)
+    yield from _stretches_in(root)
 
 
 def _separate_text(root: "BaseOxmlElement") -> None:
@@ -170,6 +222,10 @@ def _separate_text(root: "BaseOxmlElement") -> None:
     for run in list(root.iter(_WORD + "r")):
         for each in list(run.iterchildren(*_UNSEEN)):
             run.remove(each)
+        for each in list(run.iterchildren(_WORD + "noBreakHyphen")):
+            hyphen = OxmlElement("w:t")
+            hyphen.text = "-"
+            run.replace(each, hyphen)
         content = [each for each in run if each.tag != _WORD + "rPr"]
         if len({each.tag == _WORD + "t" for each in content}) < 2:
             continue
@@ -197,6 +253,11 @@ def _stretches_in(parent: "BaseOxmlElement") -> "Iterator[list[CT_R]]":
             yield from _stretches_in(child)
     if stretch:
         yield stretch
+
+
+def _is_raised(run: "CT_R", text: str) -> bool:
+    raised = run.rPr is not None and run.rPr.superscript
+    return bool(raised) and not has_letters(text)
 
 
 def _replace_runs(stretch: "list[CT_R]", parts: list[Part]) -> None:

@@ -5,6 +5,7 @@ Adds security headers to every response.
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -14,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from nmt.serve.errors import ApiError
 from nmt.serve.limits import Limits
 
+_MOST_DISCARDED = 16  # times the limit of a body
 _SECURITY = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -71,10 +73,12 @@ class Gate:
         if self._hosts and _without_port(host) not in self._hosts:
             return "Invalid Host header"
         origin = headers.get("origin")
-        own = not origin or urlsplit(origin).netloc.lower() == host.lower()
-        if own or "*" in self._origins or origin in self._origins:
+        if not origin or "*" in self._origins or origin in self._origins:
             return None
-        return "Invalid Origin header"
+        with suppress(ValueError):  # no URL
+            if urlsplit(origin).netloc.lower() == host.lower():
+                return None
+        return "Invalid Origin header; a proxy must pass on the Host header that it receives"
 
 
 class _Body:
@@ -86,6 +90,7 @@ class _Body:
         self._read = 0
         self._complete = asyncio.Event()
         self._gone = asyncio.Event()
+        self._waits = "expect" in headers  # the client sends no body before we read it
         declared = headers.get("content-length", "")
         self._declared = int(declared) if declared.isdecimal() and len(declared) < 20 else 0
 
@@ -94,15 +99,25 @@ class _Body:
         if self._complete.is_set():
             await self._gone.wait()
             return {"type": "http.disconnect"}
-        if self._declared > self._limits.body:
-            raise self._too_large()
+        if self._declared <= self._limits.body:
+            message = await self._next()
+            if self._read <= self._limits.body:
+                return message
+        if not self._waits:
+            await self._discard()
+        raise self._too_large()
+
+    async def _next(self) -> Message:
         message = await self._receive()
         self._read += len(message.get("body", b""))
-        if self._read > self._limits.body:
-            raise self._too_large()
         if message["type"] == "http.disconnect" or not message.get("more_body", False):
             self._complete.set()
         return message
+
+    async def _discard(self) -> None:
+        """Read on for a while: many clients do not read a response before they have sent it all."""
+        while not self._complete.is_set() and self._read <= _MOST_DISCARDED * self._limits.body:
+            await self._next()
 
     def _too_large(self) -> ApiError:
         message = f"Invalid request: larger than {self._limits.body} bytes"

@@ -4,11 +4,12 @@ The translation goes through the model once more, in PyTorch.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,10 +21,9 @@ from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.translator import Trace, Translation, Translator
 from nmt.model.transformer import Transformer
 from nmt.reports.attention import AttentionMap, read_attention
+from nmt.serve.formatting import Links, Span, words
 from nmt.special_tokens import EOS, SOS, SPECIALS
 
-Span = tuple[int, int]  # first character, and the one after the last
-_WORD = re.compile(r"\w+|[^\w\s]+")
 _MARKS = ("▁", "</w>", JOINER, *SPECIALS)  # in pieces only, not in the text
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 
@@ -117,34 +117,21 @@ def _belongs_to_no_piece(character: str) -> bool:
     return character.isspace() or bool(INVISIBLE.match(character))
 
 
-@dataclass(frozen=True)
-class Link:
-    """A word of the translation, and the source word that it attends to most."""
+def link_words(found: Inspection, cuts: Collection[int] = ()) -> Links | None:
+    """Link words by attention; None if pieces do not match the texts.
 
-    target: Span
-    source: Span
-
-
-def link_words(found: Inspection) -> list[Link] | None:
-    """Return a link for each word of the translation; None if pieces do not match the texts."""
+    cuts: as for `words`, in the source
+    """
     if found.source_spans is None or found.target_spans is None:
         return None
-    sources, targets = words(found.source), words(found.translation)
+    sources, targets = words(found.source, cuts), words(found.translation)
     columns = [_pieces_of(word, found.source_spans) for word in sources]
     rows = [_pieces_of(word, found.target_spans) for word in targets]
     if not all(columns) or not all(rows):
         return None
     average = found.cross.average
-    links = []
-    for word, row in zip(targets, rows, strict=True):
-        weights = [float(average[row][:, column].sum()) for column in columns]
-        links.append(Link(word, sources[weights.index(max(weights))]))
-    return links
-
-
-def words(text: str) -> list[Span]:
-    """Return the spans of the words of a text, and of the punctuation between them."""
-    return [match.span() for match in _WORD.finditer(text)]
+    weights = [[average[row][:, column].sum() for column in columns] for row in rows]
+    return Links(sources, targets, np.array(weights, np.float32).reshape(len(rows), len(columns)))
 
 
 def _pieces_of(word: Span, spans: Sequence[Span]) -> list[int]:

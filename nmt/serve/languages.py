@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
+from nmt.errors import UserError
 from nmt.serve.served_run import ServedRun
 
 _NAMES = {
@@ -42,9 +44,10 @@ class Detector:
             source = self._words.setdefault(run.source, set())
             target = self._words.setdefault(run.target, set())
             for split in ("validation", "test"):
-                for example in run.folder.examples(split):
-                    source.update(_WORD.findall(example.source.lower()))
-                    target.update(_WORD.findall(example.reference.lower()))
+                with suppress(UserError):  # a run can translate without its held-out sentences
+                    for example in run.folder.examples(split):
+                        source.update(_WORD.findall(example.source.lower()))
+                        target.update(_WORD.findall(example.reference.lower()))
 
     def detect(self, text: str, among: Iterable[str] | None = None) -> list[Detected]:
         """Return the languages, or those in `among`, most likely first."""

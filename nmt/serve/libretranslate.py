@@ -1,5 +1,6 @@
 """LibreTranslate's API (https://docs.libretranslate.com), for its existing clients."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 from urllib.parse import quote
 
@@ -9,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import NotRequired, TypedDict
 
-from nmt.serve.documents import KINDS, translate_document
-from nmt.serve.languages import language_name
+from nmt.serve.documents import KINDS, text_of, translate_document
+from nmt.serve.languages import Detected, language_name
 from nmt.serve.limits import MOST_OPTIONS
 from nmt.serve.operations import Operation
 from nmt.serve.service import Service
@@ -22,14 +23,23 @@ class _Body(BaseModel):
     api_key: str | None = Field(None, description="required if the server has keys")
 
 
+def _to_number(value: object) -> object:
+    """Accept what LibreTranslate's clients send: numbers as text, and empty or null for none."""
+    if isinstance(value, str) and value.isdecimal():
+        return int(value[:9])
+    return value or 0
+
+
 class TranslateBody(_Body):
     """A translation request."""
 
     q: str | list[str] = Field(description="one text or a list")
     source: str = Field(description="language code, or auto")
     target: str = Field(description="language code")
-    format: Literal["text", "html"] = "text"
-    alternatives: int = Field(0, ge=0, lt=MOST_OPTIONS, description="additional translations")
+    format: Annotated[Literal["text", "html"], BeforeValidator(lambda x: x or "text")] = "text"
+    alternatives: Annotated[int, BeforeValidator(_to_number)] = Field(
+        0, ge=0, lt=MOST_OPTIONS, description="additional translations"
+    )
 
 
 class DetectBody(_Body):
@@ -111,12 +121,14 @@ class TranslatedFile(TypedDict):
 
 
 async def translate(service: Service, request: Request, body: TranslateBody) -> Translated:
-    """Translate one text or a list."""
+    """Translate one text or a list; a text in the target language already stays as it is."""
     texts = [body.q] if isinstance(body.q, str) else body.q
     service.translator.require_length(texts)
-    detected = [_detect(service, body.source, text) for text in texts]
-    found: list[list[str]] = [[] for _ in texts]
+    detected = await _detect(service, body.source, body.target, texts)
+    found: list[list[str]] = [[text] for text in texts]
     for source in dict.fromkeys(each["language"] for each in detected):
+        if body.source == _AUTO and source == body.target:
+            continue
         run = service.run_between(source, body.target)
         rows = [i for i, each in enumerate(detected) if each["language"] == source]
         if body.format == "html":
@@ -147,13 +159,30 @@ def _first_pair(service: Service, body: TranslateBody) -> tuple[str, str]:
     return source, body.target
 
 
-def _detect(service: Service, source: str, text: str) -> Detection:
-    """Return the source language; for `auto`, the most likely one that a run translates."""
+async def _detect(
+    service: Service, source: str, target: str, texts: Sequence[str]
+) -> list[Detection]:
+    """Return the source language of each text.
+
+    For `auto`, the most likely one among those translated to the target, and the target itself.
+    Texts without a known word, such as names, get the language of all texts together.
+    """
     if source != _AUTO:
-        return {"confidence": 100.0, "language": source}
-    sources = {run.source for run in service.runs.values()}
-    best = service.detector.detect(text, sources)[0]
-    return {"confidence": best.confidence, "language": best.language}
+        return [{"confidence": 100.0, "language": source} for _ in texts]
+    sources = [run.source for run in service.runs.values() if run.target == target]
+    if not sources:
+        service.run_between(next(iter(service.runs.values())).source, target)  # raises the error
+    detector = await service.detector()
+
+    def likeliest(text: str) -> Detected:
+        found = detector.detect(text, [*sources, target])
+        return min(found, key=lambda each: (-each.confidence, each.language == target))
+
+    together = likeliest(" ".join(texts)).language
+    return [
+        {"confidence": best.confidence, "language": best.language if best.confidence else together}
+        for best in map(likeliest, texts)
+    ]
 
 
 async def detect(service: Service, request: Request, body: DetectBody) -> list[Detection]:
@@ -161,7 +190,7 @@ async def detect(service: Service, request: Request, body: DetectBody) -> list[D
     service.translator.require_length([body.q])
     return [
         {"confidence": each.confidence, "language": each.language}
-        for each in service.detector.detect(body.q)
+        for each in (await service.detector()).detect(body.q)
     ]
 
 
@@ -208,11 +237,16 @@ async def translate_file(service: Service, request: Request, body: FileBody) -> 
     content = await body.file.read()
     source = body.source
     if source == _AUTO:
-        source = _detect(service, source, content[:5000].decode("utf-8", "replace"))["language"]
-    run = service.run_between(source, body.target)
-    translated = await translate_document(service.translator, run, name, content)
+        text = await service.in_thread(text_of, name, content)
+        [found] = await _detect(service, source, body.target, [text])
+        source = found["language"]
+    if body.source == _AUTO and source == body.target:
+        translated = content
+    else:
+        run = service.run_between(source, body.target)
+        translated = await translate_document(service.translator, run, name, content)
     stem, _, ending = name.rpartition(".")
-    new_name = f"{stem}_{run.target}.{ending}"
+    new_name = f"{stem}_{body.target}.{ending}"
     secret = service.downloads.add(new_name, translated)
     path = f"/download_file/{secret}/{quote(new_name, safe='')}"
     return {"translatedFileUrl": str(request.base_url).rstrip("/") + path}

@@ -11,6 +11,7 @@ from itertools import groupby
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from nmt.serve.errors import ApiError
+from nmt.serve.formatting import Formatted
 from nmt.serve.translating import has_letters
 
 _INLINE = frozenset(
@@ -45,13 +46,14 @@ _EMPTY = frozenset(
         *("track", "wbr"),
     )
 )
-_WHOLE = re.compile(
-    r"(?:\s|<!--(?:(?!-->).)*-->|<\?[^>]*>)*<(?:!doctype|html|head|body)[\s/>]",
-    re.IGNORECASE | re.DOTALL,
-)
+_BEFORE = r"(?:\s|<!--(?:(?!-->).)*-->|<\?[^>]*>)*"  # spaces, comments, an XML declaration
+_WHOLE = re.compile(_BEFORE + r"<(?:!doctype|html|head|body)[\s/>]", re.IGNORECASE | re.DOTALL)
+_PROLOGUE = re.compile(rf"{_BEFORE}(?:<!doctype[^>]*>{_BEFORE})?", re.IGNORECASE | re.DOTALL)
 _NAME = re.compile(r"/?[a-z][^ \t\n\r\f/]*", re.I)
+# An unquoted value ends only where it must (the last lookahead), or the time would be exponential.
 _ATTRIBUTES = re.compile(
-    r"""(?:[^"'=]|=[ \t\n\r\f]*(?:"[^"]*"|'[^']*'|[^ \t\n\r\f"'=][^ \t\n\r\f"']*))*"""
+    r"""(?:[^"'=]|=[ \t\n\r\f]*(?:"[^"]*"|'[^']*'|"""
+    r"""[^ \t\n\r\f"'=][^ \t\n\r\f"']*(?![^ \t\n\r\f"'])))*"""
 )
 
 
@@ -69,6 +71,17 @@ class Stretch:
     def texts(self) -> list[str]:
         """The text of each leaf."""
         return [leaf.text_content or "" for leaf in self.leaves]
+
+    @property
+    def formatted(self) -> Formatted:
+        """The texts, where superscripts without letters are marks."""
+        texts = self.texts
+        marks = {
+            i
+            for i, chain in enumerate(self.chains)
+            if not has_letters(texts[i]) and any(element.tag == "sup" for element in chain)
+        }
+        return Formatted(texts, marks)
 
 
 class Markup:
@@ -89,14 +102,18 @@ class Markup:
                 "at once; close each inside the element around it",
             )
         html = html.removeprefix("\ufeff")
+        whole = bool(_WHOLE.match(html))
+        self._prologue = _prologue(html) if whole else None
         # In "template", a fragment may also begin within a table.
-        self._tree = LexborHTMLParser(
-            html, is_fragment=not _WHOLE.match(html), fragment_tag="template"
-        )
+        self._tree = LexborHTMLParser(html, is_fragment=not whole, fragment_tag="template")
         self.stretches = list(_find_stretches(self._tree.root))
 
     def __str__(self) -> str:
-        return str(self._tree.html or "")
+        html = str(self._tree.html or "")
+        if self._prologue is None:
+            return html
+        # The parser would shorten the document type, and turn an XML declaration into a comment.
+        return self._prologue + html[len(_prologue(html)) :]
 
     def replace(self, stretch: Stretch, parts: list[tuple[str, int]]) -> None:
         """Replace a stretch by its translation.
@@ -130,6 +147,12 @@ class Markup:
             for node in self._wrap([(text, chain[1:]) for text, chain in alike]):
                 copy.insert_child(node)
             yield copy
+
+
+def _prologue(html: str) -> str:
+    """Return what precedes <html>: the document type, comments and an XML declaration."""
+    found = _PROLOGUE.match(html)
+    return found[0] if found else ""
 
 
 def _count_repeated(html: str) -> int:
@@ -194,7 +217,8 @@ def _is_translated(node: LexborNode) -> bool:
     if not node.is_element_node:
         return False
     attributes = node.attributes
-    kept = attributes.get("translate") == "no" or "notranslate" in (attributes.get("class") or "")
+    kept = (attributes.get("translate") or "").lower() == "no"
+    kept = kept or "notranslate" in (attributes.get("class") or "").split()
     return node.tag not in _NO_TEXT and not kept
 
 

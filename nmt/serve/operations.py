@@ -10,6 +10,7 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 
 from nmt.serve.errors import ApiError
+from nmt.serve.limits import Limits
 from nmt.serve.service import Service
 
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -42,12 +43,12 @@ def encode(content: Any) -> bytes:
     return to_json(content, inf_nan_mode="null")
 
 
-async def read_body(request: Request, shape: type[BaseModel]) -> BaseModel:
+async def read_body(request: Request, shape: type[BaseModel], limits: Limits) -> BaseModel:
     """Read and validate a request's body; raises `ApiError` 400 or 415 with the reason."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
         if kind in _FORMS:
-            return shape.model_validate(await _read_form(request))
+            return shape.model_validate(await _read_form(request, limits))
         if kind in ("application/json", ""):
             return shape.model_validate_json(await request.body(), strict=True)
     except ValidationError as error:
@@ -55,15 +56,18 @@ async def read_body(request: Request, shape: type[BaseModel]) -> BaseModel:
     raise ApiError(415, f"Invalid request: send JSON or a form, not {kind[:100]}")
 
 
-async def _read_form(request: Request) -> dict[str, object]:
-    """Return a form's fields; repeated fields become a list; raises `ApiError` 400."""
+async def _read_form(request: Request, limits: Limits) -> dict[str, object]:
+    """Return the fields of a form, or else of the query; raises `ApiError` 400.
+
+    Repeated fields become a list.
+    """
     try:
-        form = await request.form(max_files=1, max_fields=_MOST_FIELDS)
+        form = await request.form(max_files=1, max_fields=_MOST_FIELDS, max_part_size=limits.body)
         for name, value in form.multi_items():
             f"{name}{value.filename if isinstance(value, UploadFile) else value}".encode()
     except ValueError:  # an unknown charset, or text with lone surrogates
         raise ApiError(400, "Invalid request: the form cannot be decoded; send UTF-8") from None
-    fields: dict[str, object] = {}
+    fields: dict[str, object] = dict(request.query_params)
     for name in form:
         values = form.getlist(name)
         fields[name] = values[0] if len(values) == 1 else values

@@ -1,6 +1,6 @@
 """A run as the server uses it; only this module calls the translator."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,8 @@ from nmt.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator
-    from nmt.serve.inspection import Inspection, Link, Step
+    from nmt.serve.formatting import Links
+    from nmt.serve.inspection import Inspection, Step
 
 
 @dataclass(eq=False)
@@ -43,12 +44,14 @@ class ServedRun:
         with ALONE:
             return inspect(self.translator, model, sentence, translation)
 
-    def link_words(self, sentence: str, translation: "Translation") -> "list[Link] | None":
-        """Return a link for each word of a sentence's translation; raises like `inspect`."""
+    def link_words(
+        self, sentence: str, translation: "Translation", cuts: Collection[int]
+    ) -> "Links | None":
+        """Link the words of a sentence and its translation by attention; raises like `inspect`."""
         found = self.inspect(sentence, translation)
         from nmt.serve.inspection import link_words
 
-        return link_words(found)
+        return link_words(found, cuts)
 
     def record_beam(self, translation: "Translation", n: int = 1) -> "list[list[Step]]":
         """Return the hypotheses at each step of a beam search for the `n` best translations.

@@ -77,7 +77,7 @@ def make_server(app: ASGIApp, seconds: float) -> uvicorn.Server:
         log_level="warning",
         access_log=False,
         server_header=False,
-        proxy_headers=False,
+        proxy_headers=True,  # of proxies on this machine, or in FORWARDED_ALLOW_IPS
         ws="none",
         limit_concurrency=_MOST_CONNECTIONS,
         timeout_graceful_shutdown=_GRACE,

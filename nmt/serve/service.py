@@ -4,7 +4,7 @@ import hashlib
 import hmac
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -62,11 +62,13 @@ class Service:
         self.rates = RateLimiter(self.limits.per_minute)
         self.downloads = Downloads()
         self._keys = [_digest(key) for key in self.access.keys]
+        self._detector: Detector | None = None
 
-    @cached_property
-    def detector(self) -> Detector:
-        """Detects languages; created on first use."""
-        return Detector(self.runs.values())
+    async def detector(self) -> Detector:
+        """Return the language detector, which reads the runs' sentences on first use."""
+        if self._detector is None:
+            self._detector = await self.in_thread(Detector, list(self.runs.values()))
+        return self._detector
 
     @property
     def key_required(self) -> bool:

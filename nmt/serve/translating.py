@@ -3,21 +3,29 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
+from nmt.corpus.tags import split_prefix
 from nmt.errors import UserError
 from nmt.serve.batching import Batcher
 from nmt.serve.errors import ApiError
+from nmt.serve.formatting import (
+    Formatted,
+    Part,
+    cuts_between,
+    format_words,
+    link_by_position,
+    merge,
+)
 from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
 
 if TYPE_CHECKING:
     from nmt.corpus.sentences import CutText
     from nmt.decoding.translator import Translation
-
-Part = tuple[str, int]  # text, and the index of the formatted piece it comes from
 
 
 class TextTranslator:
@@ -42,10 +50,10 @@ class TextTranslator:
                 f"({self._limits.characters})",
             )
 
-    def cut(self, run: ServedRun, texts: Sequence[str]) -> "list[CutText]":
+    async def cut(self, run: ServedRun, texts: Sequence[str]) -> "list[CutText]":
         """Split texts into sentences; raises `ApiError` if there are too many."""
         self.require_length(texts)
-        found = [run.translator.cut(text) for text in texts]
+        found = await anyio.to_thread.run_sync(lambda: list(map(run.translator.cut, texts)))
         sentences = sum(len(each.sentences) for each in found)
         if sentences > self._limits.sentences:
             raise ApiError(
@@ -55,22 +63,40 @@ class TextTranslator:
             )
         return found
 
-    async def translate(self, run: ServedRun, texts: Sequence[str], n: int = 1) -> list[list[str]]:
+    async def translate(
+        self, run: ServedRun, texts: Sequence[str], n: int = 1, keep_symbols: bool = False
+    ) -> list[list[str]]:
         """Return up to `n` translations of each text, best first, with whitespace preserved.
 
         The second translation of a text combines the second best of each sentence, and so on.
+        keep_symbols: do not translate sentences without letters, as in documents
         """
-        pieces = self.cut(run, texts)
-        sentences = [sentence for each in pieces for sentence in each.sentences]
-        found = iter(await self._batcher.translate(run, sentences, n))
+        data = run.folder.config.data
+        pieces = await self.cut(run, texts)
+        found = iter(await self._translate(run, pieces, n, keep_symbols))
         results = []
         for each in pieces:
-            options = [[o.text for o in next(found)] for _ in each.sentences]
+            options = [
+                [
+                    option.text if option else split_prefix(data, sentence)[1]
+                    for option in next(found)
+                ]
+                for sentence in each.sentences
+            ]
             count = max(map(len, options), default=1)
             results.append(
                 [each.join([o[min(rank, len(o) - 1)] for o in options]) for rank in range(count)]
             )
         return results
+
+    async def _translate(
+        self, run: ServedRun, pieces: "Sequence[CutText]", n: int, keep_symbols: bool
+    ) -> "list[list[Translation] | list[None]]":
+        """Translate all sentences; [None] for those that stay as they are."""
+        sentences = [sentence for each in pieces for sentence in each.sentences]
+        chosen = [not keep_symbols or has_letters(sentence) for sentence in sentences]
+        found = iter(await self._batcher.translate(run, [*compress(sentences, chosen)], n))
+        return [next(found) if each else [None] for each in chosen]
 
     async def translate_html(self, run: ServedRun, texts: Sequence[str]) -> list[str]:
         """Translate the text of HTML documents or fragments."""
@@ -78,76 +104,63 @@ class TextTranslator:
 
         markups = await anyio.to_thread.run_sync(lambda: list(map(Markup, texts)))
         stretches = [(markup, stretch) for markup in markups for stretch in markup.stretches]
-        found = await self.translate_formatted(run, [stretch.texts for _, stretch in stretches])
+        found = await self.translate_formatted(run, [stretch.formatted for _, stretch in stretches])
         for (markup, stretch), parts in zip(stretches, found, strict=True):
             markup.replace(stretch, parts)
         return list(map(str, markups))
 
     async def translate_formatted(
-        self, run: ServedRun, groups: Sequence[Sequence[str]]
+        self, run: ServedRun, texts: Sequence[Formatted]
     ) -> list[list[Part]]:
-        """Translate texts that consist of pieces with different formats.
-
-        Each word takes the format of the source word that it attends to most.
-        """
-        pieces = self.cut(run, ["".join(group) for group in groups])
-        sentences = [sentence for each in pieces for sentence in each.sentences]
-        found = iter(await self._batcher.translate(run, sentences, 1))
+        """Translate formatted texts; see `format_words`."""
+        pieces = await self.cut(run, [each.text for each in texts])
+        found = iter(await self._translate(run, pieces, 1, keep_symbols=True))
         results = []
-        for group, each in zip(groups, pieces, strict=True):
-            owners = [number for number, text in enumerate(group) for _ in text]
-            parts = [(each.gaps[0], owners[0] if owners else 0)]
-            place = len(each.gaps[0])
+        for formatted, each in zip(texts, pieces, strict=True):
+            owners = formatted.owners
+            # Every sentence begins with the text's tag, if it has one.
+            tag = len(split_prefix(run.folder.config.data, formatted.text)[0])
+            place = tag + len(each.gaps[0])
+            parts = [*formatted.marks_at_start(), *formatted.copy(tag, place)]
             for sentence, gap in zip(each.sentences, each.gaps[1:], strict=True):
-                own = owners[place : place + len(sentence)]
                 [best] = next(found)
-                parts += await self._formatted(run, sentence, best, own, group)
-                place += len(sentence)
-                parts += [(gap, owners[place])] if gap else []
-                place += len(gap)
-            results.append(_merge(parts))
+                end = place + len(sentence) - tag
+                if best is None:
+                    parts += formatted.copy(place, end)
+                else:
+                    own = [owners[place]] * tag + owners[place:end]
+                    marks = [(at + tag, mark) for at, mark in formatted.marks_within(place, end)]
+                    parts += await self._format(run, sentence, best, own, formatted, marks)
+                place = end + len(gap)
+                parts += formatted.copy(end, place)
+            results.append(merge(parts))
         return results
 
-    async def _formatted(
+    async def _format(
         self,
         run: ServedRun,
         sentence: str,
         translation: "Translation",
         owners: list[int],
-        group: Sequence[str],
+        formatted: Formatted,
+        marks: list[tuple[int, int]],
     ) -> list[Part]:
-        """Give each word of a translation the format of the source word that it comes from.
+        """Format a sentence's translation by attention, or else by the positions of words.
 
-        owners: for each character of the sentence, the index of its piece in the group
+        Attention is unavailable for long sentences, with several models, and without PyTorch.
         """
+        cuts = cuts_between(owners)
+        if not cuts and not marks:
+            return [(translation.text, owners[0])]
         links = None
-        if len(set(owners)) > 1:
-            with suppress(UserError):  # no attention: too long, several models, or no PyTorch
-                links = await self._batcher.run_in_worker(
-                    partial(run.link_words, sentence, translation)
-                )
-        if not links:
-            return [(translation.text, max(owners, key=owners.count))]
-        parts: list[Part] = []
-        end = 0
-        for link in links:
-            owner = owners[link.source[0]]
-            if link.target[0] > end:
-                before = parts[-1][1] if parts and not group[owner][:1].isspace() else owner
-                parts.append((translation.text[end : link.target[0]], before))
-            parts.append((translation.text[slice(*link.target)], owner))
-            end = link.target[1]
-        return parts
-
-
-def _merge(parts: Sequence[Part]) -> list[Part]:
-    merged: list[Part] = []
-    for text, owner in parts:
-        if merged and merged[-1][1] == owner:
-            merged[-1] = (merged[-1][0] + text, owner)
-        elif text:
-            merged.append((text, owner))
-    return merged
+        with suppress(UserError):
+            links = await self._batcher.run_in_worker(
+                partial(run.link_words, sentence, translation, cuts)
+            )
+        links = links or link_by_position(sentence, translation.text, cuts)
+        return await anyio.to_thread.run_sync(
+            format_words, translation.text, links, owners, formatted.pieces, marks
+        )
 
 
 def has_letters(text: str) -> bool:

@@ -127,7 +127,7 @@ async def translate(
     """Translate, with scores, pieces, attention and beam as requested; or yield lines of JSON."""
     run = _choose_run(service, body)
     texts = [body.text] if isinstance(body.text, str) else body.text
-    pieces = service.translator.cut(run, texts)
+    pieces = await service.translator.cut(run, texts)
     sentences = [sentence for each in pieces for sentence in each.sentences]
     if (body.attention or body.beam) and len(sentences) > _MOST_INSPECTED:
         raise ApiError(400, f"Invalid request: more than {_MOST_INSPECTED} sentences to inspect")

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 import docx
 import pytest
 from docx.document import Document
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.shared import Pt
 from starlette.testclient import TestClient
@@ -45,6 +47,8 @@ def test_subtitles_keep_their_formatting(client: TestClient) -> None:
         "<i>Anna sings today.</i>": "<i>Anna singt heute.</i>",
         r"{\an8}<b> Ben reads often.</b>": r"{\an8}<b> Ben liest oft.</b>",
         "Ida <i>cooks</i> at night.": "Ida kocht nachts.",
+        "<i>Anna</i> sings today.": "Anna singt heute.",
+        r"{\an8}Ben reads <b>often.</b>": r"{\an8}Ben liest oft.",
         "<i></i>": "<i></i>",
         "♪ 12:30 ♪": "♪ 12:30 ♪",
     }
@@ -63,6 +67,22 @@ def test_text_without_letters_is_kept(client: TestClient) -> None:
         document.add_paragraph(text)
     found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
     assert [each.text for each in found.paragraphs] == ["2019", "* * *", "Ben liest oft."]
+
+
+def test_symbols_in_plain_text_are_kept(client: TestClient) -> None:
+    text = "* * *\nAnna sings today.\n12.5 %\n"
+    found = translate(client, "a.txt", text.encode()).decode()
+    assert found == text.replace("Anna sings today.", "Anna singt heute.")
+
+
+@pytest.mark.parametrize(("charset", "expected"), [("iso-8859-1", "&#252;"), ("UTF-8", "ü")])
+def test_html_is_right_in_the_character_set_that_it_declares(
+    client: TestClient, charset: str, expected: str
+) -> None:
+    html = f'<html><head><meta charset="{charset}"></head><body translate="no">&uuml;</body></html>'
+    found = translate(client, "page.html", html.encode())
+    assert expected.encode() in found
+    assert f'charset="{charset}"'.encode() in found
 
 
 def test_html_keeps_everything_except_text(client: TestClient) -> None:
@@ -149,6 +169,40 @@ def test_invisible_marks_do_not_split_text(client: TestClient, mark: str) -> Non
     run._r.append(_element("<w:t>day.</w:t>"))
     found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
     assert found.paragraphs[0].text == "Anna singt heute."
+
+
+def test_hyphens_that_do_not_break_are_part_of_the_text(client: TestClient) -> None:
+    document = docx.Document()
+    run = document.add_paragraph().add_run("Anna")
+    run._r.extend([_element("<w:noBreakHyphen/>"), _element("<w:t>Ida sings today.</w:t>")])
+    found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
+    assert len(found.paragraphs[0].runs) == 1
+    assert "singt" in found.paragraphs[0].text
+
+
+def test_raised_numbers_stay_behind_their_word(client: TestClient) -> None:
+    document = docx.Document()
+    paragraph = document.add_paragraph("Anna sings today")
+    paragraph.add_run("1").font.superscript = True
+    paragraph.add_run(".")
+    found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
+    assert found.paragraphs[0].text == "Anna singt heute1."
+    [raised] = [run for run in found.paragraphs[0].runs if run.font.superscript]
+    assert raised.text == "1"
+
+
+def test_footnotes_are_translated(client: TestClient) -> None:
+    document = docx.Document()
+    name = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
+    kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
+    note = _element(
+        "<w:footnote w:id='1'><w:p><w:r><w:t>Ben reads often.</w:t></w:r></w:p></w:footnote>"
+    )
+    notes = Part(PackURI("/word/footnotes.xml"), kind, note.getparent().xml.encode())
+    document.part.relate_to(notes, name)
+    found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
+    [translated] = [each for each in found.part.package.iter_parts() if each.content_type == kind]
+    assert b"<w:t>Ben liest oft.</w:t>" in translated.blob
 
 
 def test_a_long_format_is_not_copied_many_times(client: TestClient) -> None:

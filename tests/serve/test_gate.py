@@ -52,6 +52,8 @@ def test_other_origins_are_refused_unless_allowed(
     answer = open_to.post("/translate", json=REQUEST, headers=other)
     assert answer.headers["access-control-allow-origin"] == "https://other.example"
     assert open_to.post("/translate", json=REQUEST, headers={"Origin": "null"}).status_code == 400
+    invalid = client.get("/health", headers={"Origin": "http://["})
+    assert (invalid.status_code, "Invalid Origin" in invalid.text) == (400, True)
 
 
 def test_large_bodies_are_refused_with_and_without_content_length(

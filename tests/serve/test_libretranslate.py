@@ -1,11 +1,13 @@
 """LibreTranslate's API: its responses, its errors, and a third-party client."""
 
 import io
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
+import docx
 import pytest
 from libretranslatepy import LibreTranslateAPI
 from starlette.testclient import TestClient
@@ -13,6 +15,7 @@ from typer.testing import CliRunner
 
 from nmt.cli.app import app
 from nmt.cli.writing import in_one_line
+from nmt.run_folder import RunFolder
 from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
 from nmt.serve.service import Access, Service
@@ -120,6 +123,74 @@ def test_auto_selects_the_source_language_of_the_runs(client: TestClient) -> Non
     answer = client.post("/translate", json={"q": SENTENCE, "source": "auto", "target": "de"})
     assert answer.json()["translatedText"] == GERMAN
     assert answer.json()["detectedLanguage"] == {"confidence": 100.0, "language": "en"}
+
+
+@pytest.fixture
+def without_sentences(served: ServedRun, tmp_path: Path) -> ServedRun:
+    """A run whose held-out sentences are missing."""
+    folder = shutil.copytree(served.folder.path, tmp_path / "run")
+    for split in ("validation", "test"):
+        (folder / "data" / f"{split}.jsonl").unlink()
+    return ServedRun("other", RunFolder(folder), served.translator, served.engine)
+
+
+@pytest.fixture
+def both_ways(
+    make_client: Callable[..., TestClient], served: ServedRun, without_sentences: ServedRun
+) -> TestClient:
+    """A server with a second run that claims to translate from German to English."""
+    without_sentences.source, without_sentences.target = "de", "en"
+    return make_client(served, without_sentences)
+
+
+def test_auto_chooses_among_the_languages_translated_to_the_target(both_ways: TestClient) -> None:
+    texts = [SENTENCE, "7", GERMAN]  # the last one is in the target language already
+    request = {"q": texts, "source": "auto", "target": "de"}
+    answer = both_ways.post("/translate", json=request).json()
+    assert [answer["translatedText"][i] for i in (0, 2)] == [GERMAN, GERMAN]
+    assert [each["language"] for each in answer["detectedLanguage"]] == ["en", "en", "de"]
+    alone = both_ways.post("/translate", json={"q": "7", "source": "auto", "target": "en"}).json()
+    assert alone["detectedLanguage"] == {"confidence": 0.0, "language": "de"}
+
+
+def test_the_language_of_a_document_is_that_of_its_text(both_ways: TestClient) -> None:
+    document = docx.Document()
+    document.add_paragraph("Anna sings today.")
+    content = io.BytesIO()
+    document.save(content)
+    files = {
+        "a.docx": content.getvalue(),
+        "a.html": b"<div class='singt heute abends oft'>Anna sings today.</div>",
+    }
+    for name, sent in files.items():
+        for target, changed in (("de", True), ("en", False)):
+            data = {"source": "auto", "target": target}
+            answer = both_ways.post("/translate_file", data=data, files={"file": (name, sent)})
+            found = both_ways.get(urlsplit(answer.json()["translatedFileUrl"]).path).content
+            assert (found != sent) == changed
+
+
+def test_languages_are_detected_without_the_sentences_of_a_run(
+    make_client: Callable[..., TestClient], without_sentences: ServedRun
+) -> None:
+    client = make_client(without_sentences)
+    request = {"q": SENTENCE, "source": "auto", "target": "de"}
+    assert client.post("/translate", json=request).json()["translatedText"] == GERMAN
+
+
+@pytest.mark.parametrize("empty", ["", None])
+def test_empty_fields_and_numbers_as_text_are_accepted(
+    client: TestClient, empty: str | None
+) -> None:
+    body = {"q": SENTENCE, **PAIR, "format": empty, "alternatives": empty}
+    assert client.post("/translate", json=body).json() == {"translatedText": GERMAN}
+    answer = client.post("/translate", json={**body, "alternatives": "2"}).json()
+    assert len(answer["alternatives"]) == 2
+
+
+def test_fields_may_be_in_the_query(client: TestClient) -> None:
+    answer = client.post("/translate", params=PAIR, data={"q": SENTENCE})
+    assert answer.json() == {"translatedText": GERMAN}
 
 
 def test_detect_languages_health_and_settings_are_supported(client: TestClient) -> None:

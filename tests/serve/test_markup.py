@@ -133,6 +133,38 @@ def test_tags_follow_the_attention(client: TestClient) -> None:
     assert '<a href="/x">' in answer
 
 
+def test_the_time_for_unquoted_attributes_is_not_exponential() -> None:
+    assert Markup("<b " + "=a" * 500 + '">x').stretches
+
+
+@pytest.mark.parametrize("attributes", ['translate="NO"', 'class="x notranslate"'])
+def test_text_that_is_not_to_be_translated_is_kept(attributes: str) -> None:
+    assert upper(f"<p {attributes}>x</p>") == f"<p {attributes}>x</p>"
+    assert upper('<p class="notranslated">x</p>') == '<p class="notranslated">X</p>'
+
+
+@pytest.mark.parametrize(
+    "prologue",
+    [
+        '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "xhtml1-strict.dtd">\n',
+        '<?xml version="1.0"?>\n<!-- <html> --><!doctype html>',
+    ],
+)
+def test_a_document_keeps_what_precedes_it(prologue: str) -> None:
+    html = "<html><head></head><body><p>{}</p></body></html>"
+    assert upper(prologue + html.format("one")) == prologue + html.format("ONE")
+
+
+def test_no_link_or_footnote_is_lost(client: TestClient) -> None:
+    body = {"source": "en", "target": "de", "format": "html"}
+    html = '<p>Ben<sup><a href="#1">1</a></sup> reads <a href="/x">often</a>.<sup>2</sup></p>'
+    answer = client.post("/translate", json={"q": html, **body}).json()["translatedText"]
+    assert "".join(Markup(answer).stretches[0].texts) == "Ben1 liest oft.2"
+    assert 'Ben<sup><a href="#1">1</a></sup> ' in answer
+    assert '<a href="/x">' in answer
+    assert answer.endswith(".<sup>2</sup></p>")
+
+
 @pytest.mark.parametrize(
     ("pieces", "text", "spelled"),
     [

@@ -13,6 +13,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 import pytest
@@ -125,7 +126,7 @@ def test_without_pytorch_everything_except_attention_works(trained_run: RunFolde
     assert found.stdout.splitlines() == [
         "Anna singt heute.",
         "set()",  # the slow packages imported for the first response
-        "<p>Anna singt heute.</p>",
+        "<p>Anna <b>singt</b> heute.</p>",
         "this needs PyTorch, which is not installed: pip install torch",
     ]
 
@@ -261,3 +262,27 @@ def test_idle_connections_are_kept_alive(impatient: tuple[str, int]) -> None:
     assert client.getresponse().status == 200
     assert client.sock is first
     client.close()
+
+
+def test_a_client_that_sends_too_much_receives_the_reason(
+    start_server: Callable[[Service], str], served: ServedRun
+) -> None:
+    address = start_server(Service([served], Limits(body=300_000)))
+    for _ in range(5):
+        with pytest.raises(HTTPError) as refused:
+            ask(address, ["x" * 3_000_000])
+        assert refused.value.code == 413
+        assert b"larger than 300000 bytes" in refused.value.read()
+
+
+def test_a_proxy_on_this_machine_passes_on_the_client(
+    start_server: Callable[[Service], str], served: ServedRun
+) -> None:
+    address = start_server(Service([served], Limits(per_minute=1)))
+    for client in ("192.0.2.1", "192.0.2.2"):
+        request = urllib.request.Request(
+            f"{address}/languages", headers={"X-Forwarded-For": client}
+        )
+        assert urllib.request.urlopen(request, timeout=60).status == 200
+    with pytest.raises(HTTPError, match="429"):
+        urllib.request.urlopen(request, timeout=60)

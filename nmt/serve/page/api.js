@@ -7,9 +7,22 @@ export function showProblem(text) {
   problem.hidden = !text;
 }
 
+const unsaved = {}; // where the browser blocks storage
+
+// Returns a value of localStorage or sessionStorage, after setting it if one is given.
+export function stored(area, name, value) {
+  try {
+    if (value !== undefined) window[area].setItem(name, value);
+    return window[area].getItem(name) ?? "";
+  } catch {
+    if (value !== undefined) unsaved[name] = value;
+    return unsaved[name] ?? "";
+  }
+}
+
 export async function call(path, body, signal) {
   const headers = {};
-  const key = sessionStorage.getItem("key");
+  const key = stored("sessionStorage", "key");
   if (key) headers.Authorization = `Bearer ${key}`;
   if (body) headers["Content-Type"] = "application/json";
   let answer;

@@ -1,20 +1,11 @@
 // The frame of the page: navigation between views, the theme, the API key.
 
-import { call, showProblem } from "./api.js";
+import { call, showProblem, stored } from "./api.js";
 
 const VIEWS = { translate: "Translate", runs: "Runs", compare: "Compare" };
 const main = document.getElementById("main");
 let stop = () => {};
 let shows = 0; // calls of show() so far
-
-function storage(name, value) {
-  try {
-    if (value !== undefined) localStorage.setItem(name, value);
-    return localStorage.getItem(name) ?? "";
-  } catch {
-    return ""; // storage is blocked in this browser
-  }
-}
 
 function chooseTheme(theme) {
   if (theme) document.documentElement.dataset.theme = theme;
@@ -40,14 +31,14 @@ async function show(focus) {
 }
 
 const theme = document.getElementById("theme");
-theme.value = storage("theme");
+theme.value = stored("localStorage", "theme");
 chooseTheme(theme.value);
-theme.addEventListener("change", () => chooseTheme(storage("theme", theme.value)));
+theme.addEventListener("change", () => chooseTheme(stored("localStorage", "theme", theme.value)));
 
 const key = document.getElementById("key");
-key.value = sessionStorage.getItem("key") ?? "";
+key.value = stored("sessionStorage", "key");
 key.addEventListener("change", () => {
-  sessionStorage.setItem("key", key.value);
+  stored("sessionStorage", "key", key.value);
   show(false);
 });
 call("/frontend/settings").then((found) => {

@@ -8,7 +8,7 @@ export function start(main, query) {
   const asks = [latest(), latest()];
   const outputs = runs.map((_, i) => h("div", { class: "output", "aria-live": "polite", role: "group", "aria-label": `Translation of the ${["first", "second"][i]} run` }));
   const heads = runs.map(() => h("h2"));
-  const text = h("textarea", { id: "text", "aria-label": "Text to translate", placeholder: "Type a sentence", maxlength: 100000 });
+  const text = h("textarea", { id: "text", "aria-label": "Text to translate", placeholder: "Type a sentence" });
   const split = h("select", {}, h("option", { value: "test" }, "test"), h("option", { value: "validation" }, "validation"));
   const count = h("input", { type: "number", min: 1, max: 500, value: 100 });
   const button = h("button", { type: "submit", class: "main", disabled: true }, "Compare");

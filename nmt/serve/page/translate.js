@@ -17,7 +17,7 @@ export function start(main, query) {
   // ------------------------------------------------------------------------------- the two texts
   const run = h("select", { id: "run" });
   const swap = h("button", { type: "button", hidden: true, title: "Translate the translation back" }, "⇄ Swap");
-  const text = h("textarea", { id: "text", "aria-label": "Text to translate", placeholder: "Type a sentence", maxlength: 100000, spellcheck: "false" });
+  const text = h("textarea", { id: "text", "aria-label": "Text to translate", placeholder: "Type a sentence", spellcheck: "false" });
   const output = h("div", { class: "output", id: "output", "aria-live": "polite", "aria-label": "Translation", role: "group" });
   const shade = h("input", { type: "checkbox", id: "shade" });
   const source = h("h2");
@@ -138,7 +138,7 @@ export function start(main, query) {
     const sentence = state.sentences[state.chosen];
     if (!sentence?.attention) {
       figures.replaceChildren();
-      looked.textContent = sentence?.problem ?? "…";
+      looked.textContent = sentence?.problem ?? notInspected();
       return;
     }
     const sides = bothSides(sentence);
@@ -152,6 +152,9 @@ export function start(main, query) {
       h("div", {}, drawLines(sides, found, word, chooseHere)), h("div", {}, drawHeat(sides, found, word, chooseHere)));
   }
 
+  const notInspected = () =>
+    state.sentences.length > MOST_INSPECTED ? `Shown for up to ${MOST_INSPECTED} sentences; shorten the text.` : "…";
+
   function describe(sides, found, word) {
     const best = found[word].map((weight, i) => [weight, sides.source[i].text]).sort((a, b) => b[0] - a[0]).slice(0, 3);
     return `“${sides.target[word].text}” looks at ${best.map(([weight, text]) => `“${text}” ${percent(weight)}`).join(", ")}`;
@@ -162,7 +165,7 @@ export function start(main, query) {
     step.disabled = !steps;
     if (!steps) {
       hypotheses.replaceChildren();
-      stepText.textContent = beam.open ? problem ?? "…" : "";
+      stepText.textContent = beam.open ? problem ?? notInspected() : "";
       return;
     }
     step.max = steps.length;

@@ -1,0 +1,172 @@
+"""Formatting of translations: each word gets the format of the source word that it comes from.
+
+A formatted text is a list of pieces, each with a format of its own, such as its HTML tags. The
+pieces of a translation are parts: texts with the index of the source piece whose format they get.
+"""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Part = tuple[str, int]  # text, and the index of the piece whose format it gets
+Span = tuple[int, int]  # first character, and the one after the last
+_MOST_LINKS = 100_000
+_WORD = re.compile(r"[^\W\d_]+|\d+|[^\w\s]+|_+")
+
+
+@dataclass(frozen=True)
+class Links:
+    """How strongly the words of a translation belong to the words of its source.
+
+    sources, targets: spans of the words; weights: (targets, sources), larger is stronger
+    """
+
+    sources: list[Span]
+    targets: list[Span]
+    weights: NDArray[np.float32]
+
+
+class Formatted:
+    """A text that consists of pieces with different formats.
+
+    pieces: the texts of all pieces; marks: indices of pieces that are not translated, but stay
+    behind the word before them, such as the numbers of footnotes; text: all other pieces together;
+    owners: for each character of `text`, the index of its piece
+    """
+
+    def __init__(self, pieces: Sequence[str], marks: Collection[int] = ()):
+        self.pieces = pieces
+        self.text = "".join(piece for i, piece in enumerate(pieces) if i not in marks)
+        self.owners: list[int] = []
+        self._marks: list[tuple[int, int]] = []  # places in `text`, and indices
+        for i, piece in enumerate(pieces):
+            if i in marks:
+                self._marks.append((len(self.owners), i))
+            else:
+                self.owners += [i] * len(piece)
+
+    def marks_at_start(self) -> list[Part]:
+        """Return the marks in front of the text."""
+        return [(self.pieces[mark], mark) for place, mark in self._marks if place == 0]
+
+    def marks_within(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return the places, relative to `start`, and indices of the marks behind characters."""
+        first, last = (bisect_right(self._marks, (at, len(self.pieces))) for at in (start, end))
+        return [(place - start, mark) for place, mark in self._marks[first:last]]
+
+    def copy(self, start: int, end: int) -> list[Part]:
+        """Return characters of `text` unchanged, each with the marks behind it."""
+        parts: list[Part] = list(zip(self.text[start:end], self.owners[start:end], strict=True))
+        for place, mark in reversed(self.marks_within(start, end)):
+            parts.insert(place, (self.pieces[mark], mark))
+        return parts
+
+
+def words(text: str, cuts: Collection[int] = ()) -> list[Span]:
+    """Return the spans of the words of a text, its numbers, and the punctuation between them.
+
+    cuts: places at which a word ends even if letters follow
+    """
+    found = []
+    for match in _WORD.finditer(text):
+        start, end = match.span()
+        ends = [*(place for place in range(start + 1, end) if place in cuts), end]
+        found += list(zip([start, *ends], ends, strict=False))
+    return found
+
+
+def cuts_between(owners: Sequence[int]) -> set[int]:
+    """Return the places at which a text passes from one piece to another."""
+    return {i for i in range(1, len(owners)) if owners[i] != owners[i - 1]}
+
+
+def link_by_position(source: str, translation: str, cuts: Collection[int]) -> Links:
+    """Link words by their relative positions, where there is no attention.
+
+    Very long texts count as one word each.
+    """
+    sources, targets = words(source, cuts), words(translation)
+    if len(sources) * len(targets) > _MOST_LINKS:
+        sources, targets = [(0, len(source))], [(0, len(translation))]
+    columns, rows = ((np.arange(len(x)) + 0.5) / max(1, len(x)) for x in (sources, targets))
+    return Links(sources, targets, -np.abs(rows[:, None] - columns).astype(np.float32))
+
+
+def format_words(
+    translation: str,
+    links: Links,
+    owners: Sequence[int],
+    pieces: Sequence[str],
+    marks: Sequence[tuple[int, int]] = (),
+) -> list[Part]:
+    """Give each word of a translation the format of the source word to which its link is strongest.
+
+    owners: for each character of the source, the index of its piece; marks: places in the source,
+    with the indices of the marks to insert there
+    """
+    chosen = _choose(links, owners, pieces)
+    behind: dict[int, list[int]] = {}  # the word that a mark follows → marks
+    for place, mark in marks:
+        columns = [i for i, (_, end) in enumerate(links.sources) if end <= place]
+        last = not columns or len(columns) == len(links.sources) or not chosen
+        row = len(chosen) - 1 if last else int(links.weights[:, columns[-1]].argmax())
+        behind.setdefault(row, []).append(mark)
+    parts: list[Part] = []
+    end = 0
+    for row, ((start, stop), owner) in enumerate(zip(links.targets, chosen, strict=True)):
+        if start > end:
+            before = parts[-1][1] if parts else owner
+            parts.append((translation[end:start], _between(before, owner, pieces)))
+        parts.append((translation[start:stop], owner))
+        parts += [(pieces[mark], mark) for mark in behind.get(row, [])]
+        end = stop
+    if end < len(translation):  # also a translation without words
+        parts.append((translation[end:], parts[-1][1] if parts else owners[0]))
+    return parts + [(pieces[mark], mark) for mark in behind.get(-1, [])]
+
+
+def _choose(links: Links, owners: Sequence[int], pieces: Sequence[str]) -> list[int]:
+    """Return the piece of each word of the translation; none with words is lost, if possible."""
+    if not links.sources:
+        return [owners[0]] * len(links.targets)
+    own = [owners[start] for start, _ in links.sources]
+    chosen = [own[i] for i in links.weights.argmax(1)] if links.targets else []
+    counts = Counter(chosen)
+    for piece in dict.fromkeys(own):
+        if counts[piece] or not any(map(str.isalnum, pieces[piece])):
+            continue
+        columns = [i for i, owner in enumerate(own) if owner == piece]
+        for row in (-links.weights[:, columns].max(1)).argsort(kind="stable").tolist():
+            if counts[chosen[row]] > 1:
+                counts[chosen[row]] -= 1
+                counts[piece] += 1
+                chosen[row] = piece
+                break
+    return chosen
+
+
+def _between(before: int, after: int, pieces: Sequence[str]) -> int:
+    """Return the piece for the space between two words, preferably one with space at its edges."""
+    if before == after:
+        return before
+    first, last = sorted((before, after))
+    for piece in range(first + 1, last):
+        if not pieces[piece].strip():
+            return piece
+    return after if pieces[after] != pieces[after].strip() else before
+
+
+def merge(parts: Sequence[Part]) -> list[Part]:
+    """Join adjacent parts of the same piece, and drop empty ones."""
+    merged: list[Part] = []
+    for text, owner in parts:
+        if merged and merged[-1][1] == owner:
+            merged[-1] = (merged[-1][0] + text, owner)
+        elif text:
+            merged.append((text, owner))
+    return merged

@@ -1,0 +1,91 @@
+"""Words of a translation get the formats of source words, and no format with words is lost."""
+
+import numpy as np
+import pytest
+
+from nmt.serve.formatting import (
+    Formatted,
+    Links,
+    Part,
+    cuts_between,
+    format_words,
+    link_by_position,
+    merge,
+    words,
+)
+
+
+def translate(formatted: Formatted, translation: str, attention: dict[str, str]) -> list[Part]:
+    """Format a translation whose words attend to these source words, and to no others."""
+    sources = words(formatted.text, cuts_between(formatted.owners))
+    targets = words(translation)
+    weights = np.zeros((len(targets), len(sources)), np.float32)
+    for row, (start, end) in enumerate(targets):
+        for column, (first, last) in enumerate(sources):
+            wanted = attention.get(translation[start:end])
+            weights[row, column] = formatted.text[first:last] == wanted
+    marks = formatted.marks_within(0, len(formatted.text))
+    links = Links(sources, targets, weights)
+    return merge(format_words(translation, links, formatted.owners, formatted.pieces, marks))
+
+
+def test_words_get_the_format_of_the_word_they_attend_to() -> None:
+    formatted = Formatted(["see ", "Anna", " ", "today"])
+    attention = {"heute": "today", "Anna": "Anna", "sehen": "see"}
+    found = translate(formatted, "heute Anna sehen", attention)
+    assert found == [("heute", 3), (" ", 2), ("Anna", 1), (" sehen", 0)]
+
+
+def test_a_format_to_which_no_word_attends_gets_the_word_with_the_strongest_link() -> None:
+    formatted = Formatted(["please ", "do", " not sing"])
+    links = Links(
+        words(formatted.text), words("bitte nicht singen"),
+        np.array([[0.9, 0.1, 0, 0], [0, 0.2, 0.8, 0], [0, 0.1, 0, 0.9]], np.float32),
+    )  # fmt: skip
+    found = merge(format_words("bitte nicht singen", links, formatted.owners, formatted.pieces))
+    assert found == [("bitte ", 0), ("nicht", 1), (" singen", 2)]
+
+
+def test_no_format_takes_the_only_word_of_another() -> None:
+    formatted = Formatted(["new", "house"])
+    found = translate(formatted, "Neubau", {"Neubau": "house"})
+    assert found == [("Neubau", 1)]
+
+
+def test_formats_may_change_within_a_word() -> None:
+    formatted = Formatted(["T", "he station"])
+    found = translate(formatted, "Der Bahnhof", {"Der": "T", "Bahnhof": "station"})
+    assert found == [("Der ", 0), ("Bahnhof", 1)]
+
+
+def test_marks_stay_behind_their_word() -> None:
+    formatted = Formatted(["Ben", "1", " sings today.", "2", "¹"], marks={1, 3, 4})
+    assert formatted.text == "Ben sings today."
+    attention = {"heute": "today", "singt": "sings", "Ben": "Ben", ".": "."}
+    found = translate(formatted, "heute singt Ben.", attention)
+    assert found == [("heute singt ", 2), ("Ben", 0), ("1", 1), (".", 2), ("2", 3), ("¹", 4)]
+
+
+def test_text_is_copied_with_its_marks() -> None:
+    formatted = Formatted(["1", "a", "2", "b ", "3", "c"], marks={0, 2, 4})
+    assert formatted.marks_at_start() == [("1", 0)]
+    copied = formatted.copy(0, 2), formatted.copy(2, 4)
+    assert "".join(text for part in copied for text, _ in part) == "a2b 3c"
+
+
+def test_without_attention_words_are_linked_by_position() -> None:
+    formatted = Formatted(["one two ", "three", " four"])
+    links = link_by_position(formatted.text, "eins zwei drei vier", cuts_between(formatted.owners))
+    found = format_words("eins zwei drei vier", links, formatted.owners, formatted.pieces)
+    assert merge(found) == [("eins zwei ", 0), ("drei", 1), (" vier", 2)]
+
+
+@pytest.mark.parametrize("source", ["", "…", "x " * 2000])
+@pytest.mark.parametrize("translation", ["", "!", "y " * 2000])
+def test_no_text_is_lost(source: str, translation: str) -> None:
+    formatted = Formatted([source, "z", "7"], marks={2})
+    links = link_by_position(formatted.text, translation, cuts_between(formatted.owners))
+    marks = formatted.marks_within(0, len(formatted.text))
+    found = format_words(translation, links, formatted.owners, formatted.pieces, marks)
+    assert "".join(text for text, _ in found if text != "7") == translation
+    assert [text for text, _ in found].count("7") == 1
