@@ -118,6 +118,7 @@ def augment(
         total = sum(1 for _ in read_lines(source))
         if not any(line.strip() for line in read_lines(source)):
             raise UserError(f"{source}: has no text; write one sentence per line")
+        _write_progress(record, progress)  # so that the partial file is known to be ours
         partial.touch()
         with (
             partial.open("r+b") as file,
@@ -133,8 +134,7 @@ def augment(
                 os.fsync(file.fileno())  # or a power failure may keep only the record
                 progress.lines += len(chunk)
                 progress.bytes, progress.counts = file.tell(), dict(counts)
-                with replacing(record) as path:
-                    path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
+                _write_progress(record, progress)
                 bar.update(len(chunk))
         if counts["kept"]:
             partial.replace(output)
@@ -144,9 +144,18 @@ def augment(
     return counts
 
 
+def _write_progress(record: Path, progress: _Progress) -> None:
+    with replacing(record) as path:
+        path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
+
+
 def _read_progress(record: Path, partial: Path, digest: str) -> _Progress:
     """Return how far `partial` has come; from the start if its content is not there any more."""
     progress = _Progress(digest, 0, 0, {})
+    if partial.exists() and not record.exists():
+        raise UserError(
+            f"{partial}: already exists; delete or rename it, or choose another --output"
+        )
     if record.exists():
         with suppress(ValidationError):  # damaged: start again
             progress = TypeAdapter(_Progress).validate_json(record.read_bytes(), strict=True)

@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from nmt.choices import ExportFormat, Weights
 from nmt.config import Config
 from nmt.corpus.casing import CASING
+from nmt.corpus.languages import two_letters
 from nmt.corpus.tokenizers import KNOWN_WORDS, Tokenizer, load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import unsupported, write_model
 from nmt.decoding.segments import TrainingLines
@@ -102,7 +103,7 @@ def _write_program(run: RunFolder, config: Config, folder: Path) -> None:
         "longest": min(lines.longest, room),
         "room": room,
         "split_sentences": lines.single,
-        "source_language": config.data.source_language,
+        "source_language": two_letters(config.data.source_language),  # for sentencex
         **config.data.model_dump(include={"unicode", "lowercase", "carry_over", "restore_case"}),
         **config.decoding.model_dump(include=_DECODING),
     }

@@ -37,8 +37,8 @@ print(tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True))
 
 Give the tokenizer text in the Unicode form NFC, without soft hyphens and other invisible
 characters: unlike nmt, transformers does not normalize it. Greedy search then gives the same pieces
-as nmt. Beam search may choose other translations, because transformers uses a different length
-penalty."""
+as nmt, except for text like a special token (`<pad>`) or a language code (`>>de<<`). Beam search
+may choose other translations, because transformers uses a different length penalty."""
 FILES = (  # that `write_transformers` writes
     *("model.safetensors", "config.json", "generation_config.json", "tokenizer_config.json"),
     *("source.spm", "target.spm", "vocab.json", "target_vocab.json"),

@@ -212,7 +212,7 @@ def test_pairs_are_on_disk_before_they_are_recorded(
         on_disk[os.fstat(number).st_ino] = os.fstat(number).st_size
 
     def checking(self: Path, target: Path) -> Path:
-        if target.name == "pairs.tsv.progress.json":
+        if target.name == "pairs.tsv.progress.json" and Path("pairs.tsv.partial").exists():
             recorded.append(json.loads(self.read_text())["bytes"])
             assert on_disk[Path("pairs.tsv.partial").stat().st_ino] == recorded[-1]
         return replace(self, target)
@@ -224,6 +224,14 @@ def test_pairs_are_on_disk_before_they_are_recorded(
         translator, Augmentation(translation_first=False), Path("mono.en"), Path("pairs.tsv"), ""
     )
     assert recorded[-1] == Path("pairs.tsv").stat().st_size > 0
+
+
+def test_a_file_of_others_is_not_overwritten(translator: Translator) -> None:
+    Path("pairs.tsv.partial").write_text("mine", encoding="utf-8")
+    how = Augmentation(translation_first=False)
+    with pytest.raises(UserError, match=r"pairs.tsv.partial: already exists"):
+        augment(translator, how, Path("mono.en"), Path("pairs.tsv"), "")
+    assert Path("pairs.tsv.partial").read_text() == "mine"
 
 
 def raising_for(name: str) -> Callable[[Path, Path], Path]:

@@ -469,6 +469,8 @@ def test_words_are_aligned(trained_run: RunFolder) -> None:
     assert translation == PAIR[1]
     assert "0-0" in pairs.split()
     assert empty == "\t"
+    done = nmt("translate", *options, f"{PAIR[0]}\t{PAIR[0]}\u2028(", "(")
+    assert [line.count("\t") for line in text(done.stdout).splitlines()] == [1, 1]
     short = ["--set", "decoding.max_length_factor=0", "--set", "decoding.max_length_extra=1"]
     done = nmt("translate", *options, *short, PAIR[0])
     assert "line 1: translation truncated" in text(done.stderr)

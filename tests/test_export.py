@@ -148,6 +148,32 @@ def test_the_exported_program_translates_like_nmt_without_importing_it(
         assert done.stdout.split("\n")[:-1] == expected
 
 
+def test_the_exported_program_refuses_a_single_string_and_other_encodings(
+    trained_run: RunFolder, tmp_path: Path
+) -> None:
+    export_run(trained_run, tmp_path / "exported")
+    with pytest.raises(TypeError, match="takes a list of lines"):
+        translate.Translator(tmp_path / "exported").translate("Anna sings today.")
+    done = subprocess.run(
+        [sys.executable, "translate.py"],
+        input="schön".encode("latin-1"), cwd=tmp_path / "exported", capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == b"translate.py: the input is not UTF-8 text; convert it first\n"
+
+
+def test_the_exported_program_stops_when_nobody_reads(
+    trained_run: RunFolder, tmp_path: Path
+) -> None:
+    export_run(trained_run, tmp_path / "exported")
+    Path(tmp_path / "lines.en").write_text("Anna sings today.\n" * 3000, encoding="utf-8")
+    command = f"{sys.executable} translate.py < ../lines.en | head -1"
+    done = subprocess.run(
+        command, shell=True, cwd=tmp_path / "exported", capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ("Anna singt heute.\n", "")
+
+
 def test_the_exported_program_hides_the_words_that_nmt_hides() -> None:
     assert translate.HIDEABLE == _HIDEABLE
 

@@ -35,12 +35,12 @@ def corpora(
             (name, f"{lines:,} lines" if lines else "", description, address)
             for name, description, address, lines in found
         ]
-        print_table(("test set", "downloaded", "what it is", "address"), rows, 4, below=2)
+        print_table(("test set", "on disk", "what it is", "address"), rows, 4, below=2)
         return
     from nmt.corpus.catalogue import list_corpora
 
     print_table(
-        ("fields of data", "pairs", "downloaded", "licence", "address"),
+        ("fields of data", "pairs", "on disk", "licence", "address"),
         [
             (
                 e.fields,

@@ -98,7 +98,7 @@ def translate(
     runs = find_runs(run, weights)
     prefix = tag_prefix(runs[0].config.data, tag)
     translator = open_translator(runs, weights, beam_size, device, set_, engine, compute_type)
-    if n_best and n_best > translator.decoding.beam_size:
+    if n_best and n_best > translator.decoding.beam_size and not translator.decoding.temperature:
         warn(f"--n-best {n_best} raises the beam size to {n_best}")
     if asked:
         converse(translator, runs[0], n_best, prefix, scores=scores)

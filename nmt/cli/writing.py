@@ -53,7 +53,7 @@ def align_lines(translator: "Translator", lines: Iterable[str]) -> Iterator[str]
     for number, line in enumerate(lines, 1):
         translation, pairs = align(translator, line)
         _warn_of_parts(number, translation)
-        yield f"{translation.text}\t{format_pairs(pairs)}"
+        yield f"{in_one_line(translation.text)}\t{format_pairs(pairs)}"
 
 
 def write_lines(lines: Iterator[str], output: Path | None) -> None:

@@ -20,9 +20,12 @@ from nmt.corpus.json_files import FailFastList, read_json, write_json
 from nmt.special_tokens import PLACEHOLDERS
 
 WORD = re.compile(r"[^\W\d_]+")
-# Skips contractions: "mightn't" is not a name, and "mightn" alone is not a word. Matches start
-# only where words do, since trying each letter of a long one would take quadratic time.
-_HIDEABLE = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?![^\W\d_])(?!['’](?:t|re|ve|ll|d|m)\b)")
+# Skips the endings of contractions and genitives ("Zora'll", "Zora's"), and what precedes "n't":
+# "mightn" is not a word. Matches start only where words do, since trying each letter of a long one
+# would take quadratic time.
+_HIDEABLE = re.compile(
+    r"(?<![^\W\d_])(?!(?<=\w['’])(?:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])(?!(?<=n)['’]t\b)"
+)
 _PLACEHOLDER = re.compile(f"[{PLACEHOLDERS}]")
 _MOSTLY = 0.8
 

@@ -93,11 +93,13 @@ def _cross_attention(model: Transformer, trace: Trace) -> Tensor:
 
 def _pairs(weights: Tensor, source: Sequence[int], target: Sequence[int]) -> list[tuple[int, int]]:
     """Return each target word with its source word, if any; source, target: words of the pieces."""
+    if max(target, default=-1) < 0:  # no visible text
+        return []
     words = max(source) + 1
     columns = torch.tensor([*(word if word >= 0 else words for word in source), words])
     rows = torch.tensor(target, dtype=torch.long).clamp_min(0)
     # Sum over the pieces of words; the last column collects <eos> and tags.
-    sums = torch.zeros(max(target, default=-1) + 1, words + 1)
+    sums = torch.zeros(max(target) + 1, words + 1)
     sums.index_put_(
         (rows[:, None].expand(weights.shape), columns.expand(weights.shape)),
         weights.cpu(),

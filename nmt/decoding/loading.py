@@ -52,7 +52,8 @@ def load_translator(
     for override in overrides:
         if not override.startswith("decoding."):
             raise UserError(
-                f"--set {override}: only fields of decoding can be set for a trained run"
+                f"--set {override}: only fields of decoding can be set for a trained run, as in "
+                "--set decoding.beam_size=2"
             )
     changes = [*overrides, *([f"decoding.engine={engine}"] if engine else [])]
     config = override_config(first.config, changes, str(first.path / "config.yaml"))

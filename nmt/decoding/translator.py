@@ -160,6 +160,8 @@ class Translator:
         parts = [options for sentence in found for _, options in sentence]
         ranks = range(max(map(len, parts), default=1))
         options = [self._translation(line, found, rank) for rank in ranks]
+        if not self.decoding.temperature:  # different pieces may spell the same text
+            options = distinct(options)
         # Skip empty alternatives.
         return [option for option in options if option.text] or options[:1]
 
@@ -242,3 +244,11 @@ class Translator:
         factor, extra = self.decoding.max_length_factor, self.decoding.max_length_extra
         most = self.search.max_length - 1  # <sos>
         return [min(int((len(s.ids) - 1) * factor) + extra, most) for s in segments]
+
+
+def distinct(options: Iterable[Translation]) -> list[Translation]:
+    """Return the options in their order, each text once."""
+    found: dict[str, Translation] = {}
+    for option in options:
+        found.setdefault(option.text, option)
+    return list(found.values())

@@ -15,6 +15,7 @@ the replaced words.
 """
 
 import json
+import os
 import re
 import sys
 import unicodedata
@@ -34,6 +35,7 @@ except ImportError:
 PLACEHOLDERS = "\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008"
 RESERVED = "\ue011\ue012\ue013\ue014\ue015\ue016\ue017\ue018"
 JOINER = "￭"
+LINES_AT_A_TIME = 1_000
 MOST_AT_ONCE = 5_000  # characters; sentencex takes quadratic time for unclosed quotation marks
 SEPARATORS = str.maketrans(dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029", " "))
 INVISIBLE = re.compile(
@@ -42,7 +44,9 @@ INVISIBLE = re.compile(
 )
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufffd]")
 WORD = re.compile(r"[^\W\d_]+")
-HIDEABLE = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?![^\W\d_])(?!['’](?:t|re|ve|ll|d|m)\b)")
+HIDEABLE = re.compile(
+    r"(?<![^\W\d_])(?!(?<=\w['’])(?:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])(?!(?<=n)['’]t\b)"
+)
 SENTENCE_START = re.compile(rf"(?:^|[.!?:]\s)[^\w\s{PLACEHOLDERS}]*$")
 SENTENCE = re.compile(r".+?(?:(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b\w\.)\s+|$)", re.DOTALL)
 TOUCHING_LEFT = re.compile(r"(?<=\S)(?!(?<=\w).\w)([^\w\s])")
@@ -64,7 +68,9 @@ class Translator:
         self.casing = _read(folder / "casing.json") if restores else None
 
     def translate(self, lines: Sequence[str]) -> list[str]:
-        """Return the translation of each line."""
+        """Return the translation of each line; raises `TypeError` for a single string."""
+        if isinstance(lines, str):  # a sequence, too: of characters
+            raise TypeError("translate takes a list of lines: translate([text])")
         single = self.settings["split_sentences"]
         cut = [self._sentences(line) if single else [line] for line in lines]
         parts = [[self._cut(self._tidy(sentence)) for sentence in line] for line in cut]
@@ -234,12 +240,22 @@ def _read(path: Path) -> Any:
 
 def main(texts: Iterable[str]) -> None:
     """Print the translations of texts, or of standard input if there are none."""
-    lines = list(texts) or sys.stdin.read().split("\n")
+    try:
+        lines = list(texts) or sys.stdin.buffer.read().decode("utf-8").split("\n")
+    except UnicodeDecodeError:
+        print("translate.py: the input is not UTF-8 text; convert it first", file=sys.stderr)
+        sys.exit(2)
     if lines and not lines[-1]:
         lines.pop()
-    for translation in Translator().translate(lines):
-        print(translation.translate(SEPARATORS))  # one line, for any reader
+    translator = Translator()
+    for start in range(0, len(lines), LINES_AT_A_TIME):
+        for translation in translator.translate(lines[start : start + LINES_AT_A_TIME]):
+            print(translation.translate(SEPARATORS))  # one line, for any reader
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except BrokenPipeError:  # the reader has enough: python translate.py < lines.en | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -33,7 +33,9 @@ class ServedRun:
 
     def translate(self, lines: Sequence[str], n: int) -> "list[list[Translation]]":
         """Return up to `n` translations of each line, best first, without duplicates."""
-        return [_distinct(options) for options in self.translator.n_best(lines, n)]
+        from nmt.decoding.translator import distinct  # samples may repeat a text
+
+        return [distinct(options) for options in self.translator.n_best(lines, n)]
 
     def inspect(self, sentence: str, translation: "Translation") -> "Inspection":
         """Inspect a translation of one sentence; raises `UserError` if that is impossible."""
@@ -82,14 +84,6 @@ class ServedRun:
             for piece, (_, hypothesis) in zip(pieces, step, strict=True):
                 hypothesis.piece = piece
         return [[hypothesis for _, hypothesis in step] for step in steps]
-
-
-def _distinct(options: "list[Translation]") -> "list[Translation]":
-    """Return the options in their order, each text once."""
-    found: dict[str, Translation] = {}
-    for option in options:
-        found.setdefault(option.text, option)
-    return list(found.values())
 
 
 def name_runs(paths: Sequence[Path]) -> list[str]:

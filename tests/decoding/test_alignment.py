@@ -104,6 +104,12 @@ def test_a_target_word_is_aligned_by_the_sum_over_its_pieces() -> None:
     assert _pairs(weights, [0, 1, 1], [0, 1, 2]) == [(0, 0), (1, 1)]
 
 
+def test_a_translation_without_text_has_no_pairs() -> None:
+    weights = torch.ones(2, 3)
+    assert _pairs(weights, [0, 1], [-1, -1]) == []
+    assert _pairs(weights[:0], [0, 1], []) == []
+
+
 def test_a_tag_is_not_a_word() -> None:
     assert _words(WORDS, [TAGS[0], "a", "b"]) == [-1, 0, 1]
     weights = torch.tensor([[0.8, 0.1, 0.1, 0.0], [0.1, 0.2, 0.6, 0.1]])

@@ -22,7 +22,7 @@ from nmt.corpus.tokenizers import (
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.engines.search import Required
-from nmt.decoding.hypothesis import Hypothesis
+from nmt.decoding.hypothesis import Hypothesis, finish
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
 from nmt.special_tokens import EOS, PLACEHOLDERS, SPECIALS, UNK
@@ -249,7 +249,18 @@ def test_n_best_translations_are_distinct_and_sorted(beam_size, translator, word
         assert all(option.text for option in options)
         scores = [option.score for option in options]
         assert scores == sorted(scores, reverse=True)
-        assert len(set(scores)) == len(scores)
+        assert len({option.text for option in options}) == len(options)
+
+
+def test_different_pieces_of_the_same_text_are_one_option(translator, subwords, monkeypatch):
+    ready = translator(subwords, beam_size=4)
+    found = [finish(ids, -float(i), 0.0, True) for i, ids in enumerate([[5, 6], [5], [7, 8]])]
+    monkeypatch.setattr(type(ready.search), "__call__", lambda *arguments: [found])
+    monkeypatch.setattr(ready, "_text", lambda _, h: {1: "Ben", 2: "Anna"}[len(h.ids)])
+
+    [options] = ready.n_best(["Anna"], 3)
+
+    assert [(option.text, option.score) for option in options] == [("Anna", 0), ("Ben", -1)]
 
 
 def test_the_first_of_the_n_best_is_the_translation(translator, subwords):

@@ -13,6 +13,7 @@ SHA256SUMS                the checksums of these files, in run folders only
 
 import hashlib
 import math
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -36,6 +37,7 @@ from nmt.run_folder import RunFolder
 from nmt.special_tokens import EOS, SOS, UNK
 
 _CHECKSUMS = "SHA256SUMS"
+_OURS = re.compile(r"[0-9a-f]{32}|\..+")  # names of folders that this module creates
 _FORMAT = 1  # of these files; after a change, every model is converted again
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU"}  # the library's names
 # The fields that are converted, and those that only training needs.
@@ -102,6 +104,8 @@ def _checksums(folder: Path) -> str:
 
 def _keep(run: RunFolder, weights: Weights, folder: Path) -> bool:
     """Write the model to `folder`, delete those of older weights; return False if that fails."""
+    if run.converted.is_symlink():  # it may come with the run, and lead to someone's other folders
+        return False
     try:
         run.converted.mkdir(exist_ok=True)
         with locked(run.converted / ".lock", f"{run.path}: waiting for another conversion"):
@@ -124,7 +128,7 @@ def _delete_outdated(run: RunFolder) -> None:
     kinds: tuple[Weights, ...] = get_args(Weights)
     current = {_digest(run, kind) for kind in kinds if run.weights(kind).exists()}
     for folder in run.converted.iterdir():
-        if folder.is_dir() and folder.name not in current:
+        if _OURS.fullmatch(folder.name) and folder.is_dir() and folder.name not in current:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -191,7 +195,8 @@ class Arrays:
             found._require_all_read()
         except FileNotFoundError:
             raise no_such_weights(path) from None
-        except (OSError, SafetensorError, KeyError, ValueError) as error:
+        except (OSError, SafetensorError, KeyError, ValueError, TypeError, AttributeError) as error:
+            # The last two: NumPy has no bfloat16 or float8.
             raise unreadable_weights(path, error) from None
         if not all(np.isfinite(array).all() for array in found._arrays.values()):
             raise infinite_weights(path)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from nmt.choices import ComputeType, Engine, Weights
 from nmt.config import Config, DecodingConfig
@@ -172,7 +172,10 @@ class CTranslate2Search:
 def _target_size(folder: Path) -> int:
     """Return the number of target pieces."""
     own, shared = (folder / f"{name}_vocabulary.json" for name in ("target", "shared"))
-    return len(json.loads((own if own.exists() else shared).read_bytes()))
+    pieces = json.loads((own if own.exists() else shared).read_bytes())
+    if pieces != [str(i) for i in range(len(pieces))]:
+        raise UserError(f"{folder}: damaged; delete it, and nmt converts the model again")
+    return len(pieces)
 
 
 def _rank(result: Any, limit: int, alpha: float) -> list[Hypothesis]:
@@ -194,14 +197,16 @@ def _load(
     if device is None:
         device = "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
     name, _, index = device.partition(":")
-    if name == "cuda" and int(index or 0) >= ctranslate2.get_cuda_device_count():
+    count = ctranslate2.get_cuda_device_count()
+    known_index = not index or index.isdecimal()
+    if not known_index or (name == "cuda" and int(index or 0) >= count):
         raise no_such_device(device)
     known = ctranslate2.get_supported_compute_types(name)
     default = default_compute_type(name)
     if compute_type and compute_type not in known:
         raise UserError(
             f"--compute-type {compute_type}: CTranslate2 does not support it on this "
-            f"{name}; use one of {', '.join(sorted(known))}"
+            f"{name}; use one of {', '.join(sorted(known.intersection(get_args(ComputeType))))}"
         )
     if name == "cuda":
         with suppress(ImportError):

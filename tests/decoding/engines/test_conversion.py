@@ -72,13 +72,36 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_outdated_and_partial_models_are_deleted(run: RunFolder) -> None:
-    for name in ("0123abc", ".half"):
+    for name in ("0123abcd" * 4, ".half"):
         (run.converted / name).mkdir(parents=True)
     with converted(run, "best") as folder:
         assert names_of_models(run) == [folder.name]
     (run.converted / ".half").mkdir()  # of a process killed after its last step
     convert(run, "best")
     assert names_of_models(run) == [folder.name]
+
+
+def test_folders_of_others_are_never_deleted(run: RunFolder, tmp_path: Path) -> None:
+    photos = tmp_path / "home" / "photos"
+    photos.mkdir(parents=True)
+    shutil.rmtree(run.converted, ignore_errors=True)
+    run.converted.symlink_to(photos.parent)  # as in a run from someone else
+    with converted(run, "best") as folder:
+        assert (folder / "model.bin").exists()
+    assert [*photos.parent.iterdir()] == [photos]
+    run.converted.unlink()
+    (run.converted / "photos").mkdir(parents=True)
+    convert(run, "best")
+    assert (run.converted / "photos").exists()
+
+
+def test_weights_in_other_formats_are_refused(run: RunFolder) -> None:
+    path = run.weights("best")
+    tensors = {name: x.bfloat16() for name, x in load_file(path).items()}
+    save_file(tensors, path)
+    (path.parent / "SHA256SUMS").unlink(missing_ok=True)
+    with pytest.raises(UserError, match=r"best\.safetensors"), converted(run, "best"):
+        pass
 
 
 def test_damaged_weights_are_not_converted(run: RunFolder) -> None:
