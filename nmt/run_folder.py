@@ -148,7 +148,11 @@ class RunFolder:
     @cached_property  # reading YAML takes as long as translating a sentence
     def config(self) -> Config:
         """The configuration that the run was last trained with."""
-        return load_config(self.path / "config.yaml")
+        try:
+            return load_config(self.path / "config.yaml")
+        except UserError as error:  # its remedies are for configurations that the user writes
+            cause = str(error).partition("; ")[0]
+            raise UserError(f"{cause}; correct it, or copy the run folder again") from None
 
     @property
     def origin(self) -> Origin:
@@ -197,7 +201,8 @@ class RunFolder:
         """
         self.path.mkdir(parents=True, exist_ok=True)
         message = (
-            f"{self.path}: another process is training here; wait for it or choose another --run"
+            f"{self.path}: another process is training here; wait for it, stop it, or choose "
+            "another run"
         )
         patterns = (
             *(f".{name}.*.partial" for name in _OWN),
@@ -477,8 +482,8 @@ def last_change(folder: Path) -> float:
     """Return when a run was last trained: the time of its newest file."""
     newest = 0.0
     for path in folder.iterdir():
-        # Partial files, the lock, and a file that may be written without training.
-        if path.name.startswith(".") or path.name == "datastore.safetensors":
+        # Partial files, the lock, and files that may be written without training.
+        if path.name.startswith(".") or path.name in ("datastore.safetensors", "mean.safetensors"):
             continue
         with suppress(FileNotFoundError):  # replaced or deleted meanwhile
             found = path.stat()

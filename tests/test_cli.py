@@ -424,7 +424,7 @@ def test_standard_output_on_a_full_disk_is_reported() -> None:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 2
     assert text(done.stderr) == (
-        "nmt: standard output: cannot be written (No space left on device); free some space\n"
+        "nmt: the output cannot be written (No space left on device); free some space\n"
     )
 
 

@@ -211,13 +211,25 @@ def test_a_change_to_any_file_changes_the_run() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [".checkpoint.pt.partial", ".lock", "pictures/training.png", "datastore.safetensors"]
+    "name",
+    [
+        *(".checkpoint.pt.partial", ".lock", "pictures/training.png"),
+        *("datastore.safetensors", "mean.safetensors"),
+    ],
 )
-def test_pictures_locks_datastores_and_partial_files_do_not_count_as_changes(name: str) -> None:
+def test_what_is_written_without_training_does_not_count_as_changes(name: str) -> None:
     path = make_run("a", 3000)
     (path / name).parent.mkdir(exist_ok=True)
     (path / name).touch()
     assert last_change(path) == 3000
+
+
+@pytest.mark.parametrize("content", ["", "model:\n  initialisation: xavier_unifo", "\xff"])
+def test_a_damaged_configuration_of_a_run_has_a_remedy_of_its_own(content: str) -> None:
+    path = make_run("a", 3000)
+    (path / "config.yaml").write_bytes(content.encode("latin-1"))
+    with pytest.raises(UserError, match=r"config.yaml.*; correct it, or copy the run folder again"):
+        RunFolder(path).config  # noqa: B018
 
 
 def test_files_that_disappear_meanwhile_are_ignored(

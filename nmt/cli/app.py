@@ -147,7 +147,7 @@ def main() -> None:
             if is_full_disk(error) and name:
                 _fail(str(unwritable(Path(name), error)), 2)
             if is_full_disk(error):  # errors without a file name; most files use `writing`
-                _fail(f"standard output: cannot be written ({error.strerror}); free some space", 2)
+                _fail(f"the output cannot be written ({error.strerror}); free some space", 2)
             if error.filename and error.strerror:
                 advice = "check the path, its permissions and the free space"
                 _fail(f"{error.filename}: {error.strerror}; {advice}", 2)

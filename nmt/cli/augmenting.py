@@ -95,7 +95,8 @@ def augment(
         raise UserError("--min-chrf needs --round-trip RUN; add it, or omit --min-chrf")
     min_chrf = 50.0 if min_chrf is None else min_chrf
     if not input_.is_file():
-        raise UserError(f"{input_}: cannot be read: no such file")
+        lack = "is not a file" if input_.exists() else "no such file"  # a pipe is read only once
+        raise UserError(f"{input_}: {lack}; give a text file, one sentence per line")
     opened = open_run(run)
     data = opened.config.data
     languages = (data.source_language, data.target_language)

@@ -59,7 +59,7 @@ def attention(
         typer.Option(
             "--kind",
             help="clearest (default): the clearest heads of the cross-attention; lines: the "
-            "clearest head, as lines between words; average: the mean of all heads; cross, "
+            "clearest head, as lines between pieces; average: the mean of all heads; cross, "
             "encoder, decoder: every layer and head.",
         ),
     ] = None,

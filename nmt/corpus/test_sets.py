@@ -98,11 +98,9 @@ def _timeout(seconds: float) -> Iterator[None]:
 
 def _find(name: str, pair: str) -> Any:  # the library is untyped
     if name not in DATASETS:
-        close = difflib.get_close_matches(name, DATASETS, n=3) or ["wmt20"]
-        raise UserError(
-            f"test set {name}: unknown; did you mean {' or '.join(close)}? "
-            "`nmt corpora --test-sets` lists them"
-        )
+        close = difflib.get_close_matches(name, DATASETS, n=3)
+        guess = f"did you mean {' or '.join(close)}? " if close else ""
+        raise UserError(f"test set {name}: unknown; {guess}`nmt corpora --test-sets` lists them")
     if pair not in DATASETS[name].langpairs:
         raise UserError(
             f"test set {name}: not available for {pair}; `nmt corpora --test-sets` lists those "

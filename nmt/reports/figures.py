@@ -45,9 +45,8 @@ def picture_path(output: Path | None, folder: Path, name: str) -> Path:
     path = output or folder / f"{name}.png"
     if path.suffix.lower() not in FORMATS:
         raise UserError(f"{path}: a picture's name ends in {' or '.join(FORMATS)}")
-    if not folder.exists() and not output:
-        folder.mkdir()
-    require_file(path)
+    # `picture` creates the folder, so that a command that fails leaves none.
+    require_file(path if output or folder.exists() else folder.parent / path.name)
     return path
 
 
@@ -69,5 +68,6 @@ def picture(path: Path, width: float, height: float) -> Iterator["Figure"]:
         yield figure
         ending = path.suffix.lower().removeprefix(".")
         metadata = {"Date": None} if ending == "svg" else {"Software": None}
+        path.parent.mkdir(exist_ok=True)
         with replacing(path.resolve()) as partial:
             figure.savefig(partial, format=ending, metadata=metadata)

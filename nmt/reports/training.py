@@ -57,7 +57,7 @@ def _read(run: RunFolder) -> tuple[list[Validation], list[UpdatePoint], Validati
     """Return all validations, the points of the training curve, and the best validation."""
     best = run.best_validation()
     if not best:
-        raise UserError(f"{run.path}: no validation yet, so there is nothing to draw")
+        raise UserError(f"{run.path}: no validation yet, so there is nothing to draw; train longer")
     lines = run.read_metrics()
     points = run.read_updates() or [
         UpdatePoint(

@@ -213,6 +213,7 @@ def test_a_silent_server_is_abandoned(
 
 def test_other_names_and_directions_are_refused(toy: PlainTextDataset) -> None:
     assert "did you mean wmt20" in refusal("wmt200")
+    assert "did you mean" not in refusal("?")
     assert "not available for de-en" in refusal("toy/2018", ("de", "en"))
     assert "toy/2018" in [name for name, *_ in list_test_sets(EN_DE)]
     assert "toy/2018" not in [name for name, *_ in list_test_sets(("de", "en"))]

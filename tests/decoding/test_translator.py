@@ -255,7 +255,9 @@ def test_n_best_translations_are_distinct_and_sorted(beam_size, translator, word
 def test_different_pieces_of_the_same_text_are_one_option(translator, subwords, monkeypatch):
     ready = translator(subwords, beam_size=4)
     found = [finish(ids, -float(i), 0.0, True) for i, ids in enumerate([[5, 6], [5], [7, 8]])]
-    monkeypatch.setattr(type(ready.search), "__call__", lambda *arguments: [found])
+    monkeypatch.setattr(
+        type(ready.search), "__call__", lambda _, sources, *rest: [found] * len(sources)
+    )
     monkeypatch.setattr(ready, "_text", lambda _, h: {1: "Ben", 2: "Anna"}[len(h.ids)])
 
     [options] = ready.n_best(["Anna"], 3)

@@ -57,7 +57,10 @@ def test_no_display_is_needed(tmp_path: Path) -> None:
 
 def test_without_an_output_the_picture_is_saved_in_the_folder(tmp_path: Path) -> None:
     assert picture_path(None, tmp_path / "new", "a") == tmp_path / "new" / "a.png"
-    assert (tmp_path / "new").is_dir()
+    assert not (tmp_path / "new").exists()  # until there is a picture
+    with picture(tmp_path / "new" / "a.svg", 1, 1):
+        pass
+    assert (tmp_path / "new" / "a.svg").exists()
     assert picture_path(tmp_path / "b.svg", tmp_path / "other", "a") == tmp_path / "b.svg"
     assert not (tmp_path / "other").exists()
 
