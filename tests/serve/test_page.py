@@ -186,6 +186,18 @@ def test_a_text_too_long_to_inspect_is_translated_without_alternatives(
     page.get_by_label("Text to translate").fill(" ".join([SENTENCE] * 21))
     expect(page.locator("#output")).to_have_text(" ".join([GERMAN] * 21))
     assert [body["n_best"] for body in asked] == [1]  # more take longer and are not shown
+    expect(page.locator("#looked")).to_have_text("Shown for up to 20 sentences; shorten the text.")
+    page.get_by_text("Beam search").click()
+    expect(page.locator("#beam output")).to_contain_text("Shown for up to 20 sentences")
+
+
+def test_the_page_works_in_a_browser_that_blocks_storage(page: Page, server: Running) -> None:
+    for area in ("localStorage", "sessionStorage"):
+        page.add_init_script(
+            f"Object.defineProperty(window, '{area}', {{get() {{ throw new Error('denied'); }}}})"
+        )
+    type_sentence(page, server)
+    expect(page.locator("#output")).to_have_text(GERMAN)
 
 
 @pytest.mark.parametrize("view", ["translate", "compare"])
