@@ -155,10 +155,8 @@ def _between(before: int, after: int, pieces: Sequence[str]) -> int:
     if before == after:
         return before
     first, last = sorted((before, after))
-    for piece in range(first + 1, last):
-        if not pieces[piece].strip():
-            return piece
-    return after if pieces[after] != pieces[after].strip() else before
+    spaced = [i for i in (*range(first + 1, last), after) if pieces[i] != pieces[i].strip()]
+    return min(spaced, key=lambda i: bool(pieces[i].strip()), default=before)
 
 
 def merge(parts: Sequence[Part]) -> list[Part]:

@@ -36,6 +36,12 @@ def test_words_get_the_format_of_the_word_they_attend_to() -> None:
     assert found == [("heute", 3), (" ", 2), ("Anna", 1), (" sehen", 0)]
 
 
+def test_the_space_between_links_belongs_to_neither() -> None:
+    formatted = Formatted(["Home", " | ", "About"])
+    found = translate(formatted, "Start Info", {"Start": "Home", "Info": "About"})
+    assert found == [("Start", 0), (" ", 1), ("Info", 2)]
+
+
 def test_a_format_to_which_no_word_attends_gets_the_word_with_the_strongest_link() -> None:
     formatted = Formatted(["please ", "do", " not sing"])
     links = Links(
