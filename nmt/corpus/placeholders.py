@@ -24,7 +24,8 @@ WORD = re.compile(r"[^\W\d_]+")
 # "mightn" is not a word. Matches start only where words do, since trying each letter of a long one
 # would take quadratic time.
 _HIDEABLE = re.compile(
-    r"(?<![^\W\d_])(?!(?<=\w['’])(?:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])(?!(?<=n)['’]t\b)"
+    r"(?<![^\W\d_])(?!(?<=\w['’])(?i:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])"
+    r"(?!(?<=[nN])['’][tT]\b)"
 )
 _PLACEHOLDER = re.compile(f"[{PLACEHOLDERS}]")
 _MOSTLY = 0.8

@@ -45,7 +45,8 @@ INVISIBLE = re.compile(
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufffd]")
 WORD = re.compile(r"[^\W\d_]+")
 HIDEABLE = re.compile(
-    r"(?<![^\W\d_])(?!(?<=\w['’])(?:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])(?!(?<=n)['’]t\b)"
+    r"(?<![^\W\d_])(?!(?<=\w['’])(?i:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])"
+    r"(?!(?<=[nN])['’][tT]\b)"
 )
 SENTENCE_START = re.compile(rf"(?:^|[.!?:]\s)[^\w\s{PLACEHOLDERS}]*$")
 SENTENCE = re.compile(r".+?(?:(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b\w\.)\s+|$)", re.DOTALL)

@@ -12,7 +12,7 @@ import anyio.to_thread
 
 from nmt.corpus.readers import open_zip
 from nmt.serve.errors import ApiError
-from nmt.serve.formatting import Formatted, Part
+from nmt.serve.formatting import Formatted, Part, is_mark
 from nmt.serve.served_run import ServedRun
 from nmt.serve.translating import TextTranslator, has_letters
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _MOST_UNPACKED = 50_000_000  # bytes of a .docx
 _MOST_TAGS = 500_000  # of a .docx
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_TEXT = (_WORD + "t", _WORD + "rPr")
+_TEXT = (_WORD + "t", _WORD + "noBreakHyphen")
+_REFERENCES = (_WORD + "footnoteReference", _WORD + "endnoteReference")
+_REFERENCE = "\ufffc"  # stands for such a run among the texts
 _UNSEEN = (_WORD + "lastRenderedPageBreak", _WORD + "softHyphen")
 _MARKS = [  # these may lie between two words of a text
     _WORD + name
@@ -34,7 +36,8 @@ _MARKS = [  # these may lie between two words of a text
         *("permStart", "permEnd", "proofErr"),
     )
 ]
-_UTF_8 = re.compile(rb"charset\s*=\s*[\"']?utf-?8", re.IGNORECASE)
+_UTF_8 = re.compile(rb"<meta[^>]*\bcharset\s*=\s*[\"']?utf-?8", re.IGNORECASE)
+_SRT_PLACE = re.compile(r"\{\\(?:an?\d|pos|move)")
 _SRT_FORMAT = re.compile(r"(</?[a-zA-Z][^<>]*>|\{\\[^{}]*\})")  # such as <i> or {\an8}
 _SRT_TIME = re.compile(r"\d+:\d\d:\d\d[,.]\d+ *-->")
 
@@ -57,7 +60,10 @@ def text_of(name: str, content: bytes) -> str:
     if kind in (".html", ".htm"):
         from nmt.serve.markup import Markup
 
-        return "\n".join(text for each in Markup(_decode(content)).stretches for text in each.texts)
+        return Markup(_decode(content)).text
+    if kind == ".srt":
+        lines = _decode(content).splitlines()
+        return "\n".join(_without_formatting(lines[i])[1] for i in _spoken(lines))
     return _decode(content)
 
 
@@ -96,15 +102,16 @@ async def _translate_srt(translator: TextTranslator, run: ServedRun, content: by
 def _without_formatting(line: str) -> tuple[str, str, str]:
     """Return the formatting before the text of a subtitle line, the text, and what follows it.
 
-    If there is formatting within the text, all tags are dropped, because only one of a pair could
-    be kept.
+    If there is formatting within the text, only the line's place is kept: of other formatting, the
+    beginning or the end would be missing.
     """
     parts = _SRT_FORMAT.split(line)  # text and formatting, alternately
     texts = [i for i in range(0, len(parts), 2) if parts[i].strip()] or [0]
     first, last = texts[0], texts[-1] + 1
     before, after = parts[:first], parts[last:]
     if len(texts) > 1:
-        before, after = ([x for x in side if not x.startswith("<")] for side in (before, after))
+        before = [x for x in before if _SRT_PLACE.match(x) or not x.strip()]
+        after = [x for x in after if not x.strip()]
     return "".join(before), "".join(parts[first:last:2]), "".join(after)
 
 
@@ -129,8 +136,8 @@ async def _translate_docx(translator: TextTranslator, run: ServedRun, content: b
 class _WordFile:
     """A .docx file; raises `ApiError` if it is damaged or too large.
 
-    stretches: adjacent runs that contain only text; texts: their texts, where superscripts without
-    letters are marks
+    stretches: adjacent runs that contain only text, or only a reference to a note; texts: their
+    texts, where references are marks, and superscripts may be
     """
 
     def __init__(self, content: bytes):
@@ -141,10 +148,14 @@ class _WordFile:
             self._notes = _read_notes(self._document)
             roots = [*_roots(self._document), *(root for _, root in self._notes)]
             for stretch in (each for root in roots for each in _docx_stretches(root)):
-                texts = ["".join(run.itertext(_WORD + "t", with_tail=False)) for run in stretch]
+                texts = list(map(_text_of, stretch))
                 if has_letters("".join(texts)):
                     self.stretches.append(stretch)
-                    marks = {i for i, run in enumerate(stretch) if _is_raised(run, texts[i])}
+                    marks = {
+                        i
+                        for i, run in enumerate(stretch)
+                        if texts[i] == _REFERENCE or (_is_raised(run) and is_mark(texts, i))
+                    }
                     self.texts.append(Formatted(texts, marks))
         except ApiError:
             raise
@@ -222,12 +233,8 @@ def _separate_text(root: "BaseOxmlElement") -> None:
     for run in list(root.iter(_WORD + "r")):
         for each in list(run.iterchildren(*_UNSEEN)):
             run.remove(each)
-        for each in list(run.iterchildren(_WORD + "noBreakHyphen")):
-            hyphen = OxmlElement("w:t")
-            hyphen.text = "-"
-            run.replace(each, hyphen)
         content = [each for each in run if each.tag != _WORD + "rPr"]
-        if len({each.tag == _WORD + "t" for each in content}) < 2:
+        if len({each.tag in _TEXT for each in content}) < 2:
             continue
         formats = list(run.iterchildren(_WORD + "rPr"))
         copied += len(content) * sum(len(each.xml) for each in formats)
@@ -244,7 +251,7 @@ def _stretches_in(parent: "BaseOxmlElement") -> "Iterator[list[CT_R]]":
     """Yield the stretches among the children of an element, and of those within each child."""
     stretch: list[CT_R] = []
     for child in parent:
-        if child.tag == _WORD + "r" and all(each.tag in _TEXT for each in child):
+        if child.tag == _WORD + "r" and _is_text(child):
             stretch.append(child)
         elif child.tag not in _MARKS:
             if stretch:
@@ -255,16 +262,31 @@ def _stretches_in(parent: "BaseOxmlElement") -> "Iterator[list[CT_R]]":
         yield stretch
 
 
-def _is_raised(run: "CT_R", text: str) -> bool:
-    raised = run.rPr is not None and run.rPr.superscript
-    return bool(raised) and not has_letters(text)
+def _is_text(run: "BaseOxmlElement") -> bool:
+    """Return whether a run contains only text, or only a reference to a note."""
+    tags = {each.tag for each in run if each.tag != _WORD + "rPr"}
+    return tags.issubset(_TEXT) or (len(tags) == 1 and tags.issubset(_REFERENCES))
+
+
+def _is_raised(run: "CT_R") -> bool:
+    return run.rPr is not None and bool(run.rPr.superscript)
+
+
+def _text_of(run: "CT_R") -> str:
+    if any(each.tag in _REFERENCES for each in run):
+        return _REFERENCE
+    return "".join(
+        "-" if each.tag == _WORD + "noBreakHyphen" else each.text or ""
+        for each in run.iterchildren(*_TEXT)
+    )
 
 
 def _replace_runs(stretch: "list[CT_R]", parts: list[Part]) -> None:
     """Replace runs by their translation, each part in a copy of the run it comes from."""
     for text, number in parts:
         run = copy.deepcopy(stretch[number])
-        run.text = text
+        if text != _REFERENCE:
+            run.text = text
         stretch[0].addprevious(run)
     for run in stretch:
         run.getparent().remove(run)

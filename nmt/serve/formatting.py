@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Part = tuple[str, int]  # text, and the index of the piece whose format it gets
 Span = tuple[int, int]  # first character, and the one after the last
-_MOST_LINKS = 100_000
+_MOST_LINKS = 1_000_000
 _WORD = re.compile(r"[^\W\d_]+|\d+|[^\w\s]+|_+")
 
 
@@ -35,24 +35,28 @@ class Formatted:
     """A text that consists of pieces with different formats.
 
     pieces: the texts of all pieces; marks: indices of pieces that are not translated, but stay
-    behind the word before them, such as the numbers of footnotes; text: all other pieces together;
-    owners: for each character of `text`, the index of its piece
+    behind the word before them, such as the numbers of footnotes; text: the text to translate, all
+    other pieces and the spaces around the marks; owners: for each character of `text`, the index of
+    its piece
     """
 
     def __init__(self, pieces: Sequence[str], marks: Collection[int] = ()):
         self.pieces = pieces
-        self.text = "".join(piece for i, piece in enumerate(pieces) if i not in marks)
         self.owners: list[int] = []
         self._marks: list[tuple[int, int]] = []  # places in `text`, and indices
+        texts = []
         for i, piece in enumerate(pieces):
             if i in marks:
-                self._marks.append((len(self.owners), i))
-            else:
-                self.owners += [i] * len(piece)
+                before = piece[: len(piece) - len(piece.lstrip())]
+                self._marks.append((len(self.owners) + len(before), i))
+                piece = before + piece[len(piece.rstrip()) :]
+            texts.append(piece)
+            self.owners += [i] * len(piece)
+        self.text = "".join(texts)
 
-    def marks_at_start(self) -> list[Part]:
-        """Return the marks in front of the text."""
-        return [(self.pieces[mark], mark) for place, mark in self._marks if place == 0]
+    def marks_at_start(self, start: int) -> list[Part]:
+        """Return the marks in front of the text, which begins at `start`."""
+        return [(self.pieces[mark].strip(), mark) for at, mark in self._marks if at <= start]
 
     def marks_within(self, start: int, end: int) -> list[tuple[int, int]]:
         """Return the places, relative to `start`, and indices of the marks behind characters."""
@@ -63,8 +67,15 @@ class Formatted:
         """Return characters of `text` unchanged, each with the marks behind it."""
         parts: list[Part] = list(zip(self.text[start:end], self.owners[start:end], strict=True))
         for place, mark in reversed(self.marks_within(start, end)):
-            parts.insert(place, (self.pieces[mark], mark))
+            parts.insert(place, (self.pieces[mark].strip(), mark))
         return parts
+
+
+def is_mark(pieces: Sequence[str], number: int) -> bool:
+    """Return whether a superscript is a mark: no text, and no numerator of a fraction."""
+    after = next((piece for piece in pieces[number + 1 :] if piece), "")
+    letters = any(map(str.isalpha, pieces[number]))
+    return bool(pieces[number].strip()) and not letters and after[:1] not in ("/", "⁄")
 
 
 def words(text: str, cuts: Collection[int] = ()) -> list[Span]:
@@ -109,7 +120,8 @@ def format_words(
     owners: for each character of the source, the index of its piece; marks: places in the source,
     with the indices of the marks to insert there
     """
-    chosen = _choose(links, owners, pieces)
+    movable = [any(map(str.isalnum, translation[start:end])) for start, end in links.targets]
+    chosen = _choose(links, owners, pieces, movable)
     behind: dict[int, list[int]] = {}  # the word that a mark follows → marks
     for place, mark in marks:
         columns = [i for i, (_, end) in enumerate(links.sources) if end <= place]
@@ -120,18 +132,23 @@ def format_words(
     end = 0
     for row, ((start, stop), owner) in enumerate(zip(links.targets, chosen, strict=True)):
         if start > end:
-            before = parts[-1][1] if parts else owner
+            before = chosen[row - 1] if row else owner
             parts.append((translation[end:start], _between(before, owner, pieces)))
         parts.append((translation[start:stop], owner))
-        parts += [(pieces[mark], mark) for mark in behind.get(row, [])]
+        parts += [(pieces[mark].strip(), mark) for mark in behind.get(row, [])]
         end = stop
     if end < len(translation):  # also a translation without words
-        parts.append((translation[end:], parts[-1][1] if parts else owners[0]))
-    return parts + [(pieces[mark], mark) for mark in behind.get(-1, [])]
+        parts.append((translation[end:], chosen[-1] if chosen else owners[0]))
+    return parts + [(pieces[mark].strip(), mark) for mark in behind.get(-1, [])]
 
 
-def _choose(links: Links, owners: Sequence[int], pieces: Sequence[str]) -> list[int]:
-    """Return the piece of each word of the translation; none with words is lost, if possible."""
+def _choose(
+    links: Links, owners: Sequence[int], pieces: Sequence[str], movable: Sequence[bool]
+) -> list[int]:
+    """Return the piece of each word of the translation; none with words is lost, if possible.
+
+    movable: whether a word, which may be punctuation, can represent a piece that would be lost
+    """
     if not links.sources:
         return [owners[0]] * len(links.targets)
     own = [owners[start] for start, _ in links.sources]
@@ -142,7 +159,7 @@ def _choose(links: Links, owners: Sequence[int], pieces: Sequence[str]) -> list[
             continue
         columns = [i for i, owner in enumerate(own) if owner == piece]
         for row in (-links.weights[:, columns].max(1)).argsort(kind="stable").tolist():
-            if counts[chosen[row]] > 1:
+            if movable[row] and counts[chosen[row]] > 1:
                 counts[chosen[row]] -= 1
                 counts[piece] += 1
                 chosen[row] = piece
@@ -155,8 +172,11 @@ def _between(before: int, after: int, pieces: Sequence[str]) -> int:
     if before == after:
         return before
     first, last = sorted((before, after))
-    spaced = [i for i in (*range(first + 1, last), after) if pieces[i] != pieces[i].strip()]
-    return min(spaced, key=lambda i: bool(pieces[i].strip()), default=before)
+    inside = [i for i in range(first + 1, last) if pieces[i] != pieces[i].strip()]
+    if inside:
+        return min(inside, key=lambda i: bool(pieces[i].strip()))
+    edges = [pieces[i] != pieces[i].strip() for i in (before, after)]
+    return after if edges == [False, True] else before
 
 
 def merge(parts: Sequence[Part]) -> list[Part]:

@@ -23,11 +23,16 @@ class _Body(BaseModel):
     api_key: str | None = Field(None, description="required if the server has keys")
 
 
+def _or_text(value: object) -> object:
+    """Accept empty and null, which LibreTranslate's clients send for the default."""
+    return "text" if value in ("", None) else value
+
+
 def _to_number(value: object) -> object:
-    """Accept what LibreTranslate's clients send: numbers as text, and empty or null for none."""
+    """Accept numbers as text, and empty or null for none."""
     if isinstance(value, str) and value.isdecimal():
         return int(value[:9])
-    return value or 0
+    return 0 if value in ("", None) else value
 
 
 class TranslateBody(_Body):
@@ -36,7 +41,7 @@ class TranslateBody(_Body):
     q: str | list[str] = Field(description="one text or a list")
     source: str = Field(description="language code, or auto")
     target: str = Field(description="language code")
-    format: Annotated[Literal["text", "html"], BeforeValidator(lambda x: x or "text")] = "text"
+    format: Annotated[Literal["text", "html"], BeforeValidator(_or_text)] = "text"
     alternatives: Annotated[int, BeforeValidator(_to_number)] = Field(
         0, ge=0, lt=MOST_OPTIONS, description="additional translations"
     )
@@ -124,7 +129,12 @@ async def translate(service: Service, request: Request, body: TranslateBody) -> 
     """Translate one text or a list; a text in the target language already stays as it is."""
     texts = [body.q] if isinstance(body.q, str) else body.q
     service.translator.require_length(texts)
-    detected = await _detect(service, body.source, body.target, texts)
+    plain = texts
+    if body.source == _AUTO and body.format == "html":
+        from nmt.serve.markup import Markup
+
+        plain = await service.in_thread(lambda: [Markup(text).text for text in texts])
+    detected = await _detect(service, body.source, body.target, plain)
     found: list[list[str]] = [[text] for text in texts]
     for source in dict.fromkeys(each["language"] for each in detected):
         if body.source == _AUTO and source == body.target:

@@ -11,7 +11,7 @@ from itertools import groupby
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from nmt.serve.errors import ApiError
-from nmt.serve.formatting import Formatted
+from nmt.serve.formatting import Formatted, is_mark
 from nmt.serve.translating import has_letters
 
 _INLINE = frozenset(
@@ -23,8 +23,8 @@ _INLINE = frozenset(
 )
 _NO_TEXT = frozenset(
     (
-        *("code", "iframe", "kbd", "math", "noscript", "pre", "samp", "script", "style", "svg"),
-        *("template", "textarea", "var"),
+        *("code", "iframe", "kbd", "math", "noembed", "noframes", "noscript", "plaintext", "pre"),
+        *("samp", "script", "style", "svg", "template", "textarea", "var", "xmp"),
     )
 )
 # The parser's time grows with the square of the depth.
@@ -46,7 +46,8 @@ _EMPTY = frozenset(
         *("track", "wbr"),
     )
 )
-_BEFORE = r"(?:\s|<!--(?:(?!-->).)*-->|<\?[^>]*>)*"  # spaces, comments, an XML declaration
+# Spaces, comments and an XML declaration.
+_BEFORE = r"[ \t\n\r\f]*(?:(?:<!--[^-]*(?:-(?!->)[^-]*)*-->|<\?[^>]*>)[ \t\n\r\f]*)*"
 _WHOLE = re.compile(_BEFORE + r"<(?:!doctype|html|head|body)[\s/>]", re.IGNORECASE | re.DOTALL)
 _PROLOGUE = re.compile(rf"{_BEFORE}(?:<!doctype[^>]*>{_BEFORE})?", re.IGNORECASE | re.DOTALL)
 _NAME = re.compile(r"/?[a-z][^ \t\n\r\f/]*", re.I)
@@ -74,14 +75,10 @@ class Stretch:
 
     @property
     def formatted(self) -> Formatted:
-        """The texts, where superscripts without letters are marks."""
+        """The texts, where superscripts may be marks."""
         texts = self.texts
-        marks = {
-            i
-            for i, chain in enumerate(self.chains)
-            if not has_letters(texts[i]) and any(element.tag == "sup" for element in chain)
-        }
-        return Formatted(texts, marks)
+        raised = [i for i, c in enumerate(self.chains) if any(each.tag == "sup" for each in c)]
+        return Formatted(texts, {i for i in raised if is_mark(texts, i)})
 
 
 class Markup:
@@ -114,6 +111,11 @@ class Markup:
             return html
         # The parser would shorten the document type, and turn an XML declaration into a comment.
         return self._prologue + html[len(_prologue(html)) :]
+
+    @property
+    def text(self) -> str:
+        """The text to translate, one line per stretch."""
+        return "\n".join("".join(stretch.texts) for stretch in self.stretches)
 
     def replace(self, stretch: Stretch, parts: list[tuple[str, int]]) -> None:
         """Replace a stretch by its translation.

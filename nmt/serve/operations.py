@@ -47,7 +47,7 @@ async def read_body(request: Request, shape: type[BaseModel], limits: Limits) ->
     """Read and validate a request's body; raises `ApiError` 400 or 415 with the reason."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
-        if kind in _FORMS:
+        if kind in _FORMS or (not kind and request.query_params):
             return shape.model_validate(await _read_form(request, limits))
         if kind in ("application/json", ""):
             return shape.model_validate_json(await request.body(), strict=True)
@@ -67,10 +67,11 @@ async def _read_form(request: Request, limits: Limits) -> dict[str, object]:
             f"{name}{value.filename if isinstance(value, UploadFile) else value}".encode()
     except ValueError:  # an unknown charset, or text with lone surrogates
         raise ApiError(400, "Invalid request: the form cannot be decoded; send UTF-8") from None
-    fields: dict[str, object] = dict(request.query_params)
-    for name in form:
-        values = form.getlist(name)
-        fields[name] = values[0] if len(values) == 1 else values
+    fields: dict[str, object] = {}
+    for given in (request.query_params, form):
+        for name in given:
+            values = given.getlist(name)
+            fields[name] = values[0] if len(values) == 1 else values
     for value in form.values():
         if isinstance(value, UploadFile):
             fields["file"] = value

@@ -121,7 +121,7 @@ class TextTranslator:
             # Every sentence begins with the text's tag, if it has one.
             tag = len(split_prefix(run.folder.config.data, formatted.text)[0])
             place = tag + len(each.gaps[0])
-            parts = [*formatted.marks_at_start(), *formatted.copy(tag, place)]
+            parts = [*formatted.marks_at_start(tag), *formatted.copy(tag, place)]
             for sentence, gap in zip(each.sentences, each.gaps[1:], strict=True):
                 [best] = next(found)
                 end = place + len(sentence) - tag

@@ -66,7 +66,15 @@ def test_only_names_may_be_hidden() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["You mightn't go.", "Needn’t we?", "They'd've gone", "You'll go", "I’m we're you's"]
+    "text",
+    [
+        "You mightn't go.",
+        "Needn’t we?",
+        "They'd've gone",
+        "You'll go",
+        "I’m we're you's",
+        "I MIGHTN'T GO, I'D GO",
+    ],
 )
 def test_contractions_are_not_split(text: str) -> None:
     assert known("i", "they", "you", "go", "we", "gone").hide(text) == (text, [])

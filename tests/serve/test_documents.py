@@ -49,6 +49,7 @@ def test_subtitles_keep_their_formatting(client: TestClient) -> None:
         "Ida <i>cooks</i> at night.": "Ida kocht nachts.",
         "<i>Anna</i> sings today.": "Anna singt heute.",
         r"{\an8}Ben reads <b>often.</b>": r"{\an8}Ben liest oft.",
+        r"{\i1}Ben reads{\i0} often.": "Ben liest oft.",
         "<i></i>": "<i></i>",
         "♪ 12:30 ♪": "♪ 12:30 ♪",
     }
@@ -79,7 +80,8 @@ def test_symbols_in_plain_text_are_kept(client: TestClient) -> None:
 def test_html_is_right_in_the_character_set_that_it_declares(
     client: TestClient, charset: str, expected: str
 ) -> None:
-    html = f'<html><head><meta charset="{charset}"></head><body translate="no">&uuml;</body></html>'
+    head = f'<head><script charset="utf-8"></script><meta charset="{charset}"></head>'
+    html = f'<html>{head}<body translate="no">&uuml;</body></html>'
     found = translate(client, "page.html", html.encode())
     assert expected.encode() in found
     assert f'charset="{charset}"'.encode() in found
@@ -144,7 +146,20 @@ def test_bookmarks_and_spelling_marks_do_not_split_a_text(client: TestClient) ->
     assert found.paragraphs[0].text == "Anna singt heute."
 
 
-@pytest.mark.parametrize("between", ["br", "tab", "cr", "footnoteReference"])
+@pytest.mark.parametrize("kind", ["footnote", "endnote"])
+def test_references_to_notes_do_not_split_a_text(client: TestClient, kind: str) -> None:
+    document = docx.Document()
+    run = document.add_paragraph().add_run("Anna sings today")
+    run.bold = True
+    run._r.extend([_element(f"<w:{kind}Reference w:id='1'/>"), _element("<w:t>.</w:t>")])
+    found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
+    [paragraph] = found.paragraphs
+    assert paragraph.text == "Anna singt heute."
+    [reference] = paragraph._p.xpath(f"w:r/w:{kind}Reference")
+    assert reference.getparent().getnext().text == "."
+
+
+@pytest.mark.parametrize("between", ["br", "tab", "cr"])
 def test_text_beside_something_else_in_a_run_is_translated(
     client: TestClient, between: str
 ) -> None:

@@ -9,6 +9,7 @@ from nmt.serve.formatting import (
     Part,
     cuts_between,
     format_words,
+    is_mark,
     link_by_position,
     merge,
     words,
@@ -72,9 +73,49 @@ def test_marks_stay_behind_their_word() -> None:
     assert found == [("heute singt ", 2), ("Ben", 0), ("1", 1), (".", 2), ("2", 3), ("¹", 4)]
 
 
+def test_spaces_around_a_mark_are_part_of_the_text() -> None:
+    formatted = Formatted(["I like", "1 ", "my house"], marks={1})
+    assert formatted.text == "I like my house"
+    attention = {"Ich": "I", "mag": "like", "mein": "my", "Haus": "house"}
+    found = translate(formatted, "Ich mag mein Haus", attention)
+    assert found == [("Ich mag", 0), ("1 ", 1), ("mein Haus", 2)]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        (["word", "1", " word"], True),
+        (["word", "1"], True),
+        (["word", "*)", "", "."], True),
+        (["word", "th", "."], False),
+        (["take ", "1", "/", "2"], False),
+        (["word", " ", "word"], False),
+    ],
+)
+def test_superscripts_are_marks_unless_they_are_text(pieces: list[str], expected: bool) -> None:
+    assert is_mark(pieces, 1) == expected
+
+
+def test_spaces_stay_on_their_side_of_a_format() -> None:
+    formatted = Formatted(["I like ", "my ", "house"])
+    attention = {"Ich": "I", "mag": "like", "mein": "my", "Haus": "house"}
+    found = translate(formatted, "Ich mag mein Haus", attention)
+    assert found == [("Ich mag ", 0), ("mein ", 1), ("Haus", 2)]
+
+
+def test_a_lost_format_does_not_move_to_punctuation() -> None:
+    formatted = Formatted(["we see ", "John", "."])
+    links = Links(
+        words(formatted.text), words("Wir sehen."),
+        np.array([[0.9, 0, 0.1, 0], [0, 0.8, 0.2, 0], [0, 0.5, 0.4, 0.1]], np.float32),
+    )  # fmt: skip
+    found = merge(format_words("Wir sehen.", links, formatted.owners, formatted.pieces))
+    assert found == [("Wir ", 0), ("sehen", 1), (".", 0)]
+
+
 def test_text_is_copied_with_its_marks() -> None:
     formatted = Formatted(["1", "a", "2", "b ", "3", "c"], marks={0, 2, 4})
-    assert formatted.marks_at_start() == [("1", 0)]
+    assert formatted.marks_at_start(0) == [("1", 0)]
     copied = formatted.copy(0, 2), formatted.copy(2, 4)
     assert "".join(text for part in copied for text, _ in part) == "a2b 3c"
 

@@ -153,6 +153,14 @@ def test_auto_chooses_among_the_languages_translated_to_the_target(both_ways: Te
     assert alone["detectedLanguage"] == {"confidence": 0.0, "language": "de"}
 
 
+def test_markup_does_not_count_for_the_language(both_ways: TestClient) -> None:
+    html = f'<div class="singt heute liest oft kocht nachts"><p>{SENTENCE}</p></div>'
+    request = {"q": html, "source": "auto", "target": "de", "format": "html"}
+    answer = both_ways.post("/translate", json=request).json()
+    assert answer["detectedLanguage"]["language"] == "en"
+    assert GERMAN in answer["translatedText"]
+
+
 def test_the_language_of_a_document_is_that_of_its_text(both_ways: TestClient) -> None:
     document = docx.Document()
     document.add_paragraph("Anna sings today.")
@@ -161,6 +169,7 @@ def test_the_language_of_a_document_is_that_of_its_text(both_ways: TestClient) -
     files = {
         "a.docx": content.getvalue(),
         "a.html": b"<div class='singt heute abends oft'>Anna sings today.</div>",
+        "a.srt": b"1\n00:00:01,000 --> 00:00:02,500\n<singt heute>Anna sings today.</singt>\n",
     }
     for name, sent in files.items():
         for target, changed in (("de", True), ("en", False)):
@@ -191,6 +200,8 @@ def test_empty_fields_and_numbers_as_text_are_accepted(
 def test_fields_may_be_in_the_query(client: TestClient) -> None:
     answer = client.post("/translate", params=PAIR, data={"q": SENTENCE})
     assert answer.json() == {"translatedText": GERMAN}
+    answer = client.post("/translate", params={**PAIR, "q": [SENTENCE, "Ben reads often."]})
+    assert answer.json() == {"translatedText": [GERMAN, "Ben liest oft."]}
 
 
 def test_detect_languages_health_and_settings_are_supported(client: TestClient) -> None:

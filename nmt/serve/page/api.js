@@ -13,7 +13,7 @@ const unsaved = {}; // where the browser blocks storage
 export function stored(area, name, value) {
   try {
     if (value !== undefined) window[area].setItem(name, value);
-    return window[area].getItem(name) ?? "";
+    return window[area].getItem(name) ?? unsaved[name] ?? "";
   } catch {
     if (value !== undefined) unsaved[name] = value;
     return unsaved[name] ?? "";
