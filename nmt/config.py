@@ -483,7 +483,10 @@ class ModelConfig(Section):
         0, ge=0, le=1, description="number of the first position (sinusoidal only)"
     )
     max_length: int = Field(
-        256, ge=4, le=1_000_000, description="longest sequence in pieces, including <sos> and <eos>"
+        256,
+        ge=4,
+        le=1_000_000,
+        description="longest source or target in pieces, including <eos> or <sos>",
     )
     scale_embeddings: bool = Field(True, description="multiply embeddings by √d_model")
     tie: Literal["none", "inputs", "target", "all"] = Field(

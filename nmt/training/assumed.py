@@ -189,9 +189,14 @@ def _attention_on_cuda(
 
 
 def count_update(
-    config: Config, sizes: tuple[int, int], batch: Batch, card: Card, dtype: torch.dtype
+    config: Config,
+    sizes: tuple[int, int],
+    batch: Batch,
+    card: Card,
+    dtype: torch.dtype,
+    copies: int = 1,
 ) -> Count:
-    """Count one update of `training.accumulate` copies of a batch.
+    """Count one update with copies of a batch.
 
     sizes: of the vocabularies; dtype: type of matrix products
     """
@@ -206,7 +211,7 @@ def count_update(
     with torch.device("meta"), _AsOnCuda(), _products_in(dtype):
         state = TrainingState(config, *sizes, last_update=1, worker=Worker(_CUDA))
         fields = {name: torch.empty_like(x, device="meta") for name, x in vars(batch).items()}
-        batches = [replace(batch, **fields)] * config.training.accumulate
+        batches = [replace(batch, **fields)] * copies
         state.update(batches)  # creates the optimizer's moments
         count = Count(card)
         for tensor in _kept(state):
@@ -245,7 +250,7 @@ class AssumedRun:
 
     batch: (pairs, source, target), the shape of the largest batch; tokens: labels per update;
     operations, traffic, launches, peak_memory: see `Count`; seconds: per update, by the roofline;
-    host_seconds: host time to launch one update; updates: in the whole run
+    host_seconds: host time to launch one update; updates: in the whole run, without max_minutes
     """
 
     card: str
@@ -260,6 +265,7 @@ class AssumedRun:
     seconds: float
     updates: int
     tokens_per_update: float
+    max_minutes: float | None = None
 
     @property
     def host_seconds(self) -> float:
@@ -280,6 +286,10 @@ class AssumedRun:
         pairs, source, target = self.batch
         bound = "the host" if self.host_seconds > self.seconds else "the GPU"
         hours = self.updates * self.tokens_per_update / self.tokens_per_second / 3600
+        whole = f"{self.updates:,} updates, at least {hours:.2g} h, excluding validation"
+        if self.max_minutes and self.max_minutes < 60 * hours:
+            most = max(1, int(self.updates * self.max_minutes / (60 * hours)))
+            whole = f"at most {most:,} updates, until training.max_minutes"
         fits = "fits" if self.fits else "does not fit: lower training.batch_tokens"
         return (
             f"device           {self.card} (assumed); matrix products in {self.precision}\n"
@@ -290,8 +300,7 @@ class AssumedRun:
             f"speed            estimate: at most {self.tokens_per_second:,.0f} tokens/s, "
             f"limited by {bound} "
             f"({1000 * self.seconds:.3g} ms GPU, {1000 * self.host_seconds:.3g} ms host)\n"
-            f"whole run        estimate: {self.updates:,} updates, at least {hours:.2g} h, "
-            "excluding validation"
+            f"whole run        estimate: {whole}"
         )
 
 
@@ -304,19 +313,22 @@ def assumed_run(config: Config, name: str) -> AssumedRun:
     precision = config.training.precision
     dtype = card.precision if precision == "auto" else getattr(torch, precision)
     sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
-    count = count_update(config, sizes, batch, card, dtype)
-    updates_an_epoch = math.ceil(len(plan.epoch(1).order) / config.training.accumulate)
+    batches_in_epoch = len(plan.epoch(1).order)
+    accumulate = min(config.training.accumulate, batches_in_epoch)
+    count = count_update(config, sizes, batch, card, dtype, accumulate)
+    updates_an_epoch = math.ceil(batches_in_epoch / config.training.accumulate)
     return AssumedRun(
         card=name,
         memory=card.memory,
         precision=str(dtype).removeprefix("torch."),
         batch=(*batch.source.shape, batch.target_in.shape[1]),
-        tokens=batch.tokens * config.training.accumulate,
+        tokens=batch.tokens * accumulate,
         operations=count.operations,
         traffic=count.traffic,
         launches=count.launches,
         peak_memory=count.peak,
         seconds=count.seconds,
-        updates=last_update(config.training, updates_an_epoch),
+        updates=last_update(config.training, batches_in_epoch),
+        max_minutes=config.training.max_minutes,
         tokens_per_update=plan.tokens / updates_an_epoch,
     )

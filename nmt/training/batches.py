@@ -16,6 +16,7 @@ from nmt.config import TrainingConfig
 from nmt.corpus.prepared import PreparedData, Sequences
 from nmt.corpus.segmentation import SegmentationSampler
 from nmt.corpus.tokenizers import SubwordTokenizer
+from nmt.errors import UserError
 from nmt.model.padding import pad
 from nmt.special_tokens import EOS, PAD, SOS
 
@@ -139,6 +140,8 @@ class BatchPlan:
         self._max_length = max_length
         self._lengths = _lengths(*self._given)
         self.usable: NDArray[np.int64] = np.flatnonzero(self._lengths <= max_length)
+        if not len(self.usable):
+            raise UserError("model.max_length: every training pair is longer; raise it")
         self._shares = prepared.shares
         self._tagged = prepared.tagged
         self._corpora = _corpora(prepared)

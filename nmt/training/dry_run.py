@@ -28,7 +28,9 @@ from nmt.run_folder import RunFolder
 from nmt.training.batches import Batch
 from nmt.training.console import duration
 from nmt.training.distributed import Worker
+from nmt.training.fill_datastore import require_room
 from nmt.training.limits import ends_early
+from nmt.training.tensorboard import require_tensorboard
 from nmt.training.trainer import Trainer
 
 _UPDATES, _SECONDS = 100, 15.0  # measured in each of two epochs, at most
@@ -108,11 +110,16 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     """
     device = device or choose_device()
     choose_engine(config)  # refuse what `train` refuses
+    if config.training.tensorboard:
+        require_tensorboard()
     prepared = prepare(config)
+    if config.decoding.neighbours:
+        require_room(prepared, config.model.d_model)
     run = RunFolder(Path("dry-run"))  # nothing is written
     trainer = Trainer(_with_short_validation(config), prepared, run, Worker(device))
     state = trainer.state
-    batch, accumulate = trainer.plan.largest(), config.training.accumulate
+    batch = trainer.plan.largest()
+    accumulate = min(config.training.accumulate, len(trainer.plan.epoch(1).order))
     _, seconds = (_update_seconds(trainer, [batch] * accumulate) for _ in range(2))
     state.require_finite_weights()
     with _watching_others() as busy:

@@ -1,12 +1,22 @@
 """When to validate, to write a checkpoint, and to stop."""
 
+import math
+
 from nmt.config import TrainingConfig
 from nmt.training.checkpoint import Progress
 
 
-def last_update(settings: TrainingConfig, updates_an_epoch: int) -> int:
-    """Return the number of the last update that `epochs` and `max_updates` allow."""
-    updates = settings.epochs * updates_an_epoch
+def last_update(
+    settings: TrainingConfig, batches_in_epoch: int, progress: Progress | None = None
+) -> int:
+    """Return the number of the last update that `epochs` and `max_updates` allow.
+
+    batches_in_epoch: of the current epoch; the number of the others may differ a little, so this is
+    an estimate until the last epoch. progress: within this epoch; None: at its start, and the first
+    """
+    now = progress or Progress()
+    per_epoch, done = (math.ceil(x / settings.accumulate) for x in (batches_in_epoch, now.batch))
+    updates = now.updates - done + (settings.epochs - now.epoch + 1) * per_epoch
     return min(updates, settings.max_updates or updates)
 
 

@@ -13,6 +13,7 @@ _FIXED = (  # of the training section
     "validate_pairs",
     "accumulate",
     "freeze",
+    "initial_weights",
     "batch_tokens",
     "batch_sentences",
     "join_pairs",

@@ -119,7 +119,7 @@ def _resume(config: Config, run: RunFolder, worker: Worker) -> Trainer:
     require_same_settings(run.config, config)
     prepared = _prepare(config, worker, run.data)
     trainer = Trainer(config, prepared, run, worker, resume=True)
-    if worker.is_main:
+    if worker.is_main and not trainer.is_complete:
         run.write_config(config)
     return trainer
 

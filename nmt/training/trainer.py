@@ -16,7 +16,6 @@ from torch import Tensor
 from nmt.choices import Weights
 from nmt.config import Config
 from nmt.corpus.prepared import PreparedData
-from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import save_weights
 from nmt.ops.threads import prefetch
@@ -30,6 +29,7 @@ from nmt.training.distributed import Worker
 from nmt.training.interruption import Interruption, catching_signals
 from nmt.training.limits import checkpoint_is_due, last_update, reached_limit, validation_is_due
 from nmt.training.log import POINT_UPDATES, TrainingLog, opened_log
+from nmt.training.optimization import learning_rate
 from nmt.training.resuming import resuming_command
 from nmt.training.sharding import unsharded_model
 from nmt.training.state import TrainingState
@@ -53,10 +53,9 @@ class Trainer:
         self.config, self.settings = config, config.training
         self.prepared, self.folder, self.worker = prepared, folder, worker
         self.plan = BatchPlan(prepared, self.settings, config.model.max_length)
-        if not len(self.plan.usable):
-            raise UserError("model.max_length: every training pair is longer; raise it")
-        self.updates_an_epoch = math.ceil(len(self.plan.epoch(1).order) / self.settings.accumulate)
-        self.last_update = last_update(self.settings, self.updates_an_epoch)
+        batches = len(self.plan.epoch(1).order)
+        self.updates_an_epoch = math.ceil(batches / self.settings.accumulate)
+        self.last_update = last_update(self.settings, batches)
         self.validator = Validator(config, prepared, worker)
         sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
         self.state = TrainingState(config, *sizes, self.last_update, worker, resume)
@@ -74,6 +73,11 @@ class Trainer:
         """The progress of training."""
         return self.state.progress
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to train."""
+        return self.progress.finished and bool(self._limit())
+
     # --------------------------------------------------------------------------------- the loop
 
     def run(self) -> bool:
@@ -81,7 +85,7 @@ class Trainer:
 
         Returns whether anything was left to train.
         """
-        if self.progress.finished and self._limit():
+        if self.is_complete:
             announce(f"{self.folder.path} is already trained: {self._limit()}")
             return False
         self.progress.finished = False
@@ -148,6 +152,9 @@ class Trainer:
         epochs = range(self.progress.epoch, self.settings.epochs + 1)
         for epoch in self._prefetched(map(self.plan.epoch, epochs), 1):
             self._batches_in_epoch = len(epoch.order)
+            self.state.last_update = last_update(
+                self.settings, self._batches_in_epoch, self.progress
+            )
             worker = self.worker
             batches = epoch.batches(self.progress.batch, worker.rank, worker.size)
             batches = self._prefetched(batches, _PREFETCHED_BATCHES)
@@ -189,6 +196,17 @@ class Trainer:
             announce(
                 f"skipped: {self.plan.too_long:,} training pairs longer than model.max_length "
                 f"{self.config.model.max_length}"
+            )
+        if self.validator.too_long:
+            announce(
+                f"{self.validator.too_long:,} validation pairs are longer than model.max_length, "
+                "so they count for BLEU only"
+            )
+        if self.last_update < self.settings.warmup_updates:
+            reached = learning_rate(self.settings, self.last_update, self.last_update)
+            announce(
+                f"warm-up ({self.settings.warmup_updates:,} updates) is longer than training: the "
+                f"learning rate only reaches {reached:.2g}; lower training.warmup_updates"
             )
 
     # ----------------------------------------------------------------- validations and checkpoints

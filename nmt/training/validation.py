@@ -56,6 +56,8 @@ class Validator:
         self._batches = batches_of("validation", prepared, config.training, length, chosen)
         if not self._batches:
             raise UserError("model.max_length: every validation pair is longer; raise it")
+        #: Number of pairs that are too long for loss and accuracy.
+        self.too_long = len(self.examples) - sum(map(len, self._batches))
 
     def measure(self, model: Transformer) -> Measures:
         """Return loss and accuracy under teacher forcing, and BLEU of greedy translations."""

@@ -135,6 +135,21 @@ def test_the_estimate_is_shown_in_suitable_units() -> None:
     )
 
 
+def test_a_time_limit_ends_the_estimated_run() -> None:
+    run = AssumedRun("X", 1e9, "float32", (1, 1, 1), 20_000, 1, 1, 1, 1, 0.1, 36_000, 1e4)
+    assert "whole run        estimate: 36,000 updates, at least 0.5 h" in str(run)
+    assert "36,000 updates, at least 0.5 h" in str(replace(run, max_minutes=30.0))
+    assert "at most 12,000 updates, until training.max_minutes" in str(
+        replace(run, max_minutes=10.0)
+    )
+
+
+@pytest.mark.usefixtures("in_empty_folder")
+def test_what_training_refuses_is_refused(toy_config: Callable[..., Config]) -> None:
+    with pytest.raises(UserError, match=r"model.max_length: every training pair is longer"):
+        assumed_run(toy_config(model={"max_length": 4}), "T4 16GB")
+
+
 def test_a_batch_that_fits_leaves_room_for_the_driver() -> None:
     full = AssumedRun(
         "X", 10_000_000_000, "float32", (1, 1, 1), 1, 1, 1, 1, 9_200_000_000, 1.0, 1, 1.0

@@ -32,6 +32,20 @@ MakeConfig = Callable[..., Config]
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
+def test_an_update_has_no_more_batches_than_an_epoch(toy_config: MakeConfig) -> None:
+    found = dry_run(toy_config(training={"accumulate": 10_000}))
+    assert found.accumulate < 100
+    assert found.updates == (2, 2)  # one in each epoch
+
+
+def test_what_training_refuses_is_refused(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.training.fill_datastore._LARGEST", 1)
+    with pytest.raises(UserError, match=r"decoding\.neighbours"):
+        dry_run(toy_config(decoding={"neighbours": 2}))
+
+
 def test_performs_two_updates_on_the_largest_batch_and_some_on_others(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:

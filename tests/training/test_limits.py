@@ -32,6 +32,14 @@ def test_the_last_update_is_that_of_the_limit_reached_first() -> None:
     assert last_update(TrainingConfig(epochs=3, max_updates=7), 10) == 7
 
 
+def test_the_last_update_is_exact_in_the_last_epoch() -> None:
+    settings = TrainingConfig(epochs=3, accumulate=2)
+    assert last_update(settings, 9) == 15  # 3 epochs of 5 updates
+    begun = Progress(epoch=2, batch=3, updates=7)  # 5 updates in the first epoch, 2 in this one
+    assert last_update(settings, 11, begun) == 5 + 2 * 6
+    assert last_update(settings, 7, Progress(epoch=3, updates=11)) == 11 + 4
+
+
 def test_validations_are_due_every_n_updates_or_at_the_end_of_an_epoch() -> None:
     by_updates, by_epoch = TrainingConfig(validate_updates=4), TrainingConfig()
     due = [validation_is_due(by_updates, Progress(updates=n, batch=n), 6) for n in (3, 4, 6, 8)]

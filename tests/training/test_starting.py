@@ -349,6 +349,9 @@ def test_resuming_needs_no_initial_weights_and_is_exact(
     monkeypatch.setattr("nmt.training.state.load_initial", None)  # not called
     part = train(RunFolder(Path("part")).config, "part", resume=True)
     assert part.weights("last").read_bytes() == whole.weights("last").read_bytes()
+    other = config.training.model_copy(update={"initial_weights": "other.safetensors"})
+    with pytest.raises(UserError, match=r"training\.initial_weights: .*start a new run"):
+        train(config.model_copy(update={"training": other}), "part", resume=True)
 
 
 @pytest.mark.parametrize(("weights", "expected"), [([6, 2], [0.3, 0.1, 0.6]), ([None], [0.4, 0.6])])

@@ -5,6 +5,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -117,6 +119,23 @@ def test_the_cosine_schedule_ends_at_zero_with_the_last_update(toy_config: MakeC
     rates = [line["learning_rate"] for line in trainer.folder.read_metrics()]
     peak = trainer.settings.learning_rate
     assert rates == pytest.approx([peak, peak / 2, 0])
+
+
+def test_the_cosine_schedule_follows_the_length_of_the_epochs(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"schedule": "cosine", "warmup_updates": 1, "epochs": 3, "validate_updates": 1}
+    trainer = make_trainer(toy_config(training=settings))
+    epoch = trainer.plan.epoch
+    batches = {1: 2, 2: 4, 3: 3}
+    monkeypatch.setattr(
+        trainer.plan, "epoch", lambda n: replace(epoch(n), order=epoch(n).order[: batches[n]])
+    )
+    trainer.run()
+    rates = [line["learning_rate"] for line in trainer.folder.read_metrics()]
+    assert len(rates) == 9
+    assert all(after < before for before, after in pairwise(rates))
+    assert rates[-1] == 0
 
 
 def test_weights_depend_only_on_the_seed(toy_config: MakeConfig) -> None:
@@ -657,6 +676,13 @@ def test_fields_that_affect_the_saved_state_cannot_be_changed_on_resume(
         train(toy_config(**changed), Path("run"), resume=True)
 
 
+def test_resuming_a_complete_run_changes_nothing(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    before = Path("run/config.yaml").read_bytes(), Path("run/run.json").read_bytes()
+    train(toy_config(training={"max_updates": 2, "learning_rate": 9}), Path("run"), resume=True)
+    assert (Path("run/config.yaml").read_bytes(), Path("run/run.json").read_bytes()) == before
+
+
 def test_resuming_saves_the_changed_limits_in_the_run(toy_config: MakeConfig) -> None:
     train(toy_config(training={"max_updates": 2}), Path("run"))
     train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)
@@ -733,11 +759,23 @@ def test_skipped_pairs_and_updates_are_reported(
     printed = capsys.readouterr().out
     pairs = f"skipped: {trainer.plan.too_long} training pairs longer than model.max_length 12\n"
     assert pairs in printed
+    assert f"{trainer.validator.too_long} validation pairs are longer" in printed
+    assert 0 < trainer.validator.too_long < len(trainer.validator.examples)
     assert "updates skipped" not in printed
     trainer.state.update([trainer.plan.largest()])
     trainer.state.loss_scale._skipped += 3
     trainer._validate()
     assert "3 updates skipped" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("updates", "warns"), [(3, True), (4, False)])
+def test_a_warm_up_longer_than_training_is_reported(
+    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str], updates: int, warns: bool
+) -> None:
+    settings = {"warmup_updates": 4, "max_updates": updates, "learning_rate": 4e-3}
+    make_trainer(toy_config(training=settings))._announce()
+    message = "warm-up (4 updates) is longer than training: the learning rate only reaches 0.003;"
+    assert (message in capsys.readouterr().out) == warns
 
 
 def test_training_stops_when_validation_reaches_the_target(toy_config: MakeConfig) -> None:
