@@ -12,9 +12,9 @@ import anyio.to_thread
 
 from nmt.corpus.readers import open_zip
 from nmt.serve.errors import ApiError
-from nmt.serve.formatting import Formatted, Part, is_mark
+from nmt.serve.formatting import Formatted, Part, has_letters, is_mark
 from nmt.serve.served_run import ServedRun
-from nmt.serve.translating import TextTranslator, has_letters
+from nmt.serve.translating import TextTranslator
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -71,11 +71,16 @@ class Formatted:
         return parts
 
 
+def has_letters(text: str) -> bool:
+    """Return whether there is anything to translate; a model may change numbers and symbols."""
+    return any(map(str.isalpha, text))
+
+
 def is_mark(pieces: Sequence[str], number: int) -> bool:
     """Return whether a superscript is a mark: no text, and no numerator of a fraction."""
     after = next((piece for piece in pieces[number + 1 :] if piece), "")
-    letters = any(map(str.isalpha, pieces[number]))
-    return bool(pieces[number].strip()) and not letters and after[:1] not in ("/", "⁄")
+    piece = pieces[number]
+    return bool(piece.strip()) and not has_letters(piece) and after[:1] not in ("/", "⁄")
 
 
 def words(text: str, cuts: Collection[int] = ()) -> list[Span]:

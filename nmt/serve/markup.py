@@ -11,8 +11,7 @@ from itertools import groupby
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from nmt.serve.errors import ApiError
-from nmt.serve.formatting import Formatted, is_mark
-from nmt.serve.translating import has_letters
+from nmt.serve.formatting import Formatted, has_letters, is_mark
 
 _INLINE = frozenset(
     (

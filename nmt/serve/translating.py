@@ -17,6 +17,7 @@ from nmt.serve.formatting import (
     Part,
     cuts_between,
     format_words,
+    has_letters,
     link_by_position,
     merge,
 )
@@ -161,8 +162,3 @@ class TextTranslator:
         return await anyio.to_thread.run_sync(
             format_words, translation.text, links, owners, formatted.pieces, marks
         )
-
-
-def has_letters(text: str) -> bool:
-    """Return whether there is anything to translate; a model may change numbers and symbols."""
-    return any(map(str.isalpha, text))

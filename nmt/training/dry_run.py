@@ -119,7 +119,7 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     trainer = Trainer(_with_short_validation(config), prepared, run, Worker(device))
     state = trainer.state
     batch = trainer.plan.largest()
-    accumulate = min(config.training.accumulate, len(trainer.plan.epoch(1).order))
+    accumulate = min(config.training.accumulate, trainer.batches_an_epoch)
     _, seconds = (_update_seconds(trainer, [batch] * accumulate) for _ in range(2))
     state.require_finite_weights()
     with _watching_others() as busy:

@@ -53,9 +53,9 @@ class Trainer:
         self.config, self.settings = config, config.training
         self.prepared, self.folder, self.worker = prepared, folder, worker
         self.plan = BatchPlan(prepared, self.settings, config.model.max_length)
-        batches = len(self.plan.epoch(1).order)
-        self.updates_an_epoch = math.ceil(batches / self.settings.accumulate)
-        self.last_update = last_update(self.settings, batches)
+        self.batches_an_epoch = len(self.plan.epoch(1).order)
+        self.updates_an_epoch = math.ceil(self.batches_an_epoch / self.settings.accumulate)
+        self.last_update = last_update(self.settings, self.batches_an_epoch)
         self.validator = Validator(config, prepared, worker)
         sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
         self.state = TrainingState(config, *sizes, self.last_update, worker, resume)

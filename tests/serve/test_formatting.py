@@ -43,13 +43,18 @@ def test_the_space_between_links_belongs_to_neither() -> None:
     assert found == [("Start", 0), (" ", 1), ("Info", 2)]
 
 
+def translate_with(
+    formatted: Formatted, translation: str, weights: list[list[float]]
+) -> list[Part]:
+    """Format a translation with these weights of its words (rows) and the source's (columns)."""
+    links = Links(words(formatted.text), words(translation), np.array(weights, np.float32))
+    return merge(format_words(translation, links, formatted.owners, formatted.pieces))
+
+
 def test_a_format_to_which_no_word_attends_gets_the_word_with_the_strongest_link() -> None:
     formatted = Formatted(["please ", "do", " not sing"])
-    links = Links(
-        words(formatted.text), words("bitte nicht singen"),
-        np.array([[0.9, 0.1, 0, 0], [0, 0.2, 0.8, 0], [0, 0.1, 0, 0.9]], np.float32),
-    )  # fmt: skip
-    found = merge(format_words("bitte nicht singen", links, formatted.owners, formatted.pieces))
+    weights = [[0.9, 0.1, 0, 0], [0, 0.2, 0.8, 0], [0, 0.1, 0, 0.9]]
+    found = translate_with(formatted, "bitte nicht singen", weights)
     assert found == [("bitte ", 0), ("nicht", 1), (" singen", 2)]
 
 
@@ -105,11 +110,8 @@ def test_spaces_stay_on_their_side_of_a_format() -> None:
 
 def test_a_lost_format_does_not_move_to_punctuation() -> None:
     formatted = Formatted(["we see ", "John", "."])
-    links = Links(
-        words(formatted.text), words("Wir sehen."),
-        np.array([[0.9, 0, 0.1, 0], [0, 0.8, 0.2, 0], [0, 0.5, 0.4, 0.1]], np.float32),
-    )  # fmt: skip
-    found = merge(format_words("Wir sehen.", links, formatted.owners, formatted.pieces))
+    weights = [[0.9, 0, 0.1, 0], [0, 0.8, 0.2, 0], [0, 0.5, 0.4, 0.1]]
+    found = translate_with(formatted, "Wir sehen.", weights)
     assert found == [("Wir ", 0), ("sehen", 1), (".", 0)]
 
 
