@@ -661,7 +661,7 @@ class TrainingConfig(Section):
     validate_pairs: int | None = Field(
         None,
         ge=1,
-        le=1_000_000_000,
+        le=MOST,
         description="validate on this many pairs, evenly spread over the validation split; unset: "
         "all",
     )

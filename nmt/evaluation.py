@@ -19,8 +19,6 @@ from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
 from nmt.metrics import LABELS, Comparison, Evaluation, compare_texts, evaluate_texts
 
-_SOURCES_AT_A_TIME = 512  # enough to sort by length, few enough to show progress
-
 
 @dataclass(frozen=True)
 class EvaluationReport:
@@ -105,13 +103,8 @@ def evaluate(
 
 def translate_sources(translator: Translator, sources: Sequence[str]) -> list[Translation]:
     """Return the best translation of each source, with a progress bar."""
-    found: list[Translation] = []
-    with tqdm(desc="translating", total=len(sources), delay=2) as bar:
-        for start in range(0, len(sources), _SOURCES_AT_A_TIME):
-            chunk = sources[start : start + _SOURCES_AT_A_TIME]
-            found += [options[0] for options in translator.stream(chunk)]
-            bar.update(len(chunk))
-    return found
+    found = translator.stream(sources)
+    return [best for best, *_ in tqdm(found, "translating", len(sources), delay=2)]
 
 
 def read_pairs(source: Path | str, reference: Path | str, prefix: str = "") -> list[Example]:

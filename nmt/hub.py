@@ -141,10 +141,8 @@ def _assemble(run: RunFolder, copy: RunFolder, weights: Weights) -> bool:
     fine_tuning = shlex.join(without_folders(shlex.split(origin.fine_tuning)))
     public = Origin(without_folders(origin.file), overrides, fine_tuning)
     copy.write_config(config.with_origin(public))
-    for file in (
-        copy.data / "report.json",
-        copy.data / MANIFEST,
-    ):  # with corpus paths
+    # Both contain the paths of the corpora.
+    for file in (copy.data / "report.json", copy.data / MANIFEST):
         content = without_folders(json.loads(file.read_bytes()))
         file.write_text(json.dumps(content, indent=2, ensure_ascii=False), encoding="utf-8")
     return exported

@@ -204,10 +204,8 @@ class RunFolder:
             f"{self.path}: another process is training here; wait for it, stop it, or choose "
             "another run"
         )
-        patterns = (
-            *(f".{name}.*.partial" for name in _OWN),
-            ".tmp??????",
-        )  # the last: by safetensors
+        # The last pattern is safetensors'.
+        patterns = (*(f".{name}.*.partial" for name in _OWN), ".tmp??????")
         with locked(self.path / _LOCK, message, wait=False) as alone:
             for folder in (self.path, self.path / "validated") if alone else ():
                 for pattern in patterns:
@@ -453,7 +451,7 @@ def newest_run(file: str, option: str = "--run FOLDER") -> RunFolder:
 
     option: how the user can select a run instead, for the error message
     """
-    runs = [run for run in _runs() if (run.path / file).is_file()]
+    runs = [run for run in runs_in(RUNS) if (run.path / file).is_file()]
     return _newest(runs, f"no run {RUNS / '*'} with {file} here", option)
 
 
@@ -463,13 +461,13 @@ def newest_training(name: str = "*") -> RunFolder:
     name: of the run, or of NAME-2, NAME-3, …; `*`: any
     """
     named = re.compile(".*" if name == "*" else rf"{re.escape(name)}(-\d+)?")
-    runs = [run for run in _runs() if named.fullmatch(run.path.name) and run.can_be_resumed]
+    runs = [run for run in runs_in(RUNS) if named.fullmatch(run.path.name) and run.can_be_resumed]
     return _newest(runs, f"no run {RUNS / name} to resume here", "--run FOLDER")
 
 
-def _runs() -> list[RunFolder]:
-    folders = [folder for folder in RUNS.glob("[!.]*") if (folder / "config.yaml").is_file()]
-    return [RunFolder(folder) for folder in folders]
+def runs_in(folder: Path) -> list[RunFolder]:
+    """Return the runs in a folder, by name; hidden folders may be half deleted."""
+    return [RunFolder(path.parent) for path in sorted(folder.glob("[!.]*/config.yaml"))]
 
 
 def _newest(runs: list[RunFolder], lack: str, option: str) -> RunFolder:

@@ -27,5 +27,5 @@ def decoding_fields(incomplete: str) -> list[str]:
 
 def runs(incomplete: str) -> list[str]:
     """Return the run folders under ./runs that match."""
-    paths = [str(path.parent) for path in sorted(Path("runs").glob("*/config.yaml"))]
+    paths = [str(path.parent) for path in sorted(Path("runs").glob("[!.]*/config.yaml"))]
     return [path for path in paths if path.startswith(incomplete)]

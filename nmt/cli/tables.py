@@ -17,6 +17,7 @@ def print_table(
     """
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console = Console()
     rows = [list(map(shown, row)) for row in rows]
@@ -36,7 +37,7 @@ def print_table(
             head, justify="left" if is_left else "right", no_wrap=not is_left, overflow="fold"
         )
     for row in rows:
-        table.add_row(*map(_literal, row))
+        table.add_row(*map(Text, row))
     console.print(table)
 
 
@@ -44,6 +45,7 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     """Print names and values side by side."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console = Console()
     facts = [(name, shown(text)) for name, text in facts]
@@ -54,15 +56,8 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in facts:
-        table.add_row(name, _literal(text))
+        table.add_row(name, Text(text))
     console.print(table)
-
-
-def _literal(text: str) -> str:
-    """Escape brackets, which rich would interpret as styles."""
-    from rich.markup import escape
-
-    return escape(text)
 
 
 def _plain(rows: Sequence[Sequence[str]], left: int) -> list[str]:

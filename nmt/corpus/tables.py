@@ -362,23 +362,18 @@ def downloaded_hub_files(
     path: str, subset: str | None, revision: str | None
 ) -> dict[Split, tuple[Path, ...]]:
     """Return what `hub_files` downloaded earlier, by split; nothing if a file is missing."""
-    return _read_listed(_list_of_files(path, subset, revision))
+    try:
+        stored = read_json(_list_of_files(path, subset, revision), dict[Split, list[str]])
+    except UserError:
+        return {}
+    files = {split: tuple(map(Path, paths)) for split, paths in stored.items()}
+    return files if all(map(Path.is_file, chain.from_iterable(files.values()))) else {}
 
 
 def _list_of_files(path: str, subset: str | None, revision: str | None) -> Path:
     dataset = (_SPLITTING, path, subset, revision)
     digest = hashlib.sha256(repr(dataset).encode()).hexdigest()
     return cache_folder() / "hub" / f"{digest[:16]}.json"
-
-
-def _read_listed(listed: Path) -> dict[Split, tuple[Path, ...]]:
-    """Return the files listed by an earlier download; nothing if one of them is missing."""
-    try:
-        stored = read_json(listed, dict[Split, list[str]])
-    except UserError:
-        return {}
-    files = {split: tuple(map(Path, paths)) for split, paths in stored.items()}
-    return files if all(map(Path.is_file, chain.from_iterable(files.values()))) else {}
 
 
 def _licence_on_card(path: str, revision: str | None) -> str:

@@ -212,7 +212,7 @@ class Translator:
 
     def _find(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         sources = [segment.ids for segment in segments]
-        return self.search(sources, self._limits(segments), self.decoding, n)
+        return self.search(sources, self.limits(segments), self.decoding, n)
 
     def _find_carrying(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search segments with hidden words; if some are lost, search again with all required.
@@ -228,7 +228,7 @@ class Translator:
         if losing and _HAS_PYTORCH and not self.decoding.temperature:
             again = [segments[i] for i in losing]
             required = self._segments.required(again)
-            sources, limits = [segment.ids for segment in again], self._limits(again)
+            sources, limits = [segment.ids for segment in again], self.limits(again)
             width = self.decoding.beam_size  # further options are in the first search
             second = self.pytorch(sources, limits, self.decoding, width, required)
             for i, more in zip(losing, second, strict=True):
@@ -239,7 +239,7 @@ class Translator:
         """Sort complete hypotheses with the fewest lost words first."""
         return sorted(found, key=lambda h: (not h.complete, self._segments.lost(segment, h.ids)))
 
-    def _limits(self, segments: list[Segment]) -> list[int]:
+    def limits(self, segments: list[Segment]) -> list[int]:
         """Return the maximum length of the translation of each segment, in pieces."""
         factor, extra = self.decoding.max_length_factor, self.decoding.max_length_extra
         most = self.search.max_length - 1  # <sos>

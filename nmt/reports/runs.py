@@ -14,7 +14,7 @@ from typing import Any, get_args
 from nmt.choices import Weights
 from nmt.corpus.report import corpus_facts
 from nmt.errors import UserError, one_line, unreadable_weights
-from nmt.run_folder import RunFolder, Validation, last_change
+from nmt.run_folder import RunFolder, Validation, last_change, runs_in
 
 NOTHING = "–"
 RUN_COLUMNS = ("run", "config", "pairs", "size", "updates", "BLEU", "age")
@@ -71,19 +71,19 @@ def summarize_runs(folder: Path) -> tuple[list[RunSummary], list[str]]:
 
     Raises `UserError` if there is none.
     """
-    paths = [path.parent for path in folder.glob("*/config.yaml")]
-    if not paths:
+    runs = runs_in(folder)
+    if not runs:
         raise UserError(f"no runs in {folder}; train one with `nmt train`, or give another folder")
     found: list[RunSummary] = []
     damaged: list[str] = []
-    for path in sorted(paths):
+    for run in runs:
         try:
-            found.append(summarize(RunFolder(path)))
+            found.append(summarize(run))
         except UserError as error:
             damaged.append(one_line(error))
         except OSError as error:
             reason = error.strerror or error
-            damaged.append(f"{path}: cannot be read ({reason}); check the folder's permissions")
+            damaged.append(f"{run.path}: cannot be read ({reason}); check the folder's permissions")
     return sorted(found, key=lambda run: run.changed, reverse=True), damaged
 
 

@@ -1,11 +1,12 @@
 """Two runs side by side on a held-out set: where do they differ most?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
-from nmt.corpus.tags import retagged
+from nmt.corpus.tags import retagged, show_tag
 from nmt.errors import UserError
 from nmt.serve.errors import ApiError
 
@@ -54,7 +55,8 @@ async def compare(
     data, other = first.folder.config.data, second.folder.config.data
     sources = [retagged(data, other, source) for source in sources]
     two = [o[0].text for o in await service.batcher.translate(second, sources, 1)]
-    sentences, bleu = await service.in_thread(_score, examples, one, two, first.target)
+    shown = [replace(e, source=show_tag(data, e.source)) for e in examples]
+    sentences, bleu = await service.in_thread(_score, shown, one, two, first.target)
     return {
         "runs": (first.name, second.name),
         "split": split,

@@ -4,7 +4,7 @@ The translation goes through the model once more, in PyTorch.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal
@@ -199,11 +199,18 @@ class _RecordedState:
 
 @torch.inference_mode()
 def record_beam(
-    model: Transformer, source_ids: list[int], limit: int, decoding: DecodingConfig, n: int = 1
-) -> tuple[list[list[tuple[int, Step]]], list[Hypothesis]]:
-    """Search one sentence; return the hypotheses of each step with the ids of their last pieces.
+    model: Transformer,
+    source_ids: list[int],
+    limit: int,
+    decoding: DecodingConfig,
+    pieces_of: Callable[[Sequence[int]], list[str]],
+    n: int = 1,
+) -> tuple[list[list[Step]], list[Hypothesis]]:
+    """Search one sentence; return the hypotheses of each step.
 
     Also returns the finished hypotheses, best first, up to the beam size, which is at least `n`.
+
+    pieces_of: returns the pieces of target ids
     """
     recorder = _Recorder(model)
     device = model.output.weight.device
@@ -216,24 +223,25 @@ def record_beam(
         decoding.length_penalty,
         beam,
     )[0]
-    steps: list[list[tuple[int, Step]]] = []
+    steps: list[list[Step]] = []
     paths: list[list[list[int]]] = [[[]]]
     for number in range(1, len(recorder.tokens)):
         tokens, parents = recorder.tokens[number], recorder.parents[number - 1]
         sums = recorder.sums[number]
-        steps.append([(t, Step("", p, s)) for t, p, s in zip(tokens, parents, sums, strict=True)])
+        steps.append(list(map(Step, pieces_of(tokens), parents, sums)))
         paths.append([[*paths[-1][p], t] for t, p in zip(tokens, parents, strict=True)])
         if number > 1:
             for parent in parents:
-                steps[-2][parent][1].fate = "lives"
+                steps[-2][parent].fate = "lives"
     for hypothesis in found:
         written = [*hypothesis.ids, EOS] if hypothesis.complete else hypothesis.ids
         before = len(written) - 1
         while len(steps) <= before:
             steps.append([])
         parent = paths[before].index(written[:-1])
-        end = Step("", parent, hypothesis.log_probability, "ends", hypothesis.score)
-        steps[before].append((written[-1], end))
+        [piece] = pieces_of(written[-1:])
+        end = Step(piece, parent, hypothesis.log_probability, "ends", hypothesis.score)
+        steps[before].append(end)
         if before:
-            steps[before - 1][parent][1].fate = "lives"
+            steps[before - 1][parent].fate = "lives"
     return steps, found

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,11 @@ from typing_extensions import TypedDict
 from nmt.config import CORPUS_PATHS
 from nmt.config_files import describe_fields, written
 from nmt.corpus.report import PreparationReport
+from nmt.corpus.tags import show_tag
 from nmt.errors import UserError
 from nmt.private_paths import public_name, without_folders
 from nmt.reports.runs import NOTHING, summarize
-from nmt.run_folder import RunFolder, Validation, last_change
+from nmt.run_folder import RunFolder, Validation, last_change, runs_in
 from nmt.serve.errors import ApiError
 
 if TYPE_CHECKING:
@@ -87,11 +89,14 @@ def describe_run(service: "Service", name: str) -> RunDetails:
     if run is None:
         raise ApiError(404, f"There is no run {name[:100]}")
     try:
+        metrics, data = run.read_metrics(), run.config.data
+        for sample in chain.from_iterable(line["samples"] for line in metrics):
+            sample["source"] = show_tag(data, sample["source"])
         return {
             "name": name,
             "served": name in service.runs,
             "seconds": time.time() - last_change(run.path),
-            "metrics": run.read_metrics(),
+            "metrics": metrics,
             "report": without_folders(run.report),
             "config": list(_config_fields(run)),
         }
@@ -102,14 +107,13 @@ def describe_run(service: "Service", name: str) -> RunDetails:
 def _named_folders(service: "Service") -> Iterator[tuple[str, RunFolder]]:
     """Yield the served runs, and the others in their folder if listing it is allowed."""
     served = {run.folder.path.resolve() for run in service.runs.values()}
-    for name, run in service.runs.items():
-        yield name, run.folder
+    for name, each in service.runs.items():
+        yield name, each.folder
     if service.runs_folder is not None:
-        for path in sorted(service.runs_folder.glob("*/config.yaml")):
-            folder = path.parent
-            name = public_name(folder)
-            if folder.resolve() not in served and name not in service.runs:
-                yield name, RunFolder(folder)
+        for run in runs_in(service.runs_folder):
+            name = public_name(run.path)
+            if run.path.resolve() not in served and name not in service.runs:
+                yield name, run
 
 
 def _config_fields(run: RunFolder) -> Iterator[ConfigField]:

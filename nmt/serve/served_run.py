@@ -69,21 +69,15 @@ class ServedRun:
         if len(traces) != 1:
             raise UserError("the beam can be shown for one sentence only")
         decoding = self.translator.decoding
-        source_ids = traces[0].source_ids
-        limit = int((len(source_ids) - 1) * decoding.max_length_factor) + decoding.max_length_extra
-        limit = min(limit, self.translator.search.max_length - 1)
+        [limit] = self.translator.limits([segment for segment, _ in translation.found])
+        pieces_of = self.translator.tokenizers.target.pieces
         with ALONE:
-            steps, found = record_beam(model, source_ids, limit, decoding, n)
+            steps, found = record_beam(model, traces[0].source_ids, limit, decoding, pieces_of, n)
         if traces[0].hypothesis.ids not in [hypothesis.ids for hypothesis in found]:
             raise UserError(
                 "the beam cannot be shown: beam search in PyTorch does not find this translation"
             )
-        target = self.translator.tokenizers.target
-        for step in steps:
-            pieces = target.pieces([token for token, _ in step])
-            for piece, (_, hypothesis) in zip(pieces, step, strict=True):
-                hypothesis.piece = piece
-        return [[hypothesis for _, hypothesis in step] for step in steps]
+        return steps
 
 
 def name_runs(paths: Sequence[Path]) -> list[str]:

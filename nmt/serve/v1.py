@@ -1,8 +1,9 @@
 """The API of nmt itself: translations with scores, attention and search steps."""
 
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
@@ -18,7 +19,7 @@ from nmt.serve.service import Service
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translation
-    from nmt.serve.inspection import Inspection, Step
+    from nmt.serve.inspection import Inspection
     from nmt.serve.served_run import ServedRun
 
 _MOST_INSPECTED = 20  # sentences per request
@@ -195,7 +196,8 @@ async def _describe_all(
                 steps = await service.batcher.run_in_worker(
                     partial(run.record_beam, options[0], body.n_best)
                 )
-                sentence["beam"] = [[_beam_step(step) for step in each] for each in steps]
+                beam = [[asdict(step) for step in each] for each in steps]
+                sentence["beam"] = cast("list[list[BeamStep]]", beam)
         except UserError as error:
             sentence["problem"] = str(error)
         yield sentence
@@ -215,16 +217,6 @@ def _attention(found: "Inspection") -> Attention:
         "cross": cross.tolist(),
         "average": average.tolist(),
         "log_probabilities": found.log_probabilities,
-    }
-
-
-def _beam_step(step: "Step") -> BeamStep:
-    return {
-        "piece": step.piece,
-        "parent": step.parent,
-        "log_probability": step.log_probability,
-        "fate": step.fate,
-        "score": step.score,
     }
 
 

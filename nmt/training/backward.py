@@ -1,16 +1,19 @@
 """Computes the gradient of a batch: with threads on a CPU, in one pass elsewhere.
 
-On a CPU, each thread processes a shard of the sentence pairs; see `nmt/ops/shards.py`.
+On a CPU, each thread processes a shard of the sentence pairs. See `nmt/ops/threads.py` for why this
+is faster than parallel operations, and docs/lab/2026-11-speed.md for how much.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nmt.ops.shards import backward_by_threads
+from nmt.ops.dropout import drawing_from
+from nmt.ops.threads import parallel_map
 from nmt.training.batches import Batch
 from nmt.training.loss import BatchLoss
 
@@ -55,12 +58,41 @@ def backward_in_shards(
     padded = loss.passes * max(batch.source.numel(), batch.target_in.numel())
     rounds = min(math.ceil(padded / (at_once * _MOST_TOKENS)), len(batch) // at_once)
     count = rounds * at_once
-    parameters = [p for p in loss.parameters() if p.requires_grad]
     sums = []
     for first in range(0, count, at_once):
         numbers = range(first, first + at_once)
         shards = [batch.share(number, count) for number in numbers]
         generators = [seed.generator(number) for number in numbers]
-        sums.append(backward_by_threads(loss, shards, generators, parameters, divisor))
+        sums.append(_backward_in_parallel(loss, shards, divisor, generators))
     losses, cross_entropies = zip(*sums, strict=True)
     return torch.stack(losses).sum(), torch.stack(cross_entropies).sum()
+
+
+def _backward_in_parallel(
+    loss: BatchLoss,
+    shards: Sequence[Batch],
+    divisor: Tensor | float,
+    generators: Sequence[torch.Generator],
+) -> tuple[Tensor, Tensor]:
+    """Do what `backward` does for several shards, each on a thread.
+
+    generators: random numbers of each shard, so that the result does not depend on the order of
+    the threads
+    """
+    parameters = [p for p in loss.parameters() if p.requires_grad]
+
+    def work(number: int) -> tuple[tuple[Tensor, ...], Tensor, Tensor]:
+        with drawing_from(generators[number]):
+            total, cross_entropy = loss(shards[number])
+            gradients = torch.autograd.grad(total / divisor, parameters)
+            return gradients, total.detach(), cross_entropy
+
+    found = parallel_map(work, range(len(shards)))
+    for gradients, _, _ in found:  # in this order, because floating-point sums depend on it
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            if parameter.grad is None:
+                parameter.grad = gradient
+            else:
+                parameter.grad += gradient
+    _, totals, cross_entropies = zip(*found, strict=True)
+    return torch.stack(totals).sum(), torch.stack(cross_entropies).sum()

@@ -180,9 +180,8 @@ def _load(
                 "move it away to continue from the previous checkpoint"
             ) from None
         reason = one_line(error)[:200]
-        if isinstance(
-            error, pickle.UnpicklingError
-        ):  # PyTorch's message suggests trusting the file
+        # PyTorch's message suggests trusting the file.
+        if isinstance(error, pickle.UnpicklingError):
             reason = "it holds more than tensors and numbers"
         raise _DamagedError(f"{path}: checkpoint cannot be read: {reason}") from None
 

@@ -12,9 +12,8 @@ from nmt.model.transformer import Transformer
 from nmt.ops.cross_entropy import linear_cross_entropy
 from nmt.training.batches import Batch
 
-_LOGITS_AT_A_TIME = (
-    2**24
-)  # 64 MiB of float32, so that validation needs no more memory than an update
+# 64 MiB of float32, so that validation needs no more memory than an update.
+_LOGITS_AT_A_TIME = 2**24
 
 
 def batch_loss(

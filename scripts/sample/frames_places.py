@@ -42,9 +42,6 @@ SURFACES = nouns.some("table, chair, bed, sofa, shelf, desk, cupboard, bench, ar
 STANDING_PLACES = nouns.some("table, shelf, desk, cupboard")
 
 
-ROOMS = nouns.some("kitchen, bathroom, bedroom, living room, cellar, garage, garden, office, room")
-
-
 SMALL_PETS = nouns.some("cat, dog, rabbit, bird")
 
 

@@ -85,7 +85,6 @@ NEAR_FUTURE = tuple(pair for pair in FUTURE if not pair[0].startswith("next")) +
 FAR_FUTURE = FUTURE[7:] + ON_WEEKDAY
 DAYS = tuple(FUTURE[index] for index in (0, 3, 6, 9)) + ON_WEEKDAY
 
-RECENT = tuple(pair for pair in PAST if not pair[1].startswith(("letzten Sommer", "letztes Jahr")))
 RECENT_DAYS = PAST[:4] + PAST[8:9] + PAST[10:11] + ON_WEEKDAY
 
 REGULARLY = (

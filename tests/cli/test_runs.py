@@ -65,6 +65,16 @@ def test_on_a_terminal_the_table_fits_its_width(run: Path, monkeypatch: pytest.M
     assert "BLEU" in lines[0]
 
 
+def test_names_are_literal_on_a_terminal(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = r"a[bold]:car:\[b"
+    run.rename(run.with_name(name))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert name in runner.invoke(app, ["runs"]).stdout
+    assert name in runner.invoke(app, ["show", f"runs/{name}"]).stdout
+
+
 def test_show_prints_json(run: Path) -> None:
     found = json.loads(runner.invoke(app, ["show", "--json"]).stdout)
     assert found["path"] == "runs/first"

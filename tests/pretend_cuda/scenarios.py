@@ -234,11 +234,12 @@ def looks_inside(device: torch.device, run: Path) -> list[Any]:
     replaced = replace_unknown(
         model, trace.source_ids, pieces, unknown, translator.tokenizers.target
     )
-    steps, _ = record_beam(model, trace.source_ids, 6, translator.decoding)
-    tokens = [[token for token, _ in step] for step in steps]
+    pieces_of = translator.tokenizers.target.pieces
+    steps, _ = record_beam(model, trace.source_ids, 6, translator.decoding, pieces_of)
+    beam = [[step.piece for step in each] for each in steps]
     cross = torch.from_numpy(inspection.cross.weights).double()
     numbers = [*inspection.log_probabilities, *cross.flatten().tolist()]
-    return [inspection.translation, align(translator, line)[1], replaced, tokens, numbers]
+    return [inspection.translation, align(translator, line)[1], replaced, beam, numbers]
 
 
 def nearest(device: torch.device, keys: Tensor, tokens: Tensor, queries: Tensor) -> list[Tensor]:

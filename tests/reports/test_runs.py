@@ -61,6 +61,13 @@ def test_a_run_of_an_earlier_version_has_no_known_config(make_run: MakeRun) -> N
     assert summarize(run).row()[1] == "–"
 
 
+def test_a_run_that_is_half_deleted_is_not_listed(make_run: MakeRun) -> None:
+    make_run("a")
+    make_run(".b.nmt-deleted")
+    [run], damaged = summarize_runs(Path("runs"))
+    assert (run.row()[0], damaged) == ("a", [])
+
+
 def test_a_run_without_results_has_empty_cells(make_run: MakeRun) -> None:
     row = summarize(make_run("young", validations=0))
     assert (row.parameters, row.updates, row.bleu) == (None, None, None)

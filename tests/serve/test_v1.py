@@ -217,6 +217,19 @@ def test_runs_are_listed_with_their_metrics_and_configuration(client: TestClient
     assert fields["data.path"]["value"] == "toy.tsv"
 
 
+def test_samples_show_their_tags_as_words(
+    client: TestClient, served: ServedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = DataConfig.model_validate({"corpora": [{"source": "sample", "tag": "web"}]})
+    config = served.folder.config.model_copy(update={"data": data})
+    monkeypatch.setitem(vars(served.folder), "config", config)
+    sample = {"source": f"{TAGS[0]} I see.", "reference": "Ja.", "translation": "Ja."}
+    line = served.folder.read_metrics()[-1] | {"samples": [sample]}
+    monkeypatch.setattr(RunFolder, "read_metrics", lambda run: [line])
+    [shown] = client.get("/v1/runs/toy").json()["metrics"][0]["samples"]
+    assert shown["source"] == "[web] I see."
+
+
 def test_responses_contain_no_local_paths(
     client: TestClient, served: ServedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,7 +303,7 @@ def test_a_compared_run_gets_the_tag_of_the_same_name(
     class Tagged(ServedRun):
         def translate(self, lines, n):  # type: ignore[no-untyped-def]
             read.extend(lines)
-            return served.translator.n_best(lines, n)
+            return [[SimpleNamespace(text=self.name)] for _ in lines]
 
     def run(*tags: str) -> ServedRun:
         corpora = [{"source": "sample", "tag": tag} for tag in tags]
@@ -300,7 +313,9 @@ def test_a_compared_run_gets_the_tag_of_the_same_name(
         return Tagged(tags[0], cast(RunFolder, folder), served.translator, "pytorch")
 
     client = make_client(run("chat", "news"), run("news"))
-    assert client.post("/v1/compare", json={"runs": ["chat", "news"]}).json()["count"] == 1
+    found = client.post("/v1/compare", json={"runs": ["chat", "news"]}).json()
+    assert [sentence["source"] for sentence in found["sentences"]] == ["[news] Anna sings."]
+    assert found["count"] == 1
     assert read == [f"{TAGS[1]} Anna sings.", f"{TAGS[0]} Anna sings."]
 
 

@@ -10,7 +10,7 @@ from nmt.config import DecodingConfig
 from nmt.decoding.batches import share_out
 from nmt.decoding.beam import beam_search
 from nmt.decoding.datastore import Datastore
-from nmt.decoding.engines.search import Required, unknown_fields
+from nmt.decoding.engines.search import Required
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.grid import Grid
@@ -19,24 +19,11 @@ from nmt.decoding.neighbours import Neighbours, WithNeighbours
 from nmt.decoding.sampling import Sampler, count_earlier
 from nmt.decoding.stepwise import Stepwise
 from nmt.device import choose_device
-from nmt.errors import UserError
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
 from nmt.model.weights import load_weights
 from nmt.ops.threads import ALONE, parallel_map
 from nmt.run_folder import RunFolder
-
-# It runs the model itself, so it supports every field of the model section.
-DECODING_FIELDS = {
-    *("engine", "beam_size", "length_penalty", "max_length_factor", "max_length_extra"),
-    *("batch_tokens", "split_sentences", "replace_unknown", "neighbours", "neighbour_share"),
-    *("neighbour_temperature", "temperature", "top_k", "top_p", "seed"),
-}
-
-
-def supports(decoding: DecodingConfig) -> list[str]:
-    """Return the reasons why this engine does not support the options, if any."""
-    return unknown_fields("decoding", decoding, DECODING_FIELDS)
 
 
 def open_runs(
@@ -46,8 +33,6 @@ def open_runs(
 
     Raises `UserError` for an unavailable device, and for damaged weights or datastores.
     """
-    if reasons := supports(decoding):
-        raise UserError(f"PyTorch does not support this: {'; '.join(reasons)}")
     sizes = runs[0].report["vocabulary_size"]
     place = choose_device(device)
     models = [

@@ -13,29 +13,8 @@ from nmt.decoding.datastore import Datastore
 from nmt.decoding.engines import pytorch
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.engines.search import Required
-from nmt.errors import UserError
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import EOS
-
-
-def test_every_field_of_decoding_is_handled():
-    assert set(DecodingConfig.model_fields) == pytorch.DECODING_FIELDS
-
-
-def test_an_unknown_field_is_reported_as_unsupported():
-    class NewDecoding(DecodingConfig):
-        diverse: bool = False
-
-    assert pytorch.supports(NewDecoding()) == ["it does not support decoding.diverse"]
-
-
-def test_runs_are_not_opened_with_unsupported_options(trained_run, monkeypatch):
-    monkeypatch.setattr(pytorch, "DECODING_FIELDS", pytorch.DECODING_FIELDS - {"top_k", "top_p"})
-    decoding = DecodingConfig(temperature=1.0, top_k=3, top_p=0.5)
-
-    message = r"does not support decoding\.top_k; it does not support decoding\.top_p$"
-    with pytest.raises(UserError, match=message):
-        pytorch.open_runs([trained_run], "best", decoding, "cpu")
 
 
 def test_a_run_is_opened_with_its_datastore(trained_run, tmp_path):
