@@ -29,6 +29,13 @@ def install_extra(extra: str) -> str:
     return f"pip install 'nmt-trainer[{extra}]'"
 
 
+def missing_extra(feature: str, extra: str) -> UserError:
+    """Return the error for a feature whose packages are not installed."""
+    return UserError(
+        f"{feature} needs packages that are not installed; install them: {install_extra(extra)}"
+    )
+
+
 def one_line(error: object) -> str:
     """Return the text of an error in one line; libraries use several."""
     return " ".join(str(error).split())

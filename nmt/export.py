@@ -19,7 +19,8 @@ from nmt.choices import ExportFormat, Weights
 from nmt.config import Config
 from nmt.corpus.casing import CASING
 from nmt.corpus.languages import two_letters
-from nmt.corpus.tokenizers import KNOWN_WORDS, Tokenizer, load_tokenizers, vocabulary_files
+from nmt.corpus.placeholders import KNOWN_WORDS
+from nmt.corpus.tokenizers import Tokenizer, load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import unsupported, write_model
 from nmt.decoding.segments import TrainingLines
 from nmt.errors import UserError, writing

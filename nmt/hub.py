@@ -19,8 +19,8 @@ from nmt.corpus.download import cache_folder
 from nmt.corpus.manifest import MANIFEST, run_files
 from nmt.errors import (
     UserError,
-    install_extra,
     is_full_disk,
+    missing_extra,
     no_such_weights,
     one_line,
     unwritable,
@@ -45,10 +45,7 @@ def import_hub() -> Any:
     try:
         import huggingface_hub
     except ImportError:
-        raise UserError(
-            "the Hugging Face Hub needs the package huggingface_hub; install it: "
-            + install_extra("hub")
-        ) from None
+        raise missing_extra("the Hugging Face Hub", "hub") from None
     return huggingface_hub
 
 

@@ -144,6 +144,7 @@ class RunFolder:
         self.previous_checkpoint = path / "checkpoint.previous.pt"
         self.datastore = path / "datastore.safetensors"
         self.converted = path / "ctranslate2"
+        self.pictures = path / "pictures"
 
     @cached_property  # reading YAML takes as long as translating a sentence
     def config(self) -> Config:

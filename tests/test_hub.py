@@ -18,7 +18,7 @@ import pytest
 from nmt.config_files import override_config
 from nmt.private_paths import without_folders
 from nmt.run_folder import RunFolder, open_run
-from nmt.training.starting import config_from
+from nmt.training.fine_tuning import config_from
 from tests.pretend_hub import nmt_with_hub, pretend_hub
 from tests.test_cli import PAIR, assert_refused, nmt, text
 

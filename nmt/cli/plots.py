@@ -79,7 +79,7 @@ def attention(
     import json
 
     from nmt.reports.attention import draw_attention, read_attention
-    from nmt.reports.figures import picture_path, pictures_of
+    from nmt.reports.figures import picture_path
 
     if json_ and (output or kind):
         raise UserError("--json prints all the numbers; it takes neither --output nor --kind")
@@ -87,7 +87,7 @@ def attention(
     if others:
         raise UserError("attention can be drawn for one model only; give a single --run")
     shown = kind or "clearest"
-    path = None if json_ else picture_path(output, pictures_of(folder), f"attention-{shown}")
+    path = None if json_ else picture_path(output, folder.pictures, f"attention-{shown}")
     translator = open_translator([folder], weights, beam_size, device, set_, "pytorch")
     # A picture of the decoder's self-attention does not contain the source.
     found = read_attention(translator, sentence, drawn=bool(path) and kind != "decoder")
@@ -118,7 +118,7 @@ def training(
 
     Example: nmt plot training runs/sample runs/sample-2
     """
-    from nmt.reports.figures import picture_path, pictures_of
+    from nmt.reports.figures import picture_path
     from nmt.reports.training import draw_training
     from nmt.run_folder import newest_run, open_run
 
@@ -126,7 +126,7 @@ def training(
         folders = [open_run(run) for run in runs]
     else:
         folders = [newest_run("metrics.jsonl", option="nmt plot training FOLDER")]
-    place = pictures_of(folders[0]) if len(folders) == 1 else Path()
+    place = folders[0].pictures if len(folders) == 1 else Path()
     path = picture_path(output, place, "training")
     draw_training(folders, path)
     _report_file(path)
@@ -167,7 +167,7 @@ def positions(
 
     Example: nmt plot positions --columns 4-7
     """
-    from nmt.reports.figures import picture_path, pictures_of
+    from nmt.reports.figures import picture_path
     from nmt.reports.positions import draw_positions, position_table
     from nmt.run_folder import open_run
 
@@ -176,7 +176,7 @@ def positions(
     if weights and not run:
         raise UserError("--weights applies to a run; add --run, or omit --weights")
     chosen = _numbers(columns) if columns else []
-    folder = pictures_of(open_run(run)) if run else Path()
+    folder = open_run(run).pictures if run else Path()
     path = picture_path(output, folder, "positions")
     if run:
         changes = [*(set_ or []), "decoding.neighbours=0"]  # positions need no datastore

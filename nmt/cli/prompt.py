@@ -118,11 +118,11 @@ class _Conversation:
 
     def attention(self, _: str) -> None:
         from nmt.reports.attention import draw_attention, read_attention
-        from nmt.reports.figures import picture_path, pictures_of
+        from nmt.reports.figures import picture_path
 
         if not self.last:
             raise UserError("translate a sentence first; :attention then draws its attention")
-        path = picture_path(None, pictures_of(self.run), "attention-clearest")
+        path = picture_path(None, self.run.pictures, "attention-clearest")
         found = read_attention(self.translator, self.last, drawn=True)
         draw_attention(found, "clearest", path)
         warn(f"picture          {path}")

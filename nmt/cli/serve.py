@@ -18,7 +18,7 @@ from nmt.cli.options import (
     open_translator,
 )
 from nmt.cli.writing import warn
-from nmt.errors import UserError, install_extra
+from nmt.errors import UserError, missing_extra
 
 if TYPE_CHECKING:
     from nmt.serve.service import Access
@@ -108,9 +108,7 @@ def serve(
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError:
-        raise UserError(
-            f"nmt serve needs packages that are not installed: {install_extra('serve')}"
-        ) from None
+        raise missing_extra("nmt serve", "serve") from None
     if export_openapi:
         _print_openapi()
         return

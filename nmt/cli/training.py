@@ -161,7 +161,7 @@ def _new_training(
     """Return the configuration of a new run, and its folder if none is named."""
     from nmt.config_files import find_config, load_config
     from nmt.run_folder import RUNS, open_run
-    from nmt.training.starting import config_from
+    from nmt.training.fine_tuning import config_from
 
     if not start.run:
         file = find_config(config or "base.yaml")

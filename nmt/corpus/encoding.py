@@ -9,7 +9,8 @@ from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.prepared import SIDES, SequenceWriter, read_examples
 from nmt.corpus.tags import split_prefix
 from nmt.corpus.target_pieces import put_target_first
-from nmt.corpus.tokenizers import Tokenizer, Tokenizers, load_tokenizers, read_chunks
+from nmt.corpus.text_files import read_chunks
+from nmt.corpus.tokenizers import Tokenizer, Tokenizers, load_tokenizers
 from nmt.progress import with_progress
 
 _RENUMBERED = 2**22  # ids per block

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nmt.config import DataConfig
 from nmt.corpus.languages import two_letters
 from nmt.corpus.splitting import plain
-from nmt.errors import UserError, install_extra
+from nmt.errors import UserError, missing_extra
 
 Filter = Callable[[str, str], bool]  # whether to drop a cleaned pair
 _SHORT = 15  # letters; too few to identify a language
@@ -32,7 +32,7 @@ def make_filters(data: DataConfig) -> dict[str, Filter]:
         most = data.max_character_ratio
         filters["character ratio"] = lambda s, t: max(len(s), len(t)) > most * min(len(s), len(t))
     if data.drop_mojibake:
-        is_bad = _import("ftfy.badness").is_bad
+        is_bad = _import("ftfy.badness", "data.drop_mojibake").is_bad
         filters["mojibake"] = lambda source, target: is_bad(source) or is_bad(target)
     if data.check_languages:
         is_source = _language_check(data.source_language)
@@ -60,7 +60,7 @@ def _letters(text: str) -> float:
 
 def _language_check(language: str) -> Callable[[str], bool]:
     """Return a check for whether text may be in a language; short text always passes."""
-    library = _import("py3langid.langid")
+    library = _import("py3langid.langid", "data.check_languages")
     model = library.LanguageIdentifier.from_model_file(library.MODEL_FILE, norm_probs=True)
     label = two_letters(language)
     if label not in model.labels:
@@ -75,13 +75,10 @@ def _language_check(language: str) -> Callable[[str], bool]:
     return may_be
 
 
-def _import(name: str) -> Any:
+def _import(name: str, field: str) -> Any:
     from importlib import import_module
 
     try:
         return import_module(name)
     except ImportError:
-        raise UserError(
-            f"this filter needs the package {name.split('.')[0]}; install it: "
-            f"{install_extra('filters')}"
-        ) from None
+        raise missing_extra(field, "filters") from None

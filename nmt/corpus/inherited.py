@@ -14,13 +14,13 @@ from nmt.config_files import load_config
 from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.json_files import unreadable
 from nmt.corpus.manifest import read_manifest, require_undamaged
-from nmt.corpus.placeholders import KnownWords
+from nmt.corpus.placeholders import KNOWN_WORDS, KnownWords
 from nmt.corpus.prepared import Example, read_examples, read_report, write_examples
 from nmt.corpus.readers import Pair
 from nmt.corpus.report import CorpusReport, corpora_before
 from nmt.corpus.seen import Seen, read_seen
 from nmt.corpus.tags import split_prefix
-from nmt.corpus.tokenizers import KNOWN_WORDS, vocabulary_files
+from nmt.corpus.tokenizers import vocabulary_files
 from nmt.errors import UserError
 
 # The fields that, together with the vocabulary files, determine how text is converted to ids.

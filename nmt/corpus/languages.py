@@ -13,6 +13,16 @@ ta:tam te:tel tg:tgk th:tha tk:tuk tl:tgl tr:tur uk:ukr ur:urd uz:uzb vi:vie zh:
 _THREE_LETTERS = {code[:2]: code[3:] for code in _CODES.split()}
 _TWO_LETTERS = {three: two for two, three in _THREE_LETTERS.items()}
 _NAMES = {
+    **{"ar": "Arabic", "bg": "Bulgarian", "cs": "Czech", "da": "Danish", "de": "German"},
+    **{"el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian", "fa": "Persian"},
+    **{"fi": "Finnish", "fr": "French", "ga": "Irish", "he": "Hebrew", "hi": "Hindi"},
+    **{"hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "is": "Icelandic"},
+    **{"it": "Italian", "ko": "Korean", "lt": "Lithuanian", "lv": "Latvian", "nl": "Dutch"},
+    **{"no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian"},
+    **{"ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "sr": "Serbian", "sv": "Swedish"},
+    **{"tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese"},
+}
+_COLUMN_NAMES = {
     "de": ("german", "deutsch"),
     "en": ("english", "englisch"),
     "es": ("spanish",),
@@ -28,6 +38,11 @@ _FREQUENT = {  # no word is listed for more than one language
 }
 
 
+def language_name(code: str) -> str:
+    """Return a language's English name, or its code."""
+    return _NAMES.get(code, code)
+
+
 def three_letters(code: str) -> str:
     """Return the three-letter code; unknown codes are returned unchanged."""
     return _THREE_LETTERS.get(code, code)
@@ -41,11 +56,11 @@ def two_letters(code: str) -> str:
 def column_names(code: str) -> set[str]:
     """Return possible names, in lower case, of a column in this language: its codes and names."""
     short = two_letters(code)
-    return {short, three_letters(short), *_NAMES.get(short, ())}
+    return {short, three_letters(short), *_COLUMN_NAMES.get(short, ())}
 
 
-ALL_COLUMN_NAMES = frozenset(name for code in _NAMES for name in column_names(code))
-"""Column names for the languages in `_NAMES`; codes of others may be words (`no`, `is`)."""
+ALL_COLUMN_NAMES = frozenset(name for code in _COLUMN_NAMES for name in column_names(code))
+"""Column names for the languages in `_COLUMN_NAMES`; codes of others may be words (`no`, `is`)."""
 
 
 def seem_swapped(

@@ -19,6 +19,7 @@ import numpy as np
 from nmt.corpus.json_files import FailFastList, read_json, write_json
 from nmt.special_tokens import PLACEHOLDERS
 
+KNOWN_WORDS = "known_words.json"
 WORD = re.compile(r"[^\W\d_]+")
 # Skips the endings of contractions and genitives ("Zora'll", "Zora's"), and what precedes "n't":
 # "mightn" is not a word. Matches start only where words do, since trying each letter of a long one

@@ -27,7 +27,7 @@ from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.encoding import encode_examples, encode_train, read_as_model
 from nmt.corpus.inherited import Inherited
 from nmt.corpus.manifest import FORMAT, read_manifest, require_same_data, write_manifest
-from nmt.corpus.placeholders import KnownWords, NameHider, words_of
+from nmt.corpus.placeholders import KNOWN_WORDS, KnownWords, NameHider, words_of
 from nmt.corpus.prepared import SIDES, PreparedData, Sequences, open_prepared, read_examples
 from nmt.corpus.readers import Split
 from nmt.corpus.report import CorpusReport, InheritedReport, length_summary
@@ -41,12 +41,10 @@ from nmt.corpus.split_plan import (
     read_given,
     write_splits,
 )
+from nmt.corpus.text_files import read_chunks, text_writer
 from nmt.corpus.tokenizers import (
-    KNOWN_WORDS,
     Tokenizer,
     Tokenizers,
-    read_chunks,
-    text_writer,
     train_tokenizers,
     word_splitter,
 )

@@ -15,7 +15,7 @@ from nmt.corpus.json_files import FailFastList, read_json, unreadable, write_jso
 from nmt.corpus.manifest import require_undamaged
 from nmt.corpus.placeholders import list_words
 from nmt.corpus.splitting import has_key, sentence_key
-from nmt.corpus.tokenizers import read_chunks
+from nmt.corpus.text_files import read_chunks
 
 FREQUENT_WORDS = "frequent_words.json"
 TARGET_KEYS = "train.target.keys"

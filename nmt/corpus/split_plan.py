@@ -33,7 +33,7 @@ from nmt.corpus.splitting import (
     sentence_keys,
 )
 from nmt.corpus.tags import tag_prefix
-from nmt.corpus.tokenizers import CHUNK, text_writer
+from nmt.corpus.text_files import CHUNK, text_writer
 from nmt.errors import UserError
 from nmt.progress import with_progress
 

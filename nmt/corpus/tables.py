@@ -24,7 +24,7 @@ from nmt.corpus.download import cache_folder
 from nmt.corpus.json_files import read_json, write_json
 from nmt.corpus.languages import column_names
 from nmt.corpus.readers import SIDE_NAMES, Pair, Split
-from nmt.errors import UserError, install_extra, is_full_disk, one_line, unwritable, writing
+from nmt.errors import UserError, is_full_disk, missing_extra, one_line, unwritable, writing
 
 if TYPE_CHECKING:
     import datasets
@@ -273,9 +273,7 @@ def import_datasets() -> Any:
     try:
         import datasets
     except ImportError:
-        raise UserError(
-            f"tables and the Hub need the package datasets; install it: {install_extra('hub')}"
-        ) from None
+        raise missing_extra("reading tables or the Hub", "hub") from None
     datasets.disable_progress_bars()
     datasets.logging.set_verbosity(datasets.logging.CRITICAL)  # its errors become ours
     return datasets

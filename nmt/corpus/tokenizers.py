@@ -25,8 +25,9 @@ from nmt.config import DataConfig, TokenizerConfig, WordKind
 from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.json_files import unreadable
 from nmt.corpus.manifest import require_undamaged
-from nmt.corpus.placeholders import KnownWords
+from nmt.corpus.placeholders import KNOWN_WORDS, KnownWords
 from nmt.corpus.readers import MAX_LINE_BYTES
+from nmt.corpus.text_files import read_chunks
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.errors import UserError, one_line
 from nmt.progress import elapsed, with_progress
@@ -35,9 +36,7 @@ from nmt.special_tokens import EOS, PAD, PLACEHOLDERS, SOS, SPECIALS, TAGS, UNK
 
 JOINER = "￭"
 SPACE = "▁"
-CHUNK = 10_000
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufffd]")
-KNOWN_WORDS = "known_words.json"
 MOST_LINES = 1_000_000  # to learn subwords from
 # In bytes: room for `MOST_SUBWORDS`. A forged model takes up to 40 times its size in memory.
 LARGEST_MODEL = 10_000_000
@@ -324,18 +323,6 @@ def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> 
         WordTokenizer(config.kind, languages[1], vocabularies[-1]),
         casing=casing,
     )
-
-
-def read_chunks(path: Path, size: int = CHUNK) -> Iterator[list[str]]:
-    """Yield lists of at most `size` lines of a text file, without line endings."""
-    with path.open(encoding="utf-8", newline="\n") as file:
-        while lines := "".join(islice(file, size)):
-            yield lines.removesuffix("\n").split("\n")
-
-
-def text_writer(path: Path) -> TextIO:
-    """Open a text file that `read_chunks` can read."""
-    return path.open("w", encoding="utf-8", newline="\n")
 
 
 def _count_lines(path: Path) -> int:

@@ -10,7 +10,8 @@ from nmt.choices import ComputeType, Engine, EngineChoice, Weights
 from nmt.config import Config
 from nmt.config_files import override_config
 from nmt.corpus.inherited import READING
-from nmt.corpus.tokenizers import KNOWN_WORDS, load_tokenizers, vocabulary_files
+from nmt.corpus.placeholders import KNOWN_WORDS
+from nmt.corpus.tokenizers import load_tokenizers, vocabulary_files
 from nmt.decoding.engines import ctranslate2
 from nmt.decoding.engines.search import Search
 from nmt.decoding.segments import TrainingLines

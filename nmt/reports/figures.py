@@ -7,9 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.errors import UserError, install_extra
+from nmt.errors import UserError, missing_extra
 from nmt.output_files import replacing, require_file
-from nmt.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,20 +38,13 @@ def picture_path(output: Path | None, folder: Path, name: str) -> Path:
     Raises `UserError` if nothing can be written there, before any work is done.
     """
     if find_spec("matplotlib") is None:
-        raise UserError(
-            f"pictures need matplotlib, which is not installed: {install_extra('plot')}"
-        )
+        raise missing_extra("drawing pictures", "plot")
     path = output or folder / f"{name}.png"
     if path.suffix.lower() not in FORMATS:
         raise UserError(f"{path}: a picture's name ends in {' or '.join(FORMATS)}")
     # `picture` creates the folder, so that a command that fails leaves none.
     require_file(path if output or folder.exists() else folder.parent / path.name)
     return path
-
-
-def pictures_of(run: RunFolder) -> Path:
-    """Return the folder for the pictures of a run."""
-    return run.path / "pictures"
 
 
 @contextmanager

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import anyio.to_thread
 
 from nmt.serve.batching import Batcher
+from nmt.serve.detection import Detector
 from nmt.serve.downloads import Downloads
 from nmt.serve.errors import ApiError
-from nmt.serve.languages import Detector
 from nmt.serve.limits import Limits, RateLimiter
 from nmt.serve.served_run import ServedRun
 from nmt.serve.translating import TextTranslator

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from nmt.config import TrainingConfig
 from nmt.corpus.prepared import PreparedData, Sequences
-from nmt.corpus.segmentation import SegmentationSampler
+from nmt.corpus.subword_sampling import SegmentationSampler
 from nmt.corpus.tokenizers import SubwordTokenizer
 from nmt.errors import UserError
 from nmt.model.padding import pad

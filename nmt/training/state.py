@@ -19,10 +19,10 @@ from nmt.training.backward import Seed, backward, backward_in_shards
 from nmt.training.batches import Batch
 from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.distributed import Worker
+from nmt.training.fine_tuning import freeze, load_initial
 from nmt.training.loss import BatchLoss
 from nmt.training.optimization import LossScale, WeightAverage, learning_rate, make_optimizer
 from nmt.training.sharding import shard, unshard
-from nmt.training.starting import freeze, load_initial
 
 _RETURN_UPDATES = 10  # updates between returns of unused memory to the system
 

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from nmt.errors import UserError, install_extra, writing
+from nmt.errors import missing_extra, writing
 from nmt.run_folder import Validation
 
 TAGS = {
@@ -25,10 +25,7 @@ TAGS = {
 def require_tensorboard() -> None:
     """Raise `UserError` before training if the library is missing."""
     if find_spec("tensorboard") is None:
-        raise UserError(
-            "training.tensorboard needs the package tensorboard, which is not installed; set it to "
-            f"false, or install it: {install_extra('tensorboard')}"
-        )
+        raise missing_extra("training.tensorboard", "tensorboard")
 
 
 class TensorBoard:

@@ -83,7 +83,7 @@ def test_a_missing_package_is_reported_with_the_install_command(
 ) -> None:
     for name in (package, f"{package}.badness", f"{package}.langid"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(UserError, match=rf"needs the package {package}; .*nmt-trainer\[filters\]"):
+    with pytest.raises(UserError, match=rf"data\.{field} needs packages .*nmt-trainer\[filters\]"):
         reasons(GOOD, **{field: True})
 
 

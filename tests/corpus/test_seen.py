@@ -10,7 +10,7 @@ from nmt.corpus import seen as module
 from nmt.corpus.prepare import prepare
 from nmt.corpus.seen import Seen, read_seen, write_seen
 from nmt.corpus.splitting import sentence_keys
-from nmt.corpus.tokenizers import read_chunks
+from nmt.corpus.text_files import read_chunks
 from nmt.errors import UserError
 
 SEED = 7

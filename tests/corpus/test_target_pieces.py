@@ -7,13 +7,13 @@ import pytest
 
 from nmt.config import DataConfig, TokenizerConfig
 from nmt.corpus.prepared import Sequences
-from nmt.corpus.segmentation import SegmentationSampler
+from nmt.corpus.subword_sampling import SegmentationSampler
 from nmt.corpus.target_pieces import put_target_first
+from nmt.corpus.text_files import read_chunks
 from nmt.corpus.tokenizers import (
     SubwordTokenizer,
     Tokenizers,
     load_tokenizers,
-    read_chunks,
     train_tokenizers,
 )
 from nmt.errors import UserError

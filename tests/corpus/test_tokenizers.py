@@ -13,6 +13,7 @@ import pytest
 
 from nmt.config import DataConfig, TokenizerConfig
 from nmt.corpus import tokenizers as module
+from nmt.corpus.text_files import read_chunks
 from nmt.corpus.tokenizers import (
     JOINER,
     SPACE,
@@ -21,7 +22,6 @@ from nmt.corpus.tokenizers import (
     Tokenizers,
     WordTokenizer,
     load_tokenizers,
-    read_chunks,
     train_tokenizers,
 )
 from nmt.corpus.vocabulary import Vocabulary

@@ -11,9 +11,8 @@ import torch
 
 from nmt.config import DataConfig, DecodingConfig, TokenizerConfig
 from nmt.corpus.casing import Casing
-from nmt.corpus.placeholders import KnownWords
+from nmt.corpus.placeholders import KNOWN_WORDS, KnownWords
 from nmt.corpus.tokenizers import (
-    KNOWN_WORDS,
     Tokenizers,
     WordTokenizer,
     load_tokenizers,

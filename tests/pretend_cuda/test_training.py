@@ -10,7 +10,7 @@ import torch
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
 from nmt.run_folder import RunFolder
-from nmt.training.starting import config_from
+from nmt.training.fine_tuning import config_from
 
 MakeConfig = Callable[..., Config]
 Pretending = Callable[..., object]

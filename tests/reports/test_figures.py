@@ -89,5 +89,5 @@ def test_without_matplotlib_its_extra_is_named(
     monkeypatch.setattr(
         "nmt.reports.figures.find_spec", lambda name: None if name == "matplotlib" else find(name)
     )
-    with pytest.raises(UserError, match=r"not installed: pip install .nmt-trainer\[plot\]"):
+    with pytest.raises(UserError, match=r"pip install .nmt-trainer\[plot\]"):
         picture_path(tmp_path / "a.png", tmp_path, "a")

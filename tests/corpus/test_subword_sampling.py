@@ -11,7 +11,7 @@ import pytest
 
 from nmt.config import DataConfig, TokenizerConfig
 from nmt.corpus.prepared import Sequences
-from nmt.corpus.segmentation import SegmentationSampler
+from nmt.corpus.subword_sampling import SegmentationSampler
 from nmt.corpus.tokenizers import SubwordTokenizer, load_tokenizers, train_tokenizers
 
 Texts = tuple[Path, Path]
@@ -173,7 +173,7 @@ from pathlib import Path
 import numpy as np
 from nmt.config import TokenizerConfig
 from nmt.corpus.prepared import Sequences
-from nmt.corpus.segmentation import SegmentationSampler
+from nmt.corpus.subword_sampling import SegmentationSampler
 from nmt.corpus.tokenizers import SubwordTokenizer
 drawn = []
 for kind, model in zip(["bpe", "unigram"], sys.argv[2:]):

@@ -21,7 +21,7 @@ from nmt.errors import UserError
 from nmt.model_card import model_card
 from nmt.reports.runs import run_facts
 from nmt.run_folder import RunFolder
-from nmt.training.starting import LOW_PEAK, config_from
+from nmt.training.fine_tuning import LOW_PEAK, config_from
 from nmt.training.state import TrainingState
 from nmt.training.train import train
 from tests.conftest import toy_pairs

@@ -1,4 +1,4 @@
-"""Names of languages, and language detection among those of the server."""
+"""Detects the language of a text, among those of the server."""
 
 import re
 from collections.abc import Iterable
@@ -8,23 +8,8 @@ from dataclasses import dataclass
 from nmt.errors import UserError
 from nmt.serve.served_run import ServedRun
 
-_NAMES = {
-    **{"ar": "Arabic", "bg": "Bulgarian", "cs": "Czech", "da": "Danish", "de": "German"},
-    **{"el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian", "fa": "Persian"},
-    **{"fi": "Finnish", "fr": "French", "ga": "Irish", "he": "Hebrew", "hi": "Hindi"},
-    **{"hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "is": "Icelandic"},
-    **{"it": "Italian", "ko": "Korean", "lt": "Lithuanian", "lv": "Latvian", "nl": "Dutch"},
-    **{"no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian"},
-    **{"ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "sr": "Serbian", "sv": "Swedish"},
-    **{"tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese"},
-}
 _WORD = re.compile(r"[^\W\d_]+")
 _MOST_CHARACTERS = 5_000  # read to detect a text's language
-
-
-def language_name(code: str) -> str:
-    """Return a language's English name, or its code."""
-    return _NAMES.get(code, code)
 
 
 @dataclass(frozen=True)

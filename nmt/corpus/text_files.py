@@ -1,0 +1,20 @@
+"""Text files with one sentence per line, read and written in chunks."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TextIO
+
+CHUNK = 10_000  # lines
+
+
+def read_chunks(path: Path, size: int = CHUNK) -> Iterator[list[str]]:
+    """Yield lists of at most `size` lines of a text file, without line endings."""
+    with path.open(encoding="utf-8", newline="\n") as file:
+        while lines := "".join(islice(file, size)):
+            yield lines.removesuffix("\n").split("\n")
+
+
+def text_writer(path: Path) -> TextIO:
+    """Open a text file that `read_chunks` can read."""
+    return path.open("w", encoding="utf-8", newline="\n")
