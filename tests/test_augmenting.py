@@ -25,8 +25,8 @@ from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
 from nmt.special_tokens import TAGS
+from tests.cli.command_line import assert_refused, nmt, text
 from tests.conftest import toy_pairs
-from tests.test_cli import assert_refused, nmt, text
 
 TRANSLATIONS = dict(toy_pairs())
 LINES = list(TRANSLATIONS)[:50]

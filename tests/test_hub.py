@@ -19,8 +19,8 @@ from nmt.config_files import override_config
 from nmt.private_paths import without_folders
 from nmt.run_folder import RunFolder, open_run
 from nmt.training.fine_tuning import config_from
+from tests.cli.command_line import PAIR, assert_refused, nmt, text
 from tests.pretend_hub import nmt_with_hub, pretend_hub
-from tests.test_cli import PAIR, assert_refused, nmt, text
 
 hub = pytest.importorskip("huggingface_hub")
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from nmt.cli.app import app
@@ -12,7 +13,10 @@ from nmt.config_files import SCHEMA_LINE, describe_fields, load_config, shipped_
 from nmt.errors import UserError
 from nmt.shipped import SHIPPED_CONFIGS
 
+from .command_line import assert_refused, nmt, text
+
 runner = CliRunner()
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 def test_fields_can_be_limited_to_a_section_or_a_field() -> None:
@@ -120,3 +124,33 @@ def test_config_new_needs_either_a_configuration_or_a_corpus() -> None:
     for arguments in ([], ["sample", "--corpus", "x.tsv"]):
         done = runner.invoke(app, ["config", "new", *arguments])
         assert "give either a configuration to start from, or --corpus FILE" in str(done.exception)
+
+
+def test_config_show_prints_resolved_yaml() -> None:
+    done = nmt("config", "show", "--config", "base.yaml", "--set", "training.epochs=3")
+    tree = yaml.safe_load(done.stdout)
+    assert tree["training"]["epochs"] == 3
+    assert tree["model"]["norm"] == "pre"
+
+
+def test_config_fields_shows_types_and_defaults() -> None:
+    fields = text(nmt("config", "fields").stdout)
+    assert "training.label_smoothing: float = 0.1\n" in fields
+    assert "decoding.beam_size: int = 4\n" in fields
+
+
+def test_all_mistakes_in_a_config_are_reported_at_once() -> None:
+    Path("mine.yaml").write_text("training:\n  lable_smoothing: 0.1\nmodel:\n  heads: many\n")
+    done = nmt("train", "--config", "mine.yaml")
+    lines = text(done.stderr).splitlines()
+    assert done.returncode == 2
+    assert len(lines) == 2
+    assert any(
+        "mine.yaml: training.lable_smoothing: unknown field; did you mean label_smoothing?" in line
+        for line in lines
+    )
+    assert not Path("runs").exists()
+
+
+def test_a_missing_config_is_refused() -> None:
+    assert_refused("prepare", "--config", "nothing.yaml", message="config nothing.yaml not found")

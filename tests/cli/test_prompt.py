@@ -1,7 +1,9 @@
 """The prompt: sentences and commands that a user types."""
 
 import io
+import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from nmt.cli.prompt import converse, typed_lines
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translator
 from nmt.run_folder import RunFolder
+
+from .command_line import text
 
 SENTENCE, TRANSLATION = "Anna sings today.", "Anna singt heute."
 
@@ -109,3 +113,23 @@ def test_the_prompt_supports_editing_and_a_history(
         keys.send_text("Anna sings todaz\x7fy.\r\x04")
         assert list(typed_lines()) == [SENTENCE]
     assert f"+{SENTENCE}" in (tmp_path / "state" / "history").read_text()
+
+
+def test_the_prompt_translates_line_by_line(trained_run: RunFolder) -> None:
+    """Standard input is a terminal."""
+    import pty
+
+    controller, terminal = pty.openpty()
+    command = [sys.executable, "-m", "nmt", "translate", "--run", str(trained_run.path)]
+    process = subprocess.Popen(
+        [*command, "--scores"], stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    os.write(controller, b"Ben swims often.\n\x04")
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0
+    *scores, translation = text(output).rstrip("\n").split("\t")
+    assert (len(scores), translation) == (2, "Ben schwimmt oft.")
+    assert "Ctrl-D quits" in text(errors)
+    to_file = subprocess.run([*command, "--output", "x"], stdin=terminal, stderr=subprocess.PIPE)
+    assert to_file.returncode == 2
+    assert "--output does not work with the prompt" in text(to_file.stderr)

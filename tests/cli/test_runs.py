@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,10 @@ from nmt.corpus.tags import tag_prefix
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
 
+from .command_line import assert_refused, nmt, text
+
 runner = CliRunner()
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 @pytest.fixture
@@ -176,3 +181,38 @@ def test_rm_refuses_a_run_in_training(run: Path) -> None:
 def test_a_name_without_its_folder_is_answered_with_the_path(run: Path) -> None:
     done = runner.invoke(app, ["show", run.name])
     assert str(done.exception).endswith("; did you mean runs/first?")
+
+
+def test_runs_and_show(a_copy: Path) -> None:
+    head, row = text(nmt("runs").stdout).splitlines()
+    assert head.split()[0] == "run"
+    best = max(line["bleu"] for line in RunFolder(a_copy).read_metrics())
+    assert row.split()[0] == "toy"
+    assert f"{best:.2f}" in row
+    shown = text(nmt("show", a_copy).stdout)
+    assert f"by BLEU on validation: BLEU {best:.2f}, loss " in shown
+    assert "best.safetensors" in shown
+
+
+def test_runs_are_listed_without_torch(a_copy: Path) -> None:
+    code = (
+        "import sys; from nmt import cli; sys.argv = ['nmt', 'runs']\n"
+        "try: cli.main()\n"
+        "except SystemExit: pass\n"
+        "print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert text(done.stdout).splitlines()[-1] == "False"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["runs"], "no runs in runs"),
+        (["show"], "or select one with nmt show FOLDER"),
+        (["translate", "x"], "or select one with --run FOLDER"),
+        (["show", "nowhere"], "nowhere: not a run"),
+    ],
+)
+def test_missing_runs_are_reported(arguments: list[str], message: str) -> None:
+    assert_refused(*arguments, message=message)

@@ -1,0 +1,241 @@
+"""The program as a whole: help, errors, signals, and arguments that are refused."""
+
+import errno
+import logging
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nmt.config_files import dump_config
+from nmt.run_folder import RunFolder
+
+from .command_line import PAIR, assert_refused, nmt, text
+
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
+
+
+def test_help_imports_neither_torch_nor_spacy() -> None:
+    code = (
+        "import sys; from nmt import cli; sys.argv = ['nmt', '--help']\n"
+        "try: cli.main()\n"
+        "except SystemExit: pass\n"
+        "slow = {'torch', 'spacy', 'numpy', 'sentencepiece', 'pydantic', 'tqdm'}\n"
+        "print(sorted(slow & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert text(done.stdout).splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    "command", [["-q", "doctor"], ["doctor", "--quiet"], ["--", "doctor", "-q"]]
+)
+def test_quiet_turns_off_progress_bars(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """`-q` sets a variable that tqdm reads on import; nmt imports it later, as shown above."""
+    monkeypatch.setenv("TQDM_DISABLE", "")
+    assert nmt(*command).returncode == 0
+    assert os.environ["TQDM_DISABLE"] == "1"
+
+
+def test_verbose_reports_the_run_the_engine_and_the_device(
+    trained_run: RunFolder, caplog: pytest.LogCaptureFixture
+) -> None:
+    nmt("translate", "--run", trained_run.path, PAIR[0])
+    assert caplog.messages == []
+    caplog.set_level(logging.NOTSET, logger="nmt")  # undone after the test
+    nmt("-v", "translate", "--run", trained_run.path, "--engine", "pytorch", PAIR[0])
+    used = dict(message.split(None, 1) for message in caplog.messages)
+    assert used["run"] == str(trained_run.path)
+    assert used["engine"] == "pytorch (decoding.engine)"
+    assert used["device"]
+    assert "configuration" not in used  # reported only if given by --config
+    caplog.clear()
+    nmt("-v", "config", "show", "--config", "sample.yaml")
+    assert [message.split()[0] for message in caplog.messages] == ["configuration"]
+
+
+COMMANDS = (
+    *("prepare", "train", "average", "datastore", "translate", "evaluate", "export", "augment"),
+    *("push", "corpora", "serve", "runs", "show", "rm", "doctor", "plot", "config"),
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str) -> None:
+    done = nmt(command, "--help")
+    assert done.returncode == 0
+    assert "Usage" in text(done.stdout)
+
+
+@pytest.mark.parametrize("command", ["translate", "evaluate"])
+def test_help_mentions_ensembles(command: str) -> None:
+    assert "ensemble" in text(nmt(command, "--help").stdout)
+
+
+def test_version() -> None:
+    assert text(nmt("--version").stdout).strip() == "0.1.0"
+
+
+def test_system_errors_are_reported_with_the_path_and_what_to_check(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "runs/mine/last.safetensors")
+
+    monkeypatch.setattr("nmt.export.export_run", refuse)
+    message = "runs/mine/last.safetensors: Permission denied; check the path, its permissions"
+    assert_refused("export", trained_run.path, message=message)
+
+
+def test_a_full_disk_is_reported_with_the_copy_that_failed(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "original", None, "copy")
+
+    monkeypatch.setattr("nmt.export.export_run", fill)
+    message = "nmt: copy: cannot be written (No space left on device; "
+    assert_refused("export", trained_run.path, message=message)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("error", ["AttributeError", "nmt.errors.UserError"])
+def test_a_signal_discarded_by_a_library_does_not_become_an_error(
+    number: signal.Signals, error: str
+) -> None:
+    """PyTorch discards any exception while it imports NumPy, and fails later without it."""
+    program = f"""
+import os, sys
+import nmt.errors
+from nmt.cli.app import app, main
+
+@app.command()
+def load():
+    try:
+        os.kill(os.getpid(), {number.value})
+    except BaseException:
+        pass
+    raise {error}("partially imported")
+
+sys.argv = ["nmt", "load"]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (128 + number, b"")
+
+
+def test_ctrl_c_that_the_shell_ignores_stays_ignored() -> None:
+    program = """
+import os, signal, sys
+from nmt.cli.app import app, main
+
+@app.command()
+def load():
+    os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # as for `nmt … &` in a script
+sys.argv = ["nmt", "load"]
+main()
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_standard_output_on_a_full_disk_is_reported() -> None:
+    command = [sys.executable, "-m", "nmt", "config", "fields"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert text(done.stderr) == (
+        "nmt: the output cannot be written (No space left on device); free some space\n"
+    )
+
+
+def test_debug_shows_the_traceback() -> None:
+    command = [sys.executable, "-m", "nmt", "translate", "--run", "nowhere", "x", "--debug"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert "Traceback" in text(done.stderr)
+
+
+def test_debug_as_text_is_no_option() -> None:
+    message = "nowhere: not a run folder"
+    assert_refused("translate", "--run", "nowhere", "--", "--debug", message=message)
+
+
+def test_no_command_prints_control_characters_from_names_of_folders(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.NOTSET, logger="nmt")  # undone after the test
+    monkeypatch.setattr("nmt.cli.runs._can_ask", lambda: True)
+    Path("mine.yaml").write_text(dump_config(trained_run.config))
+    run, other = Path("runs\x1b[2J", "a\x9bb\nc"), "other\x07"
+    brief = [
+        part
+        for change in ("max_updates=2", "validate_updates=1", "keep_validated=2", "epochs=1000")
+        for part in ("--set", f"training.{change}")
+    ]
+    Path("news.txt").write_text(PAIR[0])
+    commands: list[list[object]] = [
+        ["train", "--config", "mine.yaml", "--run", run, *brief],
+        ["train", "--resume", "--run", run],
+        ["average", run, "--last", "2"],
+        ["-v", "translate", "--run", run, PAIR[0]],
+        ["datastore", run],
+        ["export", run],
+        ["augment", run, "--input", "news.txt", "--output", f"{other}.tsv"],
+        ["plot", "training", run],
+        ["plot", "training", run, "--output", f"{other}.svg"],
+        ["show", run],
+        ["runs", run.parent],
+        ["rm", run],
+        ["rm", "--yes", run],
+    ]
+    for command in commands:
+        done = nmt(*command, stdin=b"n\n")
+        printed = text(done.stdout) + text(done.stderr)
+        # After two updates, the run translates too badly for `augment` to keep anything.
+        assert done.returncode == (2 if command[0] == "augment" else 0), (command, printed)
+        assert not set("\x1b\x9b\x07") & set(printed), (command, printed)
+        assert "\\x" in printed, command
+    assert not run.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["trian"], " --help"),
+        (["translate", "--beam-size", "0", "x"], "--beam-size"),
+        (["plot", "attentoin"], " plot --help"),
+        (["train", "--no-such-option"], " train --help"),
+    ],
+)
+def test_invalid_arguments_are_reported_in_one_line(arguments: list[str], message: str) -> None:
+    assert_refused(*arguments, message=message)
+
+
+def test_no_command_shows_the_help() -> None:
+    done = nmt()
+    assert done.returncode == 2
+    assert "Usage" in text(done.stdout + done.stderr)
+
+
+def test_a_closed_output_pipe_is_not_reported_as_an_error() -> None:
+    command = [sys.executable, "-m", "nmt", "config", "fields"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout
+    process.stdout.close()
+    assert process.communicate()[1] == b""
+    assert process.returncode == 1
+
+
+def test_only_similar_options_are_suggested() -> None:
+    assert_refused("train", "--bars", message="No such option: --bars; see nmt train --help")
+    done = nmt("train", "--dry-rum")
+    assert "--dry-run" in text(done.stderr)
+
+
+def test_a_choice_that_does_not_exist_is_refused() -> None:
+    assert_refused("train", "--weights", "x", message="'--weights': 'x' is not one of 'best', ")

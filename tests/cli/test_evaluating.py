@@ -1,0 +1,146 @@
+"""`nmt evaluate`: scores, files, comparisons."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt.corpus.splitting import sentence_keys
+from nmt.metrics import LABELS
+from nmt.run_folder import RunFolder
+
+from .command_line import assert_refused, nmt, text
+
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
+
+
+def test_an_ensemble_is_scored(trained_run: RunFolder, untrained: Path) -> None:
+    runs = ["--run", trained_run.path, "--run", untrained]
+    done = nmt("evaluate", *runs, "--against", trained_run.path, "--json")
+    scores = json.loads(done.stdout)
+    assert scores["sentences"] == 16
+    alone = json.loads(nmt("evaluate", "--run", trained_run.path, "--json").stdout)
+    assert scores["against"]["bleu"]["baseline"] == pytest.approx(alone["bleu"])
+
+
+def test_evaluate_scores_the_test_set(trained_run: RunFolder) -> None:
+    done = nmt("evaluate", "--run", trained_run.path)
+    assert done.returncode == 0
+    assert "16 sentences" in text(done.stdout)
+    assert "tok:13a" in text(done.stdout)
+
+
+def test_evaluate_json_has_scores_and_signatures(trained_run: RunFolder) -> None:
+    done = nmt("evaluate", "--run", trained_run.path, "--json", "--output", "hypotheses.txt")
+    scores = json.loads(done.stdout)
+    assert scores["bleu"] > 60
+    assert {type(scores[name]) for name in ("bleu", "chrf", "ter")} == {float}
+    assert "bs:1000" in scores["signatures"]["bleu"]
+    low, high = scores["intervals"]["bleu"]
+    assert low <= scores["bleu"] <= high + 1e-9  # a perfect score is rounded to a little over 100
+    assert Path("hypotheses.txt").read_text().count("\n") == 16
+
+
+def test_evaluate_writes_one_line_per_source(trained_run: RunFolder) -> None:
+    Path("in.en").write_text("Anna sings today.\u2028Ben swims often.\n")
+    Path("in.de").write_text("Anna singt heute. Ben schwimmt oft.\n")
+    files = ["--source", "in.en", "--reference", "in.de", "--output", "out.de"]
+    nmt("evaluate", "--run", trained_run.path, *files)
+    assert Path("out.de").read_text() == Path("in.de").read_text()
+
+
+def test_evaluate_scores_files_lowercased_and_with_moses_tokenization(
+    trained_run: RunFolder,
+) -> None:
+    Path("source.txt").write_text("Ben swims often.\nAnna sings today.\n")
+    Path("reference.txt").write_text("BEN SCHWIMMT OFT.\nANNA SINGT HEUTE.\n")
+    files = ["--source", "source.txt", "--reference", "reference.txt"]
+    lower = ["--lowercase", "--tokenize", "moses", "--json"]
+    done = nmt("evaluate", "--run", trained_run.path, *files, *lower)
+    scores = json.loads(done.stdout)
+    assert scores["bleu"] == pytest.approx(100)
+    assert "case:lc" in scores["signatures"]["bleu"]
+    assert "tok:moses" in scores["signatures"]["bleu"]
+
+
+def test_comparing_a_run_with_itself_is_not_significant(trained_run: RunFolder) -> None:
+    done = nmt("evaluate", "--run", trained_run.path, "--against", trained_run.path)
+    assert "not significant" in text(done.stdout)
+
+
+def test_a_comparison_with_a_run_that_was_trained_on_the_test_set_gives_a_warning(
+    trained_run: RunFolder, tmp_path: Path
+) -> None:
+    other = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "other")))
+    references = [pair.reference for pair in trained_run.examples("test")]
+    keys = np.sort(sentence_keys(references, trained_run.config.data.seed))
+    (other.data / "train.target.keys").write_bytes(keys.astype("<i8").tobytes())
+    (other.data / "prepared.json").unlink()  # has the checksums
+    done = nmt("evaluate", "--run", trained_run.path, "--against", other.path)
+    warning = text(done.stderr).splitlines()[0]
+    assert f"16 of 16 references occur in the training data of {other.path}, but 0 in" in warning
+    assert "favours the former" in warning
+    assert nmt("evaluate", "--run", other.path, "--against", other.path).stderr == b""
+
+
+def test_a_comparison_is_part_of_the_json(trained_run: RunFolder) -> None:
+    done = nmt("evaluate", "--run", trained_run.path, "--against", trained_run.path, "--json")
+    scores = json.loads(done.stdout)
+    assert scores["against"].keys() == LABELS.keys()
+    for name, comparison in scores["against"].items():
+        assert comparison["baseline"] == comparison["system"] == pytest.approx(scores[name])
+        assert (comparison["difference"], comparison["p_value"]) == (0, 1)
+    assert "against" not in text(done.stderr)
+
+
+def test_an_analysis_follows_the_scores(trained_run: RunFolder) -> None:
+    options = ["--run", trained_run.path, "--analyse"]
+    lines = text(nmt("evaluate", *options).stdout).splitlines()
+    assert lines[0] == "16 sentences"
+    assert lines.index("BLEU by words in the source") == 1 + len(LABELS)
+    found = json.loads(nmt("evaluate", *options, "--json").stdout)
+    analysis = found["analysis"]
+    assert sum(group["sentences"] for group in analysis["by_length"]) == 16
+    assert analysis["by_length"][0]["bleu"] == pytest.approx(found["bleu"])  # all are short
+    assert [group["name"] for group in analysis["by_rare_words"]] == ["none"]
+    assert analysis["empty"] == analysis["cut"] == 0
+    assert len(analysis["worst"]) == 10
+    assert "analysis" not in json.loads(nmt("evaluate", *options[:2], "--json").stdout)
+
+
+def test_files_of_different_lengths_are_refused(trained_run: RunFolder) -> None:
+    Path("source.txt").write_text("a\nb\n")
+    Path("reference.txt").write_text("a\n")
+    files = ["--source", "source.txt", "--reference", "reference.txt"]
+    assert_refused("evaluate", "--run", trained_run.path, *files, message="2 lines")
+
+
+def test_a_source_without_a_reference_is_refused(trained_run: RunFolder) -> None:
+    Path("source.txt").write_text("a\n")
+    assert_refused(
+        "evaluate",
+        "--run",
+        trained_run.path,
+        "--source",
+        "source.txt",
+        message="must be given together",
+    )
+
+
+def test_a_split_is_for_the_pairs_of_the_run(trained_run: RunFolder) -> None:
+    command = ["evaluate", "--run", trained_run.path, "--split", "validation"]
+    for others in (["--source", "a", "--reference", "b"], ["--test-set", "wmt20"]):
+        assert_refused(*command, *others, message="--split scores held-out pairs of the run")
+
+
+def test_a_test_set_needs_a_name(trained_run: RunFolder) -> None:
+    command = ["evaluate", "--run", trained_run.path, "--test-set", " ,"]
+    assert_refused(*command, message="--test-set: no name given; nmt corpora --test-sets lists")
+
+
+def test_an_invalid_output_path_is_refused(trained_run: RunFolder) -> None:
+    evaluate = "evaluate", "--run", trained_run.path, "-o"
+    assert_refused(*evaluate, "no/where.txt", message="no folder no")
+    assert_refused(*evaluate, ".", message=".: is a folder; name a file to write")

@@ -1,0 +1,207 @@
+"""`nmt prepare`, `nmt train`, `nmt average` and `nmt datastore`."""
+
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from safetensors.torch import load_file
+
+from nmt.config_files import dump_config
+from nmt.run_folder import RunFolder
+
+from .command_line import PAIR, assert_refused, nmt, text
+
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
+
+
+def test_prepare_prints_its_report(toy_corpus: Path) -> None:
+    Path("mine.yaml").write_text(
+        f"data: {{source: tsv, path: {toy_corpus}, validation_size: 9, test_size: 9}}\n"
+        "tokenizer: {vocabulary_size: 300}\n"
+    )
+    done = nmt("prepare", "--config", "mine.yaml")
+    assert done.returncode == 0
+    assert "pairs read       200" in text(done.stdout)
+
+
+def test_without_a_network_the_error_suggests_data_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(Path("cache").resolve()))
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nothing listens there
+    monkeypatch.setattr("nmt.corpus.download._pause", lambda seconds: None)
+    done = nmt("prepare")
+    assert done.returncode == 2
+    [line] = [line for line in text(done.stderr).splitlines() if line.startswith("nmt:")]
+    assert "data.path" in line
+    assert "Traceback" not in text(done.stderr)
+
+
+def test_ctrl_c_saves_and_prints_the_command_to_continue(toy_corpus: Path) -> None:
+    Path("mine.yaml").write_text(
+        f"data: {{source: tsv, path: {toy_corpus}, validation_size: 9, test_size: 9}}\n"
+        "tokenizer: {vocabulary_size: 300}\n"
+        "model: {d_model: 16, heads: 2, d_ff: 16, encoder_layers: 1, decoder_layers: 1}\n"
+        "training: {epochs: 100000, checkpoint_updates: 1}\n"
+    )
+    command = [sys.executable, "-m", "nmt", "train", "--config", "mine.yaml"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not Path("runs/mine/checkpoint.pt").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "nmt train --resume --run runs/mine" in text(output)
+    assert "Traceback" not in text(errors)
+    done = nmt("train", "--resume", "--set", "training.max_minutes=0.0001")
+    assert done.returncode == 0
+
+
+def test_training_can_start_from_another_run(trained_run: RunFolder) -> None:
+    Path("mine.yaml").write_text(dump_config(trained_run.config))
+    command = ("train", "--from", trained_run.path, "--weights", "last", "--config", "mine.yaml")
+    done = nmt(*command, "--mix", "0.3", "--set", "training.max_updates=1")
+    assert done.returncode == 0
+    assert "vocabulary of" in text(done.stdout)
+    assert "learning rate    0.001" in text(done.stderr)
+    run = RunFolder(Path("runs/mine"))
+    assert run.config.training.initial_weights == trained_run.weights("last")
+    assert [part.weight for part in run.config.data.corpora] == [0.7, 0.3]
+    assert run.origin.file == "mine.yaml"
+    assert_refused(*command, "--resume", message="omit one of them")
+    assert_refused("train", "--mix", "0.3", message="--from")
+    assert_refused("train", "--weights", "last", message="--from")
+    assert_refused("train", "--from", "nowhere", message="nowhere: not a run folder")
+    assert_refused(
+        *("train", "--from", trained_run.path, "--weights", "averaged"), message="no such weights"
+    )
+
+
+def test_the_weights_of_the_last_validations_are_averaged(trained_run: RunFolder) -> None:
+    Path("mine.yaml").write_text(dump_config(trained_run.config))
+    changes = ("max_updates=4", "validate_updates=1", "keep_validated=3", "average_decay=0.5")
+    set_ = [part for change in changes for part in ("--set", f"training.{change}")]
+    assert nmt("train", "--config", "mine.yaml", *set_).returncode == 0
+    run = RunFolder(Path("runs/mine"))
+    assert [path.stem for path in run.validated()] == ["2", "3", "4"]
+    assert load_file(run.validated()[-1]).keys() == load_file(run.weights("averaged")).keys()
+    assert run.validated()[-1].read_bytes() == run.weights("averaged").read_bytes()
+    assert_refused("average", message="training.keep_validated=5, or give --last 3")
+    assert "updates 3, 4" in text(nmt("average", "--last", 2).stdout)
+    assert nmt("translate", "--weights", "mean", PAIR[0]).returncode == 0
+    refused = text(nmt("average", trained_run.path).stderr)
+    assert refused.endswith("with --set training.keep_validated=5\n")
+
+
+def test_a_dry_run_reports_memory_and_speed_and_leaves_no_run(trained_run: RunFolder) -> None:
+    Path("mine.yaml").write_text(dump_config(trained_run.config))
+    done = nmt("train", "--config", "mine.yaml", "--dry-run")
+    assert done.returncode == 0
+    lines = dict(line.split("  ", 1) for line in text(done.stdout).splitlines())
+    lines.pop("busy", None)  # printed only if other processes are busy
+    assert lines.keys() == {
+        *("parameters", "device", "largest batch", "one update", "speed", "peak memory"),
+        *("one sentence", "whole run"),
+    }
+    assert "excluding validation" in lines["whole run"]
+    assert [path.name for path in Path().iterdir() if path.is_dir()] == ["data"]
+    assert_refused("train", "--dry-run", "--resume", message="omit --resume")
+    assert_refused("train", "--dry-run", "--run", "mine", message="omit --run")
+
+
+def test_running_out_of_memory_is_reported_in_one_line(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    from nmt.training.state import TrainingState
+
+    Path("mine.yaml").write_text(dump_config(trained_run.config))
+    nmt("prepare", "--config", "mine.yaml")
+    # This allocation really fails.
+    monkeypatch.setattr(TrainingState, "update", lambda *_: torch.empty(1 << 50))
+    message = "lower training.batch_tokens"
+    assert_refused("train", "--config", "mine.yaml", "--dry-run", message=message)
+
+
+def test_resuming_without_a_run_is_refused() -> None:
+    assert_refused("train", "--resume", message="no run")
+
+
+def test_an_existing_run_folder_is_not_overwritten(trained_run: RunFolder) -> None:
+    before = sorted(file.name for file in trained_run.path.iterdir())
+    Path("mine.yaml").write_text(dump_config(trained_run.config))
+    assert_refused(
+        "train", "--config", "mine.yaml", "--run", trained_run.path, message="already exists"
+    )
+    assert sorted(file.name for file in trained_run.path.iterdir()) == before
+
+
+def test_an_unavailable_device_is_refused() -> None:
+    assert_refused("train", "--device", "warp", message="--device warp: not available here")
+
+
+def test_a_datastore_is_built_and_used(a_copy: Path) -> None:
+    looked_up = ["translate", *PAIR[:1], "--set", "decoding.neighbours=4"]
+    assert_refused(*looked_up, message="needs a datastore; build it with `nmt datastore runs/toy")
+    assert text(nmt("datastore").stdout).endswith("positions in runs/toy/datastore.safetensors\n")
+    assert text(nmt(*looked_up).stdout) == PAIR[1] + "\n"
+    message = "it does not support decoding.neighbours"
+    assert_refused(*looked_up, "--engine", "ctranslate2", message=message)
+
+
+def test_a_datastore_is_built_from_a_corpus_that_has_moved(a_copy: Path, toy_corpus: Path) -> None:
+    import shutil
+
+    shutil.copy(toy_corpus, "moved.tsv")
+    assert nmt("datastore", a_copy, "--set", "data.path=moved.tsv").returncode == 0
+    assert (a_copy / "datastore.safetensors").exists()
+    message = "only data.path, the other paths of data, and data.corpora can be set here"
+    assert_refused("datastore", a_copy, "--set", "data.seed=3", message=message)
+
+
+def test_resume_selects_the_newest_run_with_a_checkpoint(trained_run: RunFolder) -> None:
+    import shutil
+
+    shutil.copytree(trained_run.path, "runs/older")
+    Path("runs/older/best.safetensors").unlink()
+    shutil.copytree(trained_run.path, "runs/copied")
+    Path("runs/copied/checkpoint.pt").unlink()
+    Path("runs/copied/checkpoint.previous.pt").unlink(missing_ok=True)
+    Path("runs/copied/metrics.jsonl").touch()
+    done = nmt("train", "--resume")
+    assert done.returncode == 0
+    assert "runs/older is already trained" in text(done.stdout + done.stderr)
+
+
+def test_a_missing_tensorboard_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt.training.tensorboard.find_spec", lambda name: None)
+    on = ["--config", "sample.yaml", "--set", "training.tensorboard=true"]
+    assert_refused("train", *on, message="pip install 'nmt-trainer[tensorboard]'")
+    assert list(Path().iterdir()) == []
+
+
+def test_resuming_with_another_configuration_is_refused(
+    toy_corpus: Path, trained_run: RunFolder
+) -> None:
+    shutil.copytree(trained_run.path, "runs/mine")
+    Path("mine.yaml").write_text(f"data: {{source: tsv, path: {toy_corpus}}}\n")
+    assert_refused("train", "--resume", "--config", "mine.yaml", message="omit --config")
+
+
+def test_training_suggests_a_sentence_that_the_model_translates_correctly(
+    trained_run: RunFolder,
+) -> None:
+    from nmt.cli.training import _print_next_steps
+
+    with pytest.MonkeyPatch.context() as patch:
+        printed: list[str] = []
+        patch.setattr("typer.echo", printed.append)
+        _print_next_steps(trained_run)
+    samples = trained_run.read_metrics()[-1]["samples"]
+    right = [s["source"] for s in samples if s["translation"] == s["reference"]]
+    assert printed[-1].startswith("translate with   nmt translate --run ")
+    assert any(source in printed[-1] for source in right)

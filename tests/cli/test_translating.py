@@ -1,0 +1,288 @@
+"""`nmt translate`: arguments, files, options and ensembles."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nmt.config_files import dump_config
+from nmt.run_folder import RunFolder
+
+from .command_line import PAIR, assert_refused, nmt, text
+
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
+
+
+def test_text_after_two_dashes_is_translated_even_if_it_is_an_option(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TQDM_DISABLE", "")
+    done = nmt("translate", "--run", trained_run.path, "--", "-q")
+    assert done.returncode == 0
+    assert text(done.stdout).strip()
+    assert os.environ["TQDM_DISABLE"] == ""
+
+
+def test_arguments_are_translated(trained_run: RunFolder) -> None:
+    done = nmt("translate", "--run", trained_run.path, PAIR[0], "Ben swims often.")
+    assert text(done.stdout) == "Anna singt heute.\nBen schwimmt oft.\n"
+
+
+def test_the_sentences_of_a_line_are_translated_one_by_one(trained_run: RunFolder) -> None:
+    line = f"{PAIR[0]}  Ben swims often."
+    done = nmt("translate", "--run", trained_run.path, line)
+    assert text(done.stdout) == f"{PAIR[1]}  Ben schwimmt oft.\n"
+    assert not done.stderr
+    whole = ["--set", "decoding.split_sentences=false"]
+    done = nmt("translate", "--run", trained_run.path, line, *whole)
+    assert "  " not in text(done.stdout)
+
+
+def test_there_is_one_output_line_per_input_line_in_order(trained_run: RunFolder) -> None:
+    lines = ["", "Ben swims often.", "  ", "Anna\u2028sings\x0btoday.", "Ben swims often.\r", ""]
+    done = nmt("translate", "--run", trained_run.path, stdin="\n".join(lines).encode() + b"\n")
+    output = text(done.stdout).split("\n")
+    assert output == ["", "Ben schwimmt oft.", "", "Anna singt heute.", "Ben schwimmt oft.", "", ""]
+
+
+def test_a_file_is_translated_into_a_file(trained_run: RunFolder) -> None:
+    Path("in.txt").write_text("Ben swims often.\n\nAnna sings today.")
+    done = nmt("translate", "--run", trained_run.path, "--input", "in.txt", "--output", "out.txt")
+    assert done.returncode == 0
+    assert Path("out.txt").read_text() == "Ben schwimmt oft.\n\nAnna singt heute.\n"
+
+
+def test_output_to_a_named_pipe_does_not_replace_it(trained_run: RunFolder) -> None:
+    os.mkfifo("pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    nmt("translate", "--run", trained_run.path, PAIR[0], "--output", "pipe")
+    assert text(os.read(reader, 100)) == PAIR[1] + "\n"
+    assert Path("pipe").is_fifo()
+
+
+def test_a_terminated_translation_leaves_no_partial_file(trained_run: RunFolder) -> None:
+    command = [sys.executable, "-m", "nmt", "translate", "--run", str(trained_run.path)]
+    command += ["-o", "out.txt"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 60
+        while not list(Path().glob(".out.txt.*.partial")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.terminate()
+        assert process.wait(60) == 128 + signal.SIGTERM
+    assert list(Path().iterdir()) == []
+
+
+def test_a_line_too_long_for_the_model_is_never_dropped(trained_run: RunFolder) -> None:
+    longest = "Anna sings today. " * 60
+    one_sentence = "Anna and " * 600
+    lines = longest, "Ben swims often.", one_sentence
+    done = nmt("translate", "--run", trained_run.path, *lines)
+    first, second, third = text(done.stdout).splitlines()
+    assert first == " ".join(["Anna singt heute."] * 60)
+    assert second == "Ben schwimmt oft."
+    assert third
+    assert "line 3: longer than any training sentence, translated in" in text(done.stderr)
+    assert "line 1" not in text(done.stderr)
+
+
+def test_n_best_prints_line_number_score_and_text_best_first(trained_run: RunFolder) -> None:
+    done = nmt("translate", "--run", trained_run.path, "--n-best", 3, PAIR[0], "Ben swims often.")
+    rows = [line.split("\t") for line in text(done.stdout).splitlines()]
+    assert [row[0] for row in rows] == ["1"] * 3 + ["2"] * 3
+    assert rows[0][2] == PAIR[1]
+    scores = [float(row[1]) for row in rows[:3]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_scores_precede_the_text(trained_run: RunFolder) -> None:
+    options = ["--run", trained_run.path, "--scores", PAIR[0]]
+    [row] = [line.split("\t") for line in text(nmt("translate", *options).stdout).splitlines()]
+    log_probability, probability = float(row[0]), float(row[1])
+    assert log_probability < 0
+    assert 0.5 < probability < 1
+    assert row[2] == PAIR[1]
+    rows = text(nmt("translate", "--n-best", 2, *options).stdout).splitlines()
+    assert [line.count("\t") for line in rows] == [4, 4]
+
+
+def test_words_are_aligned(trained_run: RunFolder) -> None:
+    options = ["--run", trained_run.path, "--alignment"]
+    done = nmt("translate", *options, PAIR[0], "")
+    first, empty = text(done.stdout).split("\n")[:2]
+    translation, pairs = first.split("\t")
+    assert translation == PAIR[1]
+    assert "0-0" in pairs.split()
+    assert empty == "\t"
+    done = nmt("translate", *options, f"{PAIR[0]}\t{PAIR[0]}\u2028(", "(")
+    assert [line.count("\t") for line in text(done.stdout).splitlines()] == [1, 1]
+    short = ["--set", "decoding.max_length_factor=0", "--set", "decoding.max_length_extra=1"]
+    done = nmt("translate", *options, *short, PAIR[0])
+    assert "line 1: translation truncated" in text(done.stderr)
+    message = "cannot be combined with --n-best, --scores"
+    assert_refused("translate", *options, "--n-best", 2, "x", message=message)
+    message = "omit --engine"
+    assert_refused("translate", *options, "--engine", "ctranslate2", "x", message=message)
+
+
+def test_a_run_works_from_another_folder_without_its_corpus(
+    trained_run: RunFolder, tmp_path: Path
+) -> None:
+    copy = tmp_path / "elsewhere" / "copy"
+    shutil.copytree(trained_run.path, copy)
+    (copy / "checkpoint.pt").unlink()
+    assert text(nmt("translate", "--run", copy, PAIR[0]).stdout) == PAIR[1] + "\n"
+
+
+def test_input_that_is_not_utf8_is_reported_with_its_line(trained_run: RunFolder) -> None:
+    assert_refused(
+        "translate", "--run", trained_run.path, message="line 1 is not UTF-8", stdin=b"\xff\xfe\n"
+    )
+
+
+def test_a_sentence_that_is_not_utf8_is_refused(trained_run: RunFolder) -> None:
+    message = "the sentence is not UTF-8; check the terminal's encoding"
+    for command in (
+        ["translate"],
+        ["translate", "--alignment", "x"],
+        ["plot", "attention", "--json"],
+    ):
+        assert_refused(
+            *command, "--run", trained_run.path, os.fsdecode(b"\xff\xfe"), message=message
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--run", "nowhere", "x"], "nowhere: not a run folder"),
+        (["--run", "{run}", "--input", "missing.txt"], "missing.txt: cannot be read"),
+        (["--run", "{run}", "x", "--set", "model.heads=2"], "only fields of decoding can be set"),
+        (["--run", "{run}", "x", "--set", "decoding.beam=2"], "did you mean beam_size?"),
+        (["--run", "{run}", "x", "--set", "decoding.top_p=1e-300"], "greater than or equal to"),
+        (["--run", "{run}", "x", "--weights", "averaged"], "averaged.safetensors: no such weights"),
+        (["--run", "{run}", "x", "--weights", "mean"], "average them with nmt average "),
+        (["--run", "{run}", "x", "--output", "no/such/folder/out.txt"], "no/such/folder"),
+        (["x"], "no run"),
+    ],
+)
+def test_invalid_arguments_of_translate(
+    trained_run: RunFolder, arguments: list[str], message: str
+) -> None:
+    filled = [argument.format(run=trained_run.path) for argument in arguments]
+    assert_refused("translate", *filled, message=message)
+
+
+def test_a_damaged_run_is_refused_in_one_line(trained_run: RunFolder, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(trained_run.path, copy)
+    (copy / "data" / "test.jsonl").write_bytes(b"{")
+    assert_refused("evaluate", "--run", copy, message="or copy the run folder again")
+    (copy / "best.safetensors").write_bytes(b"not weights")
+    assert_refused("translate", "--run", copy, "x", message="weights cannot be read")
+    (copy / "data" / "joint.model").write_bytes(b"not a model")
+    assert_refused("translate", "--run", copy, "x", message="joint.model")
+
+
+@pytest.mark.parametrize("engine", ["pytorch", "ctranslate2"])
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        (-5, "report.json"),
+        (10**12, "report.json"),
+        (9_000_000, "weights cannot be read: too small for the"),
+    ],
+)
+def test_a_forged_vocabulary_size_takes_no_memory(
+    trained_run: RunFolder, tmp_path: Path, engine: str, size: int, message: str
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(trained_run.path, copy)
+    report = json.loads((copy / "data" / "report.json").read_bytes())
+    report["vocabulary_size"] = {"source": size, "target": size}
+    (copy / "data" / "report.json").write_text(json.dumps(report))
+    assert_refused("translate", "--run", copy, "x", "--engine", engine, message=message)
+
+
+def test_ctranslate2_translates_and_is_scored(trained_run: RunFolder) -> None:
+    options = ["--run", trained_run.path, "--engine", "ctranslate2", "--compute-type", "int8"]
+    done = nmt("translate", *options, "--n-best", 2, PAIR[0])
+    first, _ = text(done.stdout).splitlines()
+    assert first.split("\t")[2] == PAIR[1]
+    scores = json.loads(nmt("evaluate", *options, "--json").stdout)
+    assert scores["bleu"] > 50
+
+
+def test_invalid_options_of_engines(trained_run: RunFolder) -> None:
+    run = ["--run", trained_run.path]
+    message = "--compute-type is for CTranslate2, but the engine is pytorch"
+    pytorch = ["--engine", "pytorch", "--compute-type", "int8"]
+    assert_refused("translate", *run, "x", *pytorch, message=message)
+    message = "CTranslate2 cannot be used: it supports only one run"
+    assert_refused("translate", *run, *run, "--engine", "ctranslate2", "x", message=message)
+
+
+def test_by_default_the_newest_run_with_the_requested_weights_is_used(
+    trained_run: RunFolder,
+) -> None:
+    import shutil
+
+    shutil.copytree(trained_run.path, "runs/older")
+    shutil.copytree(trained_run.path, "runs/just-started")
+    Path("runs/just-started/best.safetensors").unlink()
+    Path("runs/just-started/metrics.jsonl").touch()
+    assert text(nmt("translate", PAIR[0]).stdout) == PAIR[1] + "\n"
+    assert nmt("evaluate", "--split", "validation").returncode == 0
+    message = "no run runs/* with averaged.safetensors here"
+    assert_refused("translate", "x", "--weights", "averaged", message=message)
+
+
+def test_an_ensemble_translates(trained_run: RunFolder, untrained: Path) -> None:
+    options = ["--engine", "pytorch", "--run", trained_run.path, "--n-best", 1, PAIR[0]]
+    rows = [
+        text(nmt("translate", *more, *options).stdout).strip().split("\t")
+        for more in ([], ["--run", trained_run.path], ["--run", untrained])
+    ]
+    assert [row[2] for row in rows] == [PAIR[1]] * 3
+    alone, twice, diluted = (float(row[1]) for row in rows)
+    assert twice == pytest.approx(alone, abs=1e-3)
+    assert diluted < alone - 0.1  # the uniform model halves the probabilities
+
+
+@pytest.mark.parametrize("command", [["translate", "x"], ["evaluate"]])
+def test_runs_with_different_preprocessing_cannot_form_an_ensemble(
+    command: list[str], trained_run: RunFolder, a_copy: Path
+) -> None:
+    runs = ["--run", trained_run.path, "--run", a_copy]
+    changed = dump_config(trained_run.config).replace("lowercase: none", "lowercase: both")
+    (a_copy / "config.yaml").write_text(changed)
+    message = f"{a_copy}: cannot form an ensemble with {trained_run.path}"
+    assert_refused(*command, *runs, message=message)
+    assert_refused(*command, *runs, message="differ in data.lowercase;")
+    shutil.copy(trained_run.path / "config.yaml", a_copy / "config.yaml")
+    with (a_copy / "data" / "joint.model").open("ab") as file:
+        file.write(b"\0")
+    assert_refused(*command, *runs, message="differ in joint.model;")
+
+
+def test_every_run_of_an_ensemble_needs_the_requested_weights(
+    trained_run: RunFolder, a_copy: Path
+) -> None:
+    (a_copy / "last.safetensors").unlink()
+    runs = ["--run", trained_run.path, "--run", a_copy, "--weights", "last"]
+    message = f"{a_copy}/last.safetensors: no such weights"
+    assert_refused("translate", *runs, "x", message=message)
+    runs = ["--run", trained_run.path, "--run", "nowhere"]
+    assert_refused("translate", *runs, "x", message="nowhere: not a run folder")
+
+
+def test_n_best_raises_the_beam_size_and_gives_no_empty_translation(trained_run: RunFolder) -> None:
+    options = ["--run", trained_run.path, "--n-best", "9", "--beam-size", "3"]
+    done = nmt("translate", *options, PAIR[0])
+    assert "--n-best 9 raises the beam size to 9" in text(done.stderr)
+    assert all(line.split("\t")[2] for line in text(done.stdout).splitlines())
