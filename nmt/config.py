@@ -485,7 +485,7 @@ class ModelConfig(Section):
     max_length: int = Field(
         256,
         ge=4,
-        le=1_000_000,
+        le=32_768,
         description="longest source or target in pieces, including <eos> or <sos>",
     )
     scale_embeddings: bool = Field(True, description="multiply embeddings by √d_model")

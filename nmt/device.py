@@ -45,6 +45,14 @@ def _named(name: str) -> torch.device:
     return device
 
 
+def copied(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Copy a tensor from the CPU to a device; to CUDA asynchronously.
+
+    Asynchronous copies to MPS may read memory that has been freed meanwhile.
+    """
+    return tensor.to(device, non_blocking=device.type == "cuda")
+
+
 def product_dtype(device: torch.device, precision: str) -> torch.dtype:
     """Return the type for matrix products that `training.precision` selects.
 

@@ -5,7 +5,7 @@ import os
 import pytest
 import torch
 
-from nmt.device import autocast, be_deterministic, choose_device, product_dtype
+from nmt.device import autocast, be_deterministic, choose_device, copied, product_dtype
 from nmt.errors import UserError
 
 
@@ -96,3 +96,14 @@ def test_be_deterministic_allows_only_deterministic_kernels(monkeypatch):
         assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
     finally:
         torch.use_deterministic_algorithms(False)
+
+
+@pytest.mark.parametrize("kind", ["cpu", "cuda", "mps"])
+def test_copies_are_asynchronous_only_to_cuda(kind, monkeypatch):
+    """Asynchronous copies to MPS may read memory that has been freed."""
+    modes: list[bool] = []
+    monkeypatch.setattr(
+        torch.Tensor, "to", lambda tensor, device, non_blocking: modes.append(non_blocking)
+    )
+    copied(torch.zeros(1), torch.device(kind))
+    assert modes == [kind == "cuda"]

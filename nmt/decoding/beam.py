@@ -12,6 +12,7 @@ from nmt.decoding.grid import Grid
 from nmt.decoding.hypothesis import Hypothesis, best_first, finish
 from nmt.decoding.next_pieces import best_pieces
 from nmt.decoding.stepwise import S, Stepwise
+from nmt.device import copied
 from nmt.special_tokens import EOS, SOS
 
 _DEAD = float("-inf")
@@ -74,7 +75,7 @@ def beam_search(
         sums, rows, tokens = unfinished
         if len(kept) < len(active):
             active = [active[place] for place in kept]
-            chosen = torch.tensor(kept).to(source.device, non_blocking=True)
+            chosen = copied(torch.tensor(kept), source.device)
             sums, rows, tokens = (part.index_select(0, chosen) for part in unfinished)
         written = np.column_stack([written[living_rows[kept].ravel()], living_tokens[kept].ravel()])
         state.select(rows)

@@ -7,6 +7,7 @@ from nmt.decoding.hypothesis import Hypothesis, finish
 from nmt.decoding.next_pieces import best_pieces
 from nmt.decoding.sampling import Sampler
 from nmt.decoding.stepwise import S, Stepwise
+from nmt.device import copied
 from nmt.special_tokens import EOS, SOS
 
 
@@ -48,7 +49,7 @@ def greedy_search(
             else:
                 alive.append(place)
         if len(alive) < len(active):
-            kept = torch.tensor(alive, dtype=torch.long).to(source.device, non_blocking=True)
+            kept = copied(torch.tensor(alive, dtype=torch.long), source.device)
             state.select(kept[:, None])
             tokens, sums = tokens.index_select(0, kept), sums.index_select(0, kept)
             active = [active[place] for place in alive]

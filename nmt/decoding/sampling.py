@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from nmt.config import DecodingConfig
+from nmt.device import copied
 from nmt.special_tokens import NEVER_WRITTEN
 
 
@@ -51,7 +52,7 @@ class Sampler:
         probabilities, order = scores.softmax(1).sort(1, descending=True)
         sums = self._cut(probabilities).cumsum(1)
         numbers = torch.tensor([[self._generators[row].random()] for row in rows])
-        drawn = numbers.to(sums.device, non_blocking=True) * sums[:, -1:]
+        drawn = copied(numbers, sums.device) * sums[:, -1:]
         ranks = torch.searchsorted(sums, drawn, right=True)
         # Rounding up to 1 must select the last piece that can be drawn.
         ranks = torch.minimum(ranks, (sums < sums[:, -1:]).sum(1, keepdim=True))

@@ -13,7 +13,7 @@ class State(Protocol):
         """Number of target positions decoded so far."""
 
     def select(self, rows: Tensor) -> None:
-        """Keep, repeat or reorder rows: (new batch, hypotheses), one line per source."""
+        """Keep, repeat or reorder rows: (new batch, hypotheses), by source."""
 
 
 S = TypeVar("S", bound=State)

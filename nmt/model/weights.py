@@ -36,8 +36,12 @@ def load_weights(
     path: Path, config: ModelConfig, source_size: int, target_size: int, device: torch.device
 ) -> Transformer:
     """Build the model and read its weights; raises `UserError` if they do not fit."""
-    with torch.device("meta"):  # configurations may be hostile: count before allocating memory
-        shapes = Transformer(config, source_size, target_size)
+    # Configurations may be hostile: count before allocating memory. Fixed positions have no
+    # parameters, but their table is computed even on this device.
+    fixed = config.positions != "learned"
+    small = config.model_copy(update={"max_length": 4}) if fixed else config
+    with torch.device("meta"):
+        shapes = Transformer(small, source_size, target_size)
     parameters = sum(parameter.numel() for parameter in shapes.parameters())
     if path.exists() and path.stat().st_size < parameters:
         message = f"too small for the {parameters:,} parameters of config.yaml and report.json"

@@ -6,7 +6,6 @@ operation is that of its arithmetic at peak speed or of its memory traffic at fu
 whichever is longer.
 """
 
-import math
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,8 +25,9 @@ from nmt.corpus.prepare import prepare
 from nmt.errors import UserError
 from nmt.training.batches import Batch, BatchPlan
 from nmt.training.distributed import Worker
-from nmt.training.limits import last_update
+from nmt.training.limits import last_update, updates_per_epoch
 from nmt.training.state import TrainingState
+from nmt.training.trainer import require_possible
 
 _SECONDS_PER_LAUNCH = 8e-6  # approximate time of Python and PyTorch on the host per operation
 _RESERVED = 0.8e9  # bytes used by the driver, the CUDA context and its libraries
@@ -176,9 +176,13 @@ def _attention_on_cuda(
     is_causal: bool = False,
     scale: float | None = None,
 ) -> Tensor:
-    """Call the kernel that PyTorch would choose on CUDA; flash attention supports no masks."""
+    """Call the kernel that PyTorch would choose on CUDA.
+
+    Flash attention supports neither masks nor values of another width than the keys.
+    """
     query, key, value = _as_autocast(query, key, value)
-    if mask is None and query.dtype != torch.float32:
+    same_width = key.shape[-1] == value.shape[-1]
+    if mask is None and same_width and query.dtype != torch.float32:
         kernel = torch.ops.aten._scaled_dot_product_flash_attention
         return kernel(query, key, value, dropout, is_causal, scale=scale)[0]  # type: ignore[no-any-return]
     if mask is not None:
@@ -209,7 +213,7 @@ def count_update(
     plain = config.training.model_copy(update=off)
     config = config.model_copy(update={"training": plain})
     with torch.device("meta"), _AsOnCuda(), _products_in(dtype):
-        state = TrainingState(config, *sizes, last_update=1, worker=Worker(_CUDA))
+        state = TrainingState(config, *sizes, Worker(_CUDA))
         fields = {name: torch.empty_like(x, device="meta") for name, x in vars(batch).items()}
         batches = [replace(batch, **fields)] * copies
         state.update(batches)  # creates the optimizer's moments
@@ -250,7 +254,7 @@ class AssumedRun:
 
     batch: (pairs, source, target), the shape of the largest batch; tokens: labels per update;
     operations, traffic, launches, peak_memory: see `Count`; seconds: per update, by the roofline;
-    host_seconds: host time to launch one update; updates: in the whole run, without max_minutes
+    host_seconds: host time to launch one update; updates: in the whole run, ignoring max_minutes
     """
 
     card: str
@@ -307,6 +311,7 @@ class AssumedRun:
 def assumed_run(config: Config, name: str) -> AssumedRun:
     """Estimate a training run on a listed GPU; prepares the data first if necessary."""
     card = find_card(name)
+    require_possible(config)
     prepared = prepare(config)
     plan = BatchPlan(prepared, config.training, config.model.max_length)
     batch = plan.largest()
@@ -316,7 +321,6 @@ def assumed_run(config: Config, name: str) -> AssumedRun:
     batches_in_epoch = len(plan.epoch(1).order)
     accumulate = min(config.training.accumulate, batches_in_epoch)
     count = count_update(config, sizes, batch, card, dtype, accumulate)
-    updates_an_epoch = math.ceil(batches_in_epoch / config.training.accumulate)
     return AssumedRun(
         card=name,
         memory=card.memory,
@@ -330,5 +334,5 @@ def assumed_run(config: Config, name: str) -> AssumedRun:
         seconds=count.seconds,
         updates=last_update(config.training, batches_in_epoch),
         max_minutes=config.training.max_minutes,
-        tokens_per_update=plan.tokens / updates_an_epoch,
+        tokens_per_update=plan.tokens / updates_per_epoch(config.training, batches_in_epoch),
     )

@@ -16,6 +16,7 @@ from nmt.config import TrainingConfig
 from nmt.corpus.prepared import PreparedData, Sequences
 from nmt.corpus.subword_sampling import SegmentationSampler
 from nmt.corpus.tokenizers import SubwordTokenizer
+from nmt.device import copied
 from nmt.errors import UserError
 from nmt.model.padding import pad
 from nmt.special_tokens import EOS, PAD, SOS
@@ -94,9 +95,7 @@ class Batch:
             return self
 
         def move(tensor: Tensor) -> Tensor:
-            if device.type == "cuda":
-                return tensor.pin_memory().to(device, non_blocking=True)
-            return tensor.to(device)  # asynchronous copies to MPS may read freed memory
+            return copied(tensor.pin_memory() if device.type == "cuda" else tensor, device)
 
         return replace(
             self,
@@ -146,6 +145,7 @@ class BatchPlan:
         self._tagged = prepared.tagged
         self._corpora = _corpora(prepared)
         self._samplers = _samplers(prepared, self._given)
+        self._last: tuple[int, Epoch] | None = None  # asked for again, and takes time to make
 
     @property
     def too_long(self) -> int:
@@ -165,6 +165,11 @@ class BatchPlan:
 
     def epoch(self, epoch: int) -> Epoch:
         """Return an epoch, counted from 1; it depends on `training.seed` and its number."""
+        if self._last is None or self._last[0] != epoch:
+            self._last = epoch, self._make_epoch(epoch)
+        return self._last[1]
+
+    def _make_epoch(self, epoch: int) -> Epoch:
         generator = np.random.default_rng([self._config.seed, epoch])
         source, target = self._sentences(epoch)
         pairs = generator.permutation(self._draw(generator))
@@ -267,10 +272,11 @@ class BatchPlan:
             return self._given
         return [
             sampler.draw(
+                # From 1: NumPy pads seeds with zeros, so 0 would repeat the numbers of the order.
                 np.random.default_rng([self._config.seed, epoch, side]),
                 longest=self._max_length - 1,  # leaves room for <eos>
             )
-            for side, sampler in enumerate(self._samplers)
+            for side, sampler in enumerate(self._samplers, 1)
         ]
 
 

@@ -55,6 +55,12 @@ class ProgressBar:
     ) -> None:
         self._bar.close()
 
+    def expect(self, last_update: int) -> None:
+        """Change the number of the last update; that of a new epoch may differ a little."""
+        self._last_update = last_update
+        if not self._settings.max_minutes:
+            self._bar.total = last_update
+
     def advance(self, progress: Progress) -> None:
         """Count an update."""
         limit = self._settings.max_minutes

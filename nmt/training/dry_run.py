@@ -20,7 +20,6 @@ import torch
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
 from nmt.decoding.engines.pytorch import PyTorchSearch
-from nmt.decoding.loading import choose_engine
 from nmt.decoding.translator import Translator
 from nmt.device import choose_device
 from nmt.model.transformer import count_parameters
@@ -30,8 +29,7 @@ from nmt.training.console import duration
 from nmt.training.distributed import Worker
 from nmt.training.fill_datastore import require_room
 from nmt.training.limits import ends_early
-from nmt.training.tensorboard import require_tensorboard
-from nmt.training.trainer import Trainer
+from nmt.training.trainer import Trainer, require_possible
 
 _UPDATES, _SECONDS = 100, 15.0  # measured in each of two epochs, at most
 _VALIDATED = 1000  # pairs, at most
@@ -109,9 +107,7 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     it. Without CUDA, memory is that of the whole process, including preparation.
     """
     device = device or choose_device()
-    choose_engine(config)  # refuse what `train` refuses
-    if config.training.tensorboard:
-        require_tensorboard()
+    require_possible(config)
     prepared = prepare(config)
     if config.decoding.neighbours:
         require_room(prepared, config.model.d_model)
@@ -119,7 +115,7 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     trainer = Trainer(_with_short_validation(config), prepared, run, Worker(device))
     state = trainer.state
     batch = trainer.plan.largest()
-    accumulate = min(config.training.accumulate, trainer.batches_an_epoch)
+    accumulate = min(config.training.accumulate, trainer.batches_in_epoch)
     _, seconds = (_update_seconds(trainer, [batch] * accumulate) for _ in range(2))
     state.require_finite_weights()
     with _watching_others() as busy:
@@ -221,7 +217,7 @@ def _peak_memory(device: torch.device) -> int | None:
 def _estimate(trainer: Trainer, tokens_per_second: float) -> tuple[int, float, str]:
     """Return updates and minutes of the whole run, and the field that ends it."""
     settings, updates = trainer.settings, trainer.last_update
-    tokens_an_update = trainer.plan.tokens / trainer.updates_an_epoch
+    tokens_an_update = trainer.plan.tokens / trainer.updates_in_epoch
     updates_a_minute = 60 * tokens_per_second / tokens_an_update
     minutes = updates / updates_a_minute
     if settings.max_minutes and settings.max_minutes < minutes:

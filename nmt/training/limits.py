@@ -6,17 +6,23 @@ from nmt.config import TrainingConfig
 from nmt.training.checkpoint import Progress
 
 
+def updates_per_epoch(settings: TrainingConfig, batches: int) -> int:
+    """Return the number of updates on this many batches of an epoch."""
+    return math.ceil(batches / settings.accumulate)
+
+
 def last_update(
     settings: TrainingConfig, batches_in_epoch: int, progress: Progress | None = None
 ) -> int:
     """Return the number of the last update that `epochs` and `max_updates` allow.
 
     batches_in_epoch: of the current epoch; the number of the others may differ a little, so this is
-    an estimate until the last epoch. progress: within this epoch; None: at its start, and the first
+    an estimate until the last epoch. progress: so far; None: at the start of the first epoch
     """
     now = progress or Progress()
-    per_epoch, done = (math.ceil(x / settings.accumulate) for x in (batches_in_epoch, now.batch))
-    updates = now.updates - done + (settings.epochs - now.epoch + 1) * per_epoch
+    begun = now.updates - updates_per_epoch(settings, now.batch)  # before the current epoch
+    epochs = settings.epochs - now.epoch + 1
+    updates = begun + epochs * updates_per_epoch(settings, batches_in_epoch)
     return min(updates, settings.max_updates or updates)
 
 

@@ -10,6 +10,8 @@ from torch import Tensor, nn
 from nmt.config import TrainingConfig
 from nmt.training.sharding import shard_like
 
+_LEAST_SCALE = 2.0**-10  # of the loss in float16; initially 2^16
+
 
 def make_optimizer(model: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
     """Return Adam (Kingma & Ba 2015), AdamW (Loshchilov & Hutter 2019) or NAdam (Dozat 2016)."""
@@ -71,6 +73,11 @@ class LossScale:
         With a factor below 1, it is the loss itself that overflows.
         """
         return self._scaler.is_enabled() and self._scaler.get_scale() >= 1
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether gradients overflow with any factor, so that every update is skipped."""
+        return self._scaler.is_enabled() and self._scaler.get_scale() < _LEAST_SCALE
 
     def divisor(self, tokens: float) -> Tensor | float:
         """Return the divisor that turns a summed loss into its scaled mean."""

@@ -30,8 +30,9 @@ _RETURN_UPDATES = 10  # updates between returns of unused memory to the system
 class TrainingState:
     """A model in training; `update` is one optimizer step.
 
-    last_update: at which the cosine schedule reaches zero; resume: whether `restore` follows, so
-    that `training.initial_weights` need not be read
+    resume: whether `restore` follows, so that `training.initial_weights` need not be read
+
+    Set `last_update`, at which the cosine schedule reaches zero, before the first update.
     """
 
     def __init__(
@@ -39,11 +40,11 @@ class TrainingState:
         config: Config,
         source_size: int,
         target_size: int,
-        last_update: int,
         worker: Worker,
         resume: bool = False,
     ):
-        self.settings, self.last_update, self.worker = config.training, last_update, worker
+        self.settings, self.worker = config.training, worker
+        self.last_update = 1
         if worker.device.type == "cpu":
             bound_kernels()
             keep_memory()
@@ -193,13 +194,18 @@ class TrainingState:
     def require_finite_weights(self) -> None:
         """Raise `UserError` if training has diverged."""
         self.require_finite(unshard(sum(p.detach().sum() for p in self.model.parameters())))
+        if self.loss_scale.is_exhausted:
+            raise self._diverged("gradients overflow float16 however small the loss is scaled")
 
     def require_finite(self, number: Tensor | float) -> float:
         """Return the number; raise `UserError` if it is not finite, as training has diverged."""
         if not math.isfinite(value := float(number)):
-            raise UserError(
-                f"training diverged before update {self.progress.updates} (loss or weights became "
-                f"{value}); this state was not saved; train again with a lower "
-                "training.learning_rate or more training.warmup_updates"
-            )
+            raise self._diverged(f"loss or weights became {value}")
         return value
+
+    def _diverged(self, cause: str) -> UserError:
+        return UserError(
+            f"training diverged before update {self.progress.updates} ({cause}); this state was "
+            "not saved; train again with a lower training.learning_rate or more "
+            "training.warmup_updates"
+        )

@@ -7,6 +7,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -18,7 +19,6 @@ from nmt.corpus.prepared import PreparedData, open_prepared
 from nmt.corpus.report import format_corpora, format_inherited
 from nmt.decoding.datastore import weights_of
 from nmt.decoding.engines.conversion import convert
-from nmt.decoding.loading import choose_engine
 from nmt.device import choose_device
 from nmt.progress import announce
 from nmt.run_folder import (
@@ -31,8 +31,7 @@ from nmt.run_folder import (
 from nmt.training.distributed import Worker
 from nmt.training.fill_datastore import fill_datastore, require_room
 from nmt.training.resuming import require_same_settings, resuming_command
-from nmt.training.tensorboard import require_tensorboard
-from nmt.training.trainer import Trainer
+from nmt.training.trainer import Trainer, require_possible
 
 
 def train(
@@ -46,8 +45,9 @@ def train(
 
     Prepares the data first if necessary. Raises `UserError` if the folder is in use, or, when
     resuming, if the corpus or a field that the saved state depends on has changed. Other fields,
-    such as limits and the learning rate, may change, and the folder stores the new values. A run
-    that was killed before its first checkpoint starts over, with or without `resume`.
+    such as limits and the learning rate, may change, and the folder stores the new values; if there
+    is nothing left to train, it keeps those of `training`. A run that was killed before its first
+    checkpoint starts over, with or without `resume`.
 
     Raises `KeyboardInterrupt` after Ctrl-C or SIGTERM, with a checkpoint written, but without a
     datastore for `decoding.neighbours`.
@@ -57,9 +57,7 @@ def train(
     """
     folder = Path(folder)
     worker = worker or Worker(choose_device())
-    choose_engine(config)  # refuse an impossible one before training
-    if config.training.tensorboard:
-        require_tensorboard()
+    require_possible(config)
     with _held(folder, resume, numbered, worker) as run:
         try:
             begin = not resume or run.has_only_begun
@@ -119,9 +117,19 @@ def _resume(config: Config, run: RunFolder, worker: Worker) -> Trainer:
     require_same_settings(run.config, config)
     prepared = _prepare(config, worker, run.data)
     trainer = Trainer(config, prepared, run, worker, resume=True)
-    if worker.is_main and not trainer.is_complete:
+    if trainer.is_complete:  # nothing is trained with the new settings of training
+        config = _with_training_of(run.config, config)
+    if worker.is_main and config != run.config:
         run.write_config(config)
     return trainer
+
+
+def _with_training_of(former: Config, config: Config) -> Config:
+    """Return a configuration with the `training` section of another, also in its origin."""
+    overrides = config.origin.overrides
+    kept = tuple(each for each in overrides if each.partition(".")[0].strip() != "training")
+    origin = replace(config.origin, overrides=kept)
+    return config.model_copy(update={"training": former.training}).with_origin(origin)
 
 
 def _prepare(config: Config, worker: Worker, run_data: Path | None = None) -> PreparedData:

@@ -16,27 +16,42 @@ from torch import Tensor
 from nmt.choices import Weights
 from nmt.config import Config
 from nmt.corpus.prepared import PreparedData
+from nmt.decoding.loading import choose_engine
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import save_weights
 from nmt.ops.threads import prefetch
 from nmt.output_files import replacing
 from nmt.progress import announce
 from nmt.run_folder import RunFolder, Validation, quality
-from nmt.training.batches import Batch, BatchPlan
+from nmt.training.batches import Batch, BatchPlan, Epoch
 from nmt.training.checkpoint import Progress
 from nmt.training.console import ProgressBar, show_validation
 from nmt.training.distributed import Worker
 from nmt.training.interruption import Interruption, catching_signals
-from nmt.training.limits import checkpoint_is_due, last_update, reached_limit, validation_is_due
+from nmt.training.limits import (
+    checkpoint_is_due,
+    last_update,
+    reached_limit,
+    updates_per_epoch,
+    validation_is_due,
+)
 from nmt.training.log import POINT_UPDATES, TrainingLog, opened_log
 from nmt.training.optimization import learning_rate
 from nmt.training.resuming import resuming_command
 from nmt.training.sharding import unsharded_model
 from nmt.training.state import TrainingState
+from nmt.training.tensorboard import require_tensorboard
 from nmt.training.validation import Validator
 
 T = TypeVar("T")
 _PREFETCHED_BATCHES = 8
+
+
+def require_possible(config: Config) -> None:
+    """Raise `UserError`, before preparing, for an engine or a log that is not available."""
+    choose_engine(config)
+    if config.training.tensorboard:
+        require_tensorboard()
 
 
 class Trainer:
@@ -53,17 +68,14 @@ class Trainer:
         self.config, self.settings = config, config.training
         self.prepared, self.folder, self.worker = prepared, folder, worker
         self.plan = BatchPlan(prepared, self.settings, config.model.max_length)
-        self.batches_an_epoch = len(self.plan.epoch(1).order)
-        self.updates_an_epoch = math.ceil(self.batches_an_epoch / self.settings.accumulate)
-        self.last_update = last_update(self.settings, self.batches_an_epoch)
         self.validator = Validator(config, prepared, worker)
         sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
-        self.state = TrainingState(config, *sizes, self.last_update, worker, resume)
+        self.state = TrainingState(config, *sizes, worker, resume)
         if resume:
             self.state.restore(folder)
+        self._begin_epoch(self.plan.epoch(self._epoch))
         self._started = time.monotonic() - 60 * self.progress.minutes
         self._saved = self.progress.updates, self.progress.minutes
-        self._batches_in_epoch = 0
         self._log: TrainingLog | None = None
         self._interruption = Interruption()
         self._interrupted = False  # agreed on by all workers
@@ -72,6 +84,16 @@ class Trainer:
     def progress(self) -> Progress:
         """The progress of training."""
         return self.state.progress
+
+    @property
+    def last_update(self) -> int:
+        """The number of the last update, an estimate until the last epoch."""
+        return self.state.last_update
+
+    @property
+    def updates_in_epoch(self) -> int:
+        """Number of updates in the current epoch."""
+        return updates_per_epoch(self.settings, self.batches_in_epoch)
 
     @property
     def is_complete(self) -> bool:
@@ -122,12 +144,13 @@ class Trainer:
                 batches = next(updates, None)
                 if batches is None:
                     return
+                bar.expect(self.last_update)
                 loss = self.state.update(batches)
                 self._tick()
                 bar.advance(self.progress)
                 if bar.wants_report(self.progress) or self.progress.updates % POINT_UPDATES == 0:
                     self._report(loss, bar)
-                if validation_is_due(self.settings, self.progress, self._batches_in_epoch):
+                if validation_is_due(self.settings, self.progress, self.batches_in_epoch):
                     self._validate()
                     if not self._limit():
                         bar.print_time_left(self.progress)
@@ -151,10 +174,7 @@ class Trainer:
         """Yield the batches of each update, epoch by epoch, starting where `progress` left off."""
         epochs = range(self.progress.epoch, self.settings.epochs + 1)
         for epoch in self._prefetched(map(self.plan.epoch, epochs), 1):
-            self._batches_in_epoch = len(epoch.order)
-            self.state.last_update = last_update(
-                self.settings, self._batches_in_epoch, self.progress
-            )
+            self._begin_epoch(epoch)
             worker = self.worker
             batches = epoch.batches(self.progress.batch, worker.rank, worker.size)
             batches = self._prefetched(batches, _PREFETCHED_BATCHES)
@@ -163,6 +183,10 @@ class Trainer:
                 yield group
             self.progress.epoch += 1
             self.progress.batch = 0
+
+    def _begin_epoch(self, epoch: Epoch) -> None:
+        self.batches_in_epoch = len(epoch.order)
+        self.state.last_update = last_update(self.settings, self.batches_in_epoch, self.progress)
 
     def _prefetched(self, items: Iterator[T], count: int) -> Iterator[T]:
         """Prefetch items in a thread when training on a GPU; a CPU has no time to spare."""
@@ -202,11 +226,12 @@ class Trainer:
                 f"{self.validator.too_long:,} validation pairs are longer than model.max_length, "
                 "so they count for BLEU only"
             )
-        if self.last_update < self.settings.warmup_updates:
+        if 1 < self.last_update <= self.settings.warmup_updates:
             reached = learning_rate(self.settings, self.last_update, self.last_update)
             announce(
-                f"warm-up ({self.settings.warmup_updates:,} updates) is longer than training: the "
-                f"learning rate only reaches {reached:.2g}; lower training.warmup_updates"
+                f"warm-up ({self.settings.warmup_updates:,} updates) takes up all of training: the "
+                f"learning rate reaches {reached:.2g} and never falls; lower "
+                "training.warmup_updates"
             )
 
     # ----------------------------------------------------------------- validations and checkpoints

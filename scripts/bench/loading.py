@@ -40,7 +40,7 @@ def main() -> None:
         worker = Worker(torch.device("cpu"))
         trainer = Trainer(config, prepared, RunFolder(Path(folder)), worker)
         plan = BatchPlan(prepared, config.training, config.model.max_length)
-        epochs = range(1, math.ceil(trainer.last_update / trainer.updates_an_epoch) + 1)
+        epochs = range(1, math.ceil(trainer.last_update / trainer.updates_in_epoch) + 1)
 
         def load(epoch: int) -> float:
             return seconds(lambda: list(plan.epoch(epoch).batches()))

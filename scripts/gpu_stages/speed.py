@@ -66,7 +66,7 @@ def _throughput(setup: Setup, name: str) -> Findings:
 
     def nmt(**settings: bool) -> Callable[[Batch], Tensor]:
         fields = with_fields(config, settings)
-        state = TrainingState(fields, size, size, last_update=10_000, worker=Worker(setup.device))
+        state = TrainingState(fields, size, size, Worker(setup.device))
         return lambda batch: state.update([batch])
 
     tokens = config.training.batch_tokens or 4096

@@ -174,3 +174,18 @@ def test_average_weights_takes_the_element_wise_mean(random_model, tmp_path):
     paths[1].write_bytes(paths[1].read_bytes()[:-1])
     with pytest.raises(UserError, match="cannot be read"):
         average_weights(paths, tmp_path / "mean.safetensors")
+
+
+def test_no_large_table_is_made_for_weights_that_do_not_fit(config, monkeypatch, tmp_path):
+    given = config(positions="sinusoidal")
+    lengths: list[int] = []
+
+    def record(length: int, *_: object) -> torch.Tensor:
+        lengths.append(length)
+        return torch.zeros(length, given.d_model)
+
+    monkeypatch.setattr("nmt.model.positions.sinusoids", record)
+    (tmp_path / "weights").write_bytes(b"x" * 50)
+    hostile = given.model_copy(update={"max_length": 30_000})
+    assert "too small" in refusal(tmp_path / "weights", hostile)
+    assert max(lengths) < 30_000

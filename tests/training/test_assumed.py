@@ -150,6 +150,28 @@ def test_what_training_refuses_is_refused(toy_config: Callable[..., Config]) -> 
         assumed_run(toy_config(model={"max_length": 4}), "T4 16GB")
 
 
+@pytest.mark.usefixtures("in_empty_folder")
+def test_a_missing_package_is_reported_as_in_training(
+    toy_config: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.training.tensorboard.find_spec", lambda name: None)
+    with pytest.raises(UserError, match="tensorboard"):
+        assumed_run(toy_config(training={"tensorboard": True}), "T4 16GB")
+
+
+@pytest.mark.parametrize(("d_key", "d_value"), [(16, 8), (8, 16)])
+def test_keys_and_values_may_have_different_widths(
+    toy_config: Callable[..., Config], d_key: int, d_value: int
+) -> None:
+    batch = Batch.from_ids([[5] * 7] * 10, [[5] * 7] * 10)
+    config = toy_config(model={"d_key": d_key, "d_value": d_value})
+    half, full = (
+        count_update(config, (120, 120), batch, CARDS["T4 16GB"], dtype)
+        for dtype in (torch.float16, torch.float32)
+    )
+    assert half.operations == full.operations
+
+
 def test_a_batch_that_fits_leaves_room_for_the_driver() -> None:
     full = AssumedRun(
         "X", 10_000_000_000, "float32", (1, 1, 1), 1, 1, 1, 1, 9_200_000_000, 1.0, 1, 1.0

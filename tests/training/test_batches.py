@@ -8,7 +8,7 @@ from torch import Tensor
 
 from nmt.config import Config
 from nmt.corpus.prepare import prepare
-from nmt.corpus.prepared import PreparedData
+from nmt.corpus.prepared import PreparedData, Sequences
 from nmt.special_tokens import EOS, PAD, SOS
 from nmt.training.batches import Batch, BatchPlan, batches_of
 
@@ -238,6 +238,30 @@ def test_sampling_resegments_each_epoch(toy_config: MakeConfig, tmp_path: Path) 
     decode = data.tokenizers.source.decode
     assert rows[0] != rows[1]
     assert [decode(row) for row in rows[0]] == [decode(row) for row in rows[1]]
+
+
+def test_order_and_segmentation_draw_different_random_numbers(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
+    """NumPy pads seeds with zeros: [3, 1] gives the same numbers as [3, 1, 0]."""
+    batches = plan(prepared, toy_config(training={"seed": 3}))
+    drawn: list[float] = []
+
+    class Recorder:
+        def draw(self, generator: np.random.Generator, longest: int) -> Sequences:
+            drawn.append(generator.random())
+            return prepared.sequences("train")[0]
+
+    batches._samplers = [Recorder(), Recorder()]  # type: ignore[list-item]
+    batches.epoch(1)
+    assert len({*drawn, np.random.default_rng([3, 1]).random()}) == 3
+
+
+def test_an_epoch_is_made_once(toy_config: MakeConfig, prepared: PreparedData) -> None:
+    batches = plan(prepared, toy_config())
+    first = batches.epoch(1)
+    assert batches.epoch(1) is first
+    assert batches.epoch(2) is not first
 
 
 def test_resegmented_pairs_are_not_longer_than_max_length(

@@ -107,6 +107,15 @@ def test_a_slow_run_is_told_its_hours_and_a_finished_one_nothing(
     assert not capsys.readouterr().out
 
 
+def test_the_bar_follows_the_number_of_updates() -> None:
+    progress = Progress()
+    with ProgressBar(TrainingConfig(), progress, last_update=3) as bar:
+        bar.expect(4)
+        for _ in range(4):
+            bar.advance(progress)
+        assert (bar._bar.n, bar._bar.total) == (4, 4)
+
+
 def test_a_report_is_due_a_while_after_the_last_one() -> None:
     progress = Progress(minutes=7.0)  # training was resumed
     with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:

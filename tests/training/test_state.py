@@ -149,6 +149,17 @@ def test_updates_skipped_for_float16_leave_no_trace_in_the_loss(toy_config: Make
             trainer._report(skipped, bar)
 
 
+def test_gradients_that_overflow_with_any_scale_end_training(toy_config: MakeConfig) -> None:
+    trainer = make_trainer(
+        toy_config(training={"precision": "float16", "max_updates": 60, "epochs": 20})
+    )
+    bias = trainer.state.model.encoder_layers()[0].feed_forward.inner.bias
+    bias.register_hook(lambda gradient: gradient + torch.inf)
+    message = "gradients overflow float16 however small the loss is scaled"
+    with pytest.raises(UserError, match=message):
+        trainer.run()
+
+
 def test_unused_memory_is_returned_periodically(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from nmt.checksums import identity
 from nmt.config import Config
-from nmt.config_files import dump_config
+from nmt.config_files import dump_config, load_config
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.model.weights import load_weights
@@ -683,6 +683,16 @@ def test_resuming_a_complete_run_changes_nothing(toy_config: MakeConfig) -> None
     assert (Path("run/config.yaml").read_bytes(), Path("run/run.json").read_bytes()) == before
 
 
+def test_a_complete_run_saves_changes_other_than_those_of_training(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    path = Path("run/config.yaml")
+    changes = ["training.learning_rate=9", "decoding.beam_size=7"]
+    run = train(load_config(path, changes), Path("run"), resume=True)
+    assert run.config.training.learning_rate != 9
+    assert run.config.decoding.beam_size == 7
+    assert run.origin.overrides == ("decoding.beam_size=7",)
+
+
 def test_resuming_saves_the_changed_limits_in_the_run(toy_config: MakeConfig) -> None:
     train(toy_config(training={"max_updates": 2}), Path("run"))
     train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)
@@ -768,14 +778,15 @@ def test_skipped_pairs_and_updates_are_reported(
     assert "3 updates skipped" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("updates", "warns"), [(3, True), (4, False)])
-def test_a_warm_up_longer_than_training_is_reported(
-    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str], updates: int, warns: bool
+@pytest.mark.parametrize(("updates", "reached"), [(3, "0.003"), (4, "0.004"), (5, None)])
+def test_a_warm_up_as_long_as_training_is_reported(
+    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str], updates: int, reached: str | None
 ) -> None:
     settings = {"warmup_updates": 4, "max_updates": updates, "learning_rate": 4e-3}
     make_trainer(toy_config(training=settings))._announce()
-    message = "warm-up (4 updates) is longer than training: the learning rate only reaches 0.003;"
-    assert (message in capsys.readouterr().out) == warns
+    message = f"warm-up (4 updates) takes up all of training: the learning rate reaches {reached} "
+    printed = capsys.readouterr().out
+    assert message in printed if reached else "warm-up" not in printed
 
 
 def test_training_stops_when_validation_reaches_the_target(toy_config: MakeConfig) -> None:

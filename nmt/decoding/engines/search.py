@@ -14,7 +14,7 @@ class Required:
     """Phrases that each translation must contain before it may end.
 
     phrases: for each sentence, the phrases that its translation must contain, each a list of pieces
-    that must be adjacent and do not begin again within it; not_after: pieces that may not follow a
+    that must be adjacent, the first unlike the others; not_after: pieces that may not follow a
     phrase directly
     """
 
