@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
 from starlette.applications import Starlette
@@ -70,8 +70,17 @@ def _routes(service: Service) -> list[BaseRoute]:
         Route("/openapi.json", openapi),
         Route("/docs", docs),
         Route("/", page),
-        Mount("/page", StaticFiles(directory=_PAGE)),
+        Mount("/page", _Revalidated(directory=_PAGE)),
     ]
+
+
+class _Revalidated(StaticFiles):
+    """Files that browsers check at every use: an upgrade of nmt may have changed them."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        response = super().file_response(*args, **kwargs)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
 
 
 def _middleware(service: Service) -> list[Middleware]:

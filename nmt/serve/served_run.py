@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nmt.corpus.placeholders import reveal
 from nmt.errors import UserError
 from nmt.private_paths import public_name
 from nmt.run_folder import RunFolder
@@ -69,8 +70,13 @@ class ServedRun:
         if len(traces) != 1:
             raise UserError("the beam can be shown for one sentence only")
         decoding = self.translator.decoding
-        [limit] = self.translator.limits([segment for segment, _ in translation.found])
-        pieces_of = self.translator.tokenizers.target.pieces
+        [(segment, _)] = translation.found
+
+        def pieces_of(ids: Sequence[int]) -> list[str]:
+            pieces = self.translator.tokenizers.target.pieces(ids)
+            return [reveal(piece, segment.hidden) for piece in pieces]
+
+        [limit] = self.translator.limits([segment])
         with ALONE:
             steps, found = record_beam(model, traces[0].source_ids, limit, decoding, pieces_of, n)
         if traces[0].hypothesis.ids not in [hypothesis.ids for hypothesis in found]:

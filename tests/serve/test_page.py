@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    Error,
     Page,
     Response,
     Route,
@@ -211,6 +212,57 @@ def test_clearing_the_text_cancels_its_translation(page: Page, server: Running, 
         text.fill("")
     for output in page.locator(".output").all():
         expect(output).to_have_text("The translation appears here.")
+
+
+def test_an_error_stays_when_an_older_request_is_answered(page: Page, server: Running) -> None:
+    held: list[Route] = []
+
+    def answer(route: Route) -> None:
+        body = route.request.post_data_json
+        if body.get("attention"):
+            held.append(route)
+        elif body["text"] == SENTENCE:
+            route.continue_()
+        else:
+            route.fulfill(status=429, json={"error": "Slowdown"})
+
+    page.route("**/v1/translate", answer)
+    page.goto(f"{server.address}/")
+    text = page.get_by_label("Text to translate")
+    text.fill(SENTENCE)
+    expect(page.locator("#output")).to_have_text(GERMAN)
+    text.fill("Anna likes to dance.")
+    expect(page.locator("#problem")).to_have_text("Slowdown")
+    for route in held:
+        with suppress(Error):  # the page has cancelled it
+            route.continue_()
+    page.wait_for_timeout(500)
+    expect(page.locator("#problem")).to_have_text("Slowdown")
+    expect(page.get_by_role("button", name="Copy", exact=True)).to_be_disabled()
+
+
+def test_text_and_run_are_kept_while_another_view_is_shown(page: Page, server: Running) -> None:
+    page.goto(f"{server.address}/")
+    page.locator("#run").select_option("again")
+    page.get_by_label("Text to translate").fill(SENTENCE)
+    expect(page.locator("#output")).to_have_text(GERMAN)
+    page.get_by_role("link", name="Runs").click()
+    expect(page.locator("#runs")).to_contain_text("likes")
+    page.get_by_role("link", name="Translate").click()
+    expect(page.locator("#output")).to_have_text(GERMAN)
+    assert page.locator("#run").input_value() == "again"
+    page.get_by_role("link", name="Skip to content").focus()
+    page.keyboard.press("Enter")
+    page.reload()
+    expect(page.locator("#output")).to_have_text(GERMAN)
+
+
+def test_a_long_word_does_not_widen_the_page(page: Page, server: Running) -> None:
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.goto(f"{server.address}/")
+    page.get_by_label("Text to translate").fill("x" * 200 + " Oscar")
+    expect(page.locator("#options li").first).to_be_visible(timeout=WAIT)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 def test_text_typed_before_leaving_the_view_does_not_change_the_address(

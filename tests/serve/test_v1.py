@@ -324,6 +324,11 @@ def test_runs_get_distinct_names_without_paths(tmp_path: Path) -> None:
     assert name_runs(paths) == ["run", "run-2", "c"]
 
 
+def test_browsers_check_the_page_for_changes_after_an_upgrade(client: TestClient) -> None:
+    for path in ("/", "/docs", "/page/app.js"):
+        assert client.get(path).headers["Cache-Control"] == "no-cache"
+
+
 def test_every_endpoint_is_documented(client: TestClient) -> None:
     document = client.get("/openapi.json").json()
     assert {each.path for each in OPERATIONS} <= set(document["paths"])

@@ -1,10 +1,19 @@
 // Requests to the server; errors are shown above the page.
 
 const problem = document.getElementById("problem");
+const problems = new Map(); // by the part of the page whose latest request failed
 
-export function showProblem(text) {
-  problem.textContent = text;
-  problem.hidden = !text;
+export function showProblem(text, owner = "page") {
+  if (text) problems.set(owner, text);
+  else problems.delete(owner);
+  const shown = [...problems.values()].at(-1) ?? "";
+  if (problem.textContent !== shown) problem.textContent = shown; // a screen reader announces each change
+  problem.hidden = !shown;
+}
+
+export function forgetProblems() {
+  problems.clear();
+  showProblem("");
 }
 
 const unsaved = {}; // where the browser blocks storage
@@ -20,7 +29,7 @@ export function stored(area, name, value) {
   }
 }
 
-export async function call(path, body, signal) {
+export async function call(path, body, signal, owner = path) {
   const headers = {};
   const key = stored("sessionStorage", "key");
   if (key) headers.Authorization = `Bearer ${key}`;
@@ -29,17 +38,18 @@ export async function call(path, body, signal) {
   let found;
   try {
     answer = await fetch(path, { method: body ? "POST" : "GET", headers, signal, body: body && JSON.stringify(body) });
-    found = await answer.json();
+    // A proxy may answer with a page of its own.
+    found = await answer.json().catch((error) => { if (answer.ok || error.name === "AbortError") throw error; return {}; });
   } catch (error) {
-    if (error.name !== "AbortError") showProblem("The server does not answer. Is nmt serve still running?");
+    if (error.name !== "AbortError") showProblem("The server does not answer. Is nmt serve still running?", owner);
     throw error;
   }
   if (!answer.ok) {
     const message = answer.status === 403 ? `${found.error}. Enter it above.` : found.error || `Error ${answer.status}`;
-    showProblem(message);
+    showProblem(message, owner);
     throw new Error(message);
   }
-  showProblem("");
+  showProblem("", owner);
   return found;
 }
 
@@ -51,11 +61,14 @@ export function latest() {
     ask.cancel();
     controller = new AbortController();
     try {
-      return await call(path, body, controller.signal);
+      return await call(path, body, controller.signal, ask);
     } catch {
       return null;
     }
   };
-  ask.cancel = () => controller.abort();
+  ask.cancel = () => {
+    controller.abort();
+    showProblem("", ask);
+  };
   return ask;
 }

@@ -1,6 +1,6 @@
 // The frame of the page: navigation between views, the theme, the API key.
 
-import { call, showProblem, stored } from "./api.js";
+import { call, forgetProblems, showProblem, stored } from "./api.js";
 
 const VIEWS = { translate: "Translate", runs: "Runs", compare: "Compare" };
 const main = document.getElementById("main");
@@ -14,17 +14,24 @@ function chooseTheme(theme) {
 
 async function show(focus) {
   const [, name, query] = location.hash.match(/^#\/(\w+)\??(.*)$/) ?? [];
-  const view = name in VIEWS ? name : "translate";
+  const view = Object.hasOwn(VIEWS, name ?? "") ? name : "translate";
   document.title = `${VIEWS[view]} – nmt`;
   for (const link of document.querySelectorAll("nav a")) {
     if (link.hash === `#/${view}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   stop();
-  showProblem("");
+  stop = () => {};
+  forgetProblems();
   main.replaceChildren();
   const number = ++shows;
-  const { start } = await import(`./${view}.js`);
+  let start;
+  try {
+    ({ start } = await import(`./${view}.js`));
+  } catch {
+    if (number === shows) showProblem("The server does not answer. Is nmt serve still running?");
+    return;
+  }
   if (number !== shows) return; // the user has chosen another view meanwhile
   stop = start(main, new URLSearchParams(query)) ?? (() => {});
   if (focus) main.focus();
@@ -45,8 +52,9 @@ call("/frontend/settings").then((found) => {
   document.getElementById("key-field").hidden = !found.keyRequired;
 }, () => {});
 
-addEventListener("hashchange", () => {
-  if (location.hash === "#main") main.focus();
-  else show(true);
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // keep the address, which has the view and the text
+  main.focus();
 });
+addEventListener("hashchange", () => show(true));
 show(false);

@@ -4,7 +4,11 @@ import { svg, percent } from "./dom.js";
 
 const ROW = 26;
 
-const width = (words) => Math.max(30, ...words.map((word) => word.text.length * 8));
+const MOST = 24; // characters of a word
+const pen = document.createElement("canvas").getContext("2d");
+pen.font = "700 13px system-ui, sans-serif"; // as in style.css; the chosen word is bold
+const short = (word) => (word.text.length > MOST ? `${word.text.slice(0, MOST - 1)}…` : word.text);
+const width = (words) => Math.max(30, ...words.map((word) => pen.measureText(short(word)).width + 4));
 
 export function drawLines(sides, weights, chosen, choose) {
   const left = width(sides.source);
@@ -27,10 +31,10 @@ export function drawLines(sides, weights, chosen, choose) {
     "aria-label": "Lines from each source word, left, to the words of the translation that attend to it, right",
   },
     lines,
-    sides.source.map((word, i) => svg("text", { x: left, y: y(i), "text-anchor": "end", class: i === strongest ? "chosen" : "" }, word.text)),
+    sides.source.map((word, i) => svg("text", { x: left, y: y(i), "text-anchor": "end", class: i === strongest ? "chosen" : "" }, short(word))),
     sides.target.map((word, i) => svg("text", {
       x: right, y: y(i), class: i === chosen ? "chosen" : "", "data-word": i, onmouseenter: () => choose(i), onclick: () => choose(i),
-    }, word.text)),
+    }, short(word))),
   );
 }
 
@@ -48,7 +52,7 @@ export function drawHeat(sides, weights, chosen, choose) {
     "aria-label": "Heat map: a row for each word of the translation, a column for each source word",
   },
     cells,
-    sides.source.map((word, i) => svg("text", { transform: `translate(${left + ROW * i + 16},${top - 6}) rotate(-50)` }, word.text)),
-    sides.target.map((word, i) => svg("text", { x: left - 6, y: top + ROW * i + 18, "text-anchor": "end", class: i === chosen ? "chosen" : "" }, word.text)),
+    sides.source.map((word, i) => svg("text", { transform: `translate(${left + ROW * i + 16},${top - 6}) rotate(-50)` }, short(word))),
+    sides.target.map((word, i) => svg("text", { x: left - 6, y: top + ROW * i + 18, "text-anchor": "end", class: i === chosen ? "chosen" : "" }, short(word))),
   );
 }

@@ -1,20 +1,20 @@
 // The view Compare: two runs on one text, and on a held-out set.
 
-import { call, latest } from "./api.js";
+import { call, latest, stored } from "./api.js";
 import { debounced, h } from "./dom.js";
 
 export function start(main, query) {
   const runs = [h("select", { id: "first" }), h("select", { id: "second" })];
   const asks = [latest(), latest()];
-  const outputs = runs.map((_, i) => h("div", { class: "output", "aria-live": "polite", role: "group", "aria-label": `Translation of the ${["first", "second"][i]} run` }));
+  const outputs = runs.map((_, i) => h("div", { class: "output", dir: "auto", "aria-live": "polite", role: "group", "aria-label": `Translation of the ${["first", "second"][i]} run` }));
   const heads = runs.map(() => h("h2"));
-  const text = h("textarea", { id: "text", "aria-label": "Text to translate", placeholder: "Type a sentence" });
+  const text = h("textarea", { id: "text", dir: "auto", "aria-label": "Text to translate", placeholder: "Type a sentence" });
   const split = h("select", {}, h("option", { value: "test" }, "test"), h("option", { value: "validation" }, "validation"));
   const count = h("input", { type: "number", min: 1, max: 500, value: 100 });
   const button = h("button", { type: "submit", class: "main", disabled: true }, "Compare");
   const results = h("div", { id: "results", "aria-live": "polite" });
   const notice = h("p", { class: "card", hidden: true }, "One run is served. To compare two: ", h("code", {}, "nmt serve --run runs/a --run runs/b"));
-  text.value = query.get("text") ?? "";
+  text.value = query.get("text") ?? stored("sessionStorage", "compared");
   main.append(
     h("h1", {}, "Compare"), notice,
     h("div", { class: "bar" }, h("label", {}, "First ", runs[0]), h("label", {}, "Second ", runs[1])),
@@ -34,6 +34,7 @@ export function start(main, query) {
         outputs[i].replaceChildren(h("span", { class: "empty" }, "The translation appears here."));
         return;
       }
+      outputs[i].replaceChildren(h("span", { class: "empty" }, "…"));
       const found = await asks[i]("/v1/translate", { text: text.value, run: run.value });
       if (!found) return;
       const scores = found.texts[0].sentences.map((each) => each.translations[0].score.toFixed(3)).join(", ");
@@ -65,7 +66,8 @@ export function start(main, query) {
         row.translations.map((translation, i) => h("td", {}, translation, h("span", { class: "score" }, `chrF ${row.chrf[i].toFixed(1)}${row.chrf[i] > row.chrf[1 - i] ? " ✓ better" : ""}`)))))))));
   }
 
-  text.addEventListener("input", debounced(translate, 250));
+  const translateSoon = debounced(translate, 250);
+  text.addEventListener("input", () => { stored("sessionStorage", "compared", text.value); translateSoon(); });
   for (const run of runs) run.addEventListener("change", translate);
   call("/v1/runs").then((found) => {
     const served = found.filter((each) => each.served);
@@ -77,4 +79,5 @@ export function start(main, query) {
     button.disabled = !served.length;
     translate();
   }, () => {});
+  return () => asks.forEach((ask) => ask.cancel());
 }

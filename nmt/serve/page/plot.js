@@ -20,7 +20,7 @@ function short(value) {
   const size = Math.abs(value);
   if (size >= 1e6) return `${+(value / 1e6).toFixed(2)}M`;
   if (size >= 1e4) return `${+(value / 1e3).toFixed(1)}k`;
-  if (size < 1e-2) return value.toExponential(0);
+  if (size < 1e-2) return (+value.toPrecision(3)).toExponential();
   return `${+value.toPrecision(3)}`;
 }
 

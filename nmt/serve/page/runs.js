@@ -15,7 +15,7 @@ const PLOTS = [
   ["Learning rate", [["learning_rate", false]]],
 ];
 const MOST_SERIES = 6;
-const POLL = 2000; // milliseconds
+const POLL = { training: 2000, idle: 10_000 }; // milliseconds
 
 function age(seconds) {
   for (const [unit, length] of [["d", 86400], ["h", 3600], ["min", 60]]) {
@@ -25,7 +25,7 @@ function age(seconds) {
 }
 
 export function start(main) {
-  const state = { rows: [], sort: "seconds", up: true, shown: new Set(), details: new Map(), chosen: null, validation: -1 };
+  const state = { rows: [], sort: "seconds", up: true, shown: new Set(), details: new Map(), chosen: null, validation: -1, drawn: "", poll: POLL.training };
   const table = h("table", { id: "runs", class: "wide" });
   const plots = h("div", { class: "plots" });
   const legend = h("p", { class: "small" });
@@ -94,7 +94,7 @@ export function start(main) {
   function showPlots() {
     const names = [...state.shown].slice(0, MOST_SERIES).filter((name) => state.details.has(name));
     legend.replaceChildren(...(names.length
-      ? names.map((name, i) => h("span", { class: `s${i + 1}` }, h("span", { class: "swatch" }), `${name}  `))
+      ? names.map((name, i) => h("span", { class: `s${i + 1}` }, h("span", { class: "swatch" }), `${name}  `)).concat(state.shown.size > MOST_SERIES ? h("span", { class: "muted" }, `At most ${MOST_SERIES} runs are drawn.`) : [])
       : [h("span", { class: "muted" }, "Choose runs in the table to see their curves.")]));
     plots.replaceChildren(...PLOTS.map(([title, fields]) => h("figure", {}, h("figcaption", { class: "small muted" }, title),
       plot(title, names.flatMap((name, i) => fields.map(([field, dashed]) => ({
@@ -108,8 +108,10 @@ export function start(main) {
     about.hidden = !found;
     if (!found) return;
     const open = [...about.querySelectorAll("details")].map((each) => each.open);
+    const focused = document.activeElement?.id === "validation";
     about.replaceChildren(h("h2", {}, found.name), ...[samplesOf(found), reportOf(found), configOf(found)].map((content, i) =>
       h("details", { open: open.length ? open[i] : i === 0 }, h("summary", {}, content[0]), content[1])));
+    if (focused) about.querySelector("#validation")?.focus();
   }
 
   function samplesOf(found) {
@@ -157,15 +159,25 @@ export function start(main) {
       const wanted = new Set([...state.shown, state.chosen]);
       const stale = rows.filter((row) => wanted.has(row.name) && (!state.details.has(row.name) || row.updates !== before.get(row.name)));
       await Promise.all(stale.map((row) => load(row.name)));
-      showTable();
-      showPlots();
+      // Redrawing under the pointer loses clicks and selected text.
+      const drawn = JSON.stringify([rows.map((row) => ({ ...row, seconds: age(row.seconds) })), [...state.shown], state.chosen]);
+      if (stale.length || drawn !== state.drawn) {
+        showTable();
+        showPlots();
+      }
+      state.poll = stale.length ? POLL.training : POLL.idle;
+      state.drawn = drawn;
       if (stale.some((row) => row.name === state.chosen) || about.hidden) showAbout();
     } catch {
       // the error is shown above the page
     }
   }
 
-  refresh();
-  const timer = setInterval(() => { if (!document.hidden) refresh(); }, POLL);
-  return () => clearInterval(timer);
+  let timer;
+  async function poll() {
+    if (!document.hidden) await refresh();
+    if (table.isConnected) timer = setTimeout(poll, state.poll);
+  }
+  poll();
+  return () => clearTimeout(timer);
 }

@@ -7,25 +7,27 @@ import { bothSides, cut, probability, weights } from "./words.js";
 
 const MOST_INSPECTED = 20; // sentences; the server has the same limit
 const OPTIONS = 5;
-const countSentences = (text) => [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text)].length; // roughly as the server does
+const countSentences = (text) => [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text)].filter((each) => each.segment.trim()).length; // roughly as the server does
+
+const kept = { text: "", run: "" }; // while another view is shown, or while the page has no key
 
 export function start(main, query) {
-  const state = { runs: [], sentences: [], gap: "", chosen: 0, word: null, asked: null };
+  const state = { runs: [], loading: null, sentences: [], gap: "", chosen: 0, word: null, asked: null, shown: null };
   const ask = latest();
   const askInside = latest();
 
   // ------------------------------------------------------------------------------- the two texts
   const run = h("select", { id: "run" });
   const swap = h("button", { type: "button", hidden: true, title: "Translate the translation back" }, "⇄ Swap");
-  const text = h("textarea", { id: "text", "aria-label": "Text to translate", placeholder: "Type a sentence", spellcheck: "false" });
-  const output = h("div", { class: "output", id: "output", "aria-live": "polite", "aria-label": "Translation", role: "group" });
+  const text = h("textarea", { id: "text", dir: "auto", "aria-label": "Text to translate", placeholder: "Type a sentence", spellcheck: "false" });
+  const output = h("div", { class: "output", id: "output", dir: "auto", "aria-live": "polite", "aria-label": "Translation", role: "group" });
   const shade = h("input", { type: "checkbox", id: "shade" });
   const source = h("h2");
   const target = h("h2");
   const copied = h("span", { class: "small muted", role: "status" });
   const copy = h("button", { type: "button" }, "Copy");
   const link = h("button", { type: "button" }, "Copy link");
-  text.value = query.get("text") ?? "";
+  text.value = query.get("text") ?? kept.text;
 
   // ------------------------------------------------------------------------------- inspection
   const options = h("ol", { class: "options", id: "options" });
@@ -85,7 +87,7 @@ export function start(main, query) {
       if (!each.word) return each.text;
       const word = count++;
       const element = h("span", {
-        class: "word", role: "button", tabindex: -1, "data-sentence": number, "data-number": word,
+        class: number === state.chosen && word === state.word ? "word chosen" : "word", role: "button", tabindex: -1, "data-sentence": number, "data-number": word,
         onmouseenter: () => choose(number, word), onclick: () => choose(number, word), onfocus: () => choose(number, word),
       }, each.text);
       if (sentence.attention && each.pieces.length) {
@@ -99,6 +101,7 @@ export function start(main, query) {
 
   function choose(number, word) {
     const other = number !== state.chosen;
+    if (!other && word === state.word) return; // redrawing a picture under the pointer
     Object.assign(state, { chosen: number, word });
     if (other) which.value = number;
     for (const each of output.querySelectorAll(".word")) {
@@ -117,7 +120,7 @@ export function start(main, query) {
     which.replaceChildren(...state.sentences.map((each, i) => h("option", { value: i }, `${i + 1}: ${each.source.slice(0, 60)}`)));
     which.value = state.chosen;
     options.replaceChildren(...sentence.translations.map((each) => h("li", {},
-      h("span", { lang: selected()?.target }, each.text || "(empty)"), h("span", { class: "score" }, `score ${each.score.toFixed(3)}`),
+      h("span", { lang: selected()?.target, dir: "auto" }, each.text || "(empty)"), h("span", { class: "score" }, `score ${each.score.toFixed(3)}`),
       each.complete ? null : h("span", { class: "score" }, "truncated"), each.parts > 1 ? h("span", { class: "score" }, `${each.parts} parts`) : null)));
     const cross = sentence.attention?.cross;
     if (cross) {
@@ -148,8 +151,10 @@ export function start(main, query) {
       ? "Point at a word of the translation, or reach it with Tab and the arrow keys, to see where the model looked."
       : describe(sides, found, word);
     const chooseHere = (number) => choose(state.chosen, number);
+    const places = [...figures.children].map((each) => each.scrollLeft);
     figures.replaceChildren(
       h("div", {}, drawLines(sides, found, word, chooseHere)), h("div", {}, drawHeat(sides, found, word, chooseHere)));
+    [...figures.children].forEach((each, i) => { each.scrollLeft = places[i] ?? 0; });
   }
 
   const notInspected = () =>
@@ -183,28 +188,33 @@ export function start(main, query) {
   // ------------------------------------------------------------------------------- requests
   async function translate() {
     const value = text.value;
-    if (!run.value) return; // translated when the list of runs has loaded
     if (!output.isConnected) return; // another view is shown; leave its address alone
+    if (!run.value) return loadRuns(); // it translates
     if (state.asked === linkOf(value)) return;
-    state.asked = linkOf(value);
+    const asked = linkOf(value);
+    state.asked = asked;
     history.replaceState(null, "", state.asked);
+    askInside.cancel();
     if (!value.trim()) {
       ask.cancel();
-      Object.assign(state, { sentences: [], gap: "", chosen: 0, word: null });
+      Object.assign(state, { sentences: [], gap: "", chosen: 0, word: null, shown: null });
       showOutput();
       showInside();
+      showCurrent();
       return;
     }
     output.classList.add("busy");
     state.options = countSentences(value) > MOST_INSPECTED ? 1 : OPTIONS; // alternatives take longer, and only the inspection shows them
     const found = await ask("/v1/translate", { text: value, run: run.value, n_best: state.options });
+    if (state.asked !== asked) return; // another text or run has been asked for meanwhile
     output.classList.remove("busy");
     if (!found) {
-      if (state.asked === linkOf(value)) state.asked = null; // failed: allow a retry
+      state.asked = null; // failed: allow a retry
       return;
     }
     const [{ sentences, gap }] = found.texts;
-    Object.assign(state, { sentences, gap, chosen: 0, word: null });
+    Object.assign(state, { sentences, gap, chosen: 0, word: null, shown: asked });
+    showCurrent();
     target.replaceChildren(names.of(found.target), h("span", { class: "small muted" }, found.engine));
     showOutput();
     showInside();
@@ -236,17 +246,27 @@ export function start(main, query) {
     setTimeout(() => { copied.textContent = ""; }, 3000);
   }
 
-  text.addEventListener("input", debounced(translate, 250));
-  run.addEventListener("change", () => { nameLanguages(); translate(); });
+  const translation = () => state.gap + state.sentences.map((each) => each.translations[0].text + each.gap).join("");
+
+  // Remembers the input; the translation of another one can be neither copied nor swapped.
+  function showCurrent() {
+    Object.assign(kept, { text: text.value, run: run.value });
+    copy.disabled = swap.disabled = state.shown !== linkOf(text.value);
+  }
+
+  const translateSoon = debounced(translate, 250);
+  text.addEventListener("input", () => { showCurrent(); translateSoon(); });
+  run.addEventListener("change", () => { nameLanguages(); showCurrent(); translate(); });
   swap.addEventListener("click", () => {
-    const translated = state.gap + state.sentences.map((each) => each.translations[0].text + each.gap).join("");
+    const translated = translation();
     run.value = reverse().name;
     text.value = translated;
     nameLanguages();
+    showCurrent();
     translate();
   });
   shade.addEventListener("change", showOutput);
-  copy.addEventListener("click", () => copyText(state.gap + state.sentences.map((each) => each.translations[0].text + each.gap).join(""), "Copied"));
+  copy.addEventListener("click", () => copyText(translation(), "Copied"));
   link.addEventListener("click", () => copyText(location.origin + location.pathname + linkOf(text.value), "Link copied"));
   which.addEventListener("change", () => choose(Number(which.value), null));
   layer.addEventListener("change", showAttention);
@@ -264,12 +284,23 @@ export function start(main, query) {
     words[there].focus();
   });
 
-  showOutput();
-  call("/v1/runs").then((found) => {
+  async function loadRuns() {
+    state.loading ??= call("/v1/runs").finally(() => { state.loading = null; });
+    const found = await state.loading.catch(() => []);
     state.runs = found.filter((each) => each.served);
+    const wanted = query.get("run") ?? kept.run;
     run.replaceChildren(...state.runs.map((each) => h("option", { value: each.name }, `${each.name} (${each.source} → ${each.target})`)));
-    if (state.runs.some((each) => each.name === query.get("run"))) run.value = query.get("run");
+    if (state.runs.some((each) => each.name === wanted)) run.value = wanted;
     nameLanguages();
-    if (text.value) translate();
-  }, () => {});
+    if (text.value && run.value) translate();
+  }
+
+  showOutput();
+  copy.disabled = swap.disabled = true;
+  loadRuns();
+  return () => {
+    state.asked = null;
+    ask.cancel();
+    askInside.cancel();
+  };
 }
