@@ -1,7 +1,9 @@
 """Evaluates a translator on held-out pairs: translate, score, compare, analyse."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from operator import ne
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,9 @@ from nmt.corpus.tags import retagged
 from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
 from nmt.metrics import LABELS, Comparison, Evaluation, compare_texts, evaluate_texts
+from nmt.progress import elapsed
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,8 @@ class EvaluationReport:
         return scores | {name: part for name, part in parts.items() if part}
 
     def __str__(self) -> str:
-        text = f"{self.all.sentences} sentences\n{self.all}"
+        unit = "sentence" if self.all.sentences == 1 else "sentences"
+        text = f"{self.all.sentences} {unit}\n{self.all}"
         if self.source_not_in_train:
             new = self.source_not_in_train
             text += f"\n{new.sentences} of them with a source that is not in train\n{new}"
@@ -73,13 +79,15 @@ def evaluate(
     """
     if not examples:
         raise UserError("nothing to evaluate: there are no sentence pairs")
-    compose = Cleaner(data).composed
-    examples = [replace(each, reference=compose(each.reference)) for each in examples]
+    references = compose_references([each.reference for each in examples], data)
+    examples = [
+        replace(each, reference=reference)
+        for each, reference in zip(examples, references, strict=True)
+    ]
     scoring: dict[str, Any] = {"lowercase": lowercase, "tokenize": tokenize}
     sources = [example.source for example in examples]
     translations = translate_sources(translator, sources)
     texts = [translation.text for translation in translations]
-    references = [example.reference for example in examples]
 
     def score(rows: Iterable[int]) -> Evaluation:
         chosen = [(texts[i], references[i]) for i in rows]
@@ -90,15 +98,30 @@ def evaluate(
     if baseline:
         same = [retagged(data, baseline.data, source) for source in sources]
         rival = [translation.text for translation in translate_sources(baseline, same)]
-        against = compare_texts(rival, texts, references, language=data.target_language, **scoring)
-    return EvaluationReport(
-        translator.search.engine,
-        texts,
-        score(range(len(examples))),
-        score(new) if 0 < len(new) < len(examples) else None,
-        against,
-        analyse(examples, translations, data, seen, **scoring) if seen else None,
-    )
+        with elapsed("comparing"):
+            against = compare_texts(
+                rival, texts, references, language=data.target_language, **scoring
+            )
+    with elapsed("scoring"):
+        return EvaluationReport(
+            translator.search.engine,
+            texts,
+            score(range(len(examples))),
+            score(new) if 0 < len(new) < len(examples) else None,
+            against,
+            analyse(examples, translations, data, seen, **scoring) if seen else None,
+        )
+
+
+def compose_references(references: Sequence[str], data: DataConfig) -> list[str]:
+    """Return references with composed letters, as models write them; report if any changed."""
+    composed = list(map(Cleaner(data).composed, references))
+    if changed := sum(map(ne, composed, references)):
+        _LOG.warning(
+            f"{changed:,} references had decomposed letters (ü written as u and ¨) and were "
+            "normalized (NFC) before scoring; sacrebleu alone would not do this"
+        )
+    return composed
 
 
 def translate_sources(translator: Translator, sources: Sequence[str]) -> list[Translation]:

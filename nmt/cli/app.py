@@ -4,6 +4,7 @@ import difflib
 import io
 import logging
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -116,7 +117,7 @@ def main() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace")
     sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # closed by the shell: <&-
     try:
-        sys.exit(app(standalone_mode=False))
+        sys.exit(app(prog_name="nmt", standalone_mode=False))  # also for `python -m nmt`
     except UserError as error:
         if debug:
             raise
@@ -138,6 +139,8 @@ def main() -> None:
             context = getattr(error, "ctx", None)  # of the command with the usage error
             command = context.command_path if context else "nmt"
             text = _without_far_guesses(error).replace(": Value error, ", ": ")  # pydantic's words
+            if any(re.match("-[^=]* ", argument) for argument in sys.argv[1:]):
+                text += "; put -- before a sentence that starts with a dash"
             _fail(f"{text}; see {command} --help", 2)
         cause = one_line(error)[:300] or type(error).__name__
         if is_out_of_memory(error):

@@ -156,14 +156,16 @@ def evaluate(
         baseline=open_translator(baseline, *options) if baseline else None,
         seen=runs[0].seen if analyse else None,
     )
-    if output:
-        write_lines(map(in_one_line, report.translations), output)
     scores = report.as_json()
     if not json_:
         typer.echo(shown_lines(str(report)))
     sources = [split_prefix(data, pair.source)[1] for pair in pairs]
     lines = sources, report.translations, [pair.reference for pair in pairs]
-    _add_comet([("", scores, lines)], comet, scores if json_ else None)
+    try:
+        _add_comet([("", scores, lines)], comet, scores if json_ else None)
+    finally:  # after the scores, which a full disk must not lose
+        if output:
+            write_lines(map(in_one_line, report.translations), output)
 
 
 def _warn_if_one_has_seen_more(references: list[str], *runs: "RunFolder") -> None:
@@ -214,8 +216,9 @@ def _score_test_sets(
 
     from nmt.cli.tables import print_table
     from nmt.corpus.test_sets import read_test_set
-    from nmt.evaluation import translate_sources
+    from nmt.evaluation import compose_references, translate_sources
     from nmt.metrics import LABELS, evaluate_texts
+    from nmt.progress import elapsed
 
     data = runs[0].config.data
     languages = (data.source_language, data.target_language)
@@ -226,14 +229,15 @@ def _score_test_sets(
         prefixed = [prefix + source for source in sources]
         texts = [found.text for found in translate_sources(translator, prefixed)]
         lines[name] = sources, texts, references[0]
-        scores[name] = evaluate_texts(
-            texts,
-            *references,
-            language=data.target_language,
-            lowercase=lowercase,
-            tokenize=tokenize,
-            test_set=(name, "-".join(languages)),
-        )
+        with elapsed(f"scoring {name}"):
+            scores[name] = evaluate_texts(
+                texts,
+                *(compose_references(each, data) for each in references),
+                language=data.target_language,
+                lowercase=lowercase,
+                tokenize=tokenize,
+                test_set=(name, "-".join(languages)),
+            )
     if not as_json:
         rows = [
             (name, f"{s.sentences:,}", *(f"{getattr(s, metric):.2f}" for metric in LABELS))

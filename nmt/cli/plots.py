@@ -150,7 +150,10 @@ def positions(
         typer.Option("--weights", help="Which weights of the run to use; default: best."),
     ] = None,
     length: Annotated[
-        int, typer.Option("--length", min=1, help="Number of positions, up to model.max_length.")
+        int,
+        typer.Option(
+            "--length", min=1, max=2000, help="Number of positions, up to model.max_length."
+        ),
     ] = 60,
     columns: Annotated[
         str | None,

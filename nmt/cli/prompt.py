@@ -64,7 +64,8 @@ def typed_lines() -> Iterator[str]:
     history: History
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        history = FileHistory(str(folder / "history"))
+        with (folder / "history").open("ab"):  # it is opened only later, for each sentence
+            history = FileHistory(str(folder / "history"))
     except OSError:
         history = InMemoryHistory()
     # The prompt goes to standard error, as standard output may be a file.
@@ -73,7 +74,7 @@ def typed_lines() -> Iterator[str]:
     )
     while True:
         try:
-            yield session.prompt("> ")
+            yield from session.prompt("> ").split("\n")  # pasted text may have several lines
         except EOFError:
             return
 

@@ -35,6 +35,8 @@ def runs(
         print_table(RUN_COLUMNS, [run.row() for run in found], left=2)
     for line in damaged:
         warn(line)
+    if damaged and not found:
+        raise typer.Exit(2)
 
 
 def show(
@@ -78,7 +80,7 @@ def rm(
     """
     from nmt.run_folder import delete_run, open_run
 
-    folders = [open_run(run) for run in dict.fromkeys(runs)]  # each once
+    folders = [open_run(run) for run in {run.resolve(): run for run in runs}.values()]  # once
     if not yes and not _can_ask():
         raise UserError("cannot ask for confirmation without a terminal; add --yes")
     for folder in folders:

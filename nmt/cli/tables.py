@@ -6,6 +6,8 @@ import typer
 
 from nmt.errors import shown
 
+_NARROWEST = 8  # characters of a column whose text is folded
+
 
 def print_table(
     heads: Sequence[str], rows: Sequence[Sequence[str]], left: int, below: int = 0
@@ -29,6 +31,13 @@ def print_table(
         typer.secho(head, bold=True)
         for line, row in zip(lines, rows, strict=True):
             typer.echo("\n  ".join([line, *row[-below:]]))
+        return
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    least = [min(width, _NARROWEST) for width in widths[:left]] + widths[left:]
+    if sum(least) + 2 * len(least) > console.width:  # rich would cut off digits
+        head, *lines = _plain([heads, *rows], left)
+        typer.secho(head, bold=True)
+        typer.echo("\n".join(lines))
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for number, head in enumerate(heads):

@@ -211,6 +211,8 @@ def _print_next_steps(run: "RunFolder") -> None:
         sample = min(right or samples, key=lambda s: "'" in s["source"])
         tag, sentence = tag_and_text(run.config.data, sample["source"])
         option = f" --tag {tag}" if tag else ""
+        if sentence.startswith("-"):  # not an option
+            option += " --"
         command = f"nmt translate --run {quoted}{option} {shlex.quote(sentence)}"
         say(f"translate with   {command}")
 
@@ -267,10 +269,15 @@ def datastore(
     from nmt.config import CORPUS_PATHS
     from nmt.corpus.prepare import prepare
     from nmt.device import choose_device
+    from nmt.errors import no_such_weights
+    from nmt.output_files import require_file
     from nmt.training.fill_datastore import fill_datastore
 
     file = f"{weights}.safetensors"
     opened = named_or_newest(run, file, "nmt datastore")
+    if not opened.weights(weights).exists():
+        raise no_such_weights(opened.weights(weights))
+    require_file(opened.datastore)
     for change in set_ or []:
         paths = {"tokenizer.run", *(f"data.{name}" for name in (*CORPUS_PATHS, "corpora"))}
         if change.partition("=")[0].strip() not in paths:

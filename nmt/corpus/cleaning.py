@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nmt.config import DataConfig
 from nmt.corpus.filters import Filter, apply_filters, make_filters
+from nmt.corpus.splitting import limit_marks
 from nmt.special_tokens import PLACEHOLDERS, TAGS
 
 _MOST_CHARACTERS_A_WORD = 50  # on average
@@ -74,7 +75,7 @@ class Cleaner:
         text = INVISIBLE.sub("", text)
         if not text.isascii():
             if self.data.unicode != "none":
-                text = unicodedata.normalize(self.data.unicode, text)
+                text = unicodedata.normalize(self.data.unicode, limit_marks(text))
             # A lone surrogate cannot be encoded as UTF-8; only broken input has one.
             text = text.encode("utf-8", "replace").decode("utf-8")
         return text

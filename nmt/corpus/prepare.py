@@ -26,7 +26,7 @@ from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.encoding import encode_examples, encode_train, read_as_model
 from nmt.corpus.inherited import Inherited
-from nmt.corpus.manifest import FORMAT, read_manifest, require_same_data, write_manifest
+from nmt.corpus.manifest import FORMAT, MANIFEST, read_manifest, require_same_data, write_manifest
 from nmt.corpus.placeholders import KNOWN_WORDS, KnownWords, NameHider, words_of
 from nmt.corpus.prepared import SIDES, PreparedData, Sequences, open_prepared, read_examples
 from nmt.corpus.readers import Split
@@ -122,7 +122,13 @@ def _require_own(folder: Path) -> None:
         raise UserError(
             f"{folder}: is not empty, but holds no prepared data; delete it, or move your files"
         )
-    if others := sorted(name for name in names if Path(name).suffix not in _ENDINGS):
+    manifest = read_manifest(folder)
+    own = {*manifest.files, MANIFEST} if manifest else names  # damaged: judge by the endings
+    if others := sorted(
+        name
+        for name in names
+        if name not in own or Path(name).suffix not in _ENDINGS or (folder / name).is_dir()
+    ):
         raise UserError(
             f"{folder}: holds files that nmt did not write; move them: {', '.join(others[:3])}"
         )

@@ -24,6 +24,7 @@ from nmt.errors import UserError, one_line, shown
 MAX_LINE_BYTES = 2**20
 MAX_UNPACKED_BYTES = 4 * 2**30
 _LINE_FEED = b"\n"
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04", b"\x28\xb5\x2f\xfd")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 Pair: TypeAlias = tuple[str, str]
@@ -163,6 +164,8 @@ def _decode(block: bytes, name: str, number: int) -> list[str]:
     try:
         text = block.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
+        if number == 1 and block.startswith(_PACKED):
+            raise UserError(f"{name}: is compressed; unpack it first") from None
         before = error.object[: error.start]
         encoding = "UTF-16" if number == 1 and block.startswith(_UTF_16) else "LATIN1"
         raise UserError(
@@ -201,13 +204,21 @@ def open_zip(file: Path | IO[bytes]) -> Iterator[zipfile.ZipFile]:
 
 
 def _text_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    """Return the first text file of the archive, except files about the archive itself."""
+    """Return the only text file of the archive, except files about the archive itself."""
+    found = []
     for member in archive.infolist():
         name = PurePosixPath(member.filename).name.lower()
         about = name.startswith(("_", ".", "readme", "license"))
         if name.endswith((".txt", ".tsv")) and not about:
-            return member
-    raise zipfile.BadZipFile("no .txt or .tsv file in it")
+            found.append(member)
+    if len(found) > 1:
+        names = ", ".join(member.filename for member in found[:3])
+        raise UserError(
+            f"{archive.filename}: contains several text files ({names}); unpack it, and name one"
+        )
+    if not found:
+        raise zipfile.BadZipFile("no .txt or .tsv file in it")
+    return found[0]
 
 
 @contextmanager

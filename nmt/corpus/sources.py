@@ -139,7 +139,7 @@ def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
         case "mtdata":
             from nmt.corpus.opus import fetch_mtdata, read_mtdata
 
-            fetched = fetch_mtdata(str(data.path), refresh)
+            fetched = fetch_mtdata(_name(data), refresh)
             read = partial(read_mtdata, languages=languages)
             return Corpus({"train": (fetched,)}, read, licence=_MTDATA_LICENCE)
         case "table" | "hub":
@@ -152,6 +152,8 @@ def _open_opus(data: DataConfig, refresh: bool) -> Corpus:
     languages = (data.source_language, data.target_language)
     path = _expanded(_single(data.path, data)) if data.path else Path()
     if not _true(path.is_file):
+        if path.suffix.lower() == ".zip":
+            raise UserError(f"{path}: no such file; correct data.path, or name a corpus of OPUS")
         path = download_opus(_name(data), languages, refresh)
     read = partial(read_moses, languages=languages)
     return Corpus({"train": (path,)}, read, licence=opus_licence(path))

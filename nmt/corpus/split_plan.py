@@ -120,6 +120,11 @@ def plan_splits(
         keys = cleaned.source_keys
         reserved = np.concatenate([_NO_KEYS, *(_source_keys(data, p) for p in given.values())])
     parts = _assign(keys, kept, wanted, reserved, _held_out_pairs(corpora, cleaned.sizes))
+    if not (parts == Part.TRAIN).any():
+        raise UserError(
+            "all pairs are held out, so none are left for training; lower data.validation_size and "
+            "data.test_size"
+        )
     _warn_if_few_are_left(parts)
     dropped["in another split"] += int((kept & (parts == Part.DROPPED)).sum())
     if held_out_before:

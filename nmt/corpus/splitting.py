@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from nmt.errors import UserError
 
 _WORD = re.compile(r"\w+")
+_MOST_MARKS = 30
+_MARKS = re.compile(rf"[^\w\s\x00-\u02ff]{{{_MOST_MARKS + 1},}}")
 _MIX = np.int64(0x9E3779B97F4A7C15 - 2**64)  # odd, with well mixed bits
 
 
@@ -43,13 +45,26 @@ def sentence_key(text: str, seed: int) -> int:
     return int(sentence_keys([text], seed)[0])
 
 
+def limit_marks(text: str) -> str:
+    """Remove combining marks that follow 30 others, as Unicode's stream-safe text format does.
+
+    Normalization sorts adjacent marks, which takes quadratic time.
+    """
+    return text if text.isascii() else _MARKS.sub(_without_last_marks, text)
+
+
+def _without_last_marks(found: re.Match[str]) -> str:
+    run = found.group()
+    return run[:_MOST_MARKS] + "".join(c for c in run[_MOST_MARKS:] if not unicodedata.combining(c))
+
+
 def plain(text: str) -> str:
     """Return only the words, in lower case, so that equivalent sentences become equal.
 
     >>> plain("„Wirklich?“, fragte Tom.")
     'wirklich fragte tom'
     """
-    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", limit_marks(text)).casefold()))
 
 
 def linked_groups(
@@ -118,10 +133,10 @@ def assign_parts(
         part_of_unique[start:stop] = part
         start = min(stop, len(unique))
     parts[candidates] = part_of_unique[inverse]
-    if sizes and not (enough and (parts == Part.TRAIN).any()):
+    if not enough:
         wanted = " and ".join(f"{size} {part.name.lower()}" for part, size in sizes.items())
         raise UserError(
-            f"the corpus has only {int(kept.sum())} pairs after cleaning, too few to hold out "
+            f"after cleaning, only {int(candidates.sum())} pairs can be held out, too few for "
             f"{wanted} pairs; lower data.validation_size and data.test_size"
         )
     return parts

@@ -12,7 +12,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ import numpy as np
 from nmt.corpus.download import cache_folder
 from nmt.corpus.json_files import read_json, write_json
 from nmt.corpus.languages import column_names
-from nmt.corpus.readers import SIDE_NAMES, Pair, Split
+from nmt.corpus.readers import MAX_LINE_BYTES, MAX_UNPACKED_BYTES, SIDE_NAMES, Pair, Split
 from nmt.errors import UserError, is_full_disk, missing_extra, one_line, unwritable, writing
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _SPLIT_WORDS: Mapping[Split, frozenset[str]] = {
     ),
     "train": frozenset({"train", "training"}),
 }
-_SPLITTING = 2  # increase it with each change of `split_names`: lists of Hub files hold its result
+_SPLITTING = 3  # increase it with each change of `split_names`: lists of Hub files hold its result
 
 
 def table_files(path: Path) -> tuple[Path, ...]:
@@ -61,7 +61,11 @@ def table_files(path: Path) -> tuple[Path, ...]:
     if path.is_file():
         found = [path]
     else:
-        found = sorted(file for file in path.rglob("*") if _is_table(file))
+        found = sorted(
+            file
+            for file in path.rglob("*")
+            if _is_table(file) and not _is_hidden(file.relative_to(path))
+        )
     if not found or not all(map(_is_table, found)):
         endings = ", ".join(_BUILDERS)
         raise UserError(f"{path}: no table ({endings}) here; check data.path")
@@ -81,6 +85,11 @@ def _is_table(file: Path) -> bool:
     described = file.name in ("dataset_dict.json", "dataset_info.json", "state.json")
     cached = file.name.startswith("cache-")  # by `Dataset.map`
     return _ending(file.name) in _BUILDERS and file.is_file() and not described and not cached
+
+
+def _is_hidden(file: Path) -> bool:
+    """Return whether a relative path is hidden, such as the backups of an editor."""
+    return any(part.startswith(".") for part in file.parts)
 
 
 def _ending(name: str) -> str:
@@ -108,7 +117,7 @@ def split_names(names: Iterable[str], place: str) -> dict[str, Split]:
 
 def _split_name(name: str) -> Split | None:
     found = re.findall("[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)
-    words = {word.lower().removesuffix("set") for word in found}
+    words = {word.lower().removesuffix("s").removesuffix("set") for word in found}
     return next((split for split, its in _SPLIT_WORDS.items() if words & its), None)
 
 
@@ -175,13 +184,23 @@ def _open(path: Path) -> "datasets.IterableDataset":
     try:
         if builder == "json":
             _check_json(path)
-        return library.load_dataset(
+        elif path.suffix.lower() == ".gz":
+            for _ in _lines(path):  # that none is too long
+                pass
+        if builder == "csv":  # pandas would guess a type for each block of rows
+            import pandas
+
+            names = pandas.read_csv(path, nrows=0, **options).columns
+            options["converters"] = dict.fromkeys(names, str)
+        table = library.load_dataset(
             builder,
             data_files=[glob.escape(str(path))],
             split="train",
             streaming=True,
             **options,
         )
+        # Images and sounds need libraries of their own, and are not needed.
+        return table.decode(False) if table.features and builder in ("parquet", "arrow") else table
     except UserError:
         raise
     except Exception as error:
@@ -189,18 +208,37 @@ def _open(path: Path) -> "datasets.IterableDataset":
 
 
 def _check_json(path: Path) -> None:
-    """Raise `UserError` for rows that would crash pyarrow: null, or deeply nested."""
-    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-        first = True
-        for number, line in enumerate(file, start=1):
-            row = line.lstrip(b"\xef\xbb\xbf \t\r\n")
-            if first and row.startswith(b"["):  # an array of rows: pyarrow does not read it
-                return
-            if row.startswith(b"null") or _depth(row) > _DEEPEST:
-                raise UserError(f"{path}: line {number} is not a row with fields; correct it")
-            first = first and not row
+    """Raise `UserError` for rows that would crash pyarrow: null, deeply nested, or very long."""
+    first = True
+    for number, line in enumerate(_lines(path), start=1):
+        row = line.lstrip(b"\xef\xbb\xbf \t\r\n")
+        if first and row.startswith(b"["):  # an array of rows: pyarrow does not read it
+            return
+        if row.startswith(b"null") or _depth(row) > _DEEPEST:
+            raise UserError(f"{path}: line {number} is not a row with fields; correct it")
+        first = first and not row
     if first:
         raise UserError(f"{path}: is empty; check data.path")
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a text file, plain or .gz; raise `UserError` for one that is too long.
+
+    A small compressed file may contain gigabytes.
+    """
+    packed = path.suffix.lower() == ".gz"
+    size = 0
+    with gzip.open(path) if packed else path.open("rb") as file:
+        for number in count(1):
+            line = file.readline(MAX_LINE_BYTES + 1)
+            size += len(line)
+            if not line:
+                return
+            if len(line) > MAX_LINE_BYTES:
+                raise UserError(f"{path}: line {number} is longer than {MAX_LINE_BYTES} bytes")
+            if packed and size > MAX_UNPACKED_BYTES:
+                raise UserError(f"{path}: unpacks to more than {MAX_UNPACKED_BYTES} bytes")
+            yield line
 
 
 def _depth(row: bytes) -> int:

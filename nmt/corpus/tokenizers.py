@@ -7,6 +7,7 @@ mark, so the text can be restored exactly.
 import os
 import re
 import shutil
+import threading
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -343,13 +344,13 @@ def _count_words(config: TokenizerConfig, texts: list[tuple[str, Path]]) -> Coun
 
 def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, model: Path) -> None:
     lines, marks_end = _sample_lines(texts), config.word_mark == "end"
-    stopped: list[BaseException] = []
+    stopped: list[Exception] = []
 
     def stoppable(lines: Iterable[str]) -> Iterator[str]:
-        """Note what ends reading, such as Ctrl-C: SentencePiece turns it into a RuntimeError."""
+        """Note an error of reading: SentencePiece turns it into a RuntimeError."""
         try:
             yield from lines
-        except (Exception, KeyboardInterrupt, SystemExit) as error:
+        except Exception as error:
             stopped.append(error)
             raise
 
@@ -359,7 +360,8 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, mo
             _silent_stderr() as stderr,
             elapsed("learning subwords", stderr),
         ):
-            sentencepiece.SentencePieceTrainer.train(
+            _interruptibly(
+                sentencepiece.SentencePieceTrainer.train,
                 sentence_iterator=stoppable(map(_part_words, lines) if marks_end else lines),
                 treat_whitespace_as_suffix=marks_end,
                 model_writer=file,
@@ -386,11 +388,33 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, mo
     except RuntimeError:
         if stopped:
             raise stopped[0] from None
+        without_bytes = (
+            " (byte_fallback alone takes 256), or set tokenizer.byte_fallback to false"
+            if config.byte_fallback
+            else ""
+        )
         raise UserError(
             f"tokenizer.vocabulary_size: {config.vocabulary_size} is too small for the characters "
-            "of this text; raise it (byte_fallback alone takes 256), or set "
-            "tokenizer.byte_fallback to false"
+            f"of this text; raise it{without_bytes}"
         ) from None
+
+
+def _interruptibly(work: Callable[..., object], **arguments: object) -> None:
+    """Call a function that ignores signals, in a thread, so that Ctrl-C ends the wait for it."""
+    errors: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            work(**arguments)
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.2)
+    if errors:
+        raise errors[0]
 
 
 def _sample_lines(paths: list[Path]) -> Iterator[str]:

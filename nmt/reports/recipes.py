@@ -6,7 +6,6 @@ dropout. docs/your-data.md has the measurements behind these rules.
 
 import os
 from dataclasses import dataclass
-from itertools import islice
 from math import isinf
 from pathlib import Path
 
@@ -14,8 +13,9 @@ import numpy as np
 
 from nmt.corpus.readers import read_tsv
 from nmt.errors import UserError
+from nmt.progress import with_progress
 
-_MOST_READ = 1_000_000  # pairs
+_MOST_READ = 1_000_000  # pairs whose words are counted
 _SHORT = 5  # words
 _FEWEST = 100  # pairs
 _FEWEST_EPOCHS = 7  # with fewer, a smaller model learns more in the same time
@@ -62,17 +62,20 @@ def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
 
     device: where to train: cpu, cuda or mps
     """
-    words = [
-        (len(source.split()), len(target.split()))
-        for source, target in islice(read_tsv(corpus), _MOST_READ)
-    ]
+    words: list[tuple[int, int]] = []
+    pairs = 0
+    for source, target in with_progress(read_tsv(corpus), f"reading {corpus.name}"):
+        pairs += 1
+        if pairs <= _MOST_READ:
+            words.append((len(source.split()), len(target.split())))
     if len(words) < _FEWEST:
         raise UserError(
             f"{corpus}: {len(words)} pairs are too few to learn from; provide at least 10,000"
         )
-    pairs, longest = len(words), int(np.max(words))
+    longest = int(np.max(words))
     usual = int(np.percentile(np.max(words, axis=1), 99))
-    target_pieces = pairs + 1.3 * sum(target for _, target in words)  # including <eos>
+    mean = sum(target for _, target in words) / len(words)
+    target_pieces = pairs * (1 + 1.3 * mean)  # including <eos>
     size, epochs = _fitting(pairs, target_pieces, minutes, device)
     dropout = size.dropout if epochs >= _OVERFITTING else _LITTLE_DROPOUT
     held_out = min(1000, pairs // 20)

@@ -49,8 +49,11 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
             panel.margins(x=0.03, y=0.08)
             panel.set_xlim(left=0)
             panel.set_ylim(bottom=0)
-        # Outside the panels, where it never hides a curve.
-        figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+        # Outside the panels, where it never hides a curve. A column needs about 0.085 inches per
+        # character of its label, and half an inch for the line.
+        width = max(0.5 + 0.085 * len(label) for label in labels)
+        columns = max(1, min(4, int(figure.get_figwidth() / width)))
+        figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def _read(run: RunFolder) -> tuple[list[Validation], list[UpdatePoint], Validation]:

@@ -239,3 +239,9 @@ def test_only_similar_options_are_suggested() -> None:
 
 def test_a_choice_that_does_not_exist_is_refused() -> None:
     assert_refused("train", "--weights", "x", message="'--weights': 'x' is not one of 'best', ")
+
+
+def test_a_sentence_with_a_dash_gets_a_remedy() -> None:
+    message = "put -- before a sentence that starts with a dash"
+    assert_refused("translate", "- Where is the hat?", message=message)
+    assert message not in text(nmt("train", "--bars").stderr)

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from nmt.corpus.splitting import sentence_keys
+from nmt.errors import UserError
 from nmt.metrics import LABELS
 from nmt.run_folder import RunFolder
 
-from .command_line import assert_refused, nmt, text
+from .command_line import PAIR, assert_refused, nmt, text
 
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
@@ -144,3 +145,23 @@ def test_an_invalid_output_path_is_refused(trained_run: RunFolder) -> None:
     evaluate = "evaluate", "--run", trained_run.path, "-o"
     assert_refused(*evaluate, "no/where.txt", message="no folder no")
     assert_refused(*evaluate, ".", message=".: is a folder; name a file to write")
+
+
+def test_an_output_that_cannot_be_written_loses_no_scores(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill(*_: object) -> None:
+        raise UserError("the disk is full")
+
+    monkeypatch.setattr("nmt.cli.evaluating.write_lines", fill)
+    done = nmt("evaluate", "--run", trained_run.path, "-o", "x.txt")
+    assert (done.returncode, text(done.stderr)) == (2, "nmt: the disk is full\n")
+    assert "BLEU" in text(done.stdout)
+
+
+def test_normalized_references_are_reported(trained_run: RunFolder) -> None:
+    Path("s").write_text(f"{PAIR[0]}\n")
+    Path("r").write_text("Anna singt fu\u0308r heute.\n", encoding="utf-8")
+    done = nmt("evaluate", "--run", trained_run.path, "--source", "s", "--reference", "r")
+    assert "1 references had decomposed letters" in text(done.stderr)
+    assert text(done.stdout).startswith("1 sentence\n")

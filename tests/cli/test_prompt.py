@@ -102,6 +102,18 @@ def test_a_typed_sentence_that_is_not_utf8_is_reported_and_the_prompt_continues(
     assert shown.out == f"{TRANSLATION}\n"
 
 
+def test_pasted_lines_are_separate_sentences_and_a_history_is_optional(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platformdirs.user_state_path", lambda _: tmp_path)
+    monkeypatch.setattr("prompt_toolkit.output.create_output", lambda stdout: DummyOutput())
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    (tmp_path / "history").mkdir()  # so that no history can be opened
+    with create_pipe_input() as keys, create_app_session(input=keys):
+        keys.send_text("\x1b[200~Anna sings.\nBen reads.\x1b[201~\r\x04")
+        assert list(typed_lines()) == ["Anna sings.", "Ben reads."]
+
+
 def test_the_prompt_supports_editing_and_a_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,22 @@ def test_on_a_terminal_the_table_fits_its_width(run: Path, monkeypatch: pytest.M
     assert "BLEU" in lines[0]
 
 
+@pytest.mark.parametrize("width", [40, 60, 74])
+def test_numbers_are_never_cut_off(run: Path, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", str(width))
+    best = max(line["bleu"] for line in RunFolder(run).read_metrics())
+    for command in (["runs"], ["show", str(run)]):
+        assert f"{best:.2f}" in runner.invoke(app, command).stdout
+    assert "first" in runner.invoke(app, ["runs"]).stdout
+
+
+def test_only_damaged_runs_give_exit_code_2(run: Path) -> None:
+    (run / "run.json").write_text("{")
+    for command in (["runs"], ["runs", "--json"]):
+        assert runner.invoke(app, command).exit_code == 2
+
+
 def test_names_are_literal_on_a_terminal(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = r"a[bold]:car:\[b"
     run.rename(run.with_name(name))
@@ -166,7 +182,7 @@ def test_rm_deletes_a_run_of_the_first_format(run: Path) -> None:
 
 
 def test_rm_deletes_a_run_that_is_named_twice(run: Path) -> None:
-    done = runner.invoke(app, ["rm", "--yes", "runs/first", "runs/first/"])
+    done = runner.invoke(app, ["rm", "--yes", "runs/first", "runs/first/", str(run.resolve())])
     assert done.exit_code == 0
     assert not run.exists()
 

@@ -431,6 +431,21 @@ def test_a_full_disk_is_reported_and_leaves_no_files(
     assert names(tmp_path) == ["corpus.tsv"]
 
 
+@pytest.mark.parametrize("name", ["notes.json", "folder.json"])
+def test_own_files_with_usual_endings_are_kept(
+    make_config: Make, tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "out"
+    prepare(make_config(), folder)
+    if name.startswith("folder"):
+        (folder / name).mkdir()
+    else:
+        (folder / name).write_text("mine")
+    with pytest.raises(UserError, match=f"files that nmt did not write; move them: {name}"):
+        prepare(make_config(tokenizer={"vocabulary_size": 350}), folder)
+    assert (folder / name).exists()
+
+
 @pytest.mark.parametrize("also_prepared", [True, False])
 @pytest.mark.parametrize("name", ["notes.txt", "best.safetensors", "checkpoint.pt", "config.yaml"])
 def test_a_folder_with_other_files_is_not_overwritten(

@@ -1,6 +1,8 @@
 """Readers return every pair as written, and report errors in one line."""
 
+import bz2
 import gzip
+import lzma
 import os
 import zipfile
 from collections.abc import Callable, Iterator
@@ -201,6 +203,22 @@ def test_unusual_and_encrypted_zips_are_refused(tmp_path: Path) -> None:
         content = signature.join(parts)
     path.write_bytes(content)
     assert "encrypted" in refusal(read_tsv(path))
+
+
+def test_a_zip_with_several_texts_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("test.tsv", "train.tsv", "README.txt", "_about.txt"):
+            archive.writestr(name, "Go.\tGeh.\n")
+    assert "contains several text files (test.tsv, train.tsv); unpack it" in refusal(read_tsv(path))
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_files_with_other_names_are_recognized(
+    tmp_path: Path, compress: Callable[[bytes], bytes]
+) -> None:
+    (tmp_path / "a.tsv").write_bytes(compress(b"Go.\tGeh.\n"))
+    assert "a.tsv: is compressed; unpack it first" in refusal(read_tsv(tmp_path / "a.tsv"))
 
 
 @pytest.mark.parametrize("name", ["a.gz", "a.zip"])

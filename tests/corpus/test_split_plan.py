@@ -218,8 +218,23 @@ def test_a_test_file_without_translations_is_refused(make_config: Make, tmp_path
 
 def test_a_corpus_too_small_to_split_is_refused(make_config: Make, tmp_path: Path) -> None:
     config = make_config(data={"validation_size": 250, "test_size": 100})
-    expected = "the corpus has only 300 pairs after cleaning, too few to hold out 100 test and 250"
+    expected = "after cleaning, only 300 pairs can be held out, too few for 100 test and 250"
     assert refusal(config, tmp_path / "out").startswith(expected)
+    config = make_config(data={"validation_size": 200, "test_size": 100})
+    assert refusal(config, tmp_path / "out").startswith("all pairs are held out")
+
+
+def test_a_whole_corpus_can_be_held_out_from_another(make_config: Make, tmp_path: Path) -> None:
+    held_out = write_tsv(tmp_path / "dev.tsv", [(f"{n} Häuser", f"{n} houses") for n in range(4)])
+    whole = make_config().data
+    parts = [
+        {"source": "tsv", "path": str(held_out)},
+        {"source": "tsv", "path": str(whole.path), "held_out": False},
+    ]
+    data = {"source": "pickle", "path": None, "corpora": parts}
+    config = make_config(data=data | {"validation_size": 2, "test_size": 2})
+    prepared = prepare(config, tmp_path / "out")
+    assert prepared.report["pairs"] == {"train": 300, "validation": 2, "test": 2}
 
 
 def test_a_corpus_without_usable_pairs_is_refused(make_config: Make, tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ from nmt.config import DataConfig
 from nmt.config_files import parse_config
 from nmt.corpus.catalogue import list_corpora
 from nmt.corpus.prepare import prepare
-from nmt.corpus.readers import Split
+from nmt.corpus.readers import MAX_LINE_BYTES, Split
 from nmt.corpus.sources import Corpus, open_corpus
+from nmt.corpus.tables import split_names, table_files
 from nmt.errors import UserError
 from tests.pretend_hub import nmt_with_hub, pretend_hub
 
@@ -246,6 +247,38 @@ def test_quotes_in_tab_separated_tables_are_text(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_text("\n".join(["en\tde", *lines, ""]), "utf-8")
     assert list(opened("table", path).pairs("train")) == [tuple(x.split("\t")) for x in lines]
+
+
+def test_numbers_and_truth_values_are_text(tmp_path: Path) -> None:
+    """Pandas guesses a type for each block of rows, here for the last row alone."""
+    rows = [f"house {i},Haus {i}" for i in range(10_000)]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["en,de", "1985.50,True", *rows, "1984,1984", ""]), "utf-8")
+    found = list(opened("table", path).pairs("train"))
+    assert (found[0], found[-1]) == (("1985.50", "True"), ("1984", "1984"))
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.csv.gz"])
+def test_a_small_file_with_a_huge_row_is_refused(tmp_path: Path, name: str) -> None:
+    row = "a" * (MAX_LINE_BYTES + 1)
+    text = json.dumps({"en": row, "de": "b"}) if "jsonl" in name else f"en,de\n{row},b"
+    (tmp_path / name).write_bytes(gzip.compress(f"{text}\n".encode()))
+    with pytest.raises(UserError, match="is longer than"):
+        list(opened("table", tmp_path / name).pairs("train"))
+
+
+def test_hidden_files_of_a_folder_are_skipped(tmp_path: Path) -> None:
+    for name in ("train.csv", "._train.csv", ".ipynb_checkpoints/train-checkpoint.csv"):
+        (tmp_path / "corpus" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "corpus" / name).write_text("en,de\ngo,geh\n")
+    assert table_files(tmp_path / "corpus") == (tmp_path / "corpus" / "train.csv",)
+
+
+def test_a_test_set_may_have_a_plural_name() -> None:
+    assert split_names(["pairs.csv", "tests.csv"], "x") == {
+        "pairs.csv": "train",
+        "tests.csv": "test",
+    }
 
 
 def test_only_a_header_names_columns(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 import hashlib
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -295,16 +297,33 @@ def test_fewer_pieces_than_characters_are_refused(
 
 
 @pytest.mark.parametrize("mark", MARKS)
-def test_an_interruption_while_subwords_are_learned_is_not_taken_for_an_error(
+def test_an_error_while_lines_are_read_is_reported_as_such(
     training_texts: Texts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str
 ) -> None:
-    def interrupted(path: Path) -> Iterator[list[str]]:
+    def damaged(path: Path) -> Iterator[list[str]]:
         yield ["a b"]
-        raise KeyboardInterrupt
+        raise UserError("the file is damaged")
 
-    monkeypatch.setattr(module, "read_chunks", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    monkeypatch.setattr(module, "read_chunks", damaged)
+    with pytest.raises(UserError, match="the file is damaged"):
         trained(training_texts, tmp_path, vocabulary_size=300, word_mark=mark)
+
+
+def test_ctrl_c_does_not_wait_until_subwords_are_learned(
+    training_texts: Texts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished: list[bool] = []
+
+    def learn(**_: object) -> None:
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 10_000_000)  # like SentencePiece, ignores signals
+        finished.append(True)
+
+    monkeypatch.setattr("sentencepiece.SentencePieceTrainer.train", learn)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        trained(training_texts, tmp_path, vocabulary_size=300)
+    assert not finished
 
 
 def test_subwords_are_also_learned_from_long_lines(tmp_path: Path) -> None:

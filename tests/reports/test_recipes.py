@@ -45,6 +45,16 @@ def test_more_pairs_get_a_larger_model_if_there_is_time(tmp_path: Path) -> None:
     assert layers(config_for(files[2], 30, "cuda")) == layers(most)
 
 
+def test_all_pairs_of_a_large_corpus_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = corpus(tmp_path / "a.tsv", 2_000, 6)
+    whole = recommend(file, 10, "cpu").yaml
+    monkeypatch.setattr("nmt.reports.recipes._MOST_READ", 500)
+    assert recommend(file, 10, "cpu").yaml == whole
+    assert "2,000 pairs" in whole
+
+
 def test_few_epochs_get_low_dropout(tmp_path: Path) -> None:
     file = corpus(tmp_path / "pairs.tsv", 20_000, 6)
     assert config_for(file, 30).model.dropout == 0.3

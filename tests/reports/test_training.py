@@ -50,6 +50,20 @@ def test_runs_of_the_same_name_are_distinguished_by_their_paths(
     assert {f"{run.path}, BLEU 12.5" for run in runs} <= set(texts(tmp_path / "a.svg"))
 
 
+def test_long_names_are_not_cut_off(
+    make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from matplotlib.figure import Figure
+
+    columns: list[int] = []
+    monkeypatch.setattr(
+        Figure, "legend", lambda figure, *_, ncols, **options: columns.append(ncols)
+    )
+    for length in (1, 40, 200):
+        draw_training([make_run(f"{n}{'x' * length}") for n in range(4)], tmp_path / "a.svg")
+    assert columns == [4, 2, 1]
+
+
 def test_more_runs_than_colours_are_refused(make_run: MakeRun, tmp_path: Path) -> None:
     runs = [make_run(f"run{number}") for number in range(8)]
     draw_training(runs[:7], tmp_path / "a.svg")
