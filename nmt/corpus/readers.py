@@ -18,7 +18,7 @@ from itertools import chain, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import IO, Literal, TypeAlias, cast
 
-from nmt.corpus.languages import ALL_COLUMN_NAMES
+from nmt.corpus.languages import ALL_COLUMN_NAMES, column_names
 from nmt.errors import UserError, one_line, shown
 
 MAX_LINE_BYTES = 2**20
@@ -40,12 +40,14 @@ def read_pickle(path: Path) -> Iterator[Pair]:
         yield str(row[0]), str(row[1])
 
 
-def read_tsv(path: Path) -> Iterator[Pair]:
+def read_tsv(path: Path, languages: tuple[str, str] | None = None) -> Iterator[Pair]:
     """Yield the first two fields of each line; blank lines and a header are skipped.
 
     A header consists of numbers, or of names such as "English" and "German"; skipping it is
     reported. If the first line has the format of Tatoeba's own files, number TAB source TAB number
     TAB target, the numbers are dropped.
+
+    languages: of the two fields; a header that names them in the opposite order is an error
     """
     numbered = False
     for number, line in enumerate(read_lines(path), start=1):
@@ -55,6 +57,11 @@ def read_tsv(path: Path) -> Iterator[Pair]:
         if not line.strip() or (number == 1 and _is_header(fields)):
             continue
         if number == 1 and _names_columns(fields):
+            if languages and _are_swapped(fields, languages):
+                raise UserError(
+                    f"{path}: line 1 names the columns in the opposite order; swap them, or "
+                    "data.source_language and data.target_language"
+                )
             _say_skipped(path)
             continue
         pair = fields[1:4:2] if numbered else fields[:2]
@@ -90,8 +97,18 @@ SIDE_NAMES = (frozenset({"source", "src"}), frozenset({"target", "tgt"}))
 
 def _names_columns(fields: list[str]) -> bool:
     """Return whether the first two fields are names of languages or sides, as in a header."""
-    names = {field.strip().strip('"').lower() for field in fields[:2]}
+    names = set(_names(fields))
     return len(names) == 2 and names <= ALL_COLUMN_NAMES.union(*SIDE_NAMES)
+
+
+def _are_swapped(fields: list[str], languages: tuple[str, str]) -> bool:
+    """Return whether the first field names the second language, and vice versa."""
+    first, second = _names(fields)
+    return first in column_names(languages[1]) and second in column_names(languages[0])
+
+
+def _names(fields: list[str]) -> list[str]:
+    return [field.strip().strip('"').lower() for field in fields[:2]]
 
 
 def read_parallel(source: Path, target: Path) -> Iterator[Pair]:

@@ -123,7 +123,9 @@ def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
             files = {"train": (_download_tutorial(data, refresh),)}
             return Corpus(files, read_pickle, english_last, _TATOEBA_LICENCE)
         case "tsv":
-            return Corpus(_single_files(data), read_tsv, english_last)
+            columns = languages[::-1] if english_last else languages
+            read = partial(read_tsv, languages=columns)
+            return Corpus(_single_files(data), read, english_last)
         case "parallel":
             return Corpus(_parallel_files(data), read_parallel)
         case "multi30k":

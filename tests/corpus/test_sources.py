@@ -47,6 +47,18 @@ def refusal(source: str, **fields: Any) -> str:
     return message
 
 
+def test_a_header_in_the_opposite_order_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("Italian\tEnglish\nVai.\tGo.\n")
+    italian = {"path": path, "source_language": "it", "target_language": "en"}
+    assert "line 1 names the columns in the opposite order" in refusal("tsv", **italian)
+    path.write_text("English\tItalian\nGo.\tVai.\n")
+    assert list(opened("tsv", **italian).pairs("train")) == [("Vai.", "Go.")]
+    german = {"path": path, "source_language": "en", "target_language": "de"}
+    path.write_text("German\tEnglish\nGeh.\tGo.\n")
+    assert "data.source_language" in refusal("tsv", **german)
+
+
 def write_pickle(path: Path, *pairs: tuple[str, str]) -> Path:
     np.array(pairs).dump(path)
     return path
