@@ -6,7 +6,6 @@ from typing import Any
 
 import yaml
 
-from nmt import __version__
 from nmt.choices import Weights
 from nmt.corpus.report import CorpusReport, corpora_before
 from nmt.decoding.loading import load_translator
@@ -56,7 +55,7 @@ def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) ->
 
 # Translation, {source} → {target}
 
-A Transformer, {trained} with nmt {__version__}.
+A Transformer, {trained} with nmt.
 
 {usage}
 

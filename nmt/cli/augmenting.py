@@ -90,7 +90,8 @@ def augment(
     if output.suffix.lower() in (".gz", ".zip"):  # such names are read as compressed
         raise UserError(f"{output}: the output is not compressed; omit {output.suffix}")
     if output.exists():
-        raise UserError(f"{output}: already exists; delete it, or choose another --output")
+        remedy = "delete it, or choose another --output" if output.is_file() else "name a new file"
+        raise UserError(f"{output}: already exists; {remedy}")
     if min_chrf is not None and not round_trip:
         raise UserError("--min-chrf needs --round-trip RUN; add it, or omit --min-chrf")
     min_chrf = 50.0 if min_chrf is None else min_chrf

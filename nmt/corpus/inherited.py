@@ -69,8 +69,9 @@ class Inherited:
         tags, old_tags = config.data.tags, former.data.tags
         if tags != old_tags[: len(tags)]:  # the n-th tag in alphabetical order is the n-th piece
             raise UserError(
-                f"data.corpora: the tags of {run} are {', '.join(old_tags)}, in this order; "
-                f"if earlier tags are missing, {tags[-1]} is taken for another one; omit `tag`"
+                f"data.corpora: only some of the tags of {run} ({', '.join(old_tags)}) are used, "
+                f"and tags are numbered, so {tags[-1]} would be read as another one; add corpora "
+                "with the missing tags, or omit `tag`"
             )
         inherited = cls(run / "data", former.data)
         for path in inherited.files(config):

@@ -34,7 +34,7 @@ def position_table(source: Transformer | ModelConfig, length: int = LENGTH) -> N
         config, positions = source, POSITIONS[source.positions](source)
         if isinstance(positions, LearnedPositions):
             raise UserError(
-                f"model.positions: {source.positions} positions are learned; select a trained run: "
+                "model.positions: learned positions exist only in a trained run; select one with "
                 "--run FOLDER"
             )
     table = positions(0, min(length, config.max_length))

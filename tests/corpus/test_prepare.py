@@ -182,9 +182,9 @@ def test_each_file_is_read_once_and_the_training_file_twice_if_it_is_split(
 ) -> None:
     read: list[str] = []
 
-    def read_and_count(path: Path) -> Iterator[tuple[str, str]]:
+    def read_and_count(path: Path, **fields: Any) -> Iterator[tuple[str, str]]:
         read.append(path.stem)
-        yield from read_tsv(path)
+        yield from read_tsv(path, **fields)
 
     monkeypatch.setattr("nmt.corpus.sources.read_tsv", read_and_count)
     fields = {} if all_given else {"validation_path": None}

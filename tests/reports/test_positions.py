@@ -39,7 +39,7 @@ def test_rotary_positions_are_shown_as_cosines_and_sines_of_their_angles() -> No
 
 
 def test_learned_positions_need_a_trained_model() -> None:
-    with pytest.raises(UserError, match="positions are learned; select a trained run: --run"):
+    with pytest.raises(UserError, match="exist only in a trained run; select one with --run"):
         position_table(ModelConfig(positions="learned"))
 
 
