@@ -349,7 +349,7 @@ def test_a_live_curve_grows_while_a_run_trains(
     tmp_path: Path,
 ) -> None:
     config = tmp_path / "live.yaml"
-    config.write_text(dump_config(toy_config(training={"epochs": 60, "validate_updates": 20})))
+    config.write_text(dump_config(toy_config(training={"epochs": 300, "validate_updates": 20})))
     live = run.path.parent / "live"
     command = [sys.executable, "-m", "nmt", "train", "--config", str(config), "--run", str(live)]
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}

@@ -15,7 +15,7 @@ const PLOTS = [
   ["Learning rate", [["learning_rate", false]]],
 ];
 const MOST_SERIES = 6;
-const POLL = { training: 2000, idle: 10_000 }; // milliseconds
+const POLL = { training: 2000, idle: 4000 }; // milliseconds
 
 function age(seconds) {
   for (const [unit, length] of [["d", 86400], ["h", 3600], ["min", 60]]) {
