@@ -118,8 +118,8 @@ def compose_references(references: Sequence[str], data: DataConfig) -> list[str]
     composed = list(map(Cleaner(data).composed, references))
     if changed := sum(map(ne, composed, references)):
         _LOG.warning(
-            f"{changed:,} references had decomposed letters (ü written as u and ¨) and were "
-            "normalized (NFC) before scoring; sacrebleu alone would not do this"
+            f"references normalized before scoring (NFC): {changed:,}, for example ü written as u "
+            "and ¨; sacrebleu alone would not do this"
         )
     return composed
 

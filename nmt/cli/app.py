@@ -140,7 +140,7 @@ def main() -> None:
             command = context.command_path if context else "nmt"
             text = _without_far_guesses(error).replace(": Value error, ", ": ")  # pydantic's words
             if any(re.match("-[^=]* ", argument) for argument in sys.argv[1:]):
-                text += "; put -- before a sentence that starts with a dash"
+                text += "; if this is a sentence, put -- before it"
             _fail(f"{text}; see {command} --help", 2)
         cause = one_line(error)[:300] or type(error).__name__
         if is_out_of_memory(error):

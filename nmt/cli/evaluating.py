@@ -157,11 +157,11 @@ def evaluate(
         seen=runs[0].seen if analyse else None,
     )
     scores = report.as_json()
-    if not json_:
-        typer.echo(shown_lines(str(report)))
     sources = [split_prefix(data, pair.source)[1] for pair in pairs]
     lines = sources, report.translations, [pair.reference for pair in pairs]
     try:
+        if not json_:
+            typer.echo(shown_lines(str(report)))
         _add_comet([("", scores, lines)], comet, scores if json_ else None)
     finally:  # after the scores, which a full disk must not lose
         if output:

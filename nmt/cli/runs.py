@@ -80,7 +80,8 @@ def rm(
     """
     from nmt.run_folder import delete_run, open_run
 
-    folders = [open_run(run) for run in {run.resolve(): run for run in runs}.values()]  # once
+    opened = [open_run(run) for run in runs]
+    folders = list({run.path.resolve(): run for run in opened}.values())  # each once
     if not yes and not _can_ask():
         raise UserError("cannot ask for confirmation without a terminal; add --yes")
     for folder in folders:

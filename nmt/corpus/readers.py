@@ -40,14 +40,17 @@ def read_pickle(path: Path) -> Iterator[Pair]:
         yield str(row[0]), str(row[1])
 
 
-def read_tsv(path: Path, languages: tuple[str, str] | None = None) -> Iterator[Pair]:
+def read_tsv(
+    path: Path, languages: tuple[str, str] | None = None, target_first: bool = False
+) -> Iterator[Pair]:
     """Yield the first two fields of each line; blank lines and a header are skipped.
 
     A header consists of numbers, or of names such as "English" and "German"; skipping it is
     reported. If the first line has the format of Tatoeba's own files, number TAB source TAB number
     TAB target, the numbers are dropped.
 
-    languages: of the two fields; a header that names them in the opposite order is an error
+    languages: of the two fields; target_first: whether the first one is the target. A header that
+    names them in the opposite order is an error.
     """
     numbered = False
     for number, line in enumerate(read_lines(path), start=1):
@@ -57,10 +60,10 @@ def read_tsv(path: Path, languages: tuple[str, str] | None = None) -> Iterator[P
         if not line.strip() or (number == 1 and _is_header(fields)):
             continue
         if number == 1 and _names_columns(fields):
-            if languages and _are_swapped(fields, languages):
+            if languages and _are_swapped(fields, languages, target_first):
                 raise UserError(
-                    f"{path}: line 1 names the columns in the opposite order; swap them, or "
-                    "data.source_language and data.target_language"
+                    f"{path}: line 1 names the columns {fields[0]}, {fields[1]}, but the first "
+                    f"must be in {languages[0]} and the second in {languages[1]}; swap the columns"
                 )
             _say_skipped(path)
             continue
@@ -101,10 +104,12 @@ def _names_columns(fields: list[str]) -> bool:
     return len(names) == 2 and names <= ALL_COLUMN_NAMES.union(*SIDE_NAMES)
 
 
-def _are_swapped(fields: list[str], languages: tuple[str, str]) -> bool:
-    """Return whether the first field names the second language, and vice versa."""
+def _are_swapped(fields: list[str], languages: tuple[str, str], target_first: bool) -> bool:
+    """Return whether the first field is named like the second column, and vice versa."""
     first, second = _names(fields)
-    return first in column_names(languages[1]) and second in column_names(languages[0])
+    sides = SIDE_NAMES[::-1] if target_first else SIDE_NAMES
+    own, other = (column_names(each) | side for each, side in zip(languages, sides, strict=True))
+    return first in other and second in own
 
 
 def _names(fields: list[str]) -> list[str]:

@@ -124,7 +124,7 @@ def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
             return Corpus(files, read_pickle, english_last, _TATOEBA_LICENCE)
         case "tsv":
             columns = languages[::-1] if english_last else languages
-            read = partial(read_tsv, languages=columns)
+            read = partial(read_tsv, languages=columns, target_first=english_last)
             return Corpus(_single_files(data), read, english_last)
         case "parallel":
             return Corpus(_parallel_files(data), read_parallel)

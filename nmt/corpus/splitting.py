@@ -13,7 +13,8 @@ from nmt.errors import UserError
 
 _WORD = re.compile(r"\w+")
 _MOST_MARKS = 30
-_MARKS = re.compile(rf"[^\w\s\x00-\u02ff]{{{_MOST_MARKS + 1},}}")
+_HALFWIDTH = "\uff9e\uff9f"  # letters that NFKC turns into marks
+_MARKS = re.compile(rf"(?:[^\w\s\x00-\u02ff]|[{_HALFWIDTH}]){{{_MOST_MARKS + 1},}}")
 _MIX = np.int64(0x9E3779B97F4A7C15 - 2**64)  # odd, with well mixed bits
 
 
@@ -46,7 +47,9 @@ def sentence_key(text: str, seed: int) -> int:
 
 
 def limit_marks(text: str) -> str:
-    """Remove combining marks that follow 30 others, as Unicode's stream-safe text format does.
+    """Remove combining marks after 30 characters that are no letters, digits or spaces.
+
+    Unicode's stream-safe text format does so after 30 marks.
 
     Normalization sorts adjacent marks, which takes quadratic time.
     """
@@ -55,7 +58,9 @@ def limit_marks(text: str) -> str:
 
 def _without_last_marks(found: re.Match[str]) -> str:
     run = found.group()
-    return run[:_MOST_MARKS] + "".join(c for c in run[_MOST_MARKS:] if not unicodedata.combining(c))
+    return run[:_MOST_MARKS] + "".join(
+        c for c in run[_MOST_MARKS:] if not unicodedata.combining(c) and c not in _HALFWIDTH
+    )
 
 
 def plain(text: str) -> str:
@@ -135,6 +140,11 @@ def assign_parts(
     parts[candidates] = part_of_unique[inverse]
     if not enough:
         wanted = " and ".join(f"{size} {part.name.lower()}" for part, size in sizes.items())
+        if not candidates.any():
+            raise UserError(
+                "no pairs can be held out: sentences are linked to each other or to a given split "
+                "(data.disjoint_splits), or data.corpora sets held_out to false everywhere"
+            )
         raise UserError(
             f"after cleaning, only {int(candidates.sum())} pairs can be held out, too few for "
             f"{wanted} pairs; lower data.validation_size and data.test_size"

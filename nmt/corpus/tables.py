@@ -23,7 +23,7 @@ import numpy as np
 from nmt.corpus.download import cache_folder
 from nmt.corpus.json_files import read_json, write_json
 from nmt.corpus.languages import column_names
-from nmt.corpus.readers import MAX_LINE_BYTES, MAX_UNPACKED_BYTES, SIDE_NAMES, Pair, Split
+from nmt.corpus.readers import MAX_UNPACKED_BYTES, SIDE_NAMES, Pair, Split
 from nmt.errors import UserError, is_full_disk, missing_extra, one_line, unwritable, writing
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ _BUILDERS = {  # of `datasets`, by file extension, to which .gz may be added
 }
 _ROWS = 1000
 _DEEPEST = 1000  # nesting of a row in JSON
+_LONGEST_PACKED = 64 * 2**20  # bytes of a line; JSON arrays may be one line
 # Words in file names, and in split names on the Hub, that identify a split; also with `set` after
 # them (`trainset`).
 _SPLIT_WORDS: Mapping[Split, frozenset[str]] = {
@@ -222,20 +223,22 @@ def _check_json(path: Path) -> None:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a text file, plain or .gz; raise `UserError` for one that is too long.
+    """Yield the lines of a text file, plain or .gz.
 
-    A small compressed file may contain gigabytes.
+    Raises `UserError` for a compressed one that is too long: a small file may contain gigabytes.
     """
     packed = path.suffix.lower() == ".gz"
     size = 0
     with gzip.open(path) if packed else path.open("rb") as file:
         for number in count(1):
-            line = file.readline(MAX_LINE_BYTES + 1)
+            line = file.readline(_LONGEST_PACKED + 1 if packed else -1)
             size += len(line)
             if not line:
                 return
-            if len(line) > MAX_LINE_BYTES:
-                raise UserError(f"{path}: line {number} is longer than {MAX_LINE_BYTES} bytes")
+            if packed and len(line) > _LONGEST_PACKED:
+                raise UserError(
+                    f"{path}: line {number} is longer than {_LONGEST_PACKED} bytes; unpack the file"
+                )
             if packed and size > MAX_UNPACKED_BYTES:
                 raise UserError(f"{path}: unpacks to more than {MAX_UNPACKED_BYTES} bytes")
             yield line

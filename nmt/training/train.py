@@ -119,13 +119,16 @@ def _resume(config: Config, run: RunFolder, worker: Worker) -> Trainer:
     trainer = Trainer(config, prepared, run, worker, resume=True)
     if trainer.is_complete:  # nothing is trained with the new settings of training
         config = _with_training_of(run.config, config)
-    if worker.is_main and config != run.config:
+    if worker.is_main and (not trainer.is_complete or config != run.config):
         run.write_config(config)
     return trainer
 
 
 def _with_training_of(former: Config, config: Config) -> Config:
-    """Return a configuration with the `training` section of another, also in its origin."""
+    """Return a configuration with the `training` section of another, also in its origin.
+
+    Overrides of `config` are those made when resuming; `write_config` adds the former ones.
+    """
     overrides = config.origin.overrides
     kept = tuple(each for each in overrides if each.partition(".")[0].strip() != "training")
     origin = replace(config.origin, overrides=kept)

@@ -242,6 +242,6 @@ def test_a_choice_that_does_not_exist_is_refused() -> None:
 
 
 def test_a_sentence_with_a_dash_gets_a_remedy() -> None:
-    message = "put -- before a sentence that starts with a dash"
+    message = "if this is a sentence, put -- before it"
     assert_refused("translate", "- Where is the hat?", message=message)
     assert message not in text(nmt("train", "--bars").stderr)

@@ -163,5 +163,5 @@ def test_normalized_references_are_reported(trained_run: RunFolder) -> None:
     Path("s").write_text(f"{PAIR[0]}\n")
     Path("r").write_text("Anna singt fu\u0308r heute.\n", encoding="utf-8")
     done = nmt("evaluate", "--run", trained_run.path, "--source", "s", "--reference", "r")
-    assert "1 references had decomposed letters" in text(done.stderr)
+    assert "references normalized before scoring (NFC): 1," in text(done.stderr)
     assert text(done.stdout).startswith("1 sentence\n")

@@ -92,7 +92,7 @@ def test_attention_is_printed_as_json(trained_run: RunFolder) -> None:
         (["attention", "x", "--run", "{run}", "-o", "a.png", "--json"], "neither --output"),
         (["training", "nowhere"], "nowhere: not a run folder"),
         (["training"], "or select one with nmt plot training FOLDER"),
-        (["positions", "--set", "model.positions=learned"], "select a trained run"),
+        (["positions", "--set", "model.positions=learned"], "exist only in a trained run"),
         (["positions", "--run", "{run}", "--config", "base.yaml"], "not both"),
         (["positions", "--weights", "last"], "add --run, or omit --weights"),
         (["lengths", "--config", "nothing.yaml"], "nothing.yaml not found"),

@@ -47,16 +47,26 @@ def refusal(source: str, **fields: Any) -> str:
     return message
 
 
-def test_a_header_in_the_opposite_order_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("header", "source", "target"),
+    [
+        ("Italian\tEnglish", "it", "en"),
+        ("Italian\tEnglish", "en", "it"),
+        ("target\tsource", "en", "de"),
+        ("source\ttarget", "de", "en"),
+        ("target\tsource", "fr", "it"),
+    ],
+)
+def test_a_header_in_the_opposite_order_is_refused_until_columns_are_swapped(
+    tmp_path: Path, header: str, source: str, target: str
+) -> None:
     path = tmp_path / "a.tsv"
-    path.write_text("Italian\tEnglish\nVai.\tGo.\n")
-    italian = {"path": path, "source_language": "it", "target_language": "en"}
-    assert "line 1 names the columns in the opposite order" in refusal("tsv", **italian)
-    path.write_text("English\tItalian\nGo.\tVai.\n")
-    assert list(opened("tsv", **italian).pairs("train")) == [("Vai.", "Go.")]
-    german = {"path": path, "source_language": "en", "target_language": "de"}
-    path.write_text("German\tEnglish\nGeh.\tGo.\n")
-    assert "data.source_language" in refusal("tsv", **german)
+    fields = {"path": path, "source_language": source, "target_language": target}
+    path.write_text(f"{header}\nx\ty\n")
+    assert "; swap the columns" in refusal("tsv", **fields)
+    path.write_text("\t".join(header.split("\t")[::-1]) + "\ny\tx\n")
+    expected = ("x", "y") if target == "en" else ("y", "x")
+    assert list(opened("tsv", **fields).pairs("train")) == [expected]
 
 
 def write_pickle(path: Path, *pairs: tuple[str, str]) -> Path:

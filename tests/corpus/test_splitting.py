@@ -85,7 +85,6 @@ def test_without_sizes_all_pairs_are_for_training() -> None:
 @pytest.mark.parametrize(
     ("pairs", "sizes"),
     [
-        (0, {Part.TEST: 1}),
         (5, {Part.TEST: 100, Part.VALIDATION: 10}),
         (5, {Part.TEST: 3, Part.VALIDATION: 10}),
         (5, {Part.VALIDATION: 6}),
@@ -99,6 +98,11 @@ def test_too_few_pairs_are_refused(pairs: int, sizes: dict[Part, int]) -> None:
         f"after cleaning, only {pairs} pairs can be held out, too few for {wanted} pairs; "
         "lower data.validation_size and data.test_size"
     )
+
+
+def test_without_candidates_the_cause_is_named() -> None:
+    with pytest.raises(UserError, match=r"no pairs can be held out: .*disjoint_splits"):
+        assign(np.arange(0), {Part.TEST: 1})
 
 
 def test_reserved_pairs_cannot_be_held_out() -> None:
@@ -123,6 +127,7 @@ def test_many_combining_marks_are_cut_off_in_linear_time() -> None:
     text = "a" + "\u0301\u0323" * 500_000
     assert len(limit_marks(text)) == 31
     assert plain(text) == plain("a" + "\u0301\u0323" * 15)
+    assert len(limit_marks("a" + "\u0323\uff9e" * 500_000)) == 31
     assert limit_marks("ü" + "！" * 50) == "ü" + "！" * 50
 
 

@@ -17,7 +17,7 @@ from nmt.config import DataConfig
 from nmt.config_files import parse_config
 from nmt.corpus.catalogue import list_corpora
 from nmt.corpus.prepare import prepare
-from nmt.corpus.readers import MAX_LINE_BYTES, Split
+from nmt.corpus.readers import Split
 from nmt.corpus.sources import Corpus, open_corpus
 from nmt.corpus.tables import split_names, table_files
 from nmt.errors import UserError
@@ -259,12 +259,25 @@ def test_numbers_and_truth_values_are_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.csv.gz"])
-def test_a_small_file_with_a_huge_row_is_refused(tmp_path: Path, name: str) -> None:
-    row = "a" * (MAX_LINE_BYTES + 1)
+def test_a_small_file_with_a_huge_row_is_refused(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.corpus.tables._LONGEST_PACKED", 2**20)
+    row = "a" * (2**20 + 1)
     text = json.dumps({"en": row, "de": "b"}) if "jsonl" in name else f"en,de\n{row},b"
     (tmp_path / name).write_bytes(gzip.compress(f"{text}\n".encode()))
     with pytest.raises(UserError, match="is longer than"):
         list(opened("table", tmp_path / name).pairs("train"))
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_a_long_array_on_one_line_is_read(
+    tmp_path: Path, compress: Callable[[bytes], bytes]
+) -> None:
+    rows = [{"en": f"house {i}", "de": f"Haus {i}"} for i in range(30_000)]
+    path = tmp_path / ("a.json" if compress is bytes else "a.json.gz")
+    path.write_bytes(compress(json.dumps(rows).encode()))
+    assert len(list(opened("table", path).pairs("train"))) == 30_000
 
 
 def test_hidden_files_of_a_folder_are_skipped(tmp_path: Path) -> None:

@@ -212,6 +212,7 @@ def test_clearing_the_text_cancels_its_translation(page: Page, server: Running, 
         text.fill("")
     for output in page.locator(".output").all():
         expect(output).to_have_text("The translation appears here.")
+        expect(output).to_have_class("output")  # not dimmed
 
 
 def test_an_error_stays_when_an_older_request_is_answered(page: Page, server: Running) -> None:

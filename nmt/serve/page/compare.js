@@ -35,8 +35,13 @@ export function start(main, query) {
         return;
       }
       outputs[i].replaceChildren(h("span", { class: "empty" }, "…"));
-      const found = await asks[i]("/v1/translate", { text: text.value, run: run.value });
-      if (!found) return;
+      const [value, name] = [text.value, run.value];
+      const found = await asks[i]("/v1/translate", { text: value, run: name });
+      if (value !== text.value || name !== run.value) return; // asked again meanwhile
+      if (!found) {
+        outputs[i].replaceChildren(h("span", { class: "empty" }, "The translation appears here."));
+        return;
+      }
       const scores = found.texts[0].sentences.map((each) => each.translations[0].score.toFixed(3)).join(", ");
       outputs[i].replaceChildren(found.texts[0].translation, h("p", { class: "score" }, `score ${scores}`));
     });

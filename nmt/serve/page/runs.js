@@ -146,7 +146,7 @@ export function start(main) {
   }
 
   async function load(name) {
-    state.details.set(name, await call(`/v1/runs/${encodeURIComponent(name)}`));
+    state.details.set(name, await call(`/v1/runs/${encodeURIComponent(name)}`, undefined, undefined, "/v1/runs"));
   }
 
   async function refresh() {
@@ -155,10 +155,10 @@ export function start(main) {
       if (!state.rows.length) for (const row of rows.slice(0, 1)) state.shown.add(row.name);
       if (!state.chosen && rows.length) state.chosen = rows[0].name;
       const before = new Map(state.rows.map((row) => [row.name, row.updates]));
-      state.rows = rows;
       const wanted = new Set([...state.shown, state.chosen]);
       const stale = rows.filter((row) => wanted.has(row.name) && (!state.details.has(row.name) || row.updates !== before.get(row.name)));
       await Promise.all(stale.map((row) => load(row.name)));
+      state.rows = rows; // after loading, so that a failed load is repeated
       // Redrawing under the pointer loses clicks and selected text.
       const drawn = JSON.stringify([rows.map((row) => ({ ...row, seconds: age(row.seconds) })), [...state.shown], state.chosen]);
       if (stale.length || drawn !== state.drawn) {

@@ -27,7 +27,7 @@ export function start(main, query) {
   const copied = h("span", { class: "small muted", role: "status" });
   const copy = h("button", { type: "button" }, "Copy");
   const link = h("button", { type: "button" }, "Copy link");
-  text.value = query.get("text") ?? kept.text;
+  text.value = kept.text = query.get("text") ?? kept.text;
 
   // ------------------------------------------------------------------------------- inspection
   const options = h("ol", { class: "options", id: "options" });
@@ -197,6 +197,7 @@ export function start(main, query) {
     askInside.cancel();
     if (!value.trim()) {
       ask.cancel();
+      output.classList.remove("busy");
       Object.assign(state, { sentences: [], gap: "", chosen: 0, word: null, shown: null });
       showOutput();
       showInside();
@@ -250,7 +251,7 @@ export function start(main, query) {
 
   // Remembers the input; the translation of another one can be neither copied nor swapped.
   function showCurrent() {
-    Object.assign(kept, { text: text.value, run: run.value });
+    Object.assign(kept, { text: text.value, run: run.value || kept.run });
     copy.disabled = swap.disabled = state.shown !== linkOf(text.value);
   }
 
