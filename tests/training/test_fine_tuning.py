@@ -451,7 +451,7 @@ def test_a_tag_that_would_stand_for_another_one_is_refused(
     shutil.copytree(trained_run.data, former / "data")
     (former / "config.yaml").write_text(dump_config(tagged("chat", "news")), encoding="utf-8")
     assert Inherited.open(tagged("chat", run=former))
-    with pytest.raises(UserError, match="if earlier tags are missing, news is taken for another"):
+    with pytest.raises(UserError, match="so news would be read as another one; add corpora"):
         Inherited.open(tagged("news", run=former))
 
 
