@@ -3,8 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,7 @@ from nmt.corpus.tags import tag_prefix
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
 
-from .command_line import assert_refused, nmt, text
+from .command_line import assert_refused, imported_by, nmt, text
 
 runner = CliRunner()
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
@@ -211,14 +209,9 @@ def test_runs_and_show(a_copy: Path) -> None:
 
 
 def test_runs_are_listed_without_torch(a_copy: Path) -> None:
-    code = (
-        "import sys; from nmt import cli; sys.argv = ['nmt', 'runs']\n"
-        "try: cli.main()\n"
-        "except SystemExit: pass\n"
-        "print('torch' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert text(done.stdout).splitlines()[-1] == "False"
+    imported = imported_by("runs")
+    assert "nmt.reports.runs" in imported
+    assert "torch" not in imported
 
 
 @pytest.mark.parametrize(
