@@ -9,7 +9,7 @@ def configs(incomplete: str) -> list[str]:
     from nmt.shipped import SHIPPED_CONFIGS
 
     names = [path.relative_to(SHIPPED_CONFIGS).as_posix() for path in shipped_configs()]
-    names += [str(path) for path in sorted(Path().glob("*.yaml"))]
+    names += [str(path) for path in sorted(Path().glob("[!.]*.yaml"))]
     return [name for name in names if name.startswith(incomplete)]
 
 

@@ -229,7 +229,7 @@ def format_count(count: int) -> str:
     '2.7M'
     """
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if count >= size:
+        if count >= 0.99995 * size:  # rounds to 1.0
             return f"{count / size:.1f}{unit}"
     return str(count)
 

@@ -1,6 +1,7 @@
 """Console output of training: progress bar, validations, remaining time."""
 
 import sys
+from collections.abc import MutableMapping
 from types import TracebackType
 from typing import Any
 
@@ -25,6 +26,19 @@ def duration(minutes: float) -> str:
     return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
+class _Bar(tqdm):  # type: ignore[type-arg]
+    """Shows "1.36s/update" below one update per second, where tqdm would show "s/ updates"."""
+
+    @property
+    def format_dict(self) -> MutableMapping[str, Any]:
+        found = super().format_dict
+        done, seconds = found["n"] - found["initial"], found["elapsed"]
+        rate = found["rate"] or (done / seconds if seconds else 0)  # as tqdm does at first
+        if 0 < rate < 1:
+            found["unit"] = "update"
+        return found
+
+
 class ProgressBar:
     """Shows the updates done and left, the loss and the speed."""
 
@@ -35,7 +49,7 @@ class ProgressBar:
         self._time_is_told = False
         # With a time limit, the number of updates is a guess that changes with the speed.
         limit = settings.max_minutes
-        self._bar: tqdm[Any] = tqdm(
+        self._bar = _Bar(
             total=limit or last_update,
             initial=min(limit, progress.minutes) if limit else progress.updates,
             desc="training",

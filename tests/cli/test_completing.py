@@ -15,10 +15,12 @@ def test_configs_fields_and_runs_are_completed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sample-mine.yaml").write_text("data: {}")
+    (tmp_path / ".pre-commit.yaml").touch()
     for name in ("first", ".second.nmt-deleted"):
         (tmp_path / "runs" / name).mkdir(parents=True)
         (tmp_path / "runs" / name / "config.yaml").touch()
     assert completing.configs("sam") == ["sample.yaml", "sample-mine.yaml"]
+    assert not [name for name in completing.configs("") if name.startswith(".")]
     assert completing.fields("model.norm") == ["model.norm=", "model.norm_epsilon="]
     assert completing.decoding_fields("decoding.beam") == ["decoding.beam_size="]
     assert completing.decoding_fields("model.") == []

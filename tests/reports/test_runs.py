@@ -197,7 +197,15 @@ def test_a_run_without_validations_can_be_shown(make_run: MakeRun) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "text"), [(999, "999"), (2_747_896, "2.7M"), (1500, "1.5k"), (3 * 10**9, "3.0G")]
+    ("count", "text"),
+    [
+        (999, "999"),
+        (1500, "1.5k"),
+        (999_949, "999.9k"),
+        (999_951, "1.0M"),
+        (2_747_896, "2.7M"),
+        (3 * 10**9, "3.0G"),
+    ],
 )
 def test_counts_are_formatted(count: int, text: str) -> None:
     assert format_count(count) == text

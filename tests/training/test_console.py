@@ -57,6 +57,21 @@ def test_without_a_time_limit_updates_are_counted(capsys: pytest.CaptureFixture[
     assert "10/100 " in shown
 
 
+@pytest.mark.parametrize(("seconds", "rate"), [(0.5, "2.00 updates/s"), (2, "2.00s/update]")])
+def test_a_slow_rate_is_shown_per_update(
+    seconds: float, rate: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("tqdm.std.time", lambda: now)
+    progress = Progress()
+    with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
+        now += seconds
+        progress.updates += 1
+        bar.advance(progress)
+        bar._bar.refresh()
+    assert rate in capsys.readouterr().err
+
+
 def test_the_speed_is_measured_since_the_last_report(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(tokens=5000)  # training was resumed
     with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
