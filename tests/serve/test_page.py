@@ -178,6 +178,41 @@ def test_the_translation_stays_when_its_inspection_arrives(page: Page, server: R
     assert asked[0]["n_best"] == asked[1]["n_best"]  # a wider search may find another translation
 
 
+def test_the_inspection_does_not_replace_the_words(page: Page, server: Running) -> None:
+    """A screen reader would read the translation a second time."""
+    held: list[Route] = []
+
+    def answer(route: Route) -> None:
+        if (route.request.post_data_json or {}).get("attention"):
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/v1/translate", answer)
+    page.goto(f"{server.address}/")
+    page.get_by_label("Text to translate").fill(SENTENCE)
+    expect(page.locator("#output")).to_have_text(GERMAN)
+    words = page.locator("#output .word")
+    words.last.evaluate("word => { word.marked = true; }")
+    words.first.focus()
+    while not held:
+        page.wait_for_timeout(20)
+    held[0].continue_()
+    expect(words.last).to_have_attribute("title", re.compile(r"probability \d+"))
+    assert words.last.evaluate("word => word.marked")
+    expect(words.first).to_be_focused()
+
+
+def test_only_the_word_pointed_at_last_is_chosen(page: Page, server: Running) -> None:
+    type_sentence(page, server, f"{SENTENCE} {SENTENCE}")
+    words = page.locator("#output .word")
+    for number in (1, 0, words.count() - 2):
+        words.nth(number).hover()
+        expect(words.nth(number)).to_have_class("word chosen")
+        expect(page.locator("#output .chosen")).to_have_count(1)
+    expect(page.locator("#sentence")).to_have_value("1")
+
+
 def test_a_text_too_long_to_inspect_is_translated_without_alternatives(
     page: Page, server: Running
 ) -> None:

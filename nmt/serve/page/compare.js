@@ -26,20 +26,24 @@ export function start(main, query) {
       results),
   );
 
+  function hint(i, text = "The translation appears here.") {
+    outputs[i].replaceChildren(h("span", { class: "empty" }, text));
+  }
+
   function translate() {
     runs.forEach(async (run, i) => {
       heads[i].textContent = run.value;
       if (!text.value.trim()) {
         asks[i].cancel();
-        outputs[i].replaceChildren(h("span", { class: "empty" }, "The translation appears here."));
+        hint(i);
         return;
       }
-      outputs[i].replaceChildren(h("span", { class: "empty" }, "…"));
+      hint(i, "…");
       const [value, name] = [text.value, run.value];
       const found = await asks[i]("/v1/translate", { text: value, run: name });
       if (value !== text.value || name !== run.value) return; // asked again meanwhile
       if (!found) {
-        outputs[i].replaceChildren(h("span", { class: "empty" }, "The translation appears here."));
+        hint(i);
         return;
       }
       const scores = found.texts[0].sentences.map((each) => each.translations[0].score.toFixed(3)).join(", ");

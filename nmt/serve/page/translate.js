@@ -75,28 +75,39 @@ export function start(main, query) {
   function showOutput() {
     output.replaceChildren(state.gap, ...state.sentences.flatMap((sentence, number) => [showSentence(sentence, number), sentence.gap]));
     output.classList.toggle("shaded", shade.checked);
-    const words = output.querySelectorAll(".word");
-    if (words.length) words[0].tabIndex = 0;
+    const first = output.querySelector(".word");
+    if (first) first.tabIndex = 0;
     if (!state.sentences.length) output.append(h("span", { class: "empty" }, "The translation appears here."));
+    which.replaceChildren(...state.sentences.map((each, i) => h("option", { value: i }, `${i + 1}: ${each.source.slice(0, 60)}`)));
+    showProbabilities();
   }
 
   function showSentence(sentence, number) {
     const best = sentence.translations[0].text;
     let count = 0;
-    return h("span", { lang: selected()?.target }, cut(best, sentence.attention?.target_spans).map((each) => {
+    return h("span", { lang: selected()?.target }, cut(best).map((each) => {
       if (!each.word) return each.text;
       const word = count++;
-      const element = h("span", {
+      return h("span", {
         class: number === state.chosen && word === state.word ? "word chosen" : "word", role: "button", tabindex: -1, "data-sentence": number, "data-number": word,
         onmouseenter: () => choose(number, word), onclick: () => choose(number, word), onfocus: () => choose(number, word),
       }, each.text);
-      if (sentence.attention && each.pieces.length) {
-        const sure = probability(sentence, each);
-        element.style.setProperty("--doubt", 1 - sure);
-        element.title = `probability ${percent(sure)}`;
-      }
-      return element;
     }));
+  }
+
+  // Changes no text, which a screen reader would read again.
+  function showProbabilities() {
+    for (const [number, sentence] of state.sentences.entries()) {
+      if (!sentence.attention) continue;
+      const elements = output.querySelectorAll(`[data-sentence="${number}"]`);
+      const words = cut(sentence.translations[0].text, sentence.attention.target_spans).filter((each) => each.word);
+      for (const [i, word] of words.entries()) {
+        if (!word.pieces.length) continue;
+        const sure = probability(sentence, word);
+        elements[i].style.setProperty("--doubt", 1 - sure);
+        elements[i].title = `probability ${percent(sure)}`;
+      }
+    }
   }
 
   function choose(number, word) {
@@ -104,10 +115,8 @@ export function start(main, query) {
     if (!other && word === state.word) return; // redrawing a picture under the pointer
     Object.assign(state, { chosen: number, word });
     if (other) which.value = number;
-    for (const each of output.querySelectorAll(".word")) {
-      const mine = Number(each.dataset.sentence) === number && Number(each.dataset.number) === word;
-      each.classList.toggle("chosen", mine);
-    }
+    output.querySelector(".word.chosen")?.classList.remove("chosen");
+    output.querySelector(`[data-sentence="${number}"][data-number="${word}"]`)?.classList.add("chosen");
     if (other) showInside();
     else showAttention();
   }
@@ -117,7 +126,6 @@ export function start(main, query) {
     inside.hidden = !sentence;
     if (!sentence) return;
     whichField.hidden = state.sentences.length < 2;
-    which.replaceChildren(...state.sentences.map((each, i) => h("option", { value: i }, `${i + 1}: ${each.source.slice(0, 60)}`)));
     which.value = state.chosen;
     options.replaceChildren(...sentence.translations.map((each) => h("li", {},
       h("span", { lang: selected()?.target, dir: "auto" }, each.text || "(empty)"), h("span", { class: "score" }, `score ${each.score.toFixed(3)}`),
@@ -228,11 +236,11 @@ export function start(main, query) {
     const body = { text: text.value, run: run.value, n_best: state.options, attention: true, beam: beam.open };
     const found = await askInside("/v1/translate", body);
     if (!found || body.text !== text.value) return;
+    const before = translation();
     state.sentences = found.texts[0].sentences;
-    const focused = output.contains(document.activeElement) ? document.activeElement.dataset : null;
-    showOutput();
+    if (translation() === before) showProbabilities();
+    else showOutput();
     showInside();
-    if (focused) output.querySelector(`[data-sentence="${focused.sentence}"][data-number="${focused.number}"]`)?.focus();
   }
 
   const linkOf = (value) => (value.trim() ? `#/translate?${new URLSearchParams({ run: run.value, text: value })}` : "#/translate");
@@ -266,7 +274,7 @@ export function start(main, query) {
     showCurrent();
     translate();
   });
-  shade.addEventListener("change", showOutput);
+  shade.addEventListener("change", () => output.classList.toggle("shaded", shade.checked));
   copy.addEventListener("click", () => copyText(translation(), "Copied"));
   link.addEventListener("click", () => copyText(location.origin + location.pathname + linkOf(text.value), "Link copied"));
   which.addEventListener("change", () => choose(Number(which.value), null));
