@@ -17,7 +17,6 @@ from pathlib import Path
 
 from pydantic import NonNegativeInt, TypeAdapter, ValidationError
 from sacrebleu.metrics.chrf import CHRF
-from tqdm import tqdm
 
 from nmt.checksums import checksum
 from nmt.corpus.readers import read_lines
@@ -25,6 +24,7 @@ from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError, writing
 from nmt.locks import locked
 from nmt.output_files import replacing
+from nmt.progress import Bar
 
 _LINES_AT_A_TIME = 1024
 _CHRF = CHRF()
@@ -122,7 +122,7 @@ def augment(
         partial.touch()
         with (
             partial.open("r+b") as file,
-            tqdm(desc="translating", total=total, initial=progress.lines, delay=2) as bar,
+            Bar(desc="translating", total=total, initial=progress.lines, delay=2) as bar,
         ):
             file.seek(progress.bytes)
             file.truncate()

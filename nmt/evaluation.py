@@ -7,8 +7,6 @@ from operator import ne
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from nmt.analysis import Analysis, analyse
 from nmt.choices import BleuTokenizer
 from nmt.config import DataConfig
@@ -20,7 +18,7 @@ from nmt.corpus.tags import retagged
 from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
 from nmt.metrics import LABELS, Comparison, Evaluation, compare_texts, evaluate_texts
-from nmt.progress import elapsed
+from nmt.progress import Bar, elapsed
 
 _LOG = logging.getLogger(__name__)
 
@@ -127,7 +125,7 @@ def compose_references(references: Sequence[str], data: DataConfig) -> list[str]
 def translate_sources(translator: Translator, sources: Sequence[str]) -> list[Translation]:
     """Return the best translation of each source, with a progress bar."""
     found = translator.stream(sources)
-    return [best for best, *_ in tqdm(found, "translating", len(sources), delay=2)]
+    return [best for best, *_ in Bar(found, "translating", len(sources), delay=2)]
 
 
 def read_pairs(source: Path | str, reference: Path | str, prefix: str = "") -> list[Example]:

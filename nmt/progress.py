@@ -1,26 +1,57 @@
-"""Progress display: lines beside a progress bar, and work without a known number of steps."""
+"""Progress display: bars, lines beside them, and work without a known number of steps."""
 
+import re
+import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import TextIO, TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO, TypeVar
 
 from tqdm import tqdm
 
 from nmt.errors import shown
 
 T = TypeVar("T")
+_SECONDS = 30  # between the lines in a file
+_CONTROLS = re.compile(r"\x1b\[A|[\r\n]")  # to the line above, to the start, to the next line
+
+
+class Bar(tqdm):  # type: ignore[type-arg]
+    """tqdm's progress bar; in a file, which cannot be redrawn, a line every 30 seconds."""
+
+    def __init__(self, *values: Any, **named: Any):
+        file = named.get("file") or sys.stderr
+        in_notebook = type(file).__module__ == "ipykernel.iostream"
+        if not (file.isatty() or in_notebook):
+            named |= {"file": _Lines(file), "mininterval": _SECONDS, "miniters": 1}
+        super().__init__(*values, **named)
+
+
+class _Lines:
+    """Passes on what tqdm writes, without the characters that move the cursor."""
+
+    def __init__(self, file: TextIO):
+        self._file, self.encoding = file, getattr(file, "encoding", None)  # tqdm asks
+
+    def write(self, text: str) -> None:
+        if line := _CONTROLS.sub("", text).strip():
+            self._file.write(f"{line}\n")
+
+    def flush(self) -> None:
+        self._file.flush()
 
 
 def announce(*lines: str) -> None:
     """Print lines for the user, above any progress bar; they may contain names of files."""
     for line in lines:
         tqdm.write(shown(line))
+    with suppress(OSError):  # a full disk, or a reader that has left: not worth a training
+        sys.stdout.flush()  # at once, also into a file
 
 
 def with_progress(items: Iterable[T], description: str, total: int | None = None) -> Iterable[T]:
     """Iterate over items with a progress bar, which appears after two seconds."""
-    return tqdm(items, desc=shown(description), total=total, unit="", unit_scale=True, delay=2)
+    return Bar(items, desc=shown(description), total=total, unit="", unit_scale=True, delay=2)
 
 
 @contextmanager
@@ -31,7 +62,7 @@ def elapsed(description: str, file: TextIO | None = None) -> Iterator[None]:
     """
     done = threading.Event()
     form = "{desc}: {elapsed}"
-    with tqdm(desc=shown(description), bar_format=form, delay=2, leave=False, file=file) as bar:
+    with Bar(desc=shown(description), bar_format=form, delay=2, leave=False, file=file) as bar:
 
         def show() -> None:
             while not done.wait(1):

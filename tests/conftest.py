@@ -12,6 +12,7 @@ import torch
 
 from nmt.config import Config
 from nmt.config_files import parse_config
+from nmt.progress import Bar
 from nmt.run_folder import RunFolder
 from nmt.training.train import train
 
@@ -53,6 +54,12 @@ def _ctrl_c() -> None:
 def in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the test in an empty folder."""
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def immediate_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show progress at once instead of after two seconds."""
+    monkeypatch.setattr("nmt.progress.Bar", lambda *v, **named: Bar(*v, **named | {"delay": 0}))
 
 
 @pytest.fixture

@@ -1,10 +1,54 @@
 """Progress display; the tests of preparation and tokenizers check that it appears."""
 
 import io
+import re
 
 import pytest
 
-from nmt.progress import announce, elapsed
+from nmt.progress import Bar, announce, elapsed
+
+
+class Terminal(io.StringIO):
+    """A stream that can be redrawn."""
+
+    def isatty(self) -> bool:
+        """Pretend to be a terminal."""
+        return True
+
+
+def write_progress(file: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return what is written for 95 steps of a second, with other work during the 50th."""
+    now = 1000.0
+    monkeypatch.setattr("tqdm.std.time", lambda: now)
+    with Bar(desc="reading", total=100, file=file) as bar:
+        for second in range(1, 96):
+            now += 1
+            bar.update()
+            if second == 50:
+                with Bar(desc="checking", total=3, file=file, leave=False) as inner:
+                    inner.update()
+    return file.getvalue()
+
+
+def test_in_a_file_progress_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = write_progress(io.StringIO(), monkeypatch)
+    assert re.findall(r"(\w+): +(\d+)%.*\n", written) == [
+        *(("reading", "0"), ("reading", "30"), ("checking", "0")),
+        *(("reading", "60"), ("reading", "90"), ("reading", "95")),
+    ]
+    assert len(written.splitlines()) == 6
+    assert not set("\r\x1b") & set(written)
+
+
+def test_on_a_terminal_progress_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = write_progress(Terminal(), monkeypatch)
+    assert written.count("\rreading") > 90
+
+
+def test_in_a_notebook_progress_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})
+    written = write_progress(kind(), monkeypatch)
+    assert written.count("\rreading") > 90
 
 
 def test_no_progress_is_shown_for_quick_work() -> None:
@@ -22,3 +66,19 @@ def test_messages_escape_control_characters(capsys: pytest.CaptureFixture[str]) 
 def test_announcing_nothing_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     announce()
     assert capsys.readouterr().out == ""
+
+
+def test_messages_reach_a_file_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(file, encoding="utf-8"))
+    announce("trained")
+    assert file.getvalue() == b"trained\n"
+
+
+def test_a_full_disk_does_not_stop_what_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.StringIO):
+        def flush(self) -> None:
+            raise OSError("no space left on device")
+
+    monkeypatch.setattr("sys.stdout", Full())
+    announce("trained")

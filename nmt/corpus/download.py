@@ -13,19 +13,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import NoReturn
 from urllib.parse import urlsplit
 
 import platformdirs
 import requests
 import urllib3
-from tqdm import tqdm
 
 from nmt import __version__
 from nmt.corpus.readers import MAX_UNPACKED_BYTES, open_zip
 from nmt.errors import UserError, shown, writing
 from nmt.locks import locked
-from nmt.progress import elapsed
+from nmt.progress import Bar, elapsed
 
 MAX_BYTES = 2 * 2**30
 ATTEMPTS = 3
@@ -357,15 +355,5 @@ def _total(response: requests.Response, start: int) -> int | None:
     return start + int(announced)
 
 
-def _bar(name: str, start: int, total: int | None) -> "tqdm[NoReturn]":
-    # None disables it unless standard error is a terminal.
-    no_bar = True if "TQDM_DISABLE" in os.environ else None
-    return tqdm(
-        desc=shown(name),
-        initial=start,
-        total=total,
-        unit="B",
-        unit_scale=True,
-        disable=no_bar,
-        leave=False,
-    )
+def _bar(name: str, start: int, total: int | None) -> Bar:
+    return Bar(desc=shown(name), initial=start, total=total, unit="B", unit_scale=True, leave=False)

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from nmt.checksums import checksum
 from nmt.config import CORPUS_PATHS, Config, DataConfig
@@ -50,7 +49,7 @@ from nmt.corpus.tokenizers import (
 )
 from nmt.errors import UserError, writing
 from nmt.locks import locked
-from nmt.progress import with_progress
+from nmt.progress import Bar, with_progress
 
 _LOG = logging.getLogger(__name__)
 _BY_FILE_MANAGERS = {".DS_Store", "Thumbs.db", "desktop.ini"}
@@ -181,7 +180,7 @@ def _fingerprint(config: Config, corpora: list[Corpus], inherited: Inherited | N
         for path in paths
     ]
     size = sum(path.stat().st_size for _, path in files)
-    with tqdm(desc="checking corpus", total=size, unit="B", unit_scale=True, delay=2) as bar:
+    with Bar(desc="checking corpus", total=size, unit="B", unit_scale=True, delay=2) as bar:
         for split, path in files:
             digest.update(f"\n{split} ".encode())
             with path.open("rb") as file:

@@ -12,11 +12,11 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from nmt.config import TokenizerConfig
 from nmt.corpus.prepared import Sequences
 from nmt.corpus.tokenizers import SPACE, SubwordTokenizer
+from nmt.progress import Bar
 from nmt.special_tokens import UNK
 
 _ALTERNATIVES = 32  # sampled segmentations per word; number 0 is the original
@@ -53,7 +53,7 @@ class SegmentationSampler:
         self._marked = [marked(piece, SPACE) for piece in self._pieces]
         numbers, ends, known = array("i"), array("q", [0]), dict[_Ids, int]()
         starts = range(0, len(corpus), _SENTENCES_AT_A_TIME)
-        for start in tqdm(
+        for start in Bar(
             starts, "counting words", unit="", unit_scale=_SENTENCES_AT_A_TIME, delay=2
         ):
             end = min(start + _SENTENCES_AT_A_TIME, len(corpus))
@@ -89,7 +89,7 @@ class SegmentationSampler:
         drawn: (words,), word · (1 + _ALTERNATIVES) + choice → (words + 1,)
         """
         missing = np.unique(drawn[self._starts[drawn] == _UNDRAWN]).tolist()
-        for number in tqdm(missing, "segmenting", unit="", unit_scale=True, delay=2, leave=False):
+        for number in Bar(missing, "segmenting", unit="", unit_scale=True, delay=2, leave=False):
             word, choice = divmod(number, 1 + _ALTERNATIVES)
             ids = self._alternative(self._words_known[word], choice)
             self._starts[number], self._lengths[number] = len(self._drawn), len(ids)

@@ -1,15 +1,12 @@
 """Console output of training: progress bar, validations, remaining time."""
 
-import sys
 from collections.abc import MutableMapping
 from types import TracebackType
 from typing import Any
 
-from tqdm import tqdm
-
 from nmt.config import DataConfig, TrainingConfig
 from nmt.corpus.tags import split_prefix
-from nmt.progress import announce
+from nmt.progress import Bar, announce
 from nmt.run_folder import Validation
 from nmt.training.checkpoint import Progress
 from nmt.training.limits import ends_early
@@ -26,7 +23,7 @@ def duration(minutes: float) -> str:
     return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
-class _Bar(tqdm):  # type: ignore[type-arg]
+class _Bar(Bar):
     """Shows "1.36s/update" below one update per second, where tqdm would show "s/ updates"."""
 
     @property
@@ -55,7 +52,7 @@ class ProgressBar:
             desc="training",
             unit=" updates",
             bar_format=_MINUTES_FORMAT if limit else None,
-            mininterval=0.5 if sys.stderr.isatty() else 30,  # a log file needs no animation
+            mininterval=0.5,
         )
 
     def __enter__(self) -> "ProgressBar":

@@ -2,7 +2,6 @@
 
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from nmt.checksums import identity
 from nmt.choices import Weights
@@ -12,7 +11,7 @@ from nmt.decoding.datastore import Datastore
 from nmt.errors import UserError
 from nmt.model.weights import load_weights
 from nmt.output_files import replacing
-from nmt.progress import elapsed
+from nmt.progress import Bar, elapsed
 from nmt.run_folder import RunFolder
 from nmt.training.batches import batches_of
 from nmt.training.loss import at_labels
@@ -40,7 +39,7 @@ def fill_datastore(
     batches = batches_of("train", prepared, config.training, config.model.max_length)
     keys, tokens = [], []
     with torch.inference_mode():
-        for batch in tqdm(batches, "filling the datastore", unit=" batches", delay=2):
+        for batch in Bar(batches, "filling the datastore", unit=" batches", delay=2):
             hidden, labels = at_labels(model, batch.to(device))
             keys.append(hidden)
             tokens.append(labels)

@@ -4,8 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import TypedDict
 
-from tqdm import tqdm
-
 from nmt.config import Config
 from nmt.corpus.prepared import PreparedData
 from nmt.decoding.engines.pytorch import PyTorchSearch
@@ -16,6 +14,7 @@ from nmt.errors import UserError
 from nmt.metrics import corpus_bleu
 from nmt.model.transformer import Transformer
 from nmt.ops.memory import return_memory
+from nmt.progress import Bar
 from nmt.run_folder import Sample
 from nmt.training.batches import batches_of
 from nmt.training.distributed import Worker
@@ -101,7 +100,7 @@ class Validator:
         size = self._worker.size
         share = self.examples[self._worker.rank :: size]
         found = translator.stream([example.source for example in share])
-        bar = tqdm(found, "validating", len(share), delay=2, leave=False)
+        bar = Bar(found, "validating", len(share), delay=2, leave=False)
         translations = [""] * len(self.examples)
         for rank, part in enumerate(self._worker.gather([each[0].text for each in bar])):
             translations[rank::size] = part

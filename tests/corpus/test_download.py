@@ -18,7 +18,6 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from tqdm import tqdm
 
 from nmt.corpus.download import CHUNK, cache_folder, download, git_blob_id
 from nmt.errors import UserError
@@ -299,14 +298,10 @@ def test_wrong_content_keeps_the_existing_file(server: Server, target: Path) -> 
 
 
 @pytest.mark.parametrize("kind", ["gz", "zip"])
+@pytest.mark.usefixtures("immediate_progress")
 def test_checking_a_large_file_shows_the_elapsed_time(
-    server: Server,
-    target: Path,
-    kind: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    server: Server, target: Path, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("nmt.progress.tqdm", lambda **options: tqdm(**options | {"delay": 0}))
     server.answers = [lambda handler: serve(handler, packed(kind))]
     download(f"{server.url}.{kind}", target)
     assert f"checking corpus.pkl.{kind}: 00:00" in capsys.readouterr().err

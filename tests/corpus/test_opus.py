@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tqdm import tqdm
 
 from nmt.config import DataConfig
 from nmt.corpus.sources import open_corpus
@@ -202,11 +201,10 @@ def test_mtdata_is_called_once_per_corpus(program: Path, cache: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no #!")
-@pytest.mark.usefixtures("program")
+@pytest.mark.usefixtures("program", "immediate_progress")
 def test_a_long_download_by_mtdata_shows_the_elapsed_time(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("nmt.progress.tqdm", lambda **options: tqdm(**options | {"delay": 0}))
     pairs(mtdata("Statmt-europarl-10-deu-eng"))
     assert "mtdata echo Statmt-europarl-10-deu-eng: 00:00" in capsys.readouterr().err
 

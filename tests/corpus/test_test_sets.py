@@ -14,7 +14,6 @@ import pytest
 from filelock import FileLock
 from sacrebleu.dataset import DATASETS
 from sacrebleu.dataset.plain_text import PlainTextDataset
-from tqdm import tqdm
 
 from nmt.corpus.test_sets import list_test_sets, read_test_set
 from nmt.errors import UserError
@@ -63,12 +62,8 @@ def test_a_test_set_is_downloaded_once(toy: PlainTextDataset, tmp_path: Path) ->
     assert ("toy/2018", "a toy", toy.data[0], 2) in list_test_sets(("eng", "deu"))
 
 
-@pytest.mark.usefixtures("toy")
-def test_a_slow_download_is_shown(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    at_once = lambda **options: tqdm(**{**options, "delay": 0})  # noqa: E731
-    monkeypatch.setattr("nmt.progress.tqdm", at_once)
+@pytest.mark.usefixtures("toy", "immediate_progress")
+def test_a_slow_download_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     read_test_set("toy/2018", EN_DE)
     assert "downloading test set toy/2018: 00:00" in capsys.readouterr().err
     read_test_set("toy/2018", EN_DE)
