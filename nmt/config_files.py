@@ -84,9 +84,11 @@ def find_config(name: str | Path) -> Path:
         for candidate in names:
             if (folder / candidate).is_file():
                 return folder / candidate
-    shipped = ", ".join(p.relative_to(SHIPPED_CONFIGS).as_posix() for p in shipped_configs())
+    shipped = [path.relative_to(SHIPPED_CONFIGS).as_posix() for path in shipped_configs()]
+    close = difflib.get_close_matches(f"{name}".removesuffix(".yaml") + ".yaml", shipped, n=1)
     raise UserError(
-        f"config {name} not found, neither as a path nor in ./configs; shipped configs: {shipped}"
+        f"config {name} not found, neither as a path nor in ./configs; "
+        + (f"did you mean {close[0]}?" if close else f"shipped configs: {', '.join(shipped)}")
     )
 
 

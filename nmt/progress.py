@@ -22,9 +22,13 @@ class Bar(tqdm):  # type: ignore[type-arg]
     def __init__(self, *values: Any, **named: Any):
         file = named.get("file") or sys.stderr
         in_notebook = type(file).__module__ == "ipykernel.iostream"
-        if not (file.isatty() or in_notebook):
-            named |= {"file": _Lines(file), "mininterval": _SECONDS, "miniters": 1}
-        super().__init__(*values, **named)
+        if file.isatty() or in_notebook:
+            super().__init__(*values, **named)
+            return
+        lines = {"file": _Lines(file), "mininterval": _SECONDS, "miniters": 1}
+        super().__init__(*values, **named | lines)
+        if self.delay:  # print the first line after it
+            self.last_print_t -= _SECONDS - self.delay
 
 
 class _Lines:

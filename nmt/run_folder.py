@@ -153,7 +153,9 @@ class RunFolder:
             return load_config(self.path / "config.yaml")
         except UserError as error:  # its remedies are for configurations that the user writes
             cause = str(error).partition("; ")[0]
-            raise UserError(f"{cause}; correct it, or copy the run folder again") from None
+            raise UserError(
+                f"{cause}; correct it, copy the run folder again, or use another run"
+            ) from None
 
     @property
     def origin(self) -> Origin:

@@ -720,6 +720,14 @@ def test_a_missing_config_names_the_shipped_ones() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["sampel", "sampel.yaml"])
+def test_a_misspelled_config_gets_a_suggestion(name: str) -> None:
+    with pytest.raises(
+        UserError, match=rf"config {name} not found, .*; did you mean sample.yaml\?$"
+    ):
+        load_config(name)
+
+
 # ------------------------------------------------------------------------------------- the config
 
 

@@ -40,6 +40,18 @@ def test_in_a_file_progress_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPat
     assert not set("\r\x1b") & set(written)
 
 
+def test_in_a_file_the_first_line_appears_after_the_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, file = 1000.0, io.StringIO()
+    monkeypatch.setattr("tqdm.std.time", lambda: now)
+    with Bar(
+        desc="waiting", bar_format="{desc}: {elapsed}", file=file, delay=2, leave=False
+    ) as bar:
+        for _ in range(40):
+            now += 1
+            bar.update()
+    assert file.getvalue() == "waiting: 00:02\nwaiting: 00:32\n"
+
+
 def test_on_a_terminal_progress_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     written = write_progress(Terminal(), monkeypatch)
     assert written.count("\rreading") > 90

@@ -228,7 +228,9 @@ def test_what_is_written_without_training_does_not_count_as_changes(name: str) -
 def test_a_damaged_configuration_of_a_run_has_a_remedy_of_its_own(content: str) -> None:
     path = make_run("a", 3000)
     (path / "config.yaml").write_bytes(content.encode("latin-1"))
-    with pytest.raises(UserError, match=r"config.yaml.*; correct it, or copy the run folder again"):
+    with pytest.raises(
+        UserError, match=r"config.yaml.*; correct it, copy the run folder again, or use another run"
+    ):
         RunFolder(path).config  # noqa: B018
 
 

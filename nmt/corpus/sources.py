@@ -321,8 +321,8 @@ def _file(path: Path, note: str = "") -> Path:
     if not _true(path.is_file):
         problem = "is a folder, not a file" if _true(path.is_dir) else f"no such file{note}"
         raise UserError(
-            f"{path}: {problem}; check the paths in the data section of the configuration, and "
-            "with --mix, in the run's config.yaml"
+            f"{path}: {problem}; check the paths in the data section of the configuration (with "
+            "--mix, also of the run)"
         )
     return path
 

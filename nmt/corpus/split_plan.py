@@ -104,8 +104,8 @@ def plan_splits(
         shared = _shares_with(chain.from_iterable(given.values()), cleaned, data)
         dropped["in another split"] = int((kept & shared).sum())
         kept = kept & ~shared
+    reasons = ", ".join(f"{reason} {count:,}" for reason, count in dropped.items() if count)
     if not kept.any():
-        reasons = ", ".join(f"{reason} {count:,}" for reason, count in dropped.items() if count)
         raise UserError(
             f"no training pairs left after cleaning (dropped: {reasons}); check the corpus and "
             "the limits in the data section"
@@ -119,7 +119,10 @@ def plan_splits(
     else:
         keys = cleaned.source_keys
         reserved = np.concatenate([_NO_KEYS, *(_source_keys(data, p) for p in given.values())])
-    parts = _assign(keys, kept, wanted, reserved, _held_out_pairs(corpora, cleaned.sizes))
+    try:
+        parts = _assign(keys, kept, wanted, reserved, _held_out_pairs(corpora, cleaned.sizes))
+    except UserError as error:
+        raise UserError(f"{error} (dropped: {reasons})" if reasons else str(error)) from None
     if not (parts == Part.TRAIN).any():
         raise UserError(
             "all pairs are held out, so none are left for training; lower data.validation_size and "
@@ -222,7 +225,7 @@ def _clean(
         cased_file = stack.enter_context(text_writer(cased)) if cased else None
         for number, prefix, chunk in _read_chunks(data, corpora):
             if not sizes[number]:
-                _warn_if_swapped(corpora[number].name, chunk, data)
+                _warn_if_swapped(str(data.path or corpora[number].name), chunk, data)
             sizes[number] += len(chunk)
             tidied = [cleaner.tidy_lines(side) for side in zip(*chunk, strict=True)]
             if cased_file:

@@ -145,8 +145,9 @@ def assign_parts(
                 "no pairs can be held out: sentences are linked to each other or to a given split "
                 "(data.disjoint_splits), or data.corpora sets held_out to false everywhere"
             )
+        found = int(candidates.sum())
         raise UserError(
-            f"after cleaning, only {int(candidates.sum())} pairs can be held out, too few for "
-            f"{wanted} pairs; lower data.validation_size and data.test_size"
+            f"after cleaning, only {found} {'pair' if found == 1 else 'pairs'} can be held out, "
+            f"too few for {wanted} pairs; lower data.validation_size and data.test_size"
         )
     return parts

@@ -13,7 +13,7 @@ from nmt.training.limits import ends_early
 
 _REPORT_MINUTES = 0.5 / 60
 _FIRST_ESTIMATE_MINUTES = 10 / 60
-_MINUTES_FORMAT = "{l_bar}{bar}| {n:.1f}/{total:g} min{postfix}"
+_MINUTES_FORMAT = "{l_bar}{bar}| {minutes:.1f}/{total:g} min{postfix}"
 
 
 def duration(minutes: float) -> str:
@@ -24,7 +24,12 @@ def duration(minutes: float) -> str:
 
 
 class _Bar(Bar):
-    """Shows "1.36s/update" below one update per second, where tqdm would show "s/ updates"."""
+    """Shows "1.36s/update" below one update per second, where tqdm would show "s/ updates".
+
+    minutes: of training so far, if it has a time limit
+    """
+
+    minutes = 0.0
 
     @property
     def format_dict(self) -> MutableMapping[str, Any]:
@@ -33,7 +38,7 @@ class _Bar(Bar):
         rate = found["rate"] or (done / seconds if seconds else 0)  # as tqdm does at first
         if 0 < rate < 1:
             found["unit"] = "update"
-        return found
+        return {**found, "minutes": self.minutes}
 
 
 class ProgressBar:
@@ -44,11 +49,10 @@ class ProgressBar:
         self._begin_minutes, self._begin_updates = progress.minutes, progress.updates
         self._minutes, self._tokens = progress.minutes, progress.tokens  # at the last report
         self._time_is_told = False
-        # With a time limit, the number of updates is a guess that changes with the speed.
         limit = settings.max_minutes
         self._bar = _Bar(
             total=limit or last_update,
-            initial=min(limit, progress.minutes) if limit else progress.updates,
+            initial=self._done(progress),
             desc="training",
             unit=" updates",
             bar_format=_MINUTES_FORMAT if limit else None,
@@ -74,11 +78,19 @@ class ProgressBar:
 
     def advance(self, progress: Progress) -> None:
         """Count an update."""
-        limit = self._settings.max_minutes
-        self._bar.update(min(limit, progress.minutes) - self._bar.n if limit else 1)
+        self._bar.minutes = min(progress.minutes, self._settings.max_minutes or 0)
+        self._bar.update(self._done(progress) - self._bar.n)
         elapsed = progress.minutes - self._begin_minutes
         if not self._time_is_told and elapsed >= _FIRST_ESTIMATE_MINUTES:
             self.print_time_left(progress)
+
+    def _done(self, progress: Progress) -> float:
+        """Return updates, or, with a time limit, minutes: as much of it as of the nearest limit."""
+        limit = self._settings.max_minutes
+        if not limit:
+            return progress.updates
+        shares = progress.minutes / limit, progress.updates / self._last_update
+        return limit * min(1, max(shares))
 
     def print_time_left(self, progress: Progress) -> None:
         """Print the remaining time at the speed so far, including validations."""

@@ -224,6 +224,14 @@ def test_a_corpus_too_small_to_split_is_refused(make_config: Make, tmp_path: Pat
     assert refusal(config, tmp_path / "out").startswith("all pairs are held out")
 
 
+def test_duplicates_are_named_if_too_few_pairs_are_left(make_config: Make, tmp_path: Path) -> None:
+    file = write_tsv(tmp_path / "same.tsv", [("we see the tree.", "wir sehen den Baum.")] * 30)
+    config = make_config(data={"path": str(file), "validation_size": 9, "test_size": 9})
+    message = refusal(config, tmp_path / "out")
+    assert message.startswith("after cleaning, only 1 pair can be held out, too few for 9 test")
+    assert message.endswith("(dropped: duplicate 29)")
+
+
 def test_a_whole_corpus_can_be_held_out_from_another(make_config: Make, tmp_path: Path) -> None:
     held_out = write_tsv(tmp_path / "dev.tsv", [(f"{n} Häuser", f"{n} houses") for n in range(4)])
     whole = make_config().data

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -393,6 +392,7 @@ def test_a_model_with_other_special_tokens_is_refused(
         SubwordTokenizer(tmp_path / "other.model", TokenizerConfig(kind="bpe"))
 
 
+@pytest.mark.usefixtures("immediate_progress")
 def test_learning_subwords_shows_progress(
     training_texts: Texts,
     tmp_path: Path,
@@ -402,8 +402,7 @@ def test_learning_subwords_shows_progress(
     read = module._sample_lines
 
     def read_until_something_is_shown(paths: list[Path]) -> Iterator[str]:
-        while "learning subwords: 00:0" not in capfd.readouterr().err:
-            time.sleep(0.1)
+        assert "learning subwords: 00:00" in capfd.readouterr().err
         yield from read(paths)
 
     monkeypatch.setattr(module, "_sample_lines", read_until_something_is_shown)

@@ -45,6 +45,17 @@ def test_with_a_time_limit_progress_is_shown_in_minutes_up_to_the_limit(
     assert "update 40" in shown[-1]
 
 
+def test_the_bar_shows_the_limit_that_is_reached_first(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress()
+    with ProgressBar(TrainingConfig(max_minutes=30), progress, last_update=100) as bar:
+        progress.updates, progress.minutes = 80, 0.6
+        bar.advance(progress)
+        bar._bar.refresh()
+    shown = capsys.readouterr().err
+    assert "80%" in shown
+    assert "0.6/30 min" in shown
+
+
 def test_without_a_time_limit_updates_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(updates=7)  # training was resumed
     with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
@@ -126,7 +137,7 @@ def test_the_bar_follows_the_number_of_updates() -> None:
     progress = Progress()
     with ProgressBar(TrainingConfig(), progress, last_update=3) as bar:
         bar.expect(4)
-        for _ in range(4):
+        for progress.updates in range(1, 5):
             bar.advance(progress)
         assert (bar._bar.n, bar._bar.total) == (4, 4)
 
