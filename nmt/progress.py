@@ -27,8 +27,8 @@ class Bar(tqdm):  # type: ignore[type-arg]
             return
         lines = {"file": _Lines(file), "mininterval": _SECONDS, "miniters": 1}
         super().__init__(*values, **named | lines)
-        if self.delay:  # print the first line after it
-            self.last_print_t -= _SECONDS - self.delay
+        if (delay := named.get("delay")) and not self.disable:  # print the first line after it
+            self.last_print_t -= _SECONDS - delay
 
 
 class _Lines:

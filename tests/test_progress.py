@@ -52,6 +52,12 @@ def test_in_a_file_the_first_line_appears_after_the_delay(monkeypatch: pytest.Mo
     assert file.getvalue() == "waiting: 00:02\nwaiting: 00:32\n"
 
 
+@pytest.mark.parametrize("file", [io.StringIO(), Terminal()], ids=["file", "terminal"])
+def test_progress_can_be_switched_off(file: io.StringIO) -> None:
+    assert list(Bar(range(3), file=file, disable=True, delay=2)) == [0, 1, 2]
+    assert file.getvalue() == ""
+
+
 def test_on_a_terminal_progress_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     written = write_progress(Terminal(), monkeypatch)
     assert written.count("\rreading") > 90

@@ -78,7 +78,8 @@ class ProgressBar:
 
     def advance(self, progress: Progress) -> None:
         """Count an update."""
-        self._bar.minutes = min(progress.minutes, self._settings.max_minutes or 0)
+        if limit := self._settings.max_minutes:
+            self._bar.minutes = min(limit, progress.minutes)
         self._bar.update(self._done(progress) - self._bar.n)
         elapsed = progress.minutes - self._begin_minutes
         if not self._time_is_told and elapsed >= _FIRST_ESTIMATE_MINUTES:

@@ -39,6 +39,21 @@ def test_without_a_network_the_error_suggests_data_path(monkeypatch: pytest.Monk
     assert "Traceback" not in text(done.stderr)
 
 
+@pytest.mark.parametrize("options", [[], ["-q"]])
+def test_quiet_training_shows_no_progress(toy_corpus: Path, options: list[str]) -> None:
+    Path("mine.yaml").write_text(
+        f"data: {{source: tsv, path: {toy_corpus}, validation_size: 9, test_size: 9}}\n"
+        "tokenizer: {vocabulary_size: 300}\n"
+        "model: {d_model: 16, heads: 2, d_ff: 16, encoder_layers: 1, decoder_layers: 1}\n"
+        "training: {max_updates: 2}\n"
+    )
+    # In a process of its own, because `-q` sets a variable that tqdm reads on import.
+    command = [sys.executable, "-m", "nmt", *options, "train", "--config", "mine.yaml"]
+    done = subprocess.run(command, capture_output=True)
+    assert done.returncode == 0
+    assert ("training: " in text(done.stderr)) == (not options)
+
+
 def test_ctrl_c_saves_and_prints_the_command_to_continue(toy_corpus: Path) -> None:
     Path("mine.yaml").write_text(
         f"data: {{source: tsv, path: {toy_corpus}, validation_size: 9, test_size: 9}}\n"
