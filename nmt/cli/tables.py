@@ -23,31 +23,29 @@ def print_table(
 
     console = Console()
     rows = [list(map(shown, row)) for row in rows]
-    if not console.is_terminal:
-        typer.echo("\n".join(_plain([heads, *rows], left)))
+    if console.is_terminal and not below and _fits([heads, *rows], left, console.width):
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        for number, head in enumerate(heads):
+            is_left = number < left
+            table.add_column(
+                head, justify="left" if is_left else "right", no_wrap=not is_left, overflow="fold"
+            )
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console.print(table)
         return
-    if below:
-        head, *lines = _plain([row[:-below] for row in (heads, *rows)], left)
-        typer.secho(head, bold=True)
-        for line, row in zip(lines, rows, strict=True):
-            typer.echo("\n  ".join([line, *row[-below:]]))
-        return
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    least = [min(width, _NARROWEST) for width in widths[:left]] + widths[left:]
-    if sum(least) + 2 * len(least) > console.width:  # rich would cut off digits
-        head, *lines = _plain([heads, *rows], left)
-        typer.secho(head, bold=True)
-        typer.echo("\n".join(lines))
-        return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for number, head in enumerate(heads):
-        is_left = number < left
-        table.add_column(
-            head, justify="left" if is_left else "right", no_wrap=not is_left, overflow="fold"
-        )
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
+    beside = len(heads) - (below if console.is_terminal else 0)
+    head, *lines = _plain([row[:beside] for row in (heads, *rows)], left)
+    typer.secho(head, bold=True)
+    for line, row in zip(lines, rows, strict=True):
+        typer.echo("\n  ".join([line, *row[beside:]]))
+
+
+def _fits(rows: Sequence[Sequence[str]], left: int, width: int) -> bool:
+    """Return whether the columns fit if those on the left are folded; rich cuts off the others."""
+    widths = _widths(rows)
+    least = [min(column, _NARROWEST) for column in widths[:left]] + widths[left:]
+    return sum(least) + 2 * len(least) <= width
 
 
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:
@@ -70,7 +68,7 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
 
 
 def _plain(rows: Sequence[Sequence[str]], left: int) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = _widths(rows)
     return [
         "  ".join(
             cell.ljust(width) if number < left else cell.rjust(width)
@@ -78,3 +76,7 @@ def _plain(rows: Sequence[Sequence[str]], left: int) -> list[str]:
         ).rstrip()
         for row in rows
     ]
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*rows, strict=True)]
