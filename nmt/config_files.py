@@ -85,10 +85,11 @@ def find_config(name: str | Path) -> Path:
             if (folder / candidate).is_file():
                 return folder / candidate
     shipped = [path.relative_to(SHIPPED_CONFIGS).as_posix() for path in shipped_configs()]
-    close = difflib.get_close_matches(f"{name}".removesuffix(".yaml") + ".yaml", shipped, n=1)
+    stems = [each.removesuffix(".yaml") for each in shipped]
+    close = difflib.get_close_matches(str(name).removesuffix(".yaml"), stems, n=1, cutoff=0.7)
     raise UserError(
         f"config {name} not found, neither as a path nor in ./configs; "
-        + (f"did you mean {close[0]}?" if close else f"shipped configs: {', '.join(shipped)}")
+        + (f"did you mean {close[0]}.yaml?" if close else f"shipped configs: {', '.join(shipped)}")
     )
 
 

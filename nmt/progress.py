@@ -21,36 +21,55 @@ class Bar(tqdm):  # type: ignore[type-arg]
 
     def __init__(self, *values: Any, **named: Any):
         file = named.get("file") or sys.stderr
-        in_notebook = type(file).__module__ == "ipykernel.iostream"
-        if file.isatty() or in_notebook:
+        if _can_be_redrawn(file):
             super().__init__(*values, **named)
             return
-        lines = {"file": _Lines(file), "mininterval": _SECONDS, "miniters": 1}
-        super().__init__(*values, **named | lines)
+        named |= {"file": _Lines(file), "mininterval": _SECONDS, "miniters": 0}
+        named["smoothing"] = 0  # the mean rate; a moving average expects equal intervals
+        super().__init__(*values, **named)
         if (delay := named.get("delay")) and not self.disable:  # print the first line after it
             self.last_print_t -= _SECONDS - delay
 
 
+def _can_be_redrawn(file: Any) -> bool:
+    """Return whether the file is a terminal or the output of a notebook."""
+    if any(kind.__module__ == "ipykernel.iostream" for kind in type(file).__mro__):
+        return True
+    try:
+        return bool(file.isatty())
+    except (AttributeError, ValueError):  # None, or closed; tqdm copes
+        return True
+
+
 class _Lines:
-    """Passes on what tqdm writes, without the characters that move the cursor."""
+    """Passes on what tqdm writes, without the characters that move the cursor.
+
+    Ignores a full disk, which must not stop a training.
+    """
 
     def __init__(self, file: TextIO):
         self._file, self.encoding = file, getattr(file, "encoding", None)  # tqdm asks
 
     def write(self, text: str) -> None:
         if line := _CONTROLS.sub("", text).strip():
-            self._file.write(f"{line}\n")
+            with suppress(OSError):
+                self._file.write(f"{line}\n")
 
     def flush(self) -> None:
-        self._file.flush()
+        with suppress(OSError):
+            self._file.flush()
 
 
 def announce(*lines: str) -> None:
-    """Print lines for the user, above any progress bar; they may contain names of files."""
-    for line in lines:
-        tqdm.write(shown(line))
-    with suppress(OSError):  # a full disk, or a reader that has left: not worth a training
-        sys.stdout.flush()  # at once, also into a file
+    """Print lines for the user, above any progress bar; they may contain names of files.
+
+    Ignores a full disk and a reader that has left, which must not stop a training.
+    """
+    with suppress(OSError):
+        for line in lines:
+            tqdm.write(shown(line))
+        if sys.stdout:
+            sys.stdout.flush()  # at once, also into a file
 
 
 def with_progress(items: Iterable[T], description: str, total: int | None = None) -> Iterable[T]:

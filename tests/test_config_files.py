@@ -728,6 +728,12 @@ def test_a_misspelled_config_gets_a_suggestion(name: str) -> None:
         load_config(name)
 
 
+@pytest.mark.parametrize("name", ["mine.yaml", "test", "configs/mine.yaml", "german.yaml"])
+def test_another_name_gets_no_suggestion(name: str) -> None:
+    with pytest.raises(UserError, match=r"shipped configs: base.yaml, "):
+        load_config(name)
+
+
 # ------------------------------------------------------------------------------------- the config
 
 

@@ -52,10 +52,32 @@ def test_in_a_file_the_first_line_appears_after_the_delay(monkeypatch: pytest.Mo
     assert file.getvalue() == "waiting: 00:02\nwaiting: 00:32\n"
 
 
-@pytest.mark.parametrize("file", [io.StringIO(), Terminal()], ids=["file", "terminal"])
-def test_progress_can_be_switched_off(file: io.StringIO) -> None:
-    assert list(Bar(range(3), file=file, disable=True, delay=2)) == [0, 1, 2]
+@pytest.mark.parametrize("delay", [0, 2])
+@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
+def test_progress_can_be_switched_off(kind: type[io.StringIO], delay: int) -> None:
+    file = kind()
+    assert list(Bar(range(3), file=file, disable=True, delay=delay)) == [0, 1, 2]
     assert file.getvalue() == ""
+
+
+def test_in_a_file_the_rate_is_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, file = 1000.0, io.StringIO()
+    monkeypatch.setattr("tqdm.std.time", lambda: now)
+    with Bar(total=100, file=file, delay=2, unit="x") as bar:
+        for _ in range(40):
+            now += 1
+            bar.update(2)
+    assert re.findall(r", +(\S+)x/s", file.getvalue()) == ["2.00"] * 3
+
+
+def test_a_closed_stream_and_none_at_all_are_left_to_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = io.StringIO()
+    closed.close()
+    for stream in (None, closed):
+        monkeypatch.setattr("sys.stderr", stream)
+        assert list(Bar(range(3), delay=60)) == [0, 1, 2]
+    monkeypatch.setattr("sys.stdout", None)
+    announce("trained")
 
 
 def test_on_a_terminal_progress_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,8 +117,10 @@ def test_messages_reach_a_file_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_full_disk_does_not_stop_what_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     class Full(io.StringIO):
-        def flush(self) -> None:
+        def write(self, text: str) -> int:
             raise OSError("no space left on device")
 
     monkeypatch.setattr("sys.stdout", Full())
     announce("trained")
+    for _ in Bar(range(3), file=Full()):
+        pass

@@ -356,4 +356,12 @@ def _total(response: requests.Response, start: int) -> int | None:
 
 
 def _bar(name: str, start: int, total: int | None) -> Bar:
-    return Bar(desc=shown(name), initial=start, total=total, unit="B", unit_scale=True, leave=False)
+    return Bar(
+        desc=shown(name),
+        initial=start,
+        total=total,
+        unit="B",
+        unit_scale=True,
+        leave=False,
+        delay=2,
+    )

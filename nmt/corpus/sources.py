@@ -322,7 +322,7 @@ def _file(path: Path, note: str = "") -> Path:
         problem = "is a folder, not a file" if _true(path.is_dir) else f"no such file{note}"
         raise UserError(
             f"{path}: {problem}; check the paths in the data section of the configuration (with "
-            "--mix, also of the run)"
+            "--mix, also in the run's config.yaml)"
         )
     return path
 

@@ -122,7 +122,9 @@ def plan_splits(
     try:
         parts = _assign(keys, kept, wanted, reserved, _held_out_pairs(corpora, cleaned.sizes))
     except UserError as error:
-        raise UserError(f"{error} (dropped: {reasons})" if reasons else str(error)) from None
+        cause, _, remedy = str(error).partition("; lower")
+        why = f"{cause} (dropped: {reasons})" if reasons else cause
+        raise UserError(f"{why}; lower{remedy}" if remedy else why) from None
     if not (parts == Part.TRAIN).any():
         raise UserError(
             "all pairs are held out, so none are left for training; lower data.validation_size and "

@@ -13,7 +13,7 @@ from nmt.training.limits import ends_early
 
 _REPORT_MINUTES = 0.5 / 60
 _FIRST_ESTIMATE_MINUTES = 10 / 60
-_MINUTES_FORMAT = "{l_bar}{bar}| {minutes:.1f}/{total:g} min{postfix}"
+_LIMITED_FORMAT = "{l_bar}{bar}| {label}{postfix}"
 
 
 def duration(minutes: float) -> str:
@@ -26,10 +26,12 @@ def duration(minutes: float) -> str:
 class _Bar(Bar):
     """Shows "1.36s/update" below one update per second, where tqdm would show "s/ updates".
 
-    minutes: of training so far, if it has a time limit
+    label: what is done of what, if training has a time limit
     """
 
-    minutes = 0.0
+    def __init__(self, *, label: str, **named: Any):
+        self.label = label
+        super().__init__(**named)
 
     @property
     def format_dict(self) -> MutableMapping[str, Any]:
@@ -38,7 +40,7 @@ class _Bar(Bar):
         rate = found["rate"] or (done / seconds if seconds else 0)  # as tqdm does at first
         if 0 < rate < 1:
             found["unit"] = "update"
-        return {**found, "minutes": self.minutes}
+        return {**found, "label": self.label}
 
 
 class ProgressBar:
@@ -49,13 +51,14 @@ class ProgressBar:
         self._begin_minutes, self._begin_updates = progress.minutes, progress.updates
         self._minutes, self._tokens = progress.minutes, progress.tokens  # at the last report
         self._time_is_told = False
-        limit = settings.max_minutes
+        done, label = self._done(progress)
         self._bar = _Bar(
-            total=limit or last_update,
-            initial=self._done(progress),
+            total=1 if settings.max_minutes else last_update,
+            initial=done,
+            label=label,
             desc="training",
             unit=" updates",
-            bar_format=_MINUTES_FORMAT if limit else None,
+            bar_format=_LIMITED_FORMAT if settings.max_minutes else None,
             mininterval=0.5,
         )
 
@@ -78,20 +81,24 @@ class ProgressBar:
 
     def advance(self, progress: Progress) -> None:
         """Count an update."""
-        if limit := self._settings.max_minutes:
-            self._bar.minutes = min(limit, progress.minutes)
-        self._bar.update(self._done(progress) - self._bar.n)
+        done, self._bar.label = self._done(progress)
+        self._bar.update(done - self._bar.n)
         elapsed = progress.minutes - self._begin_minutes
         if not self._time_is_told and elapsed >= _FIRST_ESTIMATE_MINUTES:
             self.print_time_left(progress)
 
-    def _done(self, progress: Progress) -> float:
-        """Return updates, or, with a time limit, minutes: as much of it as of the nearest limit."""
-        limit = self._settings.max_minutes
+    def _done(self, progress: Progress) -> tuple[float, str]:
+        """Return the updates so far; with a time limit, the share of the nearest limit, in words.
+
+        Which limit is reached first depends on the speed.
+        """
+        limit, updates = self._settings.max_minutes, progress.updates
         if not limit:
-            return progress.updates
-        shares = progress.minutes / limit, progress.updates / self._last_update
-        return limit * min(1, max(shares))
+            return updates, ""
+        time, work = min(1, progress.minutes / limit), updates / max(1, self._last_update)
+        if work <= time:
+            return time, f"{min(limit, progress.minutes):.1f}/{limit:g} min"
+        return work, f"{updates:,}/{self._last_update:,} updates, {progress.minutes:.1f} min"
 
     def print_time_left(self, progress: Progress) -> None:
         """Print the remaining time at the speed so far, including validations."""

@@ -195,7 +195,9 @@ def test_the_inspection_does_not_replace_the_words(page: Page, server: Running) 
     words = page.locator("#output .word")
     words.last.evaluate("word => { word.marked = true; }")
     words.first.focus()
-    while not held:
+    for _ in range(WAIT // 20):
+        if held:
+            break
         page.wait_for_timeout(20)
     held[0].continue_()
     expect(words.last).to_have_attribute("title", re.compile(r"probability \d+"))

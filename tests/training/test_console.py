@@ -1,5 +1,7 @@
 """Console output of training."""
 
+import re
+
 import pytest
 
 from nmt.config import DataConfig, TrainingConfig
@@ -46,14 +48,29 @@ def test_with_a_time_limit_progress_is_shown_in_minutes_up_to_the_limit(
 
 
 def test_the_bar_shows_the_limit_that_is_reached_first(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress()
+    progress = Progress(updates=80, minutes=0.6)  # training was resumed
     with ProgressBar(TrainingConfig(max_minutes=30), progress, last_update=100) as bar:
-        progress.updates, progress.minutes = 80, 0.6
+        assert re.search(r"80%\|\S+ +\| 80/100 updates, 0.6 min", capsys.readouterr().err)
+        progress.minutes = 27
         bar.advance(progress)
         bar._bar.refresh()
-    shown = capsys.readouterr().err
-    assert "80%" in shown
-    assert "0.6/30 min" in shown
+        assert re.search(r"90%\|\S+ +\| 27.0/30 min", capsys.readouterr().err)
+
+
+def test_with_a_time_limit_a_log_file_gets_a_line_every_half_minute(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now, progress = 1000.0, Progress()
+    monkeypatch.setattr("tqdm.std.time", lambda: now)
+    with ProgressBar(TrainingConfig(max_minutes=5), progress, last_update=100_000) as bar:
+        for second in range(1, 100):
+            now += 1
+            progress.updates, progress.minutes = second, second / 60
+            bar.advance(progress)
+    written = capsys.readouterr().err.splitlines()
+    assert [line.rpartition("| ")[2] for line in written][:4] == [
+        *("0.0/5 min", "0.5/5 min", "1.0/5 min", "1.5/5 min"),
+    ]
 
 
 def test_without_a_time_limit_updates_are_counted(capsys: pytest.CaptureFixture[str]) -> None:

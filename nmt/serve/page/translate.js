@@ -236,10 +236,15 @@ export function start(main, query) {
     const body = { text: text.value, run: run.value, n_best: state.options, attention: true, beam: beam.open };
     const found = await askInside("/v1/translate", body);
     if (!found || body.text !== text.value) return;
-    const before = translation();
+    const before = translations();
     state.sentences = found.texts[0].sentences;
-    if (translation() === before) showProbabilities();
-    else showOutput();
+    if (translations() === before) {
+      showProbabilities();
+    } else {
+      const focused = output.contains(document.activeElement) ? document.activeElement.dataset : null;
+      showOutput();
+      if (focused) output.querySelector(`[data-sentence="${focused.sentence}"][data-number="${focused.number}"]`)?.focus();
+    }
     showInside();
   }
 
@@ -255,6 +260,7 @@ export function start(main, query) {
     setTimeout(() => { copied.textContent = ""; }, 3000);
   }
 
+  const translations = () => JSON.stringify(state.sentences.map((each) => each.translations[0].text));
   const translation = () => state.gap + state.sentences.map((each) => each.translations[0].text + each.gap).join("");
 
   // Remembers the input; the translation of another one can be neither copied nor swapped.
