@@ -45,6 +45,12 @@ def _one_thread() -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def _buffered_output() -> None:
+    """Let the processes that tests start buffer their output, as users' do."""
+    os.environ.pop("PYTHONUNBUFFERED", None)
+
+
+@pytest.fixture(autouse=True, scope="session")
 def _ctrl_c() -> None:
     """Handle Ctrl-C, also if a shell runs the tests in the background and so ignores it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -150,6 +151,7 @@ def main() -> None:
             if is_full_disk(error) and name:
                 _fail(str(unwritable(Path(name), error)), 2)
             if is_full_disk(error):  # errors without a file name; most files use `writing`
+                _discard_output()
                 _fail(f"the output cannot be written ({error.strerror}); free some space", 2)
             if error.filename and error.strerror:
                 advice = "check the path, its permissions and the free space"
@@ -160,6 +162,12 @@ def main() -> None:
             "report it",
             1,
         )
+
+
+def _discard_output() -> None:
+    """Discard what standard output still buffers, which Python would fail to write at exit."""
+    with suppress(OSError), Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _split_own_options(arguments: list[str]) -> tuple[list[str], list[str]]:
