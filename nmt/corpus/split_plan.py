@@ -119,12 +119,8 @@ def plan_splits(
     else:
         keys = cleaned.source_keys
         reserved = np.concatenate([_NO_KEYS, *(_source_keys(data, p) for p in given.values())])
-    try:
-        parts = _assign(keys, kept, wanted, reserved, _held_out_pairs(corpora, cleaned.sizes))
-    except UserError as error:
-        cause, _, remedy = str(error).partition("; lower")
-        why = f"{cause} (dropped: {reasons})" if reasons else cause
-        raise UserError(f"{why}; lower{remedy}" if remedy else why) from None
+    held_out = _held_out_pairs(corpora, cleaned.sizes)
+    parts = _assign(keys, kept, wanted, reserved, held_out, reasons)
     if not (parts == Part.TRAIN).any():
         raise UserError(
             "all pairs are held out, so none are left for training; lower data.validation_size and "
@@ -176,12 +172,13 @@ def _assign(
     wanted: dict[Part, int],
     reserved: NDArray[np.int64],
     may_be_taken: NDArray[np.bool_],
+    dropped: str,
 ) -> NDArray[np.uint8]:
     """Hold out validation and test pairs; drop pairs of other corpora with the same keys.
 
-    may_be_taken: which pairs may be held out, shape (pairs,)
+    may_be_taken: which pairs may be held out, shape (pairs,); dropped: as in `assign_parts`
     """
-    parts = assign_parts(keys, kept & may_be_taken, wanted, reserved)
+    parts = assign_parts(keys, kept & may_be_taken, wanted, reserved, dropped)
     others = kept & ~may_be_taken
     taken = np.unique(keys[parts > Part.TRAIN])
     parts[others] = np.where(np.isin(keys[others], taken), Part.DROPPED, Part.TRAIN)

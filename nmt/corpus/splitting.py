@@ -116,12 +116,15 @@ def assign_parts(
     kept: NDArray[np.bool_],
     sizes: Mapping[Part, int],
     reserved: NDArray[np.int64],
+    dropped: str = "",
 ) -> NDArray[np.uint8]:
     """Assign kept pairs to splits; pairs with the same source go to the same split.
 
     Sources, sorted by key, fill each split up to its size; the rest is for training. Sources with
     keys in `reserved` stay in training, because a provided split contains them. Returns a `Part`
     per pair, shape (pairs,).
+
+    dropped: why other pairs were dropped, for the error if too few are left
     """
     parts: NDArray[np.uint8] = np.where(kept, np.uint8(Part.TRAIN), np.uint8(Part.DROPPED))
     candidates = kept & ~np.isin(source_keys, reserved)
@@ -140,14 +143,15 @@ def assign_parts(
     parts[candidates] = part_of_unique[inverse]
     if not enough:
         wanted = " and ".join(f"{size} {part.name.lower()}" for part, size in sizes.items())
+        why = f" (dropped: {dropped})" if dropped else ""
         if not candidates.any():
             raise UserError(
                 "no pairs can be held out: sentences are linked to each other or to a given split "
-                "(data.disjoint_splits), or data.corpora sets held_out to false everywhere"
+                "(data.disjoint_splits), or data.corpora sets held_out to false everywhere" + why
             )
         found = int(candidates.sum())
         raise UserError(
             f"after cleaning, only {found} {'pair' if found == 1 else 'pairs'} can be held out, "
-            f"too few for {wanted} pairs; lower data.validation_size and data.test_size"
+            f"too few for {wanted} pairs{why}; lower data.validation_size and data.test_size"
         )
     return parts

@@ -39,14 +39,19 @@ def test_without_a_network_the_error_suggests_data_path(monkeypatch: pytest.Monk
     assert "Traceback" not in text(done.stderr)
 
 
-@pytest.mark.parametrize("options", [[], ["-q"]])
-def test_quiet_training_shows_no_progress(toy_corpus: Path, options: list[str]) -> None:
+def write_config(corpus: Path, training: str) -> None:
+    """Write mine.yaml, with a tiny model and these fields of training."""
     Path("mine.yaml").write_text(
-        f"data: {{source: tsv, path: {toy_corpus}, validation_size: 9, test_size: 9}}\n"
+        f"data: {{source: tsv, path: {corpus}, validation_size: 9, test_size: 9}}\n"
         "tokenizer: {vocabulary_size: 300}\n"
         "model: {d_model: 16, heads: 2, d_ff: 16, encoder_layers: 1, decoder_layers: 1}\n"
-        "training: {max_updates: 2}\n"
+        f"training: {{{training}}}\n"
     )
+
+
+@pytest.mark.parametrize("options", [[], ["-q"]])
+def test_quiet_training_shows_no_progress(toy_corpus: Path, options: list[str]) -> None:
+    write_config(toy_corpus, "max_updates: 2")
     # In a process of its own, because `-q` sets a variable that tqdm reads on import.
     command = [sys.executable, "-m", "nmt", *options, "train", "--config", "mine.yaml"]
     done = subprocess.run(command, capture_output=True)
@@ -55,12 +60,7 @@ def test_quiet_training_shows_no_progress(toy_corpus: Path, options: list[str]) 
 
 
 def test_ctrl_c_saves_and_prints_the_command_to_continue(toy_corpus: Path) -> None:
-    Path("mine.yaml").write_text(
-        f"data: {{source: tsv, path: {toy_corpus}, validation_size: 9, test_size: 9}}\n"
-        "tokenizer: {vocabulary_size: 300}\n"
-        "model: {d_model: 16, heads: 2, d_ff: 16, encoder_layers: 1, decoder_layers: 1}\n"
-        "training: {epochs: 100000, checkpoint_updates: 1}\n"
-    )
+    write_config(toy_corpus, "epochs: 100000, checkpoint_updates: 1")
     command = [sys.executable, "-m", "nmt", "train", "--config", "mine.yaml"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
