@@ -24,7 +24,7 @@ from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError, writing
 from nmt.locks import locked
 from nmt.output_files import replacing
-from nmt.progress import Bar
+from nmt.progress import Bar, announce
 
 _LINES_AT_A_TIME = 1024
 _CHRF = CHRF()
@@ -71,11 +71,11 @@ class Augmentation:
         if not translation.text:
             return "empty"
         if not translation.complete:
-            return "cut off"
+            return "truncated at the length limit"
         if translation.mean_probability < self.min_probability:
-            return "improbable"
+            return "below --min-probability"
         if self.back and _CHRF.sentence_score(back, [line]).score < self.min_chrf:
-            return "lost on the way back"
+            return "below --min-chrf"
         return ""
 
 
@@ -127,15 +127,19 @@ def augment(
             file.seek(progress.bytes)
             file.truncate()
             rest = islice(lines, progress.lines, None)
-            while chunk := list(islice(rest, _LINES_AT_A_TIME)):
-                for pair in how.pairs(translator, [line for line in chunk if line], counts):
-                    file.write("\t".join(pair).encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())  # or a power failure may keep only the record
-                progress.lines += len(chunk)
-                progress.bytes, progress.counts = file.tell(), dict(counts)
-                _write_progress(record, progress)
-                bar.update(len(chunk))
+            try:
+                while chunk := list(islice(rest, _LINES_AT_A_TIME)):
+                    for pair in how.pairs(translator, [line for line in chunk if line], counts):
+                        file.write("\t".join(pair).encode() + b"\n")
+                    file.flush()
+                    os.fsync(file.fileno())  # or a power failure may keep only the record
+                    progress.lines += len(chunk)
+                    progress.bytes, progress.counts = file.tell(), dict(counts)
+                    _write_progress(record, progress)
+                    bar.update(len(chunk))
+            except (KeyboardInterrupt, SystemExit):  # SIGTERM
+                announce(f"interrupted after {progress.lines:,} lines; repeat the call to continue")
+                raise
         if counts["kept"]:
             partial.replace(output)
         else:  # an empty corpus would only be in the way of another try
@@ -161,8 +165,8 @@ def _read_progress(record: Path, partial: Path, digest: str) -> _Progress:
             progress = TypeAdapter(_Progress).validate_json(record.read_bytes(), strict=True)
     if progress.settings != digest and partial.exists():
         raise UserError(
-            f"{record}: an unfinished output with other settings, weights or input; call nmt "
-            "augment as before to continue, or delete this file to start again"
+            f"{record}: belongs to an unfinished call with other options, weights or input; repeat "
+            "that call to finish it, or delete this file to start again"
         )
     size = partial.stat().st_size if partial.exists() else 0
     if progress.settings != digest or size < progress.bytes:

@@ -91,10 +91,8 @@ def test_the_printed_settings_add_a_tagged_corpus_to_training(
     trained_run: RunFolder, toy_config: Callable[..., Config]
 ) -> None:
     done = nmt("augment", trained_run.path, "-i", "mono.en", "-o", "my #1, pairs.tsv")
-    printed, _, entry = text(done.stdout).rpartition("to data.corpora ")
-    synthetic, settings = (
-        yaml.safe_load(each) for each in (entry, printed.rpartition("add to data ")[2])
-    )
+    settings = yaml.safe_load(text(done.stdout).partition("train with these settings:")[2])["data"]
+    _, synthetic = settings.pop("corpora")
     assert settings == {"disjoint_splits": True}
     genuine = {"source": "tsv", "path": str(trained_run.config.data.path)}
     tree = toy_config().model_dump(mode="json", exclude_defaults=True)
@@ -117,12 +115,20 @@ def test_the_printed_settings_add_a_tagged_corpus_to_training(
     )
 
 
+def test_text_in_the_wrong_language_is_noticed(trained_run: RunFolder) -> None:
+    Path("wrong.txt").write_text("das ist nicht gut\n", encoding="utf-8")
+    done = nmt("augment", trained_run.path, "-i", "wrong.txt", "-o", "pairs.tsv")
+    assert "wrong.txt: seems to be in de, but" in text(done.stderr)
+    done = nmt("augment", trained_run.path, "-i", "mono.en", "-o", "pairs-2.tsv")
+    assert "seems to be" not in text(done.stderr)
+
+
 def test_an_output_without_any_translation_is_not_written(trained_run: RunFolder) -> None:
     command = ("augment", trained_run.path, "-i", "mono.en", "-o", "pairs.tsv")
     done = nmt(*command, "--min-probability", "1")
     assert done.returncode == 2
     assert "no translation was kept" in text(done.stderr)
-    assert f"improbable       {len(LINES)}" in text(done.stdout)
+    assert f"dropped          {len(LINES)} below --min-probability" in text(done.stdout)
     assert [path.name for path in Path().iterdir()] == ["mono.en"]
     assert nmt(*command).returncode == 0
 
@@ -168,7 +174,7 @@ def test_an_unfinished_output_is_not_continued_with_another_input_of_the_same_si
         with pytest.raises(KeyboardInterrupt):
             augment(*arguments, Path("pairs.tsv"), "")
     Path("mono.en").write_text("\n".join([*LINES[::-1], ""]), encoding="utf-8")
-    with pytest.raises(UserError, match="other settings, weights or input"):
+    with pytest.raises(UserError, match="other options, weights or input"):
         augment(*arguments, Path("pairs.tsv"), "")
 
 
@@ -301,9 +307,9 @@ def test_translations_that_are_probably_wrong_are_dropped_and_counted() -> None:
     assert counts == {
         "kept": 1,
         "empty": 1,
-        "cut off": 1,
-        "improbable": 1,
-        "lost on the way back": 1,
+        "truncated at the length limit": 1,
+        "below --min-probability": 1,
+        "below --min-chrf": 1,
     }
 
 

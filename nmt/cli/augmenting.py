@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -17,8 +18,10 @@ from nmt.cli.options import (
     WeightsOption,
     open_translator,
 )
-from nmt.cli.writing import say
+from nmt.cli.writing import say, warn
 from nmt.errors import UserError
+
+_SAMPLE = 1000  # lines of the input whose language is checked
 
 
 def augment(
@@ -75,13 +78,15 @@ def augment(
     To train English to German, give German text and a German–English run.
 
     With decoding.temperature, translations are sampled. If interrupted, repeat the command to
-    continue. The entry that it prints for data.corpora tags the pairs as synthetic.
+    continue. The settings that it prints tag the pairs as synthetic.
 
     Example: nmt augment runs/de-en --input news.de --output pairs.tsv
     """
     from nmt.augmenting import Augmentation
     from nmt.augmenting import augment as write_pairs
     from nmt.checksums import identity
+    from nmt.corpus.languages import seem_to_be_in
+    from nmt.corpus.readers import read_lines
     from nmt.corpus.sources import english_is_last
     from nmt.output_files import require_file
     from nmt.run_folder import open_run
@@ -101,6 +106,12 @@ def augment(
     opened = open_run(run)
     data = opened.config.data
     languages = (data.source_language, data.target_language)
+    source, target = languages
+    if seem_to_be_in(target, list(islice(read_lines(input_), _SAMPLE)), source):
+        warn(
+            f"{input_}: seems to be in {target}, but {run} translates from {source}; if so, use a "
+            f"run that translates from {target}"
+        )
     load = partial(
         open_translator,
         weights=weights,
@@ -130,13 +141,19 @@ def augment(
     )
     runs = [identity(each.weights(weights)) for each in (opened, *([returning] if back else []))]
     counts = write_pairs(translator, how, input_, output, repr((chosen, runs)))
-    for what, count in counts.items():
-        typer.echo(f"{what:16} {count:,}")
-    if not counts["kept"]:
+    kept = counts.pop("kept", 0)
+    typer.echo(f"kept             {kept:,}")
+    for reason, count in sorted(counts.items()):
+        typer.echo(f"dropped          {count:,} {reason}")
+    if not kept:
         raise UserError(
             f"{output}: not written, as no translation was kept; use a better run, or lower the "
             "limits"
         )
-    say("add to data      disjoint_splits: true  # drops pairs that contain held-out sentences")
     path = json.dumps(str(output), ensure_ascii=False)
-    say(f"to data.corpora  {{source: tsv, path: {path}, tag: synthetic, held_out: false}}")
+    say("train with these settings:")
+    say("data:")
+    say("  disjoint_splits: true  # drops pairs that contain held-out sentences")
+    say("  corpora:")
+    say("    - …  # your corpus: move its settings, such as source and path, here")
+    say(f"    - {{source: tsv, path: {path}, tag: synthetic, held_out: false}}")

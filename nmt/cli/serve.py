@@ -77,7 +77,8 @@ def serve(
         list[str] | None,
         typer.Option(
             "--allow-origin",
-            help="Site whose web pages may send requests; *: all. Repeat for several.",
+            help="Site whose web pages may send requests, such as https://example.com; *: all. "
+            "Repeat for several.",
         ),
     ] = None,
     allow_host: Annotated[
@@ -113,7 +114,8 @@ def serve(
         _print_openapi()
         return
 
-    from nmt.run_folder import RUNS
+    from nmt.private_paths import public_name
+    from nmt.run_folder import RUNS, runs_in
     from nmt.serve.app import make_app
     from nmt.serve.limits import Limits
     from nmt.serve.served_run import ServedRun, name_runs
@@ -123,13 +125,18 @@ def serve(
     access = _access(host, public, api_key, api_keys, allow_origin, allow_host)
     listener = bind(host, port)
     folders = find_runs(run, weights)
+    paths = [folder.path.resolve() for folder in folders]
+    if repeated := [path for i, path in enumerate(paths) if path in paths[:i]]:
+        raise UserError(f"--run {repeated[0].name}: given twice; omit one of them")
+    private = host in LOOPBACK and not allow_host  # a proxy would show ./runs to others
+    listed = runs_in(RUNS) if private else []
+    others = [public_name(each.path) for each in listed if each.path.resolve() not in paths]
     runs = []
-    for folder, name in zip(folders, name_runs([each.path for each in folders]), strict=True):
+    for folder, name in zip(folders, name_runs(paths, others), strict=True):
         translator = open_translator(
             [folder], weights, beam_size, device, set_, engine, compute_type
         )
         runs.append(ServedRun(name, folder, translator, translator.search.engine))
-    private = host in LOOPBACK and not allow_host  # a proxy would show ./runs to others
     limits = Limits(
         body=max(Limits.body, _MOST_BYTES * max_characters),
         characters=max_characters,
@@ -154,7 +161,7 @@ def _access(
     allow_origin: list[str] | None,
     allow_host: list[str] | None,
 ) -> "Access":
-    from nmt.serve.server import LOOPBACK, hosts_of, read_keys
+    from nmt.serve.server import LOOPBACK, hosts_of, origins_of, read_keys
     from nmt.serve.service import Access
 
     keys = [*(api_key or []), *(read_keys(api_keys) if api_keys else [])]
@@ -169,7 +176,7 @@ def _access(
             f"--host {host}: others could reach it; add --api-key or --api-keys, or --public to "
             "let everyone translate"
         )
-    return Access(keys, hosts_of(host, allow_host or []), allow_origin or [])
+    return Access(keys, hosts_of(host, allow_host or []), origins_of(allow_origin or []))
 
 
 def _print_openapi() -> None:

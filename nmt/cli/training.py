@@ -237,10 +237,13 @@ def average(
     opened = named_or_newest(run, "last.safetensors", "nmt average")
     kept = opened.validated()[-last:]
     if len(kept) < last:
+        remedy = f"train with --set training.keep_validated={last}"
+        if opened.config.training.keep_validated >= last:
+            remedy = "train longer, or validate more often (training.validate_updates)"
         fewer = f", or give --last {len(kept)}" if len(kept) > 1 else ""
         raise UserError(
-            f"{opened.path}: has kept the weights of {len(kept)} validations, not {last}; train "
-            f"with --set training.keep_validated={last}{fewer}"
+            f"{opened.path}: the weights of {len(kept)} validations are kept, not of {last}; "
+            f"{remedy}{fewer}"
         )
     with opened.held(), replacing(opened.weights("mean")) as partial:
         average_weights(kept, partial)

@@ -68,17 +68,20 @@ def seem_swapped(
 ) -> bool:
     """Return whether each side has more common words of the other's language than of its own.
 
-    languages: of the sources and the targets; False if either has no word list
+    languages: of the sources and the targets; see `seem_to_be_in`
     """
-    codes = [two_letters(language) for language in languages]
+    source, target = languages
+    return seem_to_be_in(target, sources, source) and seem_to_be_in(source, targets, target)
+
+
+def seem_to_be_in(language: str, lines: Sequence[str], other: str) -> bool:
+    """Return whether the lines have more common words of one language than of another.
+
+    False if either language has no word list
+    """
+    codes = [two_letters(code) for code in (language, other)]
     if not set(codes) <= _FREQUENT.keys():
         return False
-    (source, source_other), (target, target_other) = (
-        [_count(lines, code) for code in codes] for lines in (sources, targets)
-    )
-    return source < source_other and target > target_other
-
-
-def _count(lines: Sequence[str], language: str) -> int:
-    words = _FREQUENT[language]
-    return sum(word in words for line in lines for word in line.lower().split())
+    words = [word for line in lines for word in line.lower().split()]
+    own, others = (sum(word in _FREQUENT[code] for word in words) for code in codes)
+    return own > others

@@ -70,7 +70,8 @@ def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
             words.append((len(source.split()), len(target.split())))
     if len(words) < _FEWEST:
         raise UserError(
-            f"{corpus}: {len(words)} pairs are too few to learn from; provide at least 10,000"
+            f"{corpus}: {len(words)} pairs are too few to learn from; provide at least {_FEWEST}, "
+            "and 100,000 for a model of everyday language"
         )
     longest = int(np.max(words))
     usual = int(np.percentile(np.max(words, axis=1), 99))

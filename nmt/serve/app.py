@@ -85,12 +85,11 @@ class _Revalidated(StaticFiles):
 
 def _middleware(service: Service) -> list[Middleware]:
     access = service.access
-    origins = [origin.rstrip("/") for origin in access.origins]  # as browsers send them
-    found = [Middleware(Gate, service.limits, access.hosts, origins)]
-    if origins:
+    found = [Middleware(Gate, service.limits, access.hosts, access.origins)]
+    if access.origins:
         cors = Middleware(
             CORSMiddleware,
-            allow_origins=origins,
+            allow_origins=access.origins,
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type"],
         )

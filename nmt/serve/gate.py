@@ -71,14 +71,17 @@ class Gate:
         """
         host = headers.get("host", "")
         if self._hosts and _without_port(host) not in self._hosts:
-            return "Invalid Host header"
+            return "Invalid Host header; the server must be started with --allow-host for this name"
         origin = headers.get("origin")
         if not origin or "*" in self._origins or origin in self._origins:
             return None
         with suppress(ValueError):  # no URL
             if urlsplit(origin).netloc.lower() == host.lower():
                 return None
-        return "Invalid Origin header; a proxy must pass on the Host header that it receives"
+        return (
+            "Invalid Origin header; pages of other sites need --allow-origin, and a proxy must "
+            "pass on the Host header that it receives"
+        )
 
 
 class _Body:

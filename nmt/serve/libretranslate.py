@@ -152,7 +152,7 @@ async def translate(service: Service, request: Request, body: TranslateBody) -> 
         for i, each in zip(rows, options, strict=True):
             found[i] = each
     if not texts:
-        service.run_between(*_first_pair(service, body))
+        service.run_between(None if body.source == _AUTO else body.source, body.target)
     one = isinstance(body.q, str)
     best, others = [each[0] for each in found], [each[1:] for each in found]
     answer: Translated = {"translatedText": best[0] if one else best}
@@ -161,13 +161,6 @@ async def translate(service: Service, request: Request, body: TranslateBody) -> 
     if body.source == _AUTO:
         answer["detectedLanguage"] = detected[0] if one else detected
     return answer
-
-
-def _first_pair(service: Service, body: TranslateBody) -> tuple[str, str]:
-    source = body.source
-    if source == _AUTO:
-        source = next(iter(service.runs.values())).source
-    return source, body.target
 
 
 async def _detect(
@@ -182,7 +175,7 @@ async def _detect(
         return [{"confidence": 100.0, "language": source} for _ in texts]
     sources = [run.source for run in service.runs.values() if run.target == target]
     if not sources:
-        service.run_between(next(iter(service.runs.values())).source, target)  # raises the error
+        service.run_between(None, target)  # raises the error
     detector = await service.detector()
 
     def likeliest(text: str) -> Detected:

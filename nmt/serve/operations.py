@@ -3,17 +3,19 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
-from starlette.datastructures import UploadFile
+from starlette.datastructures import MultiDict, UploadFile
 from starlette.requests import Request
 
 from nmt.serve.errors import ApiError
 from nmt.serve.limits import Limits
 from nmt.serve.service import Service
 
-_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+_FILES = "multipart/form-data"
+_FORMS = ("application/x-www-form-urlencoded", _FILES)
 _MOST_FIELDS = 1000  # of a form
 
 
@@ -48,7 +50,7 @@ async def read_body(request: Request, shape: type[BaseModel], limits: Limits) ->
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
         if kind in _FORMS or (not kind and request.query_params):
-            return shape.model_validate(await _read_form(request, limits))
+            return shape.model_validate(await _read_form(request, kind, limits))
         if kind in ("application/json", ""):
             return shape.model_validate_json(await request.body(), strict=True)
     except ValidationError as error:
@@ -56,32 +58,57 @@ async def read_body(request: Request, shape: type[BaseModel], limits: Limits) ->
     raise ApiError(415, f"Invalid request: send JSON or a form, not {kind[:100]}")
 
 
-async def _read_form(request: Request, limits: Limits) -> dict[str, object]:
+async def _read_form(request: Request, kind: str, limits: Limits) -> dict[str, object]:
     """Return the fields of a form, or else of the query; raises `ApiError` 400.
 
     Repeated fields become a list.
     """
     try:
-        form = await request.form(max_files=1, max_fields=_MOST_FIELDS, max_part_size=limits.body)
-        for name, value in form.multi_items():
-            f"{name}{value.filename if isinstance(value, UploadFile) else value}".encode()
-    except ValueError:  # an unknown charset, or text with lone surrogates
+        query = _decode(request.scope["query_string"])
+        if kind == _FILES:
+            form = await _read_files(request, limits)
+        else:
+            form = _decode(await request.body() if kind else b"")
+    except ValueError:  # no UTF-8, an unknown charset, or text with lone surrogates
         raise ApiError(400, "Invalid request: the form cannot be decoded; send UTF-8") from None
     fields: dict[str, object] = {}
-    for given in (request.query_params, form):
+    for given in (query, form):
+        if len(given.multi_items()) > _MOST_FIELDS:
+            raise ApiError(400, f"Invalid request: more than {_MOST_FIELDS} fields")
         for name in given:
             values = given.getlist(name)
             fields[name] = values[0] if len(values) == 1 else values
-    for value in form.values():
-        if isinstance(value, UploadFile):
-            fields["file"] = value
     return fields
+
+
+def _decode(form: bytes) -> MultiDict:
+    """Return the fields of a URL-encoded form; raises `ValueError` unless it is UTF-8.
+
+    Not by Starlette: `curl -d` sends UTF-8 without percent-encoding, which it reads as Latin-1.
+    """
+    return MultiDict(parse_qsl(form.decode(), keep_blank_values=True, errors="strict"))
+
+
+async def _read_files(request: Request, limits: Limits) -> MultiDict:
+    """Return the fields of a form that may have a file; it is the field `file` under any name."""
+    form = await request.form(max_files=1, max_fields=_MOST_FIELDS, max_part_size=limits.body)
+    for name, value in form.multi_items():
+        f"{name}{value.filename if isinstance(value, UploadFile) else value}".encode()
+    return MultiDict(
+        ("file" if isinstance(value, UploadFile) else name, value)
+        for name, value in form.multi_items()
+    )
 
 
 def _explain(error: ValidationError) -> str:
     """Return the first validation error in LibreTranslate's wording."""
     details = error.errors(include_url=False, include_input=False)[0]
-    name = ".".join(map(str, details["loc"]))[:100]
+    place = list(details["loc"])
+    if "str" in place[1:]:  # one of the types of a union
+        return f"Invalid request: {place[0]}: must be a string or a list of strings"
+    name = ".".join(map(str, place))[:100]
     if details["type"] == "missing":
         return f"Invalid request: missing {name} parameter"
+    if details["type"] == "is_instance_of":
+        return f"Invalid request: {name}: must be a file, as in curl -F file=@NAME"
     return f"Invalid request: {name + ': ' if name else ''}{details['msg'][:200]}"

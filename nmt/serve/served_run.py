@@ -86,13 +86,16 @@ class ServedRun:
         return steps
 
 
-def name_runs(paths: Sequence[Path]) -> list[str]:
-    """Return a unique name for each run folder, with a number if folders share a name."""
+def name_runs(paths: Sequence[Path], others: Collection[str] = ()) -> list[str]:
+    """Return a unique name for each run folder, with a number if folders share a name.
+
+    others: names of runs that are listed, but not served
+    """
     names: list[str] = []
     for path in paths:
         name = stem = public_name(path.resolve()) or "run"
         number = 1
-        while name in names:
+        while name in names or name in others:
             number += 1
             name = f"{stem}-{number}"
         names.append(name)

@@ -1,6 +1,8 @@
 """From run folders to a running server."""
 
 import asyncio
+import logging
+import re
 import socket
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,12 +41,26 @@ def read_keys(path: Path) -> list[str]:
 def hosts_of(host: str, more: Sequence[str]) -> list[str]:
     """Return the accepted Host headers; empty accepts any, for servers on all addresses.
 
-    DNS rebinding gains nothing there: such a server requires a key or is public.
+    DNS rebinding gains nothing there: such a server requires a key or is public. Raises `UserError`
+    if one of `more` is not a name.
     """
+    for name in more:
+        if not name or "/" in name:
+            raise UserError(f"--allow-host {name}: must be a host name, such as nmt.example.com")
     if host in ("0.0.0.0", "::") and not more:
         return []
     names = [f"[{name}]" if ":" in name else name for name in (*LOOPBACK, host)]
     return [*dict.fromkeys(names), *more]
+
+
+def origins_of(sites: Sequence[str]) -> list[str]:
+    """Return sites as in browsers' Origin headers; raises `UserError` for anything else."""
+    for site in sites:
+        if site != "*" and not re.fullmatch(r"https?://[^/?#@\s]+/?", site, re.IGNORECASE):
+            raise UserError(
+                f"--allow-origin {site}: must be a scheme and a host, such as https://example.com"
+            )
+    return [site.rstrip("/").lower() for site in sites]
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -71,6 +87,7 @@ def make_server(app: ASGIApp, seconds: float) -> uvicorn.Server:
 
     seconds: a client's time limit for sending a request, and for reading the response
     """
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # clients' mistakes
     config = uvicorn.Config(
         app,
         http=_limited(seconds),

@@ -30,7 +30,8 @@ class Access:
     """Who may use the server.
 
     keys: API keys, empty if none is required; hosts: accepted Host headers without ports, empty if
-    any is accepted; origins: other sites whose pages may send requests, "*" for all
+    any is accepted; origins: other sites whose pages may send requests, as in Origin headers, "*"
+    for all
     """
 
     keys: Sequence[str] = ()
@@ -100,16 +101,22 @@ class Service:
             )
         return self.runs[name]
 
-    def run_between(self, source: str, target: str) -> ServedRun:
-        """Return the first run that translates between two languages; raises `ApiError` 400."""
+    def run_between(self, source: str | None, target: str | None) -> ServedRun:
+        """Return the first run that translates between two languages; raises `ApiError` 400.
+
+        None: any language
+        """
         known = {code for run in self.runs.values() for code in (run.source, run.target)}
         for code in (source, target):
-            if code not in known:
+            if code is not None and code not in known:
                 raise ApiError(400, f"{code[:100]} is not supported")
         for run in self.runs.values():
-            if (run.source, run.target) == (source, target):
+            if source in (None, run.source) and target in (None, run.target):
                 return run
-        raise ApiError(400, f"{target} is not available as a target language from {source}")
+        if target is None:
+            raise ApiError(400, f"{source} is not available as a source language")
+        origin = "" if source is None else f" from {source}"
+        raise ApiError(400, f"{target} is not available as a target language{origin}")
 
 
 def _digest(key: str) -> bytes:

@@ -153,12 +153,12 @@ async def translate(
 
 
 def _choose_run(service: Service, body: InspectBody) -> "ServedRun":
-    if body.run is not None:
-        return service.run_named(body.run)
-    first = next(iter(service.runs.values()))
-    if body.source is None and body.target is None:
-        return first
-    return service.run_between(body.source or first.source, body.target or first.target)
+    if body.run is None:
+        return service.run_between(body.source, body.target)
+    run = service.run_named(body.run)
+    if (body.source or run.source, body.target or run.target) != (run.source, run.target):
+        raise ApiError(400, f"{run.name} translates from {run.source} to {run.target} only")
+    return run
 
 
 async def _describe_all(

@@ -107,6 +107,8 @@ def test_the_weights_of_the_last_validations_are_averaged(trained_run: RunFolder
     assert_refused("average", message="training.keep_validated=5, or give --last 3")
     assert "updates 3, 4" in text(nmt("average", "--last", 2).stdout)
     assert nmt("translate", "--weights", "mean", PAIR[0]).returncode == 0
+    run.validated()[0].unlink()
+    assert_refused("average", "--last", 3, message="validate more often")
     refused = text(nmt("average", trained_run.path).stderr)
     assert refused.endswith("with --set training.keep_validated=5\n")
 

@@ -6,6 +6,7 @@ from nmt.corpus.languages import (
     _FREQUENT,
     column_names,
     seem_swapped,
+    seem_to_be_in,
     three_letters,
     two_letters,
 )
@@ -35,6 +36,12 @@ def test_swapped_sides_are_recognized() -> None:
 def test_other_sides_are_not_taken_for_swapped(sides: tuple[list[str], list[str]]) -> None:
     assert not seem_swapped(*sides, ("en", "de"))
     assert not seem_swapped(GERMAN, ENGLISH, ("en", "cs"))  # unknown language, so no verdict
+
+
+def test_the_more_likely_of_two_languages_is_recognized() -> None:
+    assert seem_to_be_in("de", GERMAN, "en")
+    assert not seem_to_be_in("en", GERMAN, "de")
+    assert not seem_to_be_in("de", GERMAN, "cs")
 
 
 def test_no_frequent_word_is_in_two_languages() -> None:

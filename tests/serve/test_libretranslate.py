@@ -19,6 +19,7 @@ from nmt.run_folder import RunFolder
 from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
 from nmt.serve.service import Access, Service
+from nmt.serve.translating import TextTranslator
 
 PAIR = {"source": "en", "target": "de"}
 SENTENCE, GERMAN = "Anna sings today.", "Anna singt heute."
@@ -228,7 +229,9 @@ def test_detect_languages_health_and_settings_are_supported(client: TestClient) 
         ({"q": "x", "source": "de", "target": "en"}, "en is not available as a target"),
         ({"q": "x", **PAIR, "format": "pdf"}, "Invalid request: format"),
         ({"q": "x", **PAIR, "alternatives": 1000}, "Invalid request: alternatives"),
-        ({"q": 7, **PAIR}, "Invalid request: q"),
+        ({"q": 7, **PAIR}, "Invalid request: q: must be a string or a list of strings"),
+        ({"q": ["x", 7], **PAIR}, "Invalid request: q: must be a string or a list of strings"),
+        ({"q": "x", "source": "auto", "target": "en"}, "en is not available as a target language"),
     ],
 )
 def test_errors_have_libretranslates_format(
@@ -238,6 +241,40 @@ def test_errors_have_libretranslates_format(
     assert answer.status_code == 400
     assert list(answer.json()) == ["error"]
     assert answer.json()["error"].startswith(message)
+
+
+@pytest.mark.parametrize("form", ["q=ö", "q=%C3%B6", "q=o&q=%C3%B6"])
+def test_forms_are_utf8_with_or_without_percent_encoding(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    texts: list[str] = []
+    monkeypatch.setattr(TextTranslator, "require_length", lambda self, given: texts.extend(given))
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    content = f"{form}&source=en&target=de".encode()
+    assert client.post("/translate", content=content, headers=headers).status_code == 200
+    assert texts[-1] == "ö"
+    texts.clear()
+    assert client.post(f"/translate?{form}&source=en&target=de").status_code == 200
+    assert texts[-1] == "ö"
+
+
+@pytest.mark.parametrize("form", [b"q=\xf6", b"q=%F6", b"q=%ED%A0%80"])
+def test_forms_in_other_encodings_are_refused(client: TestClient, form: bytes) -> None:
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    for path in ("/translate", "/detect", "/v1/translate"):
+        answer = client.post(path, content=form, headers=headers)
+        assert (answer.status_code, "send UTF-8" in answer.json()["error"]) == (400, True)
+
+
+def test_a_form_may_not_have_thousands_of_fields(client: TestClient) -> None:
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = client.post("/translate", content=b"q=x&" * 1001, headers=headers)
+    assert answer.json() == {"error": "Invalid request: more than 1000 fields"}
+
+
+def test_a_path_instead_of_a_file_is_explained(client: TestClient) -> None:
+    answer = client.post("/translate_file", data={"file": "letter.txt", **PAIR})
+    assert "must be a file, as in curl -F file=@NAME" in answer.json()["error"]
 
 
 def test_too_much_text_is_refused(make_client: Callable[..., TestClient]) -> None:

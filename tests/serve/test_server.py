@@ -22,7 +22,7 @@ from nmt.errors import UserError
 from nmt.run_folder import RunFolder
 from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
-from nmt.serve.server import bind, hosts_of, read_keys
+from nmt.serve.server import bind, hosts_of, origins_of, read_keys
 from nmt.serve.service import Service
 
 START = [sys.executable, "-m", "nmt", "serve", "--port", "0"]
@@ -153,6 +153,19 @@ def test_accepted_host_names_depend_on_the_address_and_the_options() -> None:
     assert hosts_of("192.168.1.2", ["nmt.example"])[-2:] == ["192.168.1.2", "nmt.example"]
     assert hosts_of("0.0.0.0", []) == []
     assert "nmt.example" in hosts_of("0.0.0.0", ["nmt.example"])
+    with pytest.raises(UserError, match=r"--allow-host http:.* must be a host name"):
+        hosts_of("127.0.0.1", ["http://nmt.example"])
+
+
+def test_allowed_origins_are_written_as_browsers_send_them() -> None:
+    given = ["https://Other.example/", "http://localhost:8080", "*"]
+    assert origins_of(given) == ["https://other.example", "http://localhost:8080", "*"]
+
+
+@pytest.mark.parametrize("site", ["", "example.com", "https://", "https://a.example/page", "null"])
+def test_anything_else_is_no_origin(site: str) -> None:
+    with pytest.raises(UserError, match="must be a scheme and a host"):
+        origins_of([site])
 
 
 def test_keys_are_read_one_per_line(tmp_path: Path) -> None:

@@ -60,6 +60,25 @@ def test_translations_equal_the_translators(client: TestClient, served: ServedRu
     assert found == [each.text for each in served.translator.translate(lines)]
 
 
+def test_a_run_is_chosen_by_one_language_or_both(
+    make_client: Callable[..., TestClient], served: ServedRun
+) -> None:
+    back = ServedRun("back", served.folder, served.translator, "pytorch")
+    back.source, back.target = "de", "en"
+    client = make_client(served, back)
+
+    def chosen(**body: str) -> str:
+        answer = client.post("/v1/translate", json={"text": SENTENCE, **body}).json()
+        return str(answer.get("run") or answer["error"])
+
+    assert chosen() == chosen(source="en") == chosen(target="de") == "toy"
+    assert chosen(source="de") == chosen(target="en") == chosen(source="de", target="en") == "back"
+    assert chosen(run="back", target="en") == "back"
+    assert chosen(run="back", target="de") == "back translates from de to en only"
+    assert chosen(run="toy", source="fr") == "toy translates from en to de only"
+    assert chosen(target="fr") == "fr is not supported"
+
+
 def test_attention_is_returned_on_request(client: TestClient) -> None:
     body = {"text": f" {SENTENCE}\n\nBen reads.", "attention": True}
     [text] = client.post("/v1/translate", json=body).json()["texts"]
@@ -322,6 +341,7 @@ def test_a_compared_run_gets_the_tag_of_the_same_name(
 def test_runs_get_distinct_names_without_paths(tmp_path: Path) -> None:
     paths = [tmp_path / "a" / "run", tmp_path / "b" / "run", tmp_path / "c"]
     assert name_runs(paths) == ["run", "run-2", "c"]
+    assert name_runs(paths, ["run-2", "c"]) == ["run", "run-3", "c-2"]
 
 
 def test_browsers_check_the_page_for_changes_after_an_upgrade(client: TestClient) -> None:

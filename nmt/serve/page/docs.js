@@ -35,12 +35,19 @@ function operation(path, method, found) {
     h("h3", {}, "Response"), h("p", {}, typeOf(answer)));
 }
 
+// The endpoints that never need a key.
+function keyless(paths) {
+  const open = Object.entries(paths).filter(([, methods]) => Object.values(methods).every((each) => !each.security));
+  return h("p", {}, "No key is needed for ", open.flatMap(([path], i) => [i ? ", " : "", h("code", {}, path)]), ".");
+}
+
 call("/openapi.json").then((found) => {
   const statuses = Object.entries(Object.values(Object.values(found.paths)[0])[0].responses).filter(([status]) => status !== "200");
   main.append(
     h("h1", {}, found.info.title), h("p", {}, found.info.description, " The document: ", h("a", { href: "/openapi.json" }, "openapi.json"), "."),
     h("section", { class: "card" }, h("h2", {}, "Errors"), h("p", {}, "Every error response is ", h("code", {}, '{"error": "…"}'), " with one of these status codes."),
       h("dl", { class: "facts" }, statuses.flatMap(([status, each]) => [h("dt", {}, status), h("dd", {}, each.description)]))),
+    h("section", { class: "card" }, h("h2", {}, "Keys"), h("p", {}, "If the server requires a key, send it in the header ", h("code", {}, "Authorization: Bearer KEY"), ", or as ", h("code", {}, "api_key"), " in the body."), keyless(found.paths)),
     ...Object.entries(found.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, each]) => operation(path, method, each))),
     h("h2", {}, "Schemas"),
     ...Object.entries(found.components.schemas).map(([name, schema]) => h("section", { class: "card", id: name }, h("h3", {}, name), schema.description ? h("p", {}, schema.description) : null, fields(schema))),
