@@ -135,7 +135,10 @@ def test_an_output_without_any_translation_is_not_written(trained_run: RunFolder
 
 @pytest.mark.parametrize("temperature", [0, 1])
 def test_a_killed_process_continues_where_it_stopped(
-    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch, temperature: float
+    trained_run: RunFolder,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    temperature: float,
 ) -> None:
     overrides = [f"decoding.temperature={temperature}"]
     translator = load_translator(trained_run, overrides=overrides)
@@ -155,10 +158,11 @@ def test_a_killed_process_continues_where_it_stopped(
     monkeypatch.setattr(Translator, "n_best", killed)
     with pytest.raises(KeyboardInterrupt):
         augment(*arguments, Path("pairs.tsv"), "")
+    assert "repeat the call to continue" in capsys.readouterr().out
     assert not Path("pairs.tsv").exists()
     with Path("pairs.tsv.partial").open("a") as file:
         file.write("half a li")
-    with pytest.raises(UserError, match="unfinished output with other settings"):
+    with pytest.raises(UserError, match="unfinished call with other options"):
         augment(*arguments, Path("pairs.tsv"), "others")
     assert augment(*arguments, Path("pairs.tsv"), "") == counts
     assert Path("pairs.tsv").read_bytes() == Path("whole.tsv").read_bytes()
