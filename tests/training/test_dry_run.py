@@ -190,8 +190,8 @@ def test_no_run_is_left_behind_and_prepared_data_is_reused(toy_config: MakeConfi
 @pytest.mark.parametrize(
     ("minutes", "busy", "memory", "device", "parts"),
     [
-        ((1.4, 1.5), 0.0, 3 * 2**20, "cpu", ["about 84 s to 90 s,", "3 MiB resident"]),
-        ((50.0, 50.1), 1.25, None, "cpu", ["about 50 min,", "unknown on", "processes use 1.2 of"]),
+        ((1.4, 1.5), 0.0, 3 * 2**20, "cpu", ["about 84 s to 90 s (", "3 MiB resident"]),
+        ((50.0, 50.1), 1.25, None, "cpu", ["about 50 min (", "unknown on", "processes use 1.2 of"]),
         ((600.0, 900.0), 0.1, 2**30, "cuda", ["about 10.0 h to 15.0 h", "1,024 MiB of the GPU"]),
     ],
 )
