@@ -10,6 +10,7 @@ from itertools import groupby
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from nmt.corpus.languages import two_letters
 from nmt.serve.errors import ApiError
 from nmt.serve.formatting import Formatted, has_letters, is_mark
 
@@ -115,6 +116,13 @@ class Markup:
     def text(self) -> str:
         """The text to translate, one line per stretch."""
         return "\n".join("".join(stretch.texts) for stretch in self.stretches)
+
+    def change_language(self, source: str, target: str) -> None:
+        """Change the `lang` of the document, if it is the source language, to the target's."""
+        root = self._tree.css_first("html")
+        given = (root.attributes.get("lang") or "") if root else ""
+        if root and two_letters(given.partition("-")[0].lower()) == two_letters(source):
+            root.attrs["lang"] = two_letters(target)
 
     def replace(self, stretch: Stretch, parts: list[tuple[str, int]]) -> None:
         """Replace a stretch by its translation.

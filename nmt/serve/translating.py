@@ -108,6 +108,8 @@ class TextTranslator:
         found = await self.translate_formatted(run, [stretch.formatted for _, stretch in stretches])
         for (markup, stretch), parts in zip(stretches, found, strict=True):
             markup.replace(stretch, parts)
+        for markup in markups:
+            markup.change_language(run.source, run.target)
         return list(map(str, markups))
 
     async def translate_formatted(

@@ -66,6 +66,25 @@ def test_a_document_keeps_its_structure_after_what_precedes_it(start: str, html:
     assert ("<head><title>ONE</title></head>" in found) == ("title" in html)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"), [("en", "de"), ("EN-gb", "de"), ("eng", "de"), ("fr", "fr")]
+)
+def test_a_document_in_the_source_language_names_the_target(before: str, after: str) -> None:
+    html = '<!doctype html><html lang="{}"><head></head><body>one</body></html>'
+    markup = Markup(html.format(before))
+    markup.change_language("en", "de")
+    assert str(markup) == html.format(after)
+
+
+@pytest.mark.parametrize(
+    "html", ["<html><head></head><body></body></html>", '<p lang="en">one</p>']
+)
+def test_a_document_without_a_language_stays_without(html: str) -> None:
+    markup = Markup(html)
+    markup.change_language("en", "de")
+    assert str(markup) == html
+
+
 def test_words_keep_their_tags_when_the_order_changes() -> None:
     markup = Markup("<p>a <b>x</b> and <i>y</i></p>")
     [stretch] = markup.stretches
