@@ -138,7 +138,10 @@ def augment(
                     _write_progress(record, progress)
                     bar.update(len(chunk))
             except (KeyboardInterrupt, SystemExit):  # SIGTERM
-                announce(f"interrupted after {progress.lines:,} lines; repeat the call to continue")
+                announce(
+                    f"interrupted after {progress.lines:,} lines; run the same command again to "
+                    "continue"
+                )
                 raise
         if counts["kept"]:
             partial.replace(output)
@@ -165,8 +168,9 @@ def _read_progress(record: Path, partial: Path, digest: str) -> _Progress:
             progress = TypeAdapter(_Progress).validate_json(record.read_bytes(), strict=True)
     if progress.settings != digest and partial.exists():
         raise UserError(
-            f"{record}: belongs to an unfinished call with other options, weights or input; repeat "
-            "that call to finish it, or delete this file to start again"
+            f"{record}: belongs to an unfinished nmt augment command with different options, "
+            "weights or input; run that command again to finish it, or delete this file to start "
+            "again"
         )
     size = partial.stat().st_size if partial.exists() else 0
     if progress.settings != digest or size < progress.bytes:

@@ -336,7 +336,7 @@ class DataConfig(CorpusConfig):
             if getattr(self, name) != info.default:
                 yield (
                     ("corpora", name),
-                    f"move `{name}` into an entry of `corpora`; each has its own",
+                    f"move `{name}` into an entry of `corpora`; each entry has its own",
                 )
         for part in self.corpora:
             for _, message in part.broken_rules():

@@ -119,7 +119,8 @@ def test_text_in_the_wrong_language_is_noticed(trained_run: RunFolder) -> None:
     Path("wrong.txt").write_text("das ist nicht gut\n", encoding="utf-8")
     done = nmt("augment", trained_run.path, "-i", "wrong.txt", "-o", "pairs.tsv")
     assert "wrong.txt: seems to be in de, but" in text(done.stderr)
-    done = nmt("augment", trained_run.path, "-i", "mono.en", "-o", "pairs-2.tsv")
+    Path("right.txt").write_text("this is the dog\n", encoding="utf-8")
+    done = nmt("augment", trained_run.path, "-i", "right.txt", "-o", "pairs-2.tsv")
     assert "seems to be" not in text(done.stderr)
 
 
@@ -158,11 +159,11 @@ def test_a_killed_process_continues_where_it_stopped(
     monkeypatch.setattr(Translator, "n_best", killed)
     with pytest.raises(KeyboardInterrupt):
         augment(*arguments, Path("pairs.tsv"), "")
-    assert "repeat the call to continue" in capsys.readouterr().out
+    assert "run the same command again" in capsys.readouterr().out
     assert not Path("pairs.tsv").exists()
     with Path("pairs.tsv.partial").open("a") as file:
         file.write("half a li")
-    with pytest.raises(UserError, match="unfinished call with other options"):
+    with pytest.raises(UserError, match="unfinished nmt augment command"):
         augment(*arguments, Path("pairs.tsv"), "others")
     assert augment(*arguments, Path("pairs.tsv"), "") == counts
     assert Path("pairs.tsv").read_bytes() == Path("whole.tsv").read_bytes()
@@ -178,7 +179,7 @@ def test_an_unfinished_output_is_not_continued_with_another_input_of_the_same_si
         with pytest.raises(KeyboardInterrupt):
             augment(*arguments, Path("pairs.tsv"), "")
     Path("mono.en").write_text("\n".join([*LINES[::-1], ""]), encoding="utf-8")
-    with pytest.raises(UserError, match="other options, weights or input"):
+    with pytest.raises(UserError, match="different options, weights or input"):
         augment(*arguments, Path("pairs.tsv"), "")
 
 

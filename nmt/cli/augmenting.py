@@ -78,9 +78,9 @@ def augment(
     To train English to German, give German text and a German–English run.
 
     With decoding.temperature, translations are sampled. If interrupted, repeat the command to
-    continue. The settings that it prints tag the pairs as synthetic.
+    continue. The printed settings tag the pairs as synthetic.
 
-    Example: nmt augment runs/de-en --input news.de --output pairs.tsv
+    Example: nmt augment runs/de-en --input news.de --output synthetic.tsv
     """
     from nmt.augmenting import Augmentation
     from nmt.augmenting import augment as write_pairs

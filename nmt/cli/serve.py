@@ -114,8 +114,7 @@ def serve(
         _print_openapi()
         return
 
-    from nmt.private_paths import public_name
-    from nmt.run_folder import RUNS, runs_in
+    from nmt.run_folder import RUNS
     from nmt.serve.app import make_app
     from nmt.serve.limits import Limits
     from nmt.serve.served_run import ServedRun, name_runs
@@ -126,17 +125,16 @@ def serve(
     listener = bind(host, port)
     folders = find_runs(run, weights)
     paths = [folder.path.resolve() for folder in folders]
-    if repeated := [path for i, path in enumerate(paths) if path in paths[:i]]:
-        raise UserError(f"--run {repeated[0].name}: given twice; omit one of them")
-    private = host in LOOPBACK and not allow_host  # a proxy would show ./runs to others
-    listed = runs_in(RUNS) if private else []
-    others = [public_name(each.path) for each in listed if each.path.resolve() not in paths]
+    for number, folder in enumerate(folders):
+        if paths[number] in paths[:number]:
+            raise UserError(f"--run {folder.path}: given twice; omit one of them")
     runs = []
-    for folder, name in zip(folders, name_runs(paths, others), strict=True):
+    for folder, name in zip(folders, name_runs(paths), strict=True):
         translator = open_translator(
             [folder], weights, beam_size, device, set_, engine, compute_type
         )
         runs.append(ServedRun(name, folder, translator, translator.search.engine))
+    private = host in LOOPBACK and not allow_host  # a proxy would show ./runs to others
     limits = Limits(
         body=max(Limits.body, _MOST_BYTES * max_characters),
         characters=max_characters,

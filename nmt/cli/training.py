@@ -242,7 +242,7 @@ def average(
             remedy = "train longer, or validate more often (training.validate_updates)"
         fewer = f", or give --last {len(kept)}" if len(kept) > 1 else ""
         raise UserError(
-            f"{opened.path}: the weights of {len(kept)} validations are kept, not of {last}; "
+            f"{opened.path}: validations with saved weights: {len(kept)}, but --last is {last}; "
             f"{remedy}{fewer}"
         )
     with opened.held(), replacing(opened.weights("mean")) as partial:

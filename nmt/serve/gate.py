@@ -71,7 +71,7 @@ class Gate:
         """
         host = headers.get("host", "")
         if self._hosts and _without_port(host) not in self._hosts:
-            return "Invalid Host header; the server must be started with --allow-host for this name"
+            return "Invalid Host header; to use this name, start the server with --allow-host"
         origin = headers.get("origin")
         if not origin or "*" in self._origins or origin in self._origins:
             return None

@@ -151,8 +151,8 @@ async def translate(service: Service, request: Request, body: TranslateBody) -> 
             )
         for i, each in zip(rows, options, strict=True):
             found[i] = each
-    if not texts:
-        service.run_between(None if body.source == _AUTO else body.source, body.target)
+    if not texts and body.source != _AUTO:
+        service.run_between(body.source, body.target)
     one = isinstance(body.q, str)
     best, others = [each[0] for each in found], [each[1:] for each in found]
     answer: Translated = {"translatedText": best[0] if one else best}

@@ -118,11 +118,17 @@ class Markup:
         return "\n".join("".join(stretch.texts) for stretch in self.stretches)
 
     def change_language(self, source: str, target: str) -> None:
-        """Change the `lang` of the document, if it is the source language, to the target's."""
+        """If the document's `lang` is the source language, set it to the target language.
+
+        Unless there was nothing to translate.
+        """
         root = self._tree.css_first("html")
-        given = (root.attributes.get("lang") or "") if root else ""
-        if root and two_letters(given.partition("-")[0].lower()) == two_letters(source):
-            root.attrs["lang"] = two_letters(target)
+        if root is None or not self.stretches:
+            return
+        for name in ("lang", "xml:lang"):
+            given = (root.attributes.get(name) or "").partition("-")[0].lower()
+            if two_letters(given) == two_letters(source):
+                root.attrs[name] = two_letters(target)
 
     def replace(self, stretch: Stretch, parts: list[tuple[str, int]]) -> None:
         """Replace a stretch by its translation.

@@ -66,38 +66,39 @@ async def _read_form(request: Request, kind: str, limits: Limits) -> dict[str, o
     try:
         query = _decode(request.scope["query_string"])
         if kind == _FILES:
-            form = await _read_files(request, limits)
+            form = await _read_multipart(request, limits)
         else:
             form = _decode(await request.body() if kind else b"")
-    except ValueError:  # no UTF-8, an unknown charset, or text with lone surrogates
+    except ValueError:  # not UTF-8, an unknown charset, or text with lone surrogates
         raise ApiError(400, "Invalid request: the form cannot be decoded; send UTF-8") from None
     fields: dict[str, object] = {}
     for given in (query, form):
-        if len(given.multi_items()) > _MOST_FIELDS:
-            raise ApiError(400, f"Invalid request: more than {_MOST_FIELDS} fields")
         for name in given:
             values = given.getlist(name)
             fields[name] = values[0] if len(values) == 1 else values
+    for value in form.values():
+        if isinstance(value, UploadFile):
+            fields["file"] = value
     return fields
 
 
 def _decode(form: bytes) -> MultiDict:
     """Return the fields of a URL-encoded form; raises `ValueError` unless it is UTF-8.
 
-    Not by Starlette: `curl -d` sends UTF-8 without percent-encoding, which it reads as Latin-1.
+    Starlette's parser would read UTF-8 that is not percent-encoded, which `curl -d` sends, as
+    Latin-1.
     """
+    if form.count(b"&") >= _MOST_FIELDS:
+        raise ApiError(400, f"Invalid request: more than {_MOST_FIELDS} fields")
     return MultiDict(parse_qsl(form.decode(), keep_blank_values=True, errors="strict"))
 
 
-async def _read_files(request: Request, limits: Limits) -> MultiDict:
-    """Return the fields of a form that may have a file; it is the field `file` under any name."""
+async def _read_multipart(request: Request, limits: Limits) -> MultiDict:
+    """Return the fields of a multipart form; raises `ValueError` unless they can be encoded."""
     form = await request.form(max_files=1, max_fields=_MOST_FIELDS, max_part_size=limits.body)
     for name, value in form.multi_items():
         f"{name}{value.filename if isinstance(value, UploadFile) else value}".encode()
-    return MultiDict(
-        ("file" if isinstance(value, UploadFile) else name, value)
-        for name, value in form.multi_items()
-    )
+    return MultiDict(form.multi_items())
 
 
 def _explain(error: ValidationError) -> str:
@@ -110,5 +111,5 @@ def _explain(error: ValidationError) -> str:
     if details["type"] == "missing":
         return f"Invalid request: missing {name} parameter"
     if details["type"] == "is_instance_of":
-        return f"Invalid request: {name}: must be a file, as in curl -F file=@NAME"
+        return f"Invalid request: {name}: must be an uploaded file, as in curl -F file=@NAME"
     return f"Invalid request: {name + ': ' if name else ''}{details['msg'][:200]}"

@@ -13,10 +13,11 @@ from nmt.config_files import describe_fields, written
 from nmt.corpus.report import PreparationReport
 from nmt.corpus.tags import show_tag
 from nmt.errors import UserError
-from nmt.private_paths import public_name, without_folders
+from nmt.private_paths import without_folders
 from nmt.reports.runs import NOTHING, summarize
 from nmt.run_folder import RunFolder, Validation, last_change, runs_in
 from nmt.serve.errors import ApiError
+from nmt.serve.served_run import name_runs
 
 if TYPE_CHECKING:
     from nmt.serve.service import Service
@@ -110,10 +111,8 @@ def _named_folders(service: "Service") -> Iterator[tuple[str, RunFolder]]:
     for name, each in service.runs.items():
         yield name, each.folder
     if service.runs_folder is not None:
-        for run in runs_in(service.runs_folder):
-            name = public_name(run.path)
-            if run.path.resolve() not in served and name not in service.runs:
-                yield name, run
+        others = [r for r in runs_in(service.runs_folder) if r.path.resolve() not in served]
+        yield from zip(name_runs([r.path for r in others], service.runs), others, strict=True)
 
 
 def _config_fields(run: RunFolder) -> Iterator[ConfigField]:

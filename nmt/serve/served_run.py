@@ -86,16 +86,13 @@ class ServedRun:
         return steps
 
 
-def name_runs(paths: Sequence[Path], others: Collection[str] = ()) -> list[str]:
-    """Return a unique name for each run folder, with a number if folders share a name.
-
-    others: names of runs that are listed, but not served
-    """
+def name_runs(paths: Sequence[Path], taken: Collection[str] = ()) -> list[str]:
+    """Return a unique name for each run folder, with a number if its own name is taken."""
+    stems = [public_name(path) or "run" for path in paths]
     names: list[str] = []
-    for path in paths:
-        name = stem = public_name(path.resolve()) or "run"
-        number = 1
-        while name in names or name in others:
+    for stem in stems:
+        name, number = stem, 1
+        while name in names or name in taken or (number > 1 and name in stems):
             number += 1
             name = f"{stem}-{number}"
         names.append(name)

@@ -45,7 +45,7 @@ def hosts_of(host: str, more: Sequence[str]) -> list[str]:
     if one of `more` is not a name.
     """
     for name in more:
-        if not name or "/" in name:
+        if not re.fullmatch(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d+)?", name, re.IGNORECASE):
             raise UserError(f"--allow-host {name}: must be a host name, such as nmt.example.com")
     if host in ("0.0.0.0", "::") and not more:
         return []
@@ -54,13 +54,19 @@ def hosts_of(host: str, more: Sequence[str]) -> list[str]:
 
 
 def origins_of(sites: Sequence[str]) -> list[str]:
-    """Return sites as in browsers' Origin headers; raises `UserError` for anything else."""
+    """Return the sites as browsers write them in Origin headers, in ASCII; "*" stays.
+
+    Raises `UserError` for anything else.
+    """
+    origins = []
     for site in sites:
-        if site != "*" and not re.fullmatch(r"https?://[^/?#@\s]+/?", site, re.IGNORECASE):
+        origin = site.rstrip("/").lower()
+        if origin != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[a-z0-9.:_\[\]-]+", origin):
             raise UserError(
                 f"--allow-origin {site}: must be a scheme and a host, such as https://example.com"
             )
-    return [site.rstrip("/").lower() for site in sites]
+        origins.append(re.sub(r"^(http://.*):80$|^(https://.*):443$", r"\1\2", origin))
+    return origins
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -87,7 +93,7 @@ def make_server(app: ASGIApp, seconds: float) -> uvicorn.Server:
 
     seconds: a client's time limit for sending a request, and for reading the response
     """
-    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # clients' mistakes
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # warns of malformed requests
     config = uvicorn.Config(
         app,
         http=_limited(seconds),

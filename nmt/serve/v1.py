@@ -154,10 +154,10 @@ async def translate(
 
 def _choose_run(service: Service, body: InspectBody) -> "ServedRun":
     if body.run is None:
-        return service.run_between(body.source, body.target)
+        return service.run_between(body.source or None, body.target or None)
     run = service.run_named(body.run)
     if (body.source or run.source, body.target or run.target) != (run.source, run.target):
-        raise ApiError(400, f"{run.name} translates from {run.source} to {run.target} only")
+        raise ApiError(400, f"{run.name} translates only from {run.source} to {run.target}")
     return run
 
 

@@ -70,7 +70,7 @@ class DryRun:
         shape = f"{pairs:,} pairs × {source} source × {target} target pieces"
         if self.accumulate > 1:
             shape += f", {self.accumulate} times per update"
-        earlier = " or a validation ends it" if self.ends_early else ""
+        earlier = ", or earlier if validation stops it" if self.ends_early else ""
         memory = "unknown on this system"
         if self.peak_memory is not None:
             place = "of the GPU" if self.device.startswith("cuda") else "resident"
@@ -91,7 +91,7 @@ class DryRun:
             f"speed            {_range([f'{speed:,.0f}' for speed in self.speeds])} tokens/s\n"
             f"peak memory      {memory}\n"
             f"one sentence     {self.decode_seconds:.3g} s to decode, up to its length limit\n"
-            f"whole run        {updates} updates, about {time_} (excluding validation), until "
+            f"whole run        {updates} updates, about {time_} (excluding validation); ends at "
             f"{self.limit}{earlier}{warning}"
         )
 

@@ -70,16 +70,21 @@ def test_a_document_keeps_its_structure_after_what_precedes_it(start: str, html:
     ("before", "after"), [("en", "de"), ("EN-gb", "de"), ("eng", "de"), ("fr", "fr")]
 )
 def test_a_document_in_the_source_language_names_the_target(before: str, after: str) -> None:
-    html = '<!doctype html><html lang="{}"><head></head><body>one</body></html>'
+    html = '<!doctype html><html lang="{0}" xml:lang="{0}"><head></head><body>one</body></html>'
     markup = Markup(html.format(before))
     markup.change_language("en", "de")
     assert str(markup) == html.format(after)
 
 
 @pytest.mark.parametrize(
-    "html", ["<html><head></head><body></body></html>", '<p lang="en">one</p>']
+    "html",
+    [
+        "<html><head></head><body>one</body></html>",
+        '<p lang="en">one</p>',
+        '<html lang="en"><head></head><body><pre>one</pre></body></html>',
+    ],
 )
-def test_a_document_without_a_language_stays_without(html: str) -> None:
+def test_other_documents_keep_their_language(html: str) -> None:
     markup = Markup(html)
     markup.change_language("en", "de")
     assert str(markup) == html

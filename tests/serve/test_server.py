@@ -75,11 +75,15 @@ def test_sigterm_finishes_current_requests(running: tuple[subprocess.Popen[str],
         (["--api-key", " "], "--api-key: is empty"),
         (["--api-keys", "missing.txt"], "missing.txt: cannot be read"),
         (["--public", "--host", "no such host"], "cannot listen there"),
+        (["--allow-origin", "example.com"], "such as https://example.com"),
+        (["--allow-host", "http://nmt.example"], "such as nmt.example.com"),
+        (["--run", "toy", "--run", "./toy"], "--run toy: given twice"),
     ],
 )
 def test_unsafe_and_invalid_options_are_refused(
-    arguments: list[str], message: str, tmp_path: Path
+    arguments: list[str], message: str, tmp_path: Path, trained_run: RunFolder
 ) -> None:
+    (tmp_path / "toy").symlink_to(trained_run.path)
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     result = subprocess.run(
         [*START, *arguments], capture_output=True, text=True, cwd=tmp_path, env=environment
@@ -153,16 +157,23 @@ def test_accepted_host_names_depend_on_the_address_and_the_options() -> None:
     assert hosts_of("192.168.1.2", ["nmt.example"])[-2:] == ["192.168.1.2", "nmt.example"]
     assert hosts_of("0.0.0.0", []) == []
     assert "nmt.example" in hosts_of("0.0.0.0", ["nmt.example"])
-    with pytest.raises(UserError, match=r"--allow-host http:.* must be a host name"):
-        hosts_of("127.0.0.1", ["http://nmt.example"])
+    assert "[2001:db8::1]:80" in hosts_of("127.0.0.1", ["[2001:db8::1]:80"])
+    for wrong in ("http://nmt.example", "*.example", "2001:db8::1", "a b", ""):
+        with pytest.raises(UserError, match="must be a host name"):
+            hosts_of("127.0.0.1", [wrong])
 
 
 def test_allowed_origins_are_written_as_browsers_send_them() -> None:
-    given = ["https://Other.example/", "http://localhost:8080", "*"]
-    assert origins_of(given) == ["https://other.example", "http://localhost:8080", "*"]
+    given = ["https://Other.example/", "http://localhost:8080", "http://a:80", "https://b:443", "*"]
+    expected = ["https://other.example", "http://localhost:8080", "http://a", "https://b", "*"]
+    assert origins_of(given) == expected
+    other = ["chrome-extension://abc", "app://obsidian.md", "http://[::1]:5000"]
+    assert origins_of(other) == other
 
 
-@pytest.mark.parametrize("site", ["", "example.com", "https://", "https://a.example/page", "null"])
+@pytest.mark.parametrize(
+    "site", ["", "example.com", "https://", "https://a.example/page", "null", "https://*.a"]
+)
 def test_anything_else_is_no_origin(site: str) -> None:
     with pytest.raises(UserError, match="must be a scheme and a host"):
         origins_of([site])

@@ -72,10 +72,11 @@ def test_a_run_is_chosen_by_one_language_or_both(
         return str(answer.get("run") or answer["error"])
 
     assert chosen() == chosen(source="en") == chosen(target="de") == "toy"
+    assert chosen(source="", target="") == chosen(run="toy", source="") == "toy"
     assert chosen(source="de") == chosen(target="en") == chosen(source="de", target="en") == "back"
     assert chosen(run="back", target="en") == "back"
-    assert chosen(run="back", target="de") == "back translates from de to en only"
-    assert chosen(run="toy", source="fr") == "toy translates from en to de only"
+    assert chosen(run="back", target="de") == "back translates only from de to en"
+    assert chosen(run="toy", source="fr") == "toy translates only from en to de"
     assert chosen(target="fr") == "fr is not supported"
 
 
@@ -341,7 +342,8 @@ def test_a_compared_run_gets_the_tag_of_the_same_name(
 def test_runs_get_distinct_names_without_paths(tmp_path: Path) -> None:
     paths = [tmp_path / "a" / "run", tmp_path / "b" / "run", tmp_path / "c"]
     assert name_runs(paths) == ["run", "run-2", "c"]
-    assert name_runs(paths, ["run-2", "c"]) == ["run", "run-3", "c-2"]
+    assert name_runs(paths, ["c"]) == ["run", "run-2", "c-2"]
+    assert name_runs([*paths, tmp_path / "run-2"]) == ["run", "run-3", "c", "run-2"]
 
 
 def test_browsers_check_the_page_for_changes_after_an_upgrade(client: TestClient) -> None:

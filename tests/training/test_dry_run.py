@@ -224,9 +224,9 @@ def test_values_are_shown_in_suitable_units(
     assert all(part in shown for part in [*expected, *parts])
     assert ("busy" in shown) == (busy > 1)
     assert shown.splitlines()[7].startswith("whole run        1,000 updates, about ")
-    assert "(excluding validation), until training.epochs\n" in f"{shown}\n"
+    assert "(excluding validation); ends at training.epochs\n" in f"{shown}\n"
     early = str(replace(found, ends_early=True))
-    assert "until training.epochs or a validation ends it" in early
+    assert "ends at training.epochs, or earlier if validation stops it" in early
     assert "times" not in str(replace(found, accumulate=1))
 
 
