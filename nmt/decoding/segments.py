@@ -6,6 +6,7 @@ too few positions for it. Words that did not occur in training are replaced with
 filled in afterwards.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,10 @@ from nmt.special_tokens import EOS, PLACEHOLDERS
 
 # If more of the training lines had several sentences, lines are not split into sentences.
 _MOST_WITH_SEVERAL = 0.05
+_LETTER = r"[^\W\d_]"
+# A placeholder as a word of its own, possibly with a genitive's s. In training, nothing else is
+# attached to one: only words that are the same on both sides are hidden.
+_COPIED = re.compile(rf"(?<!{_LETTER})[{PLACEHOLDERS}](?=s?(?!{_LETTER}|[{PLACEHOLDERS}]))")
 
 
 @dataclass(frozen=True)
@@ -120,9 +125,9 @@ class Segmenter:
         return reveal(casing.restore(text) if casing else text, segment.hidden)
 
     def lost(self, segment: Segment, ids: Sequence[int]) -> int:
-        """Count the hidden words whose placeholders are missing from a translation."""
-        text = self._tokenizers.target.decode(ids)
-        return sum(mark not in text for mark in PLACEHOLDERS[: len(segment.hidden)])
+        """Count the hidden words that a translation lacks, or has only as parts of other words."""
+        kept = _COPIED.findall(self._tokenizers.target.decode(ids))
+        return sum(mark not in kept for mark in PLACEHOLDERS[: len(segment.hidden)])
 
     def required(self, segments: Sequence[Segment]) -> Required:
         """Return the placeholders that translations must contain, as words of their own."""

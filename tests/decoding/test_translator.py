@@ -623,6 +623,23 @@ def test_pytorch_decodes_again_if_a_placeholder_is_lost(carrying, translator):
     assert not {"s", ".", "▁", "▁s", "</s>"} & set(pieces)
 
 
+@pytest.mark.parametrize("mark", ["start", "end"])
+def test_a_copied_word_must_be_a_word_of_its_own(tmp_path, translator, mark):
+    carrying = with_placeholders(tmp_path, word_mark=mark)
+    first, second = PLACEHOLDERS[:2]
+
+    def chosen(*texts: str) -> str:
+        search = ScriptedSearch(lambda ids: [carrying.target.encode(text) for text in texts])
+        made = translator(carrying, beam_size=4, search=search, pytorch=search)
+        return made.translate(["Zora sings Öre"])[0].text
+
+    assert chosen(f"{first}en singt {second}.", f"{first} singt {second}.") == "Zora singt Öre."
+    assert chosen(f"{first}{second} singt.", f"{first} singt {second}.") == "Zora singt Öre."
+    assert chosen(f"Ha{first} {second}.", f"{first} singt {second}.") == "Zora singt Öre."
+    assert chosen(f"{first}s {second}.", f"{first} singt {second}.") == "Zoras Öre."
+    assert chosen(f"({first})-{second}.", f"{first} singt {second}.") == "(Zora)-Öre."
+
+
 def test_where_words_end_with_a_mark_anything_may_follow_a_copied_word(tmp_path, translator):
     carrying = with_placeholders(tmp_path, word_mark="end")
     losing = ScriptedSearch(lambda ids: [carrying.target.encode("singt.")])
