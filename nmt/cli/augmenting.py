@@ -105,8 +105,7 @@ def augment(
         raise UserError(f"{input_}: {lack}; give a text file, one sentence per line")
     opened = open_run(run)
     data = opened.config.data
-    languages = (data.source_language, data.target_language)
-    source, target = languages
+    source, target = languages = (data.source_language, data.target_language)
     if seem_to_be_in(target, list(islice(read_lines(input_), _SAMPLE)), source):
         warn(
             f"{input_}: seems to be in {target}, but {run} translates from {source}; if so, use a "

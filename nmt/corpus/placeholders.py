@@ -29,6 +29,7 @@ _HIDEABLE = re.compile(
     r"(?!(?<=[nN])['’][tT]\b)"
 )
 _PLACEHOLDER = re.compile(f"[{PLACEHOLDERS}]")
+_COPIED = re.compile(rf"(?<![^\W\d_])[{PLACEHOLDERS}](?=s?(?![^\W\d_]|[{PLACEHOLDERS}]))")
 _MOSTLY = 0.8
 
 
@@ -74,6 +75,15 @@ class KnownWords:
     def load(cls, path: Path, only_names: bool) -> "KnownWords":
         """Read what `save` wrote; raises `UserError` for anything else."""
         return cls(read_json(path, FailFastList[str]), only_names)
+
+
+def copied(text: str) -> list[str]:
+    """Return the placeholders in a translation that are words of their own, or genitives ("Toms").
+
+    In training, nothing else is attached to one: only words that are the same on both sides are
+    hidden.
+    """
+    return _COPIED.findall(text)
 
 
 def reveal(text: str, hidden: Sequence[str]) -> str:

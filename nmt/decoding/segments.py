@@ -6,14 +6,13 @@ too few positions for it. Words that did not occur in training are replaced with
 filled in afterwards.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from nmt.config import DataConfig, DecodingConfig
 from nmt.corpus.cleaning import Cleaner
-from nmt.corpus.placeholders import reveal
+from nmt.corpus.placeholders import copied, reveal
 from nmt.corpus.report import PreparationReport
 from nmt.corpus.sentences import CutText, cut
 from nmt.corpus.tags import split_prefix
@@ -23,10 +22,6 @@ from nmt.special_tokens import EOS, PLACEHOLDERS
 
 # If more of the training lines had several sentences, lines are not split into sentences.
 _MOST_WITH_SEVERAL = 0.05
-_LETTER = r"[^\W\d_]"
-# A placeholder as a word of its own, possibly with a genitive's s. In training, nothing else is
-# attached to one: only words that are the same on both sides are hidden.
-_COPIED = re.compile(rf"(?<!{_LETTER})[{PLACEHOLDERS}](?=s?(?!{_LETTER}|[{PLACEHOLDERS}]))")
 
 
 @dataclass(frozen=True)
@@ -126,7 +121,7 @@ class Segmenter:
 
     def lost(self, segment: Segment, ids: Sequence[int]) -> int:
         """Count the hidden words that a translation lacks, or has only as parts of other words."""
-        kept = _COPIED.findall(self._tokenizers.target.decode(ids))
+        kept = copied(self._tokenizers.target.decode(ids))
         return sum(mark not in kept for mark in PLACEHOLDERS[: len(segment.hidden)])
 
     def required(self, segments: Sequence[Segment]) -> Required:

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
-from starlette.datastructures import MultiDict, UploadFile
+from starlette.datastructures import FormData, ImmutableMultiDict, UploadFile
 from starlette.requests import Request
 
 from nmt.serve.errors import ApiError
@@ -65,6 +65,7 @@ async def _read_form(request: Request, kind: str, limits: Limits) -> dict[str, o
     """
     try:
         query = _decode(request.scope["query_string"])
+        form: ImmutableMultiDict[str, Any]
         if kind == _FILES:
             form = await _read_multipart(request, limits)
         else:
@@ -82,7 +83,7 @@ async def _read_form(request: Request, kind: str, limits: Limits) -> dict[str, o
     return fields
 
 
-def _decode(form: bytes) -> MultiDict:
+def _decode(form: bytes) -> ImmutableMultiDict[str, Any]:
     """Return the fields of a URL-encoded form; raises `ValueError` unless it is UTF-8.
 
     Starlette's parser would read UTF-8 that is not percent-encoded, which `curl -d` sends, as
@@ -90,15 +91,15 @@ def _decode(form: bytes) -> MultiDict:
     """
     if form.count(b"&") >= _MOST_FIELDS:
         raise ApiError(400, f"Invalid request: more than {_MOST_FIELDS} fields")
-    return MultiDict(parse_qsl(form.decode(), keep_blank_values=True, errors="strict"))
+    return ImmutableMultiDict(parse_qsl(form.decode(), keep_blank_values=True, errors="strict"))
 
 
-async def _read_multipart(request: Request, limits: Limits) -> MultiDict:
+async def _read_multipart(request: Request, limits: Limits) -> FormData:
     """Return the fields of a multipart form; raises `ValueError` unless they can be encoded."""
     form = await request.form(max_files=1, max_fields=_MOST_FIELDS, max_part_size=limits.body)
     for name, value in form.multi_items():
         f"{name}{value.filename if isinstance(value, UploadFile) else value}".encode()
-    return MultiDict(form.multi_items())
+    return form
 
 
 def _explain(error: ValidationError) -> str:
