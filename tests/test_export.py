@@ -4,7 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
+from types import SimpleNamespace
 
 import ctranslate2
 import pytest
@@ -14,8 +16,9 @@ from safetensors.torch import load_file, save_file
 from nmt.cli.writing import format_translations
 from nmt.config_files import load_config
 from nmt.corpus.casing import Casing
-from nmt.corpus.placeholders import _HIDEABLE
+from nmt.corpus.placeholders import _COPIED, _HIDEABLE
 from nmt.corpus.sentences import cut
+from nmt.corpus.splitting import limit_marks
 from nmt.decoding.engines.conversion import write_model
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
@@ -174,8 +177,28 @@ def test_the_exported_program_stops_when_nobody_reads(
     assert (done.stdout, done.stderr) == ("Anna singt heute.\n", "")
 
 
-def test_the_exported_program_hides_the_words_that_nmt_hides() -> None:
-    assert translate.HIDEABLE == _HIDEABLE
+def test_the_exported_program_hides_and_copies_the_words_that_nmt_does() -> None:
+    assert (translate.HIDEABLE, translate.COPIED) == (_HIDEABLE, _COPIED)
+
+
+@pytest.mark.parametrize("word_mark", ["start", "end"])
+def test_the_exported_program_prefers_names_that_are_words_of_their_own(word_mark: str) -> None:
+    mark = translate.PLACEHOLDERS[0]
+    exported = object.__new__(translate.Translator)
+    exported.settings = {"length_penalty": 1.0, "word_mark": word_mark}
+    exported.casing = None
+    exported.target = SimpleNamespace(decode=" ".join)
+    glued, separate = [f"{mark}heit", "."], [mark, "wahrheit", "."]
+    found = SimpleNamespace(hypotheses=[glued, separate], scores=[-1.0, -2.0])
+    assert exported._best(found, 10, ["Apinya"]) == "Apinya wahrheit ."
+
+
+def test_the_exported_program_limits_marks_like_nmt() -> None:
+    line = "a" + "\u0301\u0323" * 20 + "\uff9e" * 40 + " z"
+    exported = object.__new__(translate.Translator)
+    exported.settings = {"unicode": "NFC"}
+    assert exported._tidy(line) == unicodedata.normalize("NFC", limit_marks(line))
+    assert exported._tidy(line) != unicodedata.normalize("NFC", line)
 
 
 def test_the_exported_program_capitalizes_like_nmt() -> None:

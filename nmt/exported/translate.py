@@ -42,12 +42,16 @@ INVISIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff"
     f"{PLACEHOLDERS}{RESERVED}]"
 )
+HALFWIDTH = "\uff9e\uff9f"  # letters that NFKC turns into marks
+MOST_MARKS = 30
+MARKS = re.compile(rf"(?:[^\w\s\x00-\u02ff]|[{HALFWIDTH}]){{{MOST_MARKS + 1},}}")
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufffd]")
 WORD = re.compile(r"[^\W\d_]+")
 HIDEABLE = re.compile(
     r"(?<![^\W\d_])(?!(?<=\w['’])(?i:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])"
     r"(?!(?<=[nN])['’][tT]\b)"
 )
+COPIED = re.compile(rf"(?<![^\W\d_])[{PLACEHOLDERS}](?=s?(?![^\W\d_]|[{PLACEHOLDERS}]))")
 SENTENCE_START = re.compile(rf"(?:^|[.!?:]\s)[^\w\s{PLACEHOLDERS}]*$")
 SENTENCE = re.compile(r".+?(?:(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b\w\.)\s+|$)", re.DOTALL)
 TOUCHING_LEFT = re.compile(r"(?<=\S)(?!(?<=\w).\w)([^\w\s])")
@@ -90,7 +94,7 @@ class Translator:
     def _tidy(self, line: str) -> str:
         line = INVISIBLE.sub("", line)
         if self.settings["unicode"] != "none":
-            line = unicodedata.normalize(self.settings["unicode"], line)
+            line = unicodedata.normalize(self.settings["unicode"], MARKS.sub(_limit_marks, line))
         return " ".join(line.encode("utf-8", "replace").decode("utf-8").split())
 
     def _cut(self, text: str) -> list[str]:
@@ -189,8 +193,8 @@ class Translator:
 
         def rank(hypothesis: tuple[list[str], float]) -> tuple[bool, int, float]:
             pieces, log_probability = hypothesis
-            text = self.target.decode(pieces)
-            lost = sum(mark not in text for mark in PLACEHOLDERS[: len(hidden)])
+            kept = COPIED.findall(self._decode(pieces))
+            lost = sum(mark not in kept for mark in PLACEHOLDERS[: len(hidden)])
             score = log_probability / ((6 + len(pieces)) / 6) ** alpha
             return (len(pieces) >= limit, lost, -score) if hidden else (False, 0, -score)
 
@@ -199,10 +203,14 @@ class Translator:
 
     # ------------------------------------------------------------------------------- after a search
 
-    def _write(self, pieces: list[str], hidden: list[str]) -> str:
+    def _decode(self, pieces: list[str]) -> str:
         text = " ".join(UNPRINTABLE.sub("", self.target.decode(pieces)).split())
         if self.settings["word_mark"] == "end":
             text = text.replace(f" {JOINER}", "").replace(f"{JOINER} ", "").replace(JOINER, "")
+        return text
+
+    def _write(self, pieces: list[str], hidden: list[str]) -> str:
+        text = self._decode(pieces)
         if self.casing is not None:
             text = self._capitals(text)
         for mark, word in zip_longest(PLACEHOLDERS, hidden, fillvalue=""):
@@ -218,6 +226,8 @@ class Translator:
         def replacement(match: re.Match[str]) -> str:
             nonlocal before
             word = match.group()
+            if match.start() and text[match.start() - 1] in PLACEHOLDERS:
+                return word  # an ending, such as the genitive's s
             form = after.get(f"{before} {word}") or words.get(word) or _by_ending(words, word)
             before = word
             if casing["sentence_capital"] and SENTENCE_START.search(text[: match.start()]):
@@ -233,6 +243,14 @@ def _by_ending(words: dict[str, str], word: str) -> str:
         if form := words.get(word[start:]):
             return word[0].upper() + word[1:] if form[0].isupper() else word
     return word
+
+
+def _limit_marks(found: re.Match[str]) -> str:
+    """Remove marks after the 30th: normalization sorts them, which takes quadratic time."""
+    run = found.group()
+    return run[:MOST_MARKS] + "".join(
+        c for c in run[MOST_MARKS:] if not unicodedata.combining(c) and c not in HALFWIDTH
+    )
 
 
 def _read(path: Path) -> Any:
