@@ -77,6 +77,8 @@ class Casing:
         def replacement(match: re.Match[str]) -> str:
             nonlocal before
             word = match.group()
+            if match.start() and text[match.start() - 1] in PLACEHOLDERS:
+                return word  # an ending, such as the genitive's s
             form = self._after.get(f"{before} {word}") or self._words.get(word)
             form = form or self._by_ending(word)
             before = word

@@ -50,6 +50,11 @@ def test_words_are_cased_as_in_the_training_text(casing: Casing, text: str, expe
     assert casing.restore(text) == expected
 
 
+def test_the_genitive_of_a_hidden_word_stays_lower_case() -> None:
+    casing = Casing.learn(lambda: ["Die S-Bahn fährt .", "Eine S-Bahn fährt ."])
+    assert casing.restore(f"die {PLACEHOLDERS[0]}s s-bahn") == f"Die {PLACEHOLDERS[0]}s S-Bahn"
+
+
 def test_text_stays_lower_case_if_the_training_text_was() -> None:
     casing = Casing.learn(lambda: [line.lower() for line in GERMAN])
     assert casing.restore("der mann liest. die frau auch.") == "der mann liest. die frau auch."
