@@ -318,7 +318,8 @@ def assumed_run(config: Config, name: str) -> AssumedRun:
     precision = config.training.precision
     dtype = card.precision if precision == "auto" else getattr(torch, precision)
     sizes = prepared.tokenizers.source.size, prepared.tokenizers.target.size
-    batches_in_epoch = len(plan.epoch(1).order)
+    epoch = plan.epoch(1)
+    batches_in_epoch = len(epoch.order)
     accumulate = min(config.training.accumulate, batches_in_epoch)
     count = count_update(config, sizes, batch, card, dtype, accumulate)
     return AssumedRun(
@@ -334,5 +335,5 @@ def assumed_run(config: Config, name: str) -> AssumedRun:
         seconds=count.seconds,
         updates=last_update(config.training, batches_in_epoch),
         max_minutes=config.training.max_minutes,
-        tokens_per_update=plan.tokens / updates_per_epoch(config.training, batches_in_epoch),
+        tokens_per_update=epoch.tokens / updates_per_epoch(config.training, batches_in_epoch),
     )

@@ -117,6 +117,11 @@ class Epoch:
     source: Sequences
     target: Sequences
 
+    @property
+    def tokens(self) -> int:
+        """Number of labels: target pieces and <eos> of all batches."""
+        return sum(int((self.target.lengths[pairs] + 1).sum()) for pairs in self.order)
+
     def batches(self, skip: int = 0, rank: int = 0, size: int = 1) -> Iterator[Batch]:
         """Yield the batches after the first `skip`.
 
@@ -151,17 +156,6 @@ class BatchPlan:
     def too_long(self) -> int:
         """Number of pairs longer than `model.max_length`."""
         return len(self._lengths) - len(self.usable)
-
-    @property
-    def tokens(self) -> int:
-        """Number of labels in an epoch: target pieces and <eos> of all usable pairs.
-
-        With `training.join_pairs`, the expected number: each join saves one <eos>.
-        """
-        lengths = self._given[1].lengths + (1 - self._config.join_pairs * ~self._tagged)
-        if self._shares is None:
-            return round(float(lengths[self.usable].sum()))
-        return round(sum(float(lengths[c].mean()) * count for c, count in self._counts()))
 
     def epoch(self, epoch: int) -> Epoch:
         """Return an epoch, counted from 1; it depends on `training.seed` and its number."""

@@ -217,7 +217,7 @@ def _peak_memory(device: torch.device) -> int | None:
 def _estimate(trainer: Trainer, tokens_per_second: float) -> tuple[int, float, str]:
     """Return updates and minutes of the whole run, and the field that ends it."""
     settings, updates = trainer.settings, trainer.last_update
-    tokens_an_update = trainer.plan.tokens / trainer.updates_in_epoch
+    tokens_an_update = trainer.plan.epoch(1).tokens / trainer.updates_in_epoch
     updates_a_minute = 60 * tokens_per_second / tokens_an_update
     minutes = updates / updates_a_minute
     if settings.max_minutes and settings.max_minutes < minutes:

@@ -172,7 +172,7 @@ def test_a_time_limit_limits_the_updates(
     trainer = SimpleNamespace(
         settings=TrainingConfig(max_minutes=max_minutes),
         last_update=600,
-        plan=SimpleNamespace(tokens=6000),  # 100 per update
+        plan=SimpleNamespace(epoch=lambda _: SimpleNamespace(tokens=6000)),  # 100 per update
         updates_in_epoch=60,
     )
     assert _estimate(trainer, tokens_per_second=50) == expected  # type: ignore[arg-type]
