@@ -190,9 +190,9 @@ class RunFolder:
         results = (*self.path.glob("checkpoint*.pt"), *self.path.glob("*.safetensors"))
         if results or not _is_nmts(self.path / _HEADER):
             return False
-        # The first checkpoint follows the first validation; without it, there is no second one.
-        validations = self.metrics.read_bytes().count(b"\n") if self.metrics.is_file() else 0
-        return max(validations, len(self.validated())) <= 1
+        # The first checkpoint is written before the first update, so before any validation.
+        validated = self.metrics.is_file() and self.metrics.stat().st_size > 0
+        return not validated and not self.validated()
 
     @contextmanager
     def held(self) -> Iterator[None]:

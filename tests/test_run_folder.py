@@ -377,14 +377,12 @@ def test_a_run_whose_checkpoint_and_weights_were_deleted_is_not_taken_over(
     config: Config, prepared: PreparedData
 ) -> None:
     run = create_run(Path("runs/a"), config, prepared)
-    run.metrics.write_text("{}\n")  # of the first validation, before its checkpoint
     assert run.has_only_begun
-    run.metrics.write_text("{}\n{}\n")
+    run.metrics.write_text("{}\n")  # of the first validation, which follows the first checkpoint
     assert not run.has_only_begun
     run.metrics.unlink()
-    for update in (10, 20):
-        run.validated_weights(update).parent.mkdir(exist_ok=True)
-        run.validated_weights(update).touch()
+    run.validated_weights(10).parent.mkdir()
+    run.validated_weights(10).touch()
     assert claim("a") == Path("runs/a-2")
 
 

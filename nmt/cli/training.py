@@ -285,8 +285,8 @@ def datastore(
         paths = {"tokenizer.run", *(f"data.{name}" for name in (*CORPUS_PATHS, "corpora"))}
         if change.partition("=")[0].strip() not in paths:
             raise UserError(
-                f"--set {change}: only data.path, the other paths of data, and data.corpora can "
-                "be set here"
+                f"--set {change}: only data.path, the other paths of data, data.corpora and "
+                "tokenizer.run can be set here"
             )
     config = load(str(opened.path / "config.yaml"), set_)
     prepared = prepare(config, run_data=opened.data)

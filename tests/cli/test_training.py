@@ -176,7 +176,7 @@ def test_a_datastore_is_built_from_a_corpus_that_has_moved(a_copy: Path, toy_cor
     shutil.copy(toy_corpus, "moved.tsv")
     assert nmt("datastore", a_copy, "--set", "data.path=moved.tsv").returncode == 0
     assert (a_copy / "datastore.safetensors").exists()
-    message = "only data.path, the other paths of data, and data.corpora can be set here"
+    message = "only data.path, the other paths of data, data.corpora and tokenizer.run can be"
     assert_refused("datastore", a_copy, "--set", "data.seed=3", message=message)
 
 
