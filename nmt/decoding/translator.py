@@ -56,7 +56,8 @@ class Trace:
     """A translation with its pieces.
 
     source: source pieces, as many as `source_ids`, ending with <eos>; target: target pieces,
-    without <eos>; hypothesis: their ids and scores. Placeholders are replaced by their words.
+    without <eos>, as `text` joins them; hypothesis: their ids and scores. Placeholders are replaced
+    by their words.
     """
 
     source: list[str]
@@ -149,7 +150,7 @@ class Translator:
     def _trace(self, segment: Segment, best: Hypothesis) -> Trace:
         # Use the split text: pieces from ids would be <unk> for unknown words.
         source = self.tokenizers.source.split(segment.text)[: len(segment.ids) - 1]
-        target = self.tokenizers.target.pieces(best.ids)
+        target = self._target_pieces(segment, best)
         read, written = ([reveal(x, segment.hidden) for x in side] for side in (source, target))
         return Trace([*read, SPECIALS[EOS]], segment.ids, written, best, self._text(segment, best))
 
@@ -189,6 +190,11 @@ class Translator:
         )
 
     def _text(self, segment: Segment, hypothesis: Hypothesis) -> str:
+        pieces = self._target_pieces(segment, hypothesis)
+        return self._segments.restore(segment, self.tokenizers.target.join(pieces))
+
+    def _target_pieces(self, segment: Segment, hypothesis: Hypothesis) -> list[str]:
+        """Return the pieces of a translation; each <unk> is replaced if this is enabled."""
         target = self.tokenizers.target
         replace = self.decoding.replace_unknown and isinstance(target, WordTokenizer)
         if UNK in hypothesis.ids and replace and _HAS_PYTORCH:
@@ -196,9 +202,8 @@ class Translator:
 
             words = self.tokenizers.source.split(segment.text)
             model = self.pytorch.models[0]
-            pieces = replace_unknown(model, segment.ids, words, hypothesis.ids, target)
-            return self._segments.restore(segment, target.join(pieces))
-        return self._segments.restore(segment, target.decode(hypothesis.ids))
+            return replace_unknown(model, segment.ids, words, hypothesis.ids, target)
+        return target.pieces(hypothesis.ids)
 
     # ----------------------------------------------------------------------------------- search
 

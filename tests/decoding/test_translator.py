@@ -505,9 +505,10 @@ def test_copied_words_keep_their_spacing(translator):
     vocabulary = Vocabulary([*SPECIALS, "Anna", "￭."])
     tokenizers = Tokenizers(*(WordTokenizer("spacy", code, vocabulary) for code in ("en", "de")))
 
-    [found] = translator(tokenizers, search=write(4, UNK, 5)).translate(["Anna Zora."])
+    [trace] = translator(tokenizers, search=write(4, UNK, 5)).trace("Anna Zora.")
 
-    assert found.text == "Anna Zora."
+    assert trace.text == "Anna Zora."
+    assert trace.target == ["Anna", "Zora", "￭."]
 
 
 def test_subwords_are_not_copied(translator, tmp_path: Path):
