@@ -34,16 +34,17 @@ def test_quiet_turns_off_progress_bars(command: list[str], monkeypatch: pytest.M
     assert os.environ["TQDM_DISABLE"] == "1"
 
 
+@pytest.mark.parametrize("engine", ["pytorch", "ctranslate2"])
 def test_verbose_reports_the_run_the_engine_and_the_device(
-    trained_run: RunFolder, caplog: pytest.LogCaptureFixture
+    engine: str, trained_run: RunFolder, caplog: pytest.LogCaptureFixture
 ) -> None:
     nmt("translate", "--run", trained_run.path, PAIR[0])
     assert caplog.messages == []
     caplog.set_level(logging.NOTSET, logger="nmt")  # undone after the test
-    nmt("-v", "translate", "--run", trained_run.path, "--engine", "pytorch", PAIR[0])
+    nmt("-v", "translate", "--run", trained_run.path, "--engine", engine, PAIR[0])
     used = dict(message.split(None, 1) for message in caplog.messages)
     assert used["run"] == str(trained_run.path)
-    assert used["engine"] == "pytorch (decoding.engine)"
+    assert used["engine"] == f"{engine} (decoding.engine)"
     assert used["device"]
     assert "configuration" not in used  # reported only if given by --config
     caplog.clear()

@@ -107,11 +107,7 @@ class CTranslate2Search:
         if decoding.temperature:  # one by one, so that no sample is drawn twice
             batches = [[i] for i in range(len(sources))]
         else:
-            tokens = [len(ids) * hypotheses for ids in sources]
-            most = decoding.batch_tokens
-            if self._library.device == "cpu":
-                most = min(most, _CPU_BATCH)
-            batches = share_out(tokens, most, self._library.num_translators)
+            batches = self._share_out(range(len(sources)), sources, decoding, hypotheses)
         found = self._search(batches, sources, limits, decoding, hypotheses)
         # A call has a single limit, the highest. Sentences that exceeded their own limit are
         # searched again with that limit.
@@ -121,8 +117,28 @@ class CTranslate2Search:
             for i in batch:
                 if limits[i] < highest and any(len(h.ids) >= limits[i] - 1 for h in found[i]):
                     again[limits[i]].append(i)
-        found |= self._search(list(again.values()), sources, limits, decoding, hypotheses)
+        batches = [
+            batch
+            for numbers in again.values()
+            for batch in self._share_out(numbers, sources, decoding, hypotheses)
+        ]
+        found |= self._search(batches, sources, limits, decoding, hypotheses)
         return [found[i][:n_best] for i in range(len(sources))]
+
+    def _share_out(
+        self,
+        numbers: Sequence[int],
+        sources: Sequence[list[int]],
+        decoding: DecodingConfig,
+        hypotheses: int,
+    ) -> list[list[int]]:
+        """Group the sentences with these numbers into batches."""
+        tokens = [len(sources[i]) * hypotheses for i in numbers]
+        most = decoding.batch_tokens
+        if self._library.device == "cpu":
+            most = min(most, _CPU_BATCH)
+        batches = share_out(tokens, most, self._library.num_translators)
+        return [[numbers[i] for i in batch] for batch in batches]
 
     def _search(
         self,
@@ -237,6 +253,7 @@ def _load(
             f"CTranslate2 cannot open the model on {device}: {reason}; translate with --engine "
             "pytorch, or with another --device"
         ) from None
+    _LOG.info("device           %s", device)
     return library
 
 

@@ -356,9 +356,17 @@ def test_the_environment_sets_the_number_of_threads(monkeypatch):
         assert ctranslate2.threads() == threads
 
 
-@pytest.mark.parametrize(("device", "batches"), [("cuda", 1), ("cpu", 4)])
+@pytest.mark.parametrize(
+    ("device", "limits", "batches"),
+    [
+        ("cuda", [9, 9], 1),
+        ("cpu", [9, 9], 4),
+        ("cuda", [2, 9], 1 + 1),  # half of the sentences exceed their own limit
+        ("cpu", [2, 9], 4 + 2),
+    ],
+)
 def test_a_gpu_uses_one_worker_and_the_configured_batch_size(
-    device, batches, monkeypatch, tmp_path
+    device, limits, batches, monkeypatch, tmp_path
 ):
     import ctranslate2 as library
 
@@ -378,7 +386,7 @@ def test_a_gpu_uses_one_worker_and_the_configured_batch_size(
     (tmp_path / "shared_vocabulary.json").write_text("[]")
     search = CTranslate2Search(tmp_path, 64, device, "float32")
     search._library.calls = 0
-    search([[5, 6, 7, EOS]] * 1000, [9] * 1000, DecodingConfig(beam_size=1, batch_tokens=8192))
+    search([[5, 6, 7, EOS]] * 1000, limits * 500, DecodingConfig(beam_size=1, batch_tokens=8192))
 
     assert search._library.num_translators == (1 if device == "cuda" else 2)
     assert search._library.calls == batches
