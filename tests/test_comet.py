@@ -193,13 +193,23 @@ def test_an_environment_needs_the_metric(trained_run: RunFolder, tmp_path: Path)
     assert "need --metric comet" in str(done.exception)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--run", "nowhere"], "nowhere: not a run folder"),
+        (["--source", "typo.en", "--reference", "typo.de"], "typo.en: cannot be read"),
+        (["--test-set", "typo"], "typo"),
+        (["--set", "decoding.neighbours=4"], "datastore"),
+    ],
+)
 def test_other_mistakes_are_reported_before_comet_is_installed(
-    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str], message: str, trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmt.comet.Comet", None)
-    done = CliRunner().invoke(app, ["evaluate", "--run", "nowhere", "--metric", "comet"])
+    run = ["--run", str(trained_run.path), "--metric", "comet"]
+    done = CliRunner().invoke(app, ["evaluate", *run, *arguments])
     assert isinstance(done.exception, UserError)
-    assert "nowhere: not a run folder" in str(done.exception)
+    assert message in str(done.exception)
 
 
 def test_a_failure_of_comet_loses_no_other_result(

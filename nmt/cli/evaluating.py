@@ -1,6 +1,7 @@
 """`nmt evaluate`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -134,12 +135,14 @@ def evaluate(
             "with the same languages"
         )
     options = weights, beam_size, device, set_, engine, compute_type
-    comet = _open_comet(metric, comet_model, comet_env, device)  # last: may take minutes
+    if metric is None and (comet_model or comet_env):
+        raise UserError("--comet-model and --comet-env need --metric comet")
+    open_comet = partial(_open_comet, metric, comet_model, comet_env, device)
     if test_set:
         names = [name.strip() for name in ",".join(test_set).split(",") if name.strip()]
         if not names:
             raise UserError("--test-set: no name given; nmt corpora --test-sets lists them")
-        _score_test_sets(names, runs, prefix, options, lowercase, tokenize, comet, json_)
+        _score_test_sets(names, runs, prefix, options, lowercase, tokenize, open_comet, json_)
         return
     if source and reference:
         pairs = read_pairs(source, reference, prefix)
@@ -147,13 +150,16 @@ def evaluate(
         pairs = runs[0].examples(split or "test")
     if baseline:
         _warn_if_one_has_seen_more([pair.reference for pair in pairs], runs[0], baseline[0])
+    translator = open_translator(runs, *options)
+    compared = open_translator(baseline, *options) if baseline else None
+    comet = open_comet()
     report = evaluate_translator(
-        open_translator(runs, *options),
+        translator,
         pairs,
         data,
         lowercase=lowercase,
         tokenize=tokenize,
-        baseline=open_translator(baseline, *options) if baseline else None,
+        baseline=compared,
         seen=runs[0].seen if analyse else None,
     )
     scores = report.as_json()
@@ -191,10 +197,11 @@ def _warn_if_one_has_seen_more(references: list[str], *runs: "RunFolder") -> Non
 def _open_comet(
     metric: ExtraMetric | None, model: str | None, environment: Path | None, device: str | None
 ) -> "Comet | None":
-    """Return the learned metric if it is wanted; check before translating that it is there."""
+    """Return the learned metric if it is wanted; installs it first if necessary.
+
+    Call it before translating, but after everything else that may fail: it may take minutes.
+    """
     if metric is None:
-        if model or environment:
-            raise UserError("--comet-model and --comet-env need --metric comet")
         return None
     from nmt.comet import MODEL, Comet
 
@@ -208,7 +215,7 @@ def _score_test_sets(
     options: Any,
     lowercase: bool,
     tokenize: BleuTokenizer,
-    comet: "Comet | None",
+    open_comet: "Callable[[], Comet | None]",
     as_json: bool,
 ) -> None:
     """Print the scores on several test sets as a table with signatures, or as JSON."""
@@ -224,6 +231,7 @@ def _score_test_sets(
     languages = (data.source_language, data.target_language)
     sets = {name: read_test_set(name, languages) for name in names}
     translator = open_translator(runs, *options)
+    comet = open_comet()
     scores, lines = {}, {}
     for name, (sources, references) in sets.items():
         prefixed = [prefix + source for source in sources]

@@ -206,6 +206,10 @@ def _numbers(text: str) -> list[int]:
         if each is None:
             raise UserError(f"--columns {text}: expected numbers, as in 4-7 or 0,2,8")
         first, last = int(each[1]), int(each[2] or each[1])
+        if last < first:
+            raise UserError(
+                f"--columns {text}: in a range such as 4-7, the smaller number is first"
+            )
         found += range(first, min(last, first + MOST_COLUMNS) + 1)
     if not 0 < len(found) <= MOST_COLUMNS:
         raise UserError(f"--columns {text}: name 1 to {MOST_COLUMNS} columns")

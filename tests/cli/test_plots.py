@@ -45,7 +45,7 @@ def test_a_picture_in_the_current_folder_is_reported() -> None:
     assert text(done.stdout) == "picture          positions.png in the current folder\n"
 
 
-@pytest.mark.parametrize("columns", ["4-", "7-4", "x", "1,,2", "0-99", "300"])
+@pytest.mark.parametrize("columns", ["4-", "7-4", "3,7-4", "x", "1,,2", "0-99", "300"])
 def test_invalid_columns_are_refused(columns: str) -> None:
     assert_refused("plot", "positions", "--columns", columns, message="column")
     assert not Path("positions.png").exists()
