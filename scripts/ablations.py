@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 import yaml
 
 from nmt.run_folder import RunFolder
@@ -37,9 +36,8 @@ class Variant:
     def train(self, config: str, common: list[str]) -> None:
         """Train or resume its runs, until the configuration's limits."""
         for seed, run in self.runs.items():
-            if run.checkpoint.exists():
-                if not _finished(run.checkpoint):
-                    subprocess.run([*NMT, "train", "--resume", "--run", run.path], check=True)
+            if run.checkpoint.exists():  # if complete, this only adds a missing datastore
+                subprocess.run([*NMT, "train", "--resume", "--run", run.path], check=True)
                 continue
             changes = [*common, *self.changes, f"training.seed={seed}"]
             fields = [word for change in changes for word in ("--set", change)]
@@ -58,11 +56,6 @@ class Variant:
     def updates(self) -> int:
         """Return the number of updates of its longest run."""
         return max(run.read_metrics()[-1]["update"] for run in self.runs.values())
-
-
-def _finished(checkpoint: Path) -> bool:
-    progress = torch.load(checkpoint, map_location="cpu", weights_only=True)["progress"]
-    return bool(progress["finished"])
 
 
 def _row(variant: Variant, scores: dict[str, list[float]]) -> str:
