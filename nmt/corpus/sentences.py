@@ -55,6 +55,12 @@ def cut(text: str, language: str, between_sentences: bool = True) -> CutText:
     return CutText(sentences, gaps)
 
 
+def has_several(tidied: Sequence[str], language: str) -> list[bool]:
+    """Return which lines have several sentences; faster than `cut`, but for tidied lines only."""
+    code = two_letters(language)
+    return [len(segment(code, line[:_MOST_AT_ONCE])) > 1 for line in tidied]
+
+
 def _lengths(line: str, language: str) -> list[int]:
     """Return the length of each sentence of a line in characters, including trailing whitespace."""
     # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one

@@ -20,7 +20,7 @@ from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.languages import seem_swapped
 from nmt.corpus.prepared import Example, write_examples
 from nmt.corpus.readers import Pair, Split
-from nmt.corpus.sentences import cut
+from nmt.corpus.sentences import has_several
 from nmt.corpus.sources import Corpus
 from nmt.corpus.splitting import (
     Part,
@@ -259,8 +259,8 @@ def _clean(
 def _have_several(lines: list[str], kept: NDArray[np.bool_], language: str) -> NDArray[np.bool_]:
     """Return which of the lines to keep consist of more than one sentence."""
     found = np.zeros_like(kept)
-    for number in np.flatnonzero(kept):
-        found[number] = len(cut(lines[number], language).sentences) > 1
+    numbers = np.flatnonzero(kept).tolist()
+    found[numbers] = has_several([lines[number] for number in numbers], language)
     return found
 
 

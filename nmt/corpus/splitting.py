@@ -14,6 +14,8 @@ from nmt.errors import UserError
 _WORD = re.compile(r"\w+")
 _MOST_MARKS = 30
 _HALFWIDTH = "\uff9e\uff9f"  # letters that NFKC turns into marks
+# A faster search for what every match of the next pattern contains.
+_MANY_ABOVE = re.compile(rf"[^\x00-\u02ff][^\x00-\u02ff]{{{_MOST_MARKS}}}")
 _MARKS = re.compile(rf"(?:[^\w\s\x00-\u02ff]|[{_HALFWIDTH}]){{{_MOST_MARKS + 1},}}")
 _MIX = np.int64(0x9E3779B97F4A7C15 - 2**64)  # odd, with well mixed bits
 
@@ -53,7 +55,7 @@ def limit_marks(text: str) -> str:
 
     Normalization sorts adjacent marks, which takes quadratic time.
     """
-    return text if text.isascii() else _MARKS.sub(_without_last_marks, text)
+    return _MARKS.sub(_without_last_marks, text) if _MANY_ABOVE.search(text) else text
 
 
 def _without_last_marks(found: re.Match[str]) -> str:
