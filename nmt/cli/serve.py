@@ -145,7 +145,10 @@ def serve(
     for each in runs:
         warn(f"serving          {each.name}, {each.source} → {each.target}")
     if find_spec("torch") is None:
-        warn("without PyTorch: no attention, no beam, and tags in HTML are placed by word order")
+        warn(
+            "without PyTorch: no attention, no beam, tags in HTML are placed by word order, and "
+            "models of whole words write <unk> for unknown ones"
+        )
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"open             http://{shown}:{listener.getsockname()[1]}", err=True)
     make_server(make_app(service), limits.seconds).run(sockets=[listener])
@@ -162,9 +165,14 @@ def _access(
     from nmt.serve.server import LOOPBACK, hosts_of, origins_of, read_keys
     from nmt.serve.service import Access
 
-    keys = [*(api_key or []), *(read_keys(api_keys) if api_keys else [])]
-    if not all(key.strip() for key in keys):
+    given = [key.strip() for key in api_key or []]
+    if not all(given):
         raise UserError("--api-key: is empty; give a long random text")
+    keys = [*given, *(read_keys(api_keys) if api_keys else [])]
+    if not all(key.isascii() and key.isprintable() for key in keys):
+        raise UserError(
+            "--api-key: use ASCII characters only; programs send others in different encodings"
+        )
     if public and keys:
         raise UserError(
             "--public cannot be combined with --api-key or --api-keys; omit one of them"

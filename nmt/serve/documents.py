@@ -1,5 +1,6 @@
 """Documents: only their text is translated, everything else is preserved."""
 
+import codecs
 import copy
 import io
 import re
@@ -28,6 +29,7 @@ _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _TEXT = (_WORD + "t", _WORD + "noBreakHyphen")
 _REFERENCES = (_WORD + "footnoteReference", _WORD + "endnoteReference")
 _REFERENCE = "\ufffc"  # stands for such a run among the texts
+_SPACES = str.maketrans("\t\n\r", "   ")  # Word shows them as such; python-docx would write breaks
 _UNSEEN = (_WORD + "lastRenderedPageBreak", _WORD + "softHyphen")
 _MARKS = [  # these may lie between two words of a text
     _WORD + name
@@ -49,7 +51,11 @@ async def translate_document(
 
     Raises `ApiError` for other formats, and for files whose content does not match.
     """
-    return await KINDS[_kind(name)](translator, run, content)
+    kind = _kind(name)
+    translated = await KINDS[kind](translator, run, content)
+    # Without its mark, other programs may not recognize the encoding.
+    marked = kind != ".docx" and content.startswith(codecs.BOM_UTF8)
+    return codecs.BOM_UTF8 + translated if marked else translated
 
 
 def text_of(name: str, content: bytes) -> str:
@@ -276,7 +282,7 @@ def _text_of(run: "CT_R") -> str:
     if any(each.tag in _REFERENCES for each in run):
         return _REFERENCE
     return "".join(
-        "-" if each.tag == _WORD + "noBreakHyphen" else each.text or ""
+        "-" if each.tag == _WORD + "noBreakHyphen" else (each.text or "").translate(_SPACES)
         for each in run.iterchildren(*_TEXT)
     )
 

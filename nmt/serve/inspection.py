@@ -32,9 +32,10 @@ _BYTE = re.compile("<0x([0-9A-F]{2})>")
 class Inspection:
     """A sentence and its translation, with attention and probabilities.
 
-    source_pieces, target_pieces: both end in <eos>; source_spans, target_spans: the characters that
-    each piece covers, None if unknown; cross: the cross-attention, (layers, heads,
-    target pieces, source pieces); log_probabilities: of each target piece
+    source_pieces, target_pieces: both end in <eos>, but those of a truncated translation in
+    "(cut)"; source_spans, target_spans: the characters that each piece covers, None if unknown;
+    cross: the cross-attention, (layers, heads, target pieces, source pieces); log_probabilities: of
+    each target piece
     """
 
     source: str
@@ -60,7 +61,7 @@ def inspect(
         cross.keys,
         cross.queries,
         spell(cross.keys, sentence),
-        spell(cross.queries, trace.text),
+        spell([*cross.queries[:-1], SPECIALS[EOS]], trace.text),
         cross,
         _log_probabilities(model, trace),
     )

@@ -27,7 +27,7 @@ _TOO_SLOW = (
 def read_keys(path: Path) -> list[str]:
     """Read API keys, one per line; lines that start with # are comments."""
     try:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
     except (OSError, UnicodeDecodeError):
         raise UserError(
             f"{path}: cannot be read as a text file of API keys, one per line"
@@ -79,7 +79,7 @@ def bind(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         listener.bind((host, port))
         listener.listen(_BACKLOG)  # early clients wait until the runs are loaded
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, TypeError) as error:  # TypeError: not a possible name
         listener.close()
         raise UserError(
             f"{host}:{port}: cannot listen there ({getattr(error, 'strerror', error)}); choose "

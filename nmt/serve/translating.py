@@ -1,5 +1,6 @@
 """Translation of whole texts, HTML and formatted text, sentence by sentence."""
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -27,6 +28,8 @@ from nmt.serve.served_run import ServedRun
 if TYPE_CHECKING:
     from nmt.corpus.sentences import CutText
     from nmt.decoding.translator import Translation
+
+_LINE_BREAK = re.compile(r"[\n\r\f]")
 
 
 class TextTranslator:
@@ -116,7 +119,8 @@ class TextTranslator:
         self, run: ServedRun, texts: Sequence[Formatted]
     ) -> list[list[Part]]:
         """Translate formatted texts; see `format_words`."""
-        pieces = await self.cut(run, [each.text for each in texts])
+        # In both HTML and .docx, a line break within text is only a space.
+        pieces = await self.cut(run, [_LINE_BREAK.sub(" ", each.text) for each in texts])
         found = iter(await self._translate(run, pieces, 1, keep_symbols=True))
         results = []
         for formatted, each in zip(texts, pieces, strict=True):

@@ -180,8 +180,9 @@ async def _describe_all(
                 for o in options
             ],
         }
-        try:
-            if body.attention:
+        problems = []
+        if body.attention:
+            try:
                 inspected = await service.batcher.run_in_worker(
                     partial(run.inspect, source, options[0])
                 )
@@ -192,14 +193,19 @@ async def _describe_all(
                     )
                 weights += inspected.cross.weights.size
                 sentence["attention"] = await service.in_thread(_attention, inspected)
-            if body.beam:
+            except UserError as error:
+                problems.append(str(error))
+        if body.beam:
+            try:
                 steps = await service.batcher.run_in_worker(
                     partial(run.record_beam, options[0], body.n_best)
                 )
                 beam = [[asdict(step) for step in each] for each in steps]
                 sentence["beam"] = cast("list[list[BeamStep]]", beam)
-        except UserError as error:
-            sentence["problem"] = str(error)
+            except UserError as error:
+                problems.append(str(error))
+        if problems:
+            sentence["problem"] = "; ".join(dict.fromkeys(problems))
         yield sentence
         number += 1
 

@@ -1,8 +1,10 @@
 """Documents: only their text is translated; everything else is preserved."""
 
 import asyncio
+import codecs
 import copy
 import io
+import re
 import struct
 import tracemalloc
 import zipfile
@@ -85,6 +87,24 @@ def test_html_is_right_in_the_character_set_that_it_declares(
     found = translate(client, "page.html", html.encode())
     assert expected.encode() in found
     assert f'charset="{charset}"'.encode() in found
+
+
+def test_a_byte_order_mark_is_kept(client: TestClient) -> None:
+    for name in ("a.txt", "a.html"):
+        found = translate(client, name, codecs.BOM_UTF8 + "Ben reads often. ü".encode())
+        assert found.startswith(codecs.BOM_UTF8 + b"Ben liest oft.")
+
+
+def test_line_breaks_within_html_and_word_text_are_spaces(client: TestClient) -> None:
+    html = "<p>\n  Ben reads\n  <b>often.</b>\n</p>"
+    found = translate(client, "page.html", html.encode()).decode()
+    assert re.sub("</?b>", "", found) == "<p>\n  Ben liest oft.\n</p>"
+    document = docx.Document()
+    document.add_paragraph().add_run()._r.append(_element("<w:t>Ben reads\noften.</w:t>"))
+    [paragraph] = docx.Document(
+        io.BytesIO(translate(client, "a.docx", _saved(document)))
+    ).paragraphs
+    assert paragraph.text == "Ben liest oft."
 
 
 def test_html_keeps_everything_except_text(client: TestClient) -> None:

@@ -73,8 +73,10 @@ def test_sigterm_finishes_current_requests(running: tuple[subprocess.Popen[str],
         (["--host", "0.0.0.0"], "add --api-key or --api-keys, or --public"),
         (["--public", "--api-key", "x"], "omit one of them"),
         (["--api-key", " "], "--api-key: is empty"),
+        (["--api-key", "zwölf"], "use ASCII characters only"),
         (["--api-keys", "missing.txt"], "missing.txt: cannot be read"),
         (["--public", "--host", "no such host"], "cannot listen there"),
+        (["--public", "--host", "ä..b"], "cannot listen there"),
         (["--allow-origin", "example.com"], "such as https://example.com"),
         (["--allow-host", "http://nmt.example"], "such as nmt.example.com"),
         (["--run", "toy", "--run", "./toy"], "--run toy: given twice"),
@@ -181,8 +183,9 @@ def test_anything_else_is_no_origin(site: str) -> None:
 
 def test_keys_are_read_one_per_line(tmp_path: Path) -> None:
     path = tmp_path / "keys"
-    path.write_text("# Anna\none\n\n  two \n", encoding="utf-8")
-    assert read_keys(path) == ["one", "two"]
+    for encoding in ("utf-8", "utf-8-sig"):
+        path.write_text("# Anna\none\n\n  two \n", encoding=encoding)
+        assert read_keys(path) == ["one", "two"]
     path.write_text("# none\n", encoding="utf-8")
     with pytest.raises(UserError, match="contains no API key"):
         read_keys(path)

@@ -1,7 +1,10 @@
 // The OpenAPI document, rendered for reading.
 
-import { call } from "./api.js";
+import { call, stored } from "./api.js";
 import { h } from "./dom.js";
+
+const theme = stored("localStorage", "theme"); // chosen on the other page
+if (theme) document.documentElement.dataset.theme = theme;
 
 const main = document.getElementById("main");
 

@@ -154,11 +154,11 @@ export function start(main, query) {
     }
     const sides = bothSides(sentence);
     const found = weights(sentence, sides, layer.value, head.value);
-    const word = state.word !== null && state.word < sides.target.length ? state.word : null;
+    const word = sides.targetIsWords && state.word < sides.target.length ? state.word : null;
     looked.textContent = word === null
       ? "Point at a word of the translation, or reach it with Tab and the arrow keys, to see where the model looked."
       : describe(sides, found, word);
-    const chooseHere = (number) => choose(state.chosen, number);
+    const chooseHere = (number) => { if (sides.targetIsWords) choose(state.chosen, number); };
     const places = [...figures.children].map((each) => each.scrollLeft);
     figures.replaceChildren(
       h("div", {}, drawLines(sides, found, word, chooseHere)), h("div", {}, drawHeat(sides, found, word, chooseHere)));

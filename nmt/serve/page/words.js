@@ -25,17 +25,18 @@ export function cut(text, spans) {
 }
 
 // Returns the words of both sides, each with its pieces; the pieces themselves where spans are unknown.
+// targetIsWords tells which of the two `target` has.
 export function bothSides(sentence) {
   const found = sentence.attention;
   const side = (text, spans, pieces) => {
     const words = cut(text, spans).filter((each) => each.word);
-    if (spans && words.every((word) => word.pieces.length)) return words;
-    return pieces.slice(0, -1).map((piece, i) => ({ text: piece.replace(/[▁￭]/g, "") || "␣", word: true, pieces: [i] }));
+    if (spans && words.every((word) => word.pieces.length)) return [words, true];
+    const found = pieces.slice(0, -1).map((piece, i) => ({ text: piece.replace(/[▁￭]/g, "") || "␣", word: true, pieces: [i] }));
+    return [found, false];
   };
-  return {
-    source: side(sentence.source, found.source_spans, found.source_pieces),
-    target: side(sentence.translations[0].text, found.target_spans, found.target_pieces),
-  };
+  const [source] = side(sentence.source, found.source_spans, found.source_pieces);
+  const [target, targetIsWords] = side(sentence.translations[0].text, found.target_spans, found.target_pieces);
+  return { source, target, targetIsWords };
 }
 
 // Returns the weights of one layer and head, or averages: [target word][source word].
