@@ -243,7 +243,9 @@ class DataConfig(CorpusConfig):
         description="drop training pairs whose lengths in words differ by more than this ratio",
     )
     drop_duplicates: bool = Field(
-        True, description="keep only the first of identical training pairs"
+        True,
+        description="keep only one of identical training pairs: the first, or the first that may "
+        "be held out",
     )
     drop_copies: bool = Field(
         False,

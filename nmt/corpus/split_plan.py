@@ -93,11 +93,17 @@ def plan_splits(
     """
     cleaned = _clean(data, corpora, texts, cased)
     kept, dropped = cleaned.kept, cleaned.dropped
+    held_out = _held_out_pairs(corpora, cleaned.sizes)
     enabled = {*dropped}  # reported even if they drop nothing
     if data.disjoint_splits:
         enabled.add("in another split")
     if data.drop_duplicates:
-        first = first_occurrences(cleaned.source_keys, cleaned.target_keys, kept)
+        # Of equal pairs, keep one that may be held out, whatever the order of the corpora.
+        order = np.argsort(~held_out, kind="stable")
+        first = np.empty_like(kept)
+        first[order] = first_occurrences(
+            cleaned.source_keys[order], cleaned.target_keys[order], kept[order]
+        )
         dropped["duplicate"] = int((kept & ~first).sum())
         kept = first
     if data.disjoint_splits:
@@ -119,7 +125,6 @@ def plan_splits(
     else:
         keys = cleaned.source_keys
         reserved = np.concatenate([_NO_KEYS, *(_source_keys(data, p) for p in given.values())])
-    held_out = _held_out_pairs(corpora, cleaned.sizes)
     parts = _assign(keys, kept, wanted, reserved, held_out, reasons)
     if not (parts == Part.TRAIN).any():
         raise UserError(

@@ -79,6 +79,14 @@ def test_held_out_pairs_come_from_the_chosen_corpora_and_are_removed_from_the_ot
     assert prepared.report["source_in_train"] == {"validation": 0, "test": 0}
 
 
+def test_of_equal_pairs_one_that_may_be_held_out_is_kept(make: Make, tmp_path: Path) -> None:
+    write_tsv(tmp_path / "a.tsv", PAIRS)  # contains all of b
+    prepared = prepare(make({"held_out": False}, {}), tmp_path / "out")
+    assert set(held_out(prepared)) <= set(PAIRS[200:])
+    assert [c["train"] for c in prepared.report["corpora"]] == [200, 60]
+    assert prepared.report["dropped"] == {"duplicate": 100}
+
+
 def test_splits_given_for_one_corpus_are_used(make: Make, tmp_path: Path) -> None:
     paths = {
         f"{split}_path": str(write_tsv(tmp_path / f"{split}.tsv", [(f"{split} tree", "Baum")]))
