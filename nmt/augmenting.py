@@ -168,7 +168,7 @@ def _read_progress(record: Path, partial: Path, digest: str) -> _Progress:
             progress = TypeAdapter(_Progress).validate_json(record.read_bytes(), strict=True)
     if progress.settings != digest and partial.exists():
         raise UserError(
-            f"{record}: belongs to an unfinished nmt augment command with different options, "
+            f"{partial}: belongs to an unfinished nmt augment command with different options, "
             "weights or input; run that command again to finish it, or delete this file to start "
             "again"
         )

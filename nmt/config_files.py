@@ -242,7 +242,7 @@ def commented_config(name: str) -> str:
     load_config(name)  # raises an error unless it is a valid configuration
     lines = []
     section, indent = "", 0
-    text = find_config(name).read_text(encoding="utf-8")
+    text = find_config(name).read_text(encoding="utf-8-sig")
     text = re.sub(r"(?m)^(# nmt train --config) \S+", r"\1 mine.yaml", text, count=1)
     for line in text.splitlines():
         if found := re.match(r"(\w+):", line):
@@ -434,6 +434,7 @@ def _type_name(kind: Any) -> str:
     name = getattr(kind, "__name__", None) if not choices else None
     text = name or str(kind)
     for long, short in (
+        ("pathlib._local.Path", "path"),  # Python 3.13
         ("pathlib.Path", "path"),
         ("Path", "path"),
         ("nmt.config.", ""),

@@ -163,7 +163,7 @@ def test_a_killed_process_continues_where_it_stopped(
     assert not Path("pairs.tsv").exists()
     with Path("pairs.tsv.partial").open("a") as file:
         file.write("half a li")
-    with pytest.raises(UserError, match="unfinished nmt augment command"):
+    with pytest.raises(UserError, match=r"^pairs\.tsv\.partial: .* unfinished nmt augment command"):
         augment(*arguments, Path("pairs.tsv"), "others")
     assert augment(*arguments, Path("pairs.tsv"), "") == counts
     assert Path("pairs.tsv").read_bytes() == Path("whole.tsv").read_bytes()

@@ -219,6 +219,12 @@ def test_an_invalid_value_is_reported_in_one_line_with_what_is_expected(
     assert "\n" not in message
 
 
+def test_types_of_paths_are_shown_as_such() -> None:
+    types = {name: kind for name, kind, *_ in describe_fields()}
+    assert types["data.path"] == "path | tuple[path, path] | null"
+    assert types["tokenizer.run"] == "path | null"
+
+
 def test_too_long_a_list_is_reported_with_its_limit() -> None:
     corpora = [{"source": "tsv", "path": "pairs.tsv"}] * 101
     with pytest.raises(UserError, match="it should be a list of at most 100"):

@@ -193,13 +193,16 @@ def _unpack(url: str, partial: Path, max_unpacked: int) -> None:
     except NotImplementedError:
         raise UserError(
             f"{url}: is compressed with a method that nmt does not read; download and unpack it "
-            "by hand, and point data.path at the text"
+            "by hand, and point data.path at the text (from OPUS: with source: parallel)"
         ) from None
     except (EOFError, OSError, RuntimeError, ValueError, zlib.error, zipfile.BadZipFile):
         partial.unlink()
         raise _CutOffError("the file is truncated or damaged") from None
     if size > max_unpacked:
-        raise UserError(f"{url}: unpacks to more than {max_unpacked} bytes; unpack it by hand")
+        raise UserError(
+            f"{url}: unpacks to more than {max_unpacked} bytes; unpack it by hand, and "
+            "point data.path at the text (from OPUS: with source: parallel)"
+        )
 
 
 def _unpacked_size(partial: Path, kind: str, most: int) -> int:

@@ -58,7 +58,7 @@ _SIZES = (
 
 
 def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
-    """Choose settings for tab-separated pairs, source first, and this training time.
+    """Choose settings for a file of tab-separated pairs and this training time.
 
     device: where to train: cpu, cuda or mps
     """
@@ -88,7 +88,7 @@ def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
 #   nmt train --config mine.yaml --dry-run
 
 data:
-  source: tsv             # source TAB target on each line
+  source: tsv             # English TAB other language on each line; or source TAB target
   path: {_quoted(str(corpus))}
   source_language: en     # the languages of the file
   target_language: de

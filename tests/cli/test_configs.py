@@ -97,6 +97,14 @@ def test_a_new_configuration_equals_the_shipped_one_plus_comments(
     assert printed.splitlines()[1].startswith("# nmt train --config mine.yaml")
 
 
+def test_a_new_configuration_has_no_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("data:\n  seed: 3\n", encoding="utf-8-sig")
+    printed = runner.invoke(app, ["config", "new", str(path)]).stdout
+    path.write_text(printed, encoding="utf-8")
+    assert load_config(path).data.seed == 3
+
+
 def test_a_new_configuration_explains_each_field_of_a_section_once(tmp_path: Path) -> None:
     entry = "    - source: tsv\n      path: {}.tsv\n      weight: 1\n"
     text = "data:\n  corpora:\n" + entry.format("a") + entry.format("b") + "  seed: 3\n"

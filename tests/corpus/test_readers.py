@@ -117,7 +117,7 @@ def test_tatoeba_ids_are_skipped(tmp_path: Path) -> None:
 
 def test_a_missing_tab_is_reported(tmp_path: Path) -> None:
     path = write(tmp_path / "a.txt", "Go.\tGeh.\n\nno tab\n")
-    assert refusal(read_tsv(path)).startswith(f"{path}: line 3 has no tab; write source TAB")
+    assert refusal(read_tsv(path)).startswith(f"{path}: line 3 has no tab; write both sides")
 
 
 @pytest.mark.parametrize("content", ["Schön\n".encode("latin1"), "Schön\n".encode("utf-16")])
