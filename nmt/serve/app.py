@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 import anyio
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
 from nmt.serve import libretranslate, v1
 from nmt.serve.errors import ApiError
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-def make_app(service: Service) -> Starlette:
+def make_app(service: Service) -> ASGIApp:
     """Return the ASGI application for a service."""
 
     @asynccontextmanager
@@ -40,9 +40,8 @@ def make_app(service: Service) -> Starlette:
             yield
             group.cancel_scope.cancel()
 
-    return Starlette(
+    app = Starlette(
         routes=_routes(service),
-        middleware=_middleware(service),
         exception_handlers={
             ApiError: _refuse,
             ClientDisconnect: _leave,
@@ -51,6 +50,7 @@ def make_app(service: Service) -> Starlette:
         },
         lifespan=lifespan,
     )
+    return _guarded(app, service)
 
 
 def _routes(service: Service) -> list[BaseRoute]:
@@ -83,18 +83,20 @@ class _Revalidated(StaticFiles):
         return response
 
 
-def _middleware(service: Service) -> list[Middleware]:
+def _guarded(app: ASGIApp, service: Service) -> ASGIApp:
+    """Return the application inside `Gate`, and with CORS headers if other sites are allowed.
+
+    As Starlette's own middleware, they would not see its answers to unexpected errors.
+    """
     access = service.access
-    found = [Middleware(Gate, service.limits, access.hosts, access.origins)]
     if access.origins:
-        cors = Middleware(
-            CORSMiddleware,
+        app = CORSMiddleware(
+            app,
             allow_origins=access.origins,
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type"],
         )
-        found.append(cors)
-    return found
+    return Gate(app, service.limits, access.hosts, access.origins)
 
 
 def _endpoint(service: Service, operation: Operation) -> Callable[[Request], Awaitable[Response]]:

@@ -146,11 +146,13 @@ def _pieces_of(word: Span, spans: Sequence[Span]) -> list[int]:
 class Step:
     """A hypothesis at one step of the search.
 
-    parent: its index in the previous step; log_probability: of all its pieces so far; fate: lives,
-    ends (with <eos> or at the length limit), or dies (none of its continuations was kept)
+    piece: its last one; text: all its pieces, joined; parent: its index in the previous step;
+    log_probability: of all its pieces; fate: lives, ends (with <eos> or at the length limit), or
+    dies (none of its continuations was kept)
     """
 
     piece: str
+    text: str
     parent: int
     log_probability: float
     fate: Literal["lives", "ends", "dies"] = "dies"
@@ -205,13 +207,14 @@ def record_beam(
     limit: int,
     decoding: DecodingConfig,
     pieces_of: Callable[[Sequence[int]], list[str]],
+    text_of: Callable[[Sequence[int]], str],
     n: int = 1,
 ) -> tuple[list[list[Step]], list[Hypothesis]]:
     """Search one sentence; return the hypotheses of each step.
 
     Also returns the finished hypotheses, best first, up to the beam size, which is at least `n`.
 
-    pieces_of: returns the pieces of target ids
+    pieces_of, text_of: return the pieces of target ids, and their text
     """
     recorder = _Recorder(model)
     device = model.output.weight.device
@@ -229,8 +232,9 @@ def record_beam(
     for number in range(1, len(recorder.tokens)):
         tokens, parents = recorder.tokens[number], recorder.parents[number - 1]
         sums = recorder.sums[number]
-        steps.append(list(map(Step, pieces_of(tokens), parents, sums)))
         paths.append([[*paths[-1][p], t] for t, p in zip(tokens, parents, strict=True)])
+        texts = map(text_of, paths[-1])
+        steps.append(list(map(Step, pieces_of(tokens), texts, parents, sums)))
         if number > 1:
             for parent in parents:
                 steps[-2][parent].fate = "lives"
@@ -241,7 +245,8 @@ def record_beam(
             steps.append([])
         parent = paths[before].index(written[:-1])
         [piece] = pieces_of(written[-1:])
-        end = Step(piece, parent, hypothesis.log_probability, "ends", hypothesis.score)
+        text, log_probability = text_of(hypothesis.ids), hypothesis.log_probability
+        end = Step(piece, text, parent, log_probability, "ends", hypothesis.score)
         steps[before].append(end)
         if before:
             steps[before - 1][parent].fate = "lives"

@@ -17,10 +17,12 @@ _STATUSES = {
     "400": "the request is invalid; the message says why",
     "403": "the key is missing or wrong",
     "404": "not found",
+    "405": "the method is not allowed",
     "408": "the request took too long to arrive",
     "413": "the request is too large",
     "415": "the body is neither JSON nor a form",
     "429": "too many requests per minute",
+    "500": "an internal error; the server's log has the details",
     "503": "too many requests are waiting, or this one takes too long",
 }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
-from nmt.config import CORPUS_PATHS
+from nmt.config import CORPUS_PATHS, DataConfig
 from nmt.config_files import describe_fields, written
 from nmt.corpus.report import PreparationReport
 from nmt.corpus.tags import show_tag
@@ -74,7 +74,7 @@ def list_runs(service: "Service") -> list[RunRow]:
                 "source": data.source_language,
                 "target": data.target_language,
                 "config": PurePath(found.config).name if found.config else NOTHING,
-                "data": f"{data.source}, {found.pairs:,} pairs",
+                "data": f"{_corpora(data)}, {found.pairs:,} pairs",
                 "parameters": found.parameters,
                 "updates": found.updates,
                 "bleu": found.bleu,
@@ -82,6 +82,11 @@ def list_runs(service: "Service") -> list[RunRow]:
             }
         )
     return sorted(rows, key=lambda row: row["seconds"])
+
+
+def _corpora(data: DataConfig) -> str:
+    """Return the names of the corpora, without folders."""
+    return ", ".join(part.name or part.source for part in data.corpora) or data.source
 
 
 def describe_run(service: "Service", name: str) -> RunDetails:

@@ -76,9 +76,14 @@ class ServedRun:
             pieces = self.translator.tokenizers.target.pieces(ids)
             return [reveal(piece, segment.hidden) for piece in pieces]
 
+        def text_of(ids: Sequence[int]) -> str:
+            return reveal(self.translator.tokenizers.target.decode(ids), segment.hidden)
+
         [limit] = self.translator.limits([segment])
         with ALONE:
-            steps, found = record_beam(model, traces[0].source_ids, limit, decoding, pieces_of, n)
+            steps, found = record_beam(
+                model, traces[0].source_ids, limit, decoding, pieces_of, text_of, n
+            )
         if traces[0].hypothesis.ids not in [hypothesis.ids for hypothesis in found]:
             raise UserError(
                 "the beam cannot be shown: beam search in PyTorch does not find this translation"

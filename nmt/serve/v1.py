@@ -84,9 +84,13 @@ class Attention(TypedDict):
 
 
 class BeamStep(TypedDict):
-    """A hypothesis; parent: its index in the previous step; score: only if it ends here."""
+    """A hypothesis with its last piece and its text.
+
+    parent: its index in the previous step; score: only if it ends here
+    """
 
     piece: str
+    text: str
     parent: int
     log_probability: float
     fate: Literal["lives", "ends", "dies"]

@@ -234,8 +234,10 @@ def looks_inside(device: torch.device, run: Path) -> list[Any]:
     replaced = replace_unknown(
         model, trace.source_ids, pieces, unknown, translator.tokenizers.target
     )
-    pieces_of = translator.tokenizers.target.pieces
-    steps, _ = record_beam(model, trace.source_ids, 6, translator.decoding, pieces_of)
+    target = translator.tokenizers.target
+    steps, _ = record_beam(
+        model, trace.source_ids, 6, translator.decoding, target.pieces, target.decode
+    )
     beam = [[step.piece for step in each] for each in steps]
     cross = torch.from_numpy(inspection.cross.weights).double()
     numbers = [*inspection.log_probabilities, *cross.flatten().tolist()]

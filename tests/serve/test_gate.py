@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterator
 import pytest
 from starlette.testclient import TestClient
 
+from nmt.serve.app import make_app
 from nmt.serve.limits import Limits
-from nmt.serve.service import Access
+from nmt.serve.served_run import ServedRun
+from nmt.serve.service import Access, Service
 
 REQUEST = {"q": "Anna sings today.", "source": "en", "target": "de"}
 GERMAN = {"translatedText": "Anna singt heute."}
@@ -181,6 +183,21 @@ def test_every_response_has_strict_security_headers(client: TestClient) -> None:
         assert "default-src 'none'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_unexpected_errors_have_all_headers_too(
+    served: ServedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*arguments: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(Service, "in_thread", fail)
+    app = make_app(Service([served], access=Access(origins=["https://other.example"])))
+    with TestClient(app, "http://localhost", raise_server_exceptions=False) as client:
+        answer = client.get("/openapi.json", headers={"Origin": "https://other.example"})
+    assert (answer.status_code, answer.json()) == (500, {"error": "Internal error"})
+    assert answer.headers["access-control-allow-origin"] == "https://other.example"
+    assert answer.headers["x-content-type-options"] == "nosniff"
 
 
 def test_unknown_paths_give_errors_in_the_same_format(client: TestClient) -> None:

@@ -328,6 +328,72 @@ def test_the_view_chosen_last_is_shown(page: Page, server: Running) -> None:
     assert page.locator("h1").inner_text() == "Compare"
 
 
+def test_an_edited_text_does_not_change_what_is_inspected(page: Page, server: Running) -> None:
+    held: list[Route] = []
+    page.route("**/v1/translate", lambda route: held.append(route), times=1)
+    page.goto(f"{server.address}/")
+    text = page.get_by_label("Text to translate")
+    with page.expect_request("**/v1/translate"):
+        text.fill(SENTENCE)
+    text.press_sequentially("!")
+    with page.expect_request("**/v1/translate") as inspecting:
+        held[0].continue_()
+    body = inspecting.value.post_data_json
+    assert (body["text"], body["attention"]) == (SENTENCE, True)
+    text.press("Backspace")
+    expect(page.locator("#output")).to_have_text(GERMAN)
+
+
+def test_a_key_required_after_the_page_was_loaded_can_be_entered(
+    page: Page, server: Running
+) -> None:
+    """Meanwhile, the text that was typed is kept, although the address has another one."""
+    refusal = {"status": 403, "json": {"error": "Invalid API key"}}
+    page.route("**/v1/runs", lambda route: route.fulfill(**refusal))  # type: ignore[arg-type]
+    page.goto(f"{server.address}/#/translate?text=Hello")
+    expect(page.locator("#problem")).to_have_text("Invalid API key. Enter it above.")
+    page.get_by_label("Text to translate").fill(SENTENCE)
+    page.unroute("**/v1/runs")
+    page.locator("#key").fill("a key from a text with “quotes”")
+    page.keyboard.press("Tab")
+    expect(page.locator("#output")).to_have_text(GERMAN)
+    expect(page.get_by_label("Text to translate")).to_have_value(SENTENCE)
+
+
+def test_comparing_recovers_when_the_list_of_runs_could_not_be_loaded(
+    page: Page, server: Running
+) -> None:
+    busy = {"status": 503, "json": {"error": "Too busy"}}
+    page.route("**/v1/runs", lambda route: route.fulfill(**busy))  # type: ignore[arg-type]
+    page.goto(f"{server.address}/#/compare")
+    expect(page.locator("#problem")).to_have_text("Too busy")
+    page.unroute("**/v1/runs")
+    page.get_by_label("Text to translate").fill(SENTENCE)
+    expect(page.locator(".output").nth(1)).to_contain_text(GERMAN)
+    expect(page.locator("#problem")).to_be_hidden()
+
+
+def test_the_theme_applies_to_the_documentation(page: Page, server: Running) -> None:
+    page.goto(f"{server.address}/")
+    page.locator("#theme").select_option("dark")
+    page.goto(f"{server.address}/docs")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_labels_of_an_axis_differ(page: Page, server: Running) -> None:
+    page.goto(f"{server.address}/")
+    labels = page.evaluate(
+        """async () => {
+          const { plot } = await import("/page/plot.js");
+          const points = [[100, 31.02], [200, 31.05]];
+          const drawn = plot("BLEU", [{ name: "a", color: 1, points }, { name: "b", color: 2, points: [] }]);
+          return [[...drawn.querySelectorAll(".tick")].map((each) => each.textContent), drawn.getAttribute("aria-label")];
+        }"""  # noqa: E501
+    )
+    assert len(set(labels[0])) == len(labels[0]) > 8
+    assert labels[1] == "BLEU by update; last: a 31.1"
+
+
 def test_alternatives_have_scores(page: Page, server: Running) -> None:
     type_sentence(page, server)
     options = page.locator("#options li")
@@ -369,6 +435,7 @@ def test_the_beam_can_be_viewed_step_by_step(page: Page, server: Running) -> Non
     page.get_by_label("Step").focus()
     page.keyboard.press("End")
     expect(page.locator("#beam tbody")).to_contain_text("ends")
+    expect(page.locator("#beam tbody")).to_contain_text("programmiert heute gern.")
     page.keyboard.press("Home")
     expect(page.locator("#beam .bar")).to_contain_text("1 of")
     expect(page.locator("#beam tbody")).to_contain_text("lives")

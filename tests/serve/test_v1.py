@@ -11,6 +11,7 @@ from typing import cast
 
 import numpy as np
 import pytest
+import yaml
 from starlette.testclient import TestClient
 
 from nmt.config import DataConfig
@@ -111,6 +112,7 @@ def test_beam_shows_what_became_of_each_hypothesis(client: TestClient, served: S
         assert hypothesis["fate"] == "lives"
         pieces.insert(0, hypothesis["piece"])
     assert pieces == served.translator.trace(SENTENCE)[0].target
+    assert best["text"] == text["sentences"][0]["translations"][0]["text"]
     for step in steps[:-1]:
         assert len(step) <= served.translator.decoding.beam_size + len(ends)
 
@@ -222,6 +224,18 @@ def test_unknown_runs_fields_and_languages_are_refused(client: TestClient) -> No
         answer = client.post("/v1/translate", json=body)
         assert answer.status_code == 400
         assert part in answer.json()["error"]
+
+
+def test_the_corpora_of_a_run_are_listed_by_name(served: ServedRun, tmp_path: Path) -> None:
+    folder = RunFolder(Path(shutil.copytree(served.folder.path, tmp_path / "mixed")))
+    config = yaml.safe_load((folder.path / "config.yaml").read_text())
+    parts = [{"source": "tsv", "path": "/private/a.tsv", "name": "talks"}, {"source": "sample"}]
+    config["data"] = {"corpora": parts}
+    (folder.path / "config.yaml").write_text(yaml.safe_dump(config))
+    app = make_app(Service([served], runs_folder=tmp_path))
+    with TestClient(app, base_url="http://localhost") as client:
+        rows = {row["name"]: row["data"] for row in client.get("/v1/runs").json()}
+    assert rows["mixed"] == "talks, sample, 168 pairs"
 
 
 def test_runs_are_listed_with_their_metrics_and_configuration(client: TestClient) -> None:

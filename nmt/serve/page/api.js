@@ -11,7 +11,10 @@ export function showProblem(text, owner = "page") {
   problem.hidden = !shown;
 }
 
+let forgotten = 0; // calls of forgetProblems() so far
+
 export function forgetProblems() {
+  forgotten++;
   problems.clear();
   showProblem("");
 }
@@ -32,7 +35,9 @@ export function stored(area, name, value) {
 export async function call(path, body, signal, owner = path) {
   const headers = {};
   const key = stored("sessionStorage", "key");
-  if (key) headers.Authorization = `Bearer ${key}`;
+  if (key) headers.Authorization = `Bearer ${key.replace(/[^ -~]/g, "?")}`; // fetch refuses other characters; keys have none
+  const before = forgotten;
+  const complain = (text) => { if (before === forgotten) showProblem(text, owner); }; // unless the view has been left
   if (body) headers["Content-Type"] = "application/json";
   let answer;
   let found;
@@ -41,12 +46,14 @@ export async function call(path, body, signal, owner = path) {
     // A proxy may answer with a page of its own.
     found = await answer.json().catch((error) => { if (answer.ok || error.name === "AbortError") throw error; return {}; });
   } catch (error) {
-    if (error.name !== "AbortError") showProblem("The server does not answer. Is nmt serve still running?", owner);
+    if (error.name !== "AbortError") complain("The server does not answer. Is nmt serve still running?");
     throw error;
   }
   if (!answer.ok) {
-    const message = answer.status === 403 ? `${found.error}. Enter it above.` : found.error || `Error ${answer.status}`;
-    showProblem(message, owner);
+    const keyField = answer.status === 403 && found.error ? document.getElementById("key-field") : null;
+    if (keyField) keyField.hidden = false;
+    const message = keyField ? `${found.error}. Enter it above.` : found.error || `Error ${answer.status}`;
+    complain(message);
     throw new Error(message);
   }
   showProblem("", owner);

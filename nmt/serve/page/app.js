@@ -1,6 +1,6 @@
 // The frame of the page: navigation between views, the theme, the API key.
 
-import { call, forgetProblems, showProblem, stored } from "./api.js";
+import { forgetProblems, showProblem, stored } from "./api.js";
 
 const VIEWS = { translate: "Translate", runs: "Runs", compare: "Compare" };
 const main = document.getElementById("main");
@@ -48,9 +48,10 @@ key.addEventListener("change", () => {
   stored("sessionStorage", "key", key.value);
   show(false);
 });
-call("/frontend/settings").then((found) => {
-  document.getElementById("key-field").hidden = !found.keyRequired;
-}, () => {});
+// If this fails, the field appears when a request is refused.
+fetch("/frontend/settings").then((answer) => answer.json()).then((found) => {
+  if (found.keyRequired) document.getElementById("key-field").hidden = false;
+}).catch(() => {});
 
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault(); // keep the address, which has the view and the text

@@ -1,13 +1,13 @@
 // Pictures of attention: lines between two columns of words, and a heat map.
 
-import { svg, percent } from "./dom.js";
+import { svg, percent, shorten } from "./dom.js";
 
 const ROW = 26;
 
 const MOST = 24; // characters of a word
 const pen = document.createElement("canvas").getContext("2d");
 pen.font = "700 13px system-ui, sans-serif"; // as in style.css; the chosen word is bold
-const short = (word) => (word.text.length > MOST ? `${word.text.slice(0, MOST - 1)}…` : word.text);
+const short = (word) => shorten(word.text, MOST);
 const width = (words) => Math.max(30, ...words.map((word) => pen.measureText(short(word)).width + 4));
 
 export function drawLines(sides, weights, chosen, choose) {

@@ -1,11 +1,13 @@
 // The view Compare: two runs on one text, and on a held-out set.
 
-import { call, latest, stored } from "./api.js";
+import { latest, stored } from "./api.js";
 import { debounced, h } from "./dom.js";
 
 export function start(main, query) {
   const runs = [h("select", { id: "first" }), h("select", { id: "second" })];
   const asks = [latest(), latest()];
+  const askRuns = latest();
+  const askComparison = latest();
   const outputs = runs.map((_, i) => h("div", { class: "output", dir: "auto", "aria-live": "polite", role: "group", "aria-label": `Translation of the ${["first", "second"][i]} run` }));
   const heads = runs.map(() => h("h2"));
   const text = h("textarea", { id: "text", dir: "auto", "aria-label": "Text to translate", placeholder: "Type a sentence" });
@@ -31,6 +33,8 @@ export function start(main, query) {
   }
 
   function translate() {
+    if (!text.isConnected) return; // another view is shown
+    if (!runs[0].value) return loadRuns(); // it translates
     runs.forEach(async (run, i) => {
       heads[i].textContent = run.value;
       if (!text.value.trim()) {
@@ -54,12 +58,9 @@ export function start(main, query) {
   async function compare() {
     button.disabled = true;
     results.replaceChildren(h("p", {}, "Translating …"));
-    try {
-      const found = await call("/v1/compare", { runs: runs.map((run) => run.value), split: split.value, sentences: Number(count.value) });
-      showResults(found);
-    } catch {
-      results.replaceChildren();
-    }
+    const found = await askComparison("/v1/compare", { runs: runs.map((run) => run.value), split: split.value, sentences: Number(count.value) });
+    if (found) showResults(found);
+    else results.replaceChildren();
     button.disabled = false;
   }
 
@@ -71,22 +72,27 @@ export function start(main, query) {
     }
     results.replaceChildren(summary, h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Sentences that differ" }, h("table", { class: "wide" },
       h("thead", {}, h("tr", {}, ["Source", "Reference", ...found.runs].map((title) => h("th", { scope: "col" }, title)))),
-      h("tbody", {}, found.sentences.map((row) => h("tr", {}, h("td", {}, row.source), h("td", {}, row.reference),
-        row.translations.map((translation, i) => h("td", {}, translation, h("span", { class: "score" }, `chrF ${row.chrf[i].toFixed(1)}${row.chrf[i] > row.chrf[1 - i] ? " ✓ better" : ""}`)))))))));
+      h("tbody", {}, found.sentences.map((row) => h("tr", {}, h("td", { dir: "auto" }, row.source), h("td", { dir: "auto" }, row.reference),
+        row.translations.map((translation, i) => h("td", { dir: "auto" }, translation, h("span", { class: "score" }, `chrF ${row.chrf[i].toFixed(1)}${row.chrf[i] > row.chrf[1 - i] ? " ✓ better" : ""}`)))))))));
   }
 
   const translateSoon = debounced(translate, 250);
   text.addEventListener("input", () => { stored("sessionStorage", "compared", text.value); translateSoon(); });
   for (const run of runs) run.addEventListener("change", translate);
-  call("/v1/runs").then((found) => {
-    const served = found.filter((each) => each.served);
+
+  async function loadRuns() {
+    const found = await askRuns("/v1/runs");
+    const served = found?.filter((each) => each.served) ?? [];
+    if (!served.length) return;
     runs.forEach((run, i) => {
       run.replaceChildren(...served.map((each) => h("option", { value: each.name }, each.name)));
       run.selectedIndex = Math.min(i, served.length - 1);
     });
     notice.hidden = served.length > 1;
-    button.disabled = !served.length;
+    button.disabled = false;
     translate();
-  }, () => {});
-  return () => asks.forEach((ask) => ask.cancel());
+  }
+
+  loadRuns();
+  return () => [...asks, askRuns, askComparison].forEach((ask) => ask.cancel());
 }

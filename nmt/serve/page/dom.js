@@ -29,4 +29,10 @@ export function debounced(work, milliseconds) {
   };
 }
 
+// Returns at most `most` characters of a text; counted in code points, so that none is cut in two.
+export function shorten(text, most) {
+  const characters = [...text];
+  return characters.length > most ? `${characters.slice(0, most - 1).join("")}…` : text;
+}
+
 export const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`;

@@ -15,13 +15,14 @@ function ticks(low, high) {
   return found;
 }
 
-function short(value) {
-  if (value === 0) return "0";
+// gap: to the nearest other number shown, which must look different
+function short(value, gap = Math.abs(value)) {
   const size = Math.abs(value);
+  if (!size || size < gap / 1e6) return "0";
   if (size >= 1e6) return `${+(value / 1e6).toFixed(2)}M`;
   if (size >= 1e4) return `${+(value / 1e3).toFixed(1)}k`;
-  if (size < 1e-2) return (+value.toPrecision(3)).toExponential();
-  return `${+value.toPrecision(3)}`;
+  const rounded = +value.toPrecision(Math.max(3, Math.ceil(Math.log10(size / gap)) + 1));
+  return size < 1e-2 ? rounded.toExponential() : `${rounded}`;
 }
 
 // series: [{name, color, dashed, points: [[x, y], …]}]
@@ -34,13 +35,14 @@ export function plot(title, series) {
   if (low === high) [low, high] = [low - Math.abs(low) / 2 - 1e-9, high + Math.abs(high) / 2 + 1e-9];
   const x = (value) => EDGE.left + ((value - left) / (right - left || 1)) * (WIDTH - EDGE.left - EDGE.right);
   const y = (value) => HEIGHT - EDGE.bottom - ((value - low) / (high - low)) * (HEIGHT - EDGE.top - EDGE.bottom);
-  const last = series.map((each) => `${each.name} ${short(each.points.at(-1)?.[1] ?? 0)}`).join(", ");
+  const last = series.flatMap((each) => each.points.slice(-1).map((point) => `${each.name} ${short(point[1])}`)).join(", ");
+  const [down, across] = [ticks(low, high), ticks(left, right)];
   return svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${title} by update; last: ${last}` },
-    ticks(low, high).map((value) => [
+    down.map((value) => [
       svg("line", { class: "axis", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: y(value), y2: y(value) }),
-      svg("text", { class: "tick", x: EDGE.left - 6, y: y(value) + 4, "text-anchor": "end" }, short(value)),
+      svg("text", { class: "tick", x: EDGE.left - 6, y: y(value) + 4, "text-anchor": "end" }, short(value, down[1] - down[0])),
     ]),
-    ticks(left, right).map((value) => svg("text", { class: "tick", x: x(value), y: HEIGHT - EDGE.bottom + 16, "text-anchor": "middle" }, short(value))),
+    across.map((value) => svg("text", { class: "tick", x: x(value), y: HEIGHT - EDGE.bottom + 16, "text-anchor": "middle" }, short(value))),
     svg("text", { class: "tick", x: WIDTH - EDGE.right, y: HEIGHT - 4, "text-anchor": "end" }, "update"),
     series.map((each) => [
       svg("path", { class: `series s${each.color}${each.dashed ? " dashed" : ""}`, d: each.points.map(([a, b], i) => `${i ? "L" : "M"}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join("") }),

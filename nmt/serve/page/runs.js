@@ -108,10 +108,12 @@ export function start(main) {
     about.hidden = !found;
     if (!found) return;
     const open = [...about.querySelectorAll("details")].map((each) => each.open);
-    const focused = document.activeElement?.id === "validation";
+    const within = () => [...about.querySelectorAll("summary, select, .scroll")];
+    const [focused, places] = [within().indexOf(document.activeElement), within().map((each) => each.scrollLeft)];
     about.replaceChildren(h("h2", {}, found.name), ...[samplesOf(found), reportOf(found), configOf(found)].map((content, i) =>
       h("details", { open: open.length ? open[i] : i === 0 }, h("summary", {}, content[0]), content[1])));
-    if (focused) about.querySelector("#validation")?.focus();
+    within().forEach((each, i) => { each.scrollLeft = places[i] ?? 0; });
+    within()[focused]?.focus();
   }
 
   function samplesOf(found) {
@@ -123,7 +125,7 @@ export function start(main) {
     choose.value = number;
     return ["Sample translations", h("div", {}, h("label", {}, "Validation ", choose), h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Sample translations" }, h("table", { class: "wide" },
       h("thead", {}, h("tr", {}, ["Source", "Translation", "Reference"].map((title) => h("th", { scope: "col" }, title)))),
-      h("tbody", {}, found.metrics[number].samples.map((each) => h("tr", {}, [each.source, each.translation, each.reference].map((text) => h("td", {}, text))))))))];
+      h("tbody", {}, found.metrics[number].samples.map((each) => h("tr", {}, [each.source, each.translation, each.reference].map((text) => h("td", { dir: "auto" }, text))))))))];
   }
 
   function reportOf(found) {

@@ -2,17 +2,17 @@
 
 import { call, latest } from "./api.js";
 import { drawHeat, drawLines } from "./attention.js";
-import { debounced, h, percent } from "./dom.js";
+import { debounced, h, percent, shorten } from "./dom.js";
 import { bothSides, cut, probability, weights } from "./words.js";
 
 const MOST_INSPECTED = 20; // sentences; the server has the same limit
 const OPTIONS = 5;
 const countSentences = (text) => [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text)].filter((each) => each.segment.trim()).length; // roughly as the server does
 
-const kept = { text: "", run: "" }; // while another view is shown, or while the page has no key
+const kept = { text: "", run: "", address: "" }; // while another view is shown, or while the page has no key
 
 export function start(main, query) {
-  const state = { runs: [], loading: null, sentences: [], gap: "", chosen: 0, word: null, asked: null, shown: null };
+  const state = { runs: [], loading: null, sentences: [], gap: "", chosen: 0, word: null, asked: null, shown: null, body: null };
   const ask = latest();
   const askInside = latest();
 
@@ -27,7 +27,9 @@ export function start(main, query) {
   const copied = h("span", { class: "small muted", role: "status" });
   const copy = h("button", { type: "button" }, "Copy");
   const link = h("button", { type: "button" }, "Copy link");
-  text.value = kept.text = query.get("text") ?? kept.text;
+  // The text may have been changed since the address was opened.
+  if (kept.address !== location.hash) kept.text = query.get("text") ?? kept.text;
+  text.value = kept.text;
 
   // ------------------------------------------------------------------------------- inspection
   const options = h("ol", { class: "options", id: "options" });
@@ -78,7 +80,7 @@ export function start(main, query) {
     const first = output.querySelector(".word");
     if (first) first.tabIndex = 0;
     if (!state.sentences.length) output.append(h("span", { class: "empty" }, "The translation appears here."));
-    which.replaceChildren(...state.sentences.map((each, i) => h("option", { value: i }, `${i + 1}: ${each.source.slice(0, 60)}`)));
+    which.replaceChildren(...state.sentences.map((each, i) => h("option", { value: i }, `${i + 1}: ${shorten(each.source, 60)}`)));
     showProbabilities();
   }
 
@@ -185,11 +187,9 @@ export function start(main, query) {
     if (Number(step.value) > steps.length) step.value = steps.length;
     const number = Number(step.value) - 1;
     stepText.textContent = `${number + 1} of ${steps.length}`;
-    const written = (at, i) => (at < 0 ? "" : written(at - 1, steps[at][i].parent) + (steps[at][i].fate === "ends" ? "" : steps[at][i].piece));
-    const rows = steps[number].map((each, i) => [each, written(number, i).replace(/▁?￭▁?/g, "").replaceAll("▁", " ").trim() || "(empty)"]);
-    rows.sort((a, b) => b[0].log_probability - a[0].log_probability);
-    hypotheses.replaceChildren(...rows.map(([each, prefix]) => h("tr", {},
-      h("td", {}, prefix), h("td", { class: "number" }, each.log_probability.toFixed(2)),
+    const rows = [...steps[number]].sort((a, b) => b.log_probability - a.log_probability);
+    hypotheses.replaceChildren(...rows.map((each) => h("tr", {},
+      h("td", { dir: "auto" }, each.text || "(empty)"), h("td", { class: "number" }, each.log_probability.toFixed(2)),
       h("td", {}, h("span", { class: `fate ${each.fate}` }, each.fate), each.score === null ? null : h("span", { class: "score" }, `score ${each.score.toFixed(3)}`)))));
   }
 
@@ -213,8 +213,9 @@ export function start(main, query) {
       return;
     }
     output.classList.add("busy");
-    state.options = countSentences(value) > MOST_INSPECTED ? 1 : OPTIONS; // alternatives take longer, and only the inspection shows them
-    const found = await ask("/v1/translate", { text: value, run: run.value, n_best: state.options });
+    // Alternatives take longer, and only the inspection shows them.
+    const body = { text: value, run: run.value, n_best: countSentences(value) > MOST_INSPECTED ? 1 : OPTIONS };
+    const found = await ask("/v1/translate", body);
     if (state.asked !== asked) return; // another text or run has been asked for meanwhile
     output.classList.remove("busy");
     if (!found) {
@@ -222,7 +223,7 @@ export function start(main, query) {
       return;
     }
     const [{ sentences, gap }] = found.texts;
-    Object.assign(state, { sentences, gap, chosen: 0, word: null, shown: asked });
+    Object.assign(state, { sentences, gap, chosen: 0, word: null, shown: asked, body });
     showCurrent();
     target.replaceChildren(names.of(found.target), h("span", { class: "small muted" }, found.engine));
     showOutput();
@@ -232,10 +233,9 @@ export function start(main, query) {
 
   async function lookInside() {
     if (!state.sentences.length || state.sentences.length > MOST_INSPECTED) return;
-    // The same search as in `translate`: a wider one may find another translation.
-    const body = { text: text.value, run: run.value, n_best: state.options, attention: true, beam: beam.open };
-    const found = await askInside("/v1/translate", body);
-    if (!found || body.text !== text.value) return;
+    const { body } = state; // the same search: a wider one may find another translation
+    const found = await askInside("/v1/translate", { ...body, attention: true, beam: beam.open });
+    if (!found || body !== state.body) return;
     const before = translations();
     state.sentences = found.texts[0].sentences;
     if (translations() === before) {
@@ -265,7 +265,7 @@ export function start(main, query) {
 
   // Remembers the input; the translation of another one can be neither copied nor swapped.
   function showCurrent() {
-    Object.assign(kept, { text: text.value, run: run.value || kept.run });
+    Object.assign(kept, { text: text.value, run: run.value || kept.run, address: location.hash });
     copy.disabled = swap.disabled = state.shown !== linkOf(text.value);
   }
 
@@ -287,7 +287,11 @@ export function start(main, query) {
   layer.addEventListener("change", showAttention);
   head.addEventListener("change", showAttention);
   step.addEventListener("input", showBeam);
-  beam.addEventListener("toggle", () => { if (beam.open && !state.sentences[state.chosen]?.beam) { showBeam(); lookInside(); } });
+  beam.addEventListener("toggle", () => {
+    if (!beam.open || state.sentences[state.chosen]?.beam) return;
+    showBeam();
+    if (state.asked === state.shown) lookInside(); // otherwise, it follows the translation
+  });
   output.addEventListener("keydown", (event) => {
     const words = [...output.querySelectorAll(".word")];
     const here = words.indexOf(document.activeElement);
