@@ -6,6 +6,7 @@ creates, or in a virtual environment of the user's.
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -110,7 +111,11 @@ class Comet:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
             ) as process:
-                reason = _forward(cast(BufferedReader, process.stderr))
+                try:
+                    reason = _forward(cast(BufferedReader, process.stderr))
+                except BaseException:  # such as SystemExit after SIGTERM; do not wait for its end
+                    process.kill()
+                    raise
             if process.returncode:
                 raise UserError(
                     f"--metric comet: unbabel-comet failed ({reason[:200]}); check the network, "
@@ -153,13 +158,14 @@ def _interpreter(environment: Path) -> str:
         if path.is_file():
             return str(path.absolute())
     raise UserError(
-        f"{environment}: not a virtual environment; create one: python -m venv {environment}; "
-        + _install(environment)
+        f"{environment}: not a virtual environment; create one: python -m venv "
+        f"{shlex.quote(str(environment))}; " + _install(environment)
     )
 
 
 def _install(environment: Path) -> str:
-    return f"install it: {environment / 'bin' / 'pip'} install {_PACKAGE} '{_WITH}'"
+    pip = shlex.quote(str(environment / "bin" / "pip"))
+    return f"install it: {pip} install {_PACKAGE} '{_WITH}' (Python {_PYTHON} or older)"
 
 
 def _uvx() -> list[str]:

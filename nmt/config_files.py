@@ -107,7 +107,9 @@ def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
     tree = _read_yaml(path)
     if not tree and not overrides:
         raise UserError(f"{path}: is empty; write a section such as `data:`, or use base.yaml")
-    return _parse(tree, str(path), overrides).with_origin(Origin(_name_of(path), tuple(overrides)))
+    return _parse(tree, str(path), overrides).with_origin(
+        Origin(config_name(path), tuple(overrides))
+    )
 
 
 def override_config(config: Config, overrides: Sequence[str], label: str) -> Config:
@@ -133,7 +135,7 @@ def _parse(tree: dict[str, Any], label: str, overrides: Sequence[str]) -> Config
     return config
 
 
-def _name_of(path: Path) -> str:
+def config_name(path: Path) -> str:
     """Return the name of a shipped configuration, or a path with ? for bytes that are not UTF-8."""
     if path.is_relative_to(SHIPPED_CONFIGS):
         return path.relative_to(SHIPPED_CONFIGS).as_posix()

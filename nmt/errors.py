@@ -2,6 +2,7 @@
 
 import errno
 import re
+import shlex
 import shutil
 import unicodedata
 from collections.abc import Iterator
@@ -114,7 +115,7 @@ def _free(path: Path) -> str:
 def no_such_weights(path: Path) -> UserError:
     """Return the error for weights that a run lacks."""
     remedy = (
-        f"average them with nmt average {path.parent}"
+        f"average them with nmt average {shlex.quote(str(path.parent))}"
         if path.stem == "mean"
         else "resume its training, or see with nmt show which weights the run has"
     )

@@ -122,12 +122,13 @@ def _assemble(run: RunFolder, copy: RunFolder, weights: Weights) -> bool:
     from nmt.transformers_export import unsupported, write_transformers
 
     copy.data.mkdir(parents=True)
+    # Once only: a training in progress may replace them.
+    shutil.copyfile(run.weights(weights), copy.weights(weights))
     exported = not unsupported(run.config)
     if exported:
-        write_transformers(run, run.weights(weights), copy.path)
+        write_transformers(run, copy.weights(weights), copy.path)
     for file in run_files(run.data):
         shutil.copyfile(file, copy.data / file.name)
-    shutil.copyfile(run.weights(weights), copy.weights(weights))
     if run.metrics.exists():
         shutil.copyfile(run.metrics, copy.metrics)
     fields = without_folders(run.config.model_dump(mode="json"))

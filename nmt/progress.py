@@ -63,13 +63,16 @@ class _Lines:
 def announce(*lines: str) -> None:
     """Print lines for the user, above any progress bar; they may contain names of files.
 
-    Ignores a full disk and a reader that has left, which must not stop a training.
+    A full disk and a reader that has left, which must not stop a training, are ignored; the lines
+    are then printed on standard error.
     """
-    with suppress(OSError):
-        for line in lines:
-            tqdm.write(shown(line))
-        if sys.stdout:
-            sys.stdout.flush()  # at once, also into a file
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            for line in lines:
+                tqdm.write(shown(line), file=stream)
+            if stream:
+                stream.flush()  # at once, also into a file
+            return
 
 
 def with_progress(items: Iterable[T], description: str, total: int | None = None) -> Iterable[T]:

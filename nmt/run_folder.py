@@ -51,7 +51,7 @@ from typing_extensions import TypedDict
 from nmt import __version__
 from nmt.choices import Best, Weights
 from nmt.config import Config, Origin
-from nmt.config_files import dump_config, load_config
+from nmt.config_files import config_name, dump_config, load_config
 from nmt.corpus.json_files import FailFastList, first_problem, read_json_lines
 from nmt.corpus.manifest import require_undamaged, run_files
 from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report
@@ -166,7 +166,7 @@ class RunFolder:
     def write_config(self, config: Config) -> None:
         """Write the format version, the resolved configuration and its origin."""
         origin = config.origin
-        if origin.file == str(self.path / "config.yaml"):  # resumed
+        if origin.file == config_name(self.path / "config.yaml"):  # resumed
             origin = replace(self.origin, overrides=self.origin.overrides + origin.overrides)
         last = {override.partition("=")[0].strip(): override for override in origin.overrides}
         header = _Header(

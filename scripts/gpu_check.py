@@ -101,9 +101,13 @@ def main(arguments: list[str]) -> int:
 
         from nmt.config_files import load_config
         from nmt.device import choose_device
+        from nmt.errors import UserError
 
         if not options.pretend:
-            choose_device("cuda")
+            try:
+                choose_device("cuda")
+            except UserError:
+                sys.exit("no CUDA GPU here; --pretend runs the check without one")
         mode = Pretending() if options.pretend else nullcontext()  # type: ignore[no-untyped-call]
         with mode:
             config = load_config(options.config, options.set)

@@ -1,11 +1,14 @@
 """COMET in an environment of its own; a small program with its interface replaces unbabel-comet."""
 
 import json
+import signal
+import subprocess
 import sys
 import venv
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -88,6 +91,26 @@ def test_a_full_disk_is_reported_with_the_temporary_folder(
     comet = Comet(environment)
     with full_disk(10), pytest.raises(UserError, match=r"cannot be written \(.* free on its disk"):
         comet.score(SOURCES, SOURCES, REFERENCES)
+
+
+def test_the_program_is_ended_with_nmt(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Sleeping(subprocess.Popen[bytes]):
+        def __init__(self, command: list[str], **options: Any):
+            sleep = "import time; time.sleep(60)"
+            super().__init__([command[0], "-c", sleep], stderr=subprocess.PIPE)
+            started.append(self)
+
+    def terminate(errors: object) -> None:
+        raise SystemExit(143)
+
+    comet = Comet(environment)
+    monkeypatch.setattr("subprocess.Popen", Sleeping)
+    monkeypatch.setattr("nmt.comet._forward", terminate)
+    with pytest.raises(SystemExit):
+        comet.score(SOURCES, SOURCES, REFERENCES)
+    assert [process.poll() for process in started] == [-signal.SIGKILL]
 
 
 def test_umlauts_do_not_depend_on_the_locale(

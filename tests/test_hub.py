@@ -174,13 +174,24 @@ def test_a_new_repository_is_private_by_default(
 
 
 def test_a_post_norm_model_is_also_uploaded_in_the_transformers_format(
-    toy_config: Any, remote: Path
+    toy_config: Any, remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from nmt import transformers_export
     from nmt.training.train import train
 
     model = {"norm": "post", "final_norm": False}
-    train(toy_config(model=model, training={"max_updates": 1}), "post")
+    run = train(toy_config(model=model, training={"max_updates": 1}), "post")
+    export = transformers_export.write_transformers
+
+    def replacing_the_weights(*arguments: Any) -> None:
+        """Pretend that the run is being trained."""
+        export(*arguments)
+        run.weights("best").write_bytes(run.weights("best").read_bytes() + b" ")
+
+    before = run.weights("best").read_bytes()
+    monkeypatch.setattr(transformers_export, "write_transformers", replacing_the_weights)
     assert nmt("push", "post", "anna/post").returncode == 0
+    assert (remote / "anna/post/best.safetensors").read_bytes() == before
     names = {path.name for path in (remote / "anna/post").iterdir()}
     assert names >= {"config.json", "model.safetensors", "source.spm", "best.safetensors"}
     assert "library_name: transformers" in (remote / "anna/post/README.md").read_text("utf-8")

@@ -124,3 +124,15 @@ def test_a_full_disk_does_not_stop_what_is_announced(monkeypatch: pytest.MonkeyP
     announce("trained")
     for _ in Bar(range(3), file=Full()):
         pass
+
+
+def test_an_announcement_that_cannot_be_printed_goes_to_standard_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Gone(io.StringIO):
+        def flush(self) -> None:
+            raise BrokenPipeError
+
+    monkeypatch.setattr("sys.stdout", Gone())
+    announce("continue with nmt train --resume")
+    assert capsys.readouterr().err == "continue with nmt train --resume\n"

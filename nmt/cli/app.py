@@ -10,7 +10,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -87,6 +87,7 @@ def _options(
 ) -> None:
     if quiet:
         os.environ["TQDM_DISABLE"] = "1"  # read when tqdm is imported
+        os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
     if verbose:
         logging.getLogger("nmt").setLevel(logging.INFO)
 
@@ -103,6 +104,19 @@ _LOG_HANDLER = _LogHandler()
 
 def main() -> None:
     """Run the command line. An error that the user can fix becomes one line and exit code 2."""
+    try:
+        _run()
+    except SystemExit as end:
+        if end.code:  # Python would replace it by 120 if it cannot write the rest of the output
+            for stream in (sys.stdout, sys.stderr):
+                try:
+                    stream.flush()
+                except OSError:
+                    _discard_output(stream)
+        raise
+
+
+def _run() -> None:
     _signals.clear()
     signal.signal(signal.SIGTERM, _stop)
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # ignored in a shell script's background
@@ -151,7 +165,7 @@ def main() -> None:
             if is_full_disk(error) and name:
                 _fail(str(unwritable(Path(name), error)), 2)
             if is_full_disk(error):  # errors without a file name; most files use `writing`
-                _discard_output()
+                _discard_output(sys.stdout)
                 _fail(f"the output cannot be written ({error.strerror}); free some space", 2)
             if error.filename and error.strerror:
                 advice = "check the path, its permissions and the free space"
@@ -164,10 +178,10 @@ def main() -> None:
         )
 
 
-def _discard_output() -> None:
-    """Discard what standard output still buffers, which Python would fail to write at exit."""
+def _discard_output(stream: TextIO) -> None:
+    """Discard what a stream still buffers, which Python would fail to write at exit."""
     with suppress(OSError), Path(os.devnull).open("wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def _split_own_options(arguments: list[str]) -> tuple[list[str], list[str]]:

@@ -18,7 +18,7 @@ from nmt.cli.options import (
     WeightsOption,
     open_translator,
 )
-from nmt.cli.writing import say, warn
+from nmt.cli.writing import require_plain, say, warn
 from nmt.errors import UserError
 
 _SAMPLE = 1000  # lines of the input whose language is checked
@@ -92,8 +92,7 @@ def augment(
     from nmt.run_folder import open_run
 
     require_file(output)
-    if output.suffix.lower() in (".gz", ".zip"):  # such names are read as compressed
-        raise UserError(f"{output}: the output is not compressed; omit {output.suffix}")
+    require_plain(output)
     if output.exists():
         remedy = "delete it, or choose another --output" if output.is_file() else "name a new file"
         raise UserError(f"{output}: already exists; {remedy}")

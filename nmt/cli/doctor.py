@@ -64,9 +64,12 @@ def _version(package: str) -> str:
 
 def _instructions() -> str:
     """Return the vector instructions in use, and the precisions that nmt chooses for them."""
+    from nmt.decoding.engines.ctranslate2 import default_compute_type
+
+    if not find_spec("torch"):  # an installation for translating only
+        return f"translates in {default_compute_type('cpu')}; without PyTorch, it cannot train"
     import torch
 
-    from nmt.decoding.engines.ctranslate2 import default_compute_type
     from nmt.device import product_dtype
 
     training = str(product_dtype(torch.device("cpu"), "auto")).removeprefix("torch.")
@@ -75,6 +78,10 @@ def _instructions() -> str:
 
 
 def _devices() -> str:
+    if not find_spec("torch"):
+        import ctranslate2
+
+        return f"cpu, CUDA GPUs: {ctranslate2.get_cuda_device_count()}"
     import torch
 
     found = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]

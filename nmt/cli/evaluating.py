@@ -20,7 +20,7 @@ from nmt.cli.options import (
     find_runs,
     open_translator,
 )
-from nmt.cli.writing import in_one_line, say, warn, write_lines
+from nmt.cli.writing import in_one_line, require_plain, say, warn, write_lines
 from nmt.errors import UserError, shown_lines
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ def evaluate(
         raise UserError("--source and --reference must be given together")
     if output:
         require_file(output)
+        require_plain(output)
     if test_set and (source or against or analyse or output):
         raise UserError(
             "--test-set cannot be combined with --source, --against, --analyse or --output"

@@ -131,6 +131,8 @@ def train(
         if run:
             raise UserError("--dry-run writes no run; omit --run")
         settings, _ = _new_training(config, set_, start)
+        if assume and device:
+            raise UserError("--assume names the GPU; omit --device")
         if assume:
             from nmt.training.assumed import assumed_run
 

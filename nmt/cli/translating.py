@@ -1,7 +1,7 @@
 """`nmt translate`."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +20,13 @@ from nmt.cli.options import (
     open_translator,
 )
 from nmt.cli.prompt import converse
-from nmt.cli.writing import align_lines, format_translations, warn, write_lines
+from nmt.cli.writing import (
+    align_lines,
+    format_translations,
+    require_plain,
+    warn,
+    write_lines,
+)
 from nmt.errors import UserError, require_utf8
 
 
@@ -74,6 +80,7 @@ def translate(
     """
     from nmt.corpus.tags import tag_prefix
     from nmt.output_files import require_file
+    from nmt.progress import with_progress
 
     if text and input_:
         raise UserError("give either text or --input, not both")
@@ -86,6 +93,7 @@ def translate(
         )
     if output:
         require_file(output)
+        require_plain(output)
     if input_ and not input_.exists():
         raise UserError(f"{input_}: cannot be read: no such file")
     if alignment and (asked or n_best or scores):
@@ -103,7 +111,10 @@ def translate(
     if asked:
         converse(translator, runs[0], n_best, prefix, scores=scores)
         return
-    lines = (prefix + line for line in (_argument_lines(text) if text else _input_lines(input_)))
+    given = _argument_lines(text) if text else _input_lines(input_)
+    lines: Iterable[str] = (prefix + line for line in given)
+    if output:
+        lines = with_progress(lines, "translating")
     if alignment:
         write_lines(align_lines(translator, lines), output)
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from nmt.errors import shown, shown_lines
+from nmt.errors import UserError, shown, shown_lines
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator
@@ -73,6 +73,12 @@ def write_lines(lines: Iterator[str], output: Path | None) -> None:
     )
     with place as path, path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(line + "\n" for line in lines)
+
+
+def require_plain(output: Path) -> None:
+    """Refuse names of compressed files, which would be read as such."""
+    if output.suffix.lower() in (".gz", ".zip"):
+        raise UserError(f"{output}: the output is not compressed; omit {output.suffix}")
 
 
 def _is_standard_output(path: Path) -> bool:

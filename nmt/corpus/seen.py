@@ -16,6 +16,7 @@ from nmt.corpus.manifest import require_undamaged
 from nmt.corpus.placeholders import list_words
 from nmt.corpus.splitting import has_key, sentence_key
 from nmt.corpus.text_files import read_chunks
+from nmt.progress import with_progress
 
 FREQUENT_WORDS = "frequent_words.json"
 TARGET_KEYS = "train.target.keys"
@@ -44,7 +45,7 @@ def _frequent_words(text: Path) -> list[str]:
     # Count space-separated strings first, which is fast; find words in the distinct ones only.
     counts: Counter[str] = Counter()
     between_spaces: Counter[str] = Counter()
-    for chunk in read_chunks(text):
+    for chunk in with_progress(read_chunks(text), "counting words"):
         between_spaces.update(" ".join(chunk).split())
         if len(between_spaces) > _MOST_DIFFERENT:
             _move_words(between_spaces, counts)

@@ -6,6 +6,7 @@ Similar keys are clustered, and a search visits only the nearest clusters (an in
 and Zisserman 2003).
 """
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -130,8 +131,8 @@ class Datastore:
         Raises `UserError` if it is missing, damaged, or belongs to other weights.
         """
         remedy = (
-            f"build it with `nmt datastore {path.parent} --weights {weights.stem}`, or translate "
-            "without: --set decoding.neighbours=0"
+            f"build it with nmt datastore {shlex.quote(str(path.parent))} --weights "
+            f"{weights.stem}, or translate without: --set decoding.neighbours=0"
         )
         if not path.exists():
             raise UserError(f"{path}: decoding.neighbours needs a datastore; {remedy}")

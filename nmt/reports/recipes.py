@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from nmt.corpus.readers import read_tsv
-from nmt.errors import UserError
+from nmt.errors import UserError, shown
 from nmt.progress import with_progress
 
 _MOST_READ = 1_000_000  # pairs whose words are counted
@@ -81,9 +81,10 @@ def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
     dropout = size.dropout if epochs >= _OVERFITTING else _LITTLE_DROPOUT
     held_out = min(1000, pairs // 20)
     machine = f"{_cores()} processors" if device == "cpu" else device
+    name = shown(corpus.name)
     unit = "minute" if minutes == 1 else "minutes"
     text = f"""\
-# For {corpus.name}: {pairs:,} pairs, 99% with at most {usual} words, the longest with {longest}.
+# For {name}: {pairs:,} pairs, 99% with at most {usual} words, the longest with {longest}.
 # For {minutes:g} {unit} of training on {machine}{_epochs(epochs)}. To check memory and speed:
 #   nmt train --config mine.yaml --dry-run
 

@@ -198,8 +198,12 @@ def _progress(run: RunFolder) -> list[tuple[str, str]]:
 
 def _files(run: RunFolder) -> list[Path]:
     """Return the files of a run, without hidden files and the data folder."""
-    files = [path for path in sorted(run.path.rglob("*")) if path.is_file()]
-    return [path for path in files if run.data not in path.parents and path.name[0] != "."]
+    files = [path.relative_to(run.path) for path in sorted(run.path.rglob("*")) if path.is_file()]
+    return [
+        run.path / path
+        for path in files
+        if path.parts[0] != run.data.name and not any(part[0] == "." for part in path.parts)
+    ]
 
 
 def validation_rows(metrics: Sequence[Validation]) -> list[list[str]]:

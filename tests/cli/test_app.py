@@ -240,3 +240,18 @@ def test_a_sentence_with_a_dash_gets_a_remedy() -> None:
     message = "if this is a sentence, put -- before it"
     assert_refused("translate", "- Where is the hat?", message=message)
     assert message not in text(nmt("train", "--bars").stderr)
+
+
+def test_output_that_cannot_be_written_does_not_change_the_exit_code() -> None:
+    """As after Ctrl-C, which also ends the reader of a pipe."""
+    program = """
+import sys
+from nmt.cli import app
+app.app = lambda **_: sys.stdout.write("x") and 130
+app.main()
+"""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", program], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (done.returncode, done.stderr) == (130, "")

@@ -1,5 +1,6 @@
 """`nmt doctor` reports what is installed and what is missing."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,3 +33,12 @@ def test_doctor_prints_one_page(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_named_extras_exist() -> None:
     declared = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     assert all(f"\n{extra} = [" in declared for extra, _ in doctor.EXTRAS.values())
+
+
+def test_doctor_works_without_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    done = CliRunner().invoke(app, ["doctor"])
+    assert done.exit_code == 0
+    facts = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert "without PyTorch, it cannot train" in facts["instructions"]
+    assert "CUDA GPUs: " in facts["devices"]

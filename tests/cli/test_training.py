@@ -163,7 +163,7 @@ def test_an_unavailable_device_is_refused() -> None:
 
 def test_a_datastore_is_built_and_used(a_copy: Path) -> None:
     looked_up = ["translate", *PAIR[:1], "--set", "decoding.neighbours=4"]
-    assert_refused(*looked_up, message="needs a datastore; build it with `nmt datastore runs/toy")
+    assert_refused(*looked_up, message="needs a datastore; build it with nmt datastore runs/toy")
     assert text(nmt("datastore").stdout).endswith("positions in runs/toy/datastore.safetensors\n")
     assert text(nmt(*looked_up).stdout) == PAIR[1] + "\n"
     message = "it does not support decoding.neighbours"
@@ -178,6 +178,11 @@ def test_a_datastore_is_built_from_a_corpus_that_has_moved(a_copy: Path, toy_cor
     assert (a_copy / "datastore.safetensors").exists()
     message = "only data.path, the other paths of data, data.corpora and tokenizer.run can be"
     assert_refused("datastore", a_copy, "--set", "data.seed=3", message=message)
+
+
+def test_an_assumed_card_needs_no_device() -> None:
+    arguments = ["--dry-run", "--assume", "T4 16GB", "--device", "cpu"]
+    assert_refused("train", *arguments, message="--assume names the GPU; omit --device")
 
 
 def test_resume_selects_the_newest_run_with_a_checkpoint(trained_run: RunFolder) -> None:

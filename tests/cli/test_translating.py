@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -286,3 +287,35 @@ def test_n_best_raises_the_beam_size_and_gives_no_empty_translation(trained_run:
     done = nmt("translate", *options, PAIR[0])
     assert "--n-best 9 raises the beam size to 9" in text(done.stderr)
     assert all(line.split("\t")[2] for line in text(done.stdout).splitlines())
+
+
+@pytest.mark.parametrize("command", ["translate", "evaluate"])
+def test_output_is_not_written_under_the_name_of_a_compressed_file(
+    command: str, trained_run: RunFolder
+) -> None:
+    arguments = [command, "--run", trained_run.path, "--output", "out.de.gz"]
+    assert_refused(*arguments, message="out.de.gz: the output is not compressed; omit .gz")
+
+
+def test_a_file_is_translated_with_progress(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+
+    def with_progress(items: Iterable[str], description: str) -> Iterable[str]:
+        shown.append(description)
+        return items
+
+    monkeypatch.setattr("nmt.progress.with_progress", with_progress)
+    assert (
+        nmt("translate", "--run", trained_run.path, "--output", "out.de", PAIR[0]).returncode == 0
+    )
+    assert shown == ["translating"]
+
+
+def test_advised_commands_quote_the_folder(trained_run: RunFolder) -> None:
+    folder = shutil.copytree(trained_run.path, "my run")
+    start = ["translate", "--run", folder, PAIR[0]]
+    assert_refused(*start, "--weights", "mean", message="nmt average 'my run'")
+    neighbours = ["--set", "decoding.neighbours=4"]
+    assert_refused(*start, *neighbours, message="nmt datastore 'my run' --weights best")

@@ -172,7 +172,7 @@ def assert_refused(path: Path, weights: Path, model: Transformer, reason: str) -
     assert line.startswith(f"{path}: ")
     assert reason in line
     command = f"nmt datastore {path.parent} --weights {weights.stem}"
-    assert f"build it with `{command}`, or translate without: --set decoding.neighbours=0" in line
+    assert f"build it with {command}, or translate without: --set decoding.neighbours=0" in line
 
 
 def test_a_missing_datastore_is_refused(weights, model, tmp_path):

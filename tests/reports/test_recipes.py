@@ -81,3 +81,7 @@ def test_short_sentences_and_few_pairs_give_warnings(tmp_path: Path) -> None:
 def test_a_corpus_of_a_few_lines_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="3 pairs are too few to learn from"):
         recommend(corpus(tmp_path / "a.tsv", 3, 5), 30, "cpu")
+
+
+def test_a_line_break_in_the_name_of_a_corpus_does_not_end_the_comment(tmp_path: Path) -> None:
+    config_for(corpus(tmp_path / "a\nb.tsv", 1000, 5), 1)

@@ -227,3 +227,11 @@ def test_a_run_shows_its_engine_and_why(trained_run: RunFolder, tmp_path: Path) 
     copy.write_config(copy.config.model_copy(update={"decoding": decoding}))
     reason = "pytorch (CTranslate2 cannot be used: it does not support decoding.neighbours)"
     assert dict(run_facts(copy))["engine"] == reason
+
+
+def test_files_in_hidden_folders_are_not_listed(make_run: MakeRun) -> None:
+    run = make_run("runs/a")
+    hidden = run.path / ".cache" / "huggingface" / "best.safetensors.metadata"
+    hidden.parent.mkdir(parents=True)
+    hidden.touch()
+    assert "metadata" not in str(run_facts(run))

@@ -107,22 +107,17 @@ class CTranslate2Search:
         if decoding.temperature:  # one by one, so that no sample is drawn twice
             batches = [[i] for i in range(len(sources))]
         else:
-            batches = self._share_out(range(len(sources)), sources, decoding, hypotheses)
+            # A call has a single limit. With a higher one than its own, a sentence may get another
+            # translation, even one that is shorter than its limit.
+            by_limit: defaultdict[int, list[int]] = defaultdict(list)
+            for i, limit in enumerate(limits):
+                by_limit[limit].append(i)
+            batches = [
+                batch
+                for limit in sorted(by_limit, reverse=True)  # no long batch at the end
+                for batch in self._share_out(by_limit[limit], sources, decoding, hypotheses)
+            ]
         found = self._search(batches, sources, limits, decoding, hypotheses)
-        # A call has a single limit, the highest. Sentences that exceeded their own limit are
-        # searched again with that limit.
-        again: defaultdict[int, list[int]] = defaultdict(list)
-        for batch in batches:
-            highest = max(limits[i] for i in batch)
-            for i in batch:
-                if limits[i] < highest and any(len(h.ids) >= limits[i] - 1 for h in found[i]):
-                    again[limits[i]].append(i)
-        batches = [
-            batch
-            for numbers in again.values()
-            for batch in self._share_out(numbers, sources, decoding, hypotheses)
-        ]
-        found |= self._search(batches, sources, limits, decoding, hypotheses)
         return [found[i][:n_best] for i in range(len(sources))]
 
     def _share_out(
@@ -148,8 +143,8 @@ class CTranslate2Search:
         decoding: DecodingConfig,
         hypotheses: int,
     ) -> dict[int, list[Hypothesis]]:
-        """Search batches of sentences in parallel, each with its highest limit."""
-        highest = [max(limits[i] for i in batch) for batch in batches]
+        """Search batches of sentences with equal limits in parallel."""
+        limit_of = [limits[batch[0]] for batch in batches]
         calls = [
             self._library.translate_batch(
                 [[str(piece) for piece in sources[i][:-1]] for i in batch],  # it adds <eos> itself
@@ -162,11 +157,11 @@ class CTranslate2Search:
                 return_scores=True,
                 length_penalty=0.0,  # `_rank` applies ours
             )
-            for batch, limit in zip(batches, highest, strict=True)
+            for batch, limit in zip(batches, limit_of, strict=True)
         ]
         return {
             i: _rank(waiting.result(), limit, decoding.length_penalty)
-            for batch, limit, call in zip(batches, highest, calls, strict=True)
+            for batch, limit, call in zip(batches, limit_of, calls, strict=True)
             for i, waiting in zip(batch, call, strict=True)
         }
 

@@ -166,9 +166,9 @@ def test_int8_works(model, engine, random_sources):
 
 
 def test_length_limits_do_not_depend_on_the_batch(model, engine, random_sources):
-    """The library has one limit per call; sentences that exceed their own are decoded again."""
-    sources, ready = random_sources(60, 8), engine(model())
-    limits = [1 + i * 7 % 12 for i in range(60)]
+    """The library has one limit per call."""
+    sources, ready = random_sources(300, 8), engine(model())
+    limits = [1 + i * 7 % 12 for i in range(300)]
 
     together = ready(sources, limits, decoding(3), 3)
 
@@ -361,8 +361,8 @@ def test_the_environment_sets_the_number_of_threads(monkeypatch):
     [
         ("cuda", [9, 9], 1),
         ("cpu", [9, 9], 4),
-        ("cuda", [2, 9], 1 + 1),  # half of the sentences exceed their own limit
-        ("cpu", [2, 9], 4 + 2),
+        ("cuda", [2, 9], 1 + 1),  # a call has a single limit
+        ("cpu", [2, 9], 2 + 2),
     ],
 )
 def test_a_gpu_uses_one_worker_and_the_configured_batch_size(
