@@ -212,6 +212,10 @@ def _restore_moments(optimizer: torch.optim.Optimizer, saved: dict[int, dict[str
             moment = moment.clone(memory_format=torch.contiguous_format)
             moments[name] = shard_like(moment, parameters[number] if moment.dim() else None)
     optimizer.load_state_dict({**optimizer.state_dict(), "state": saved})
+    if isinstance(optimizer, torch.optim.NAdam):
+        # On the GPU, where PyTorch loads it, each update would wait for it.
+        for moments in optimizer.state.values():
+            moments["mu_product"] = moments["mu_product"].cpu()
 
 
 def _generator_states(device: torch.device) -> dict[str, Tensor]:

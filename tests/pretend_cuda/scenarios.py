@@ -40,6 +40,7 @@ from nmt.ops.dropout import Dropout
 from nmt.run_folder import RunFolder, Validation
 from nmt.serve.inspection import inspect, record_beam
 from nmt.special_tokens import EOS, UNK
+from nmt.training.checkpoint import _restore_moments
 from nmt.training.distributed import Worker
 from nmt.training.train import train
 from nmt.training.trainer import Trainer
@@ -68,12 +69,23 @@ class Updates:
 
 
 def updates(
-    device: torch.device, config: Config, count: int, same_dropout: bool = False
+    device: torch.device,
+    config: Config,
+    count: int,
+    same_dropout: bool = False,
+    restored: bool = False,
 ) -> Updates:
-    """Perform updates; with `same_dropout`, dropout is equal on all devices."""
+    """Perform updates; with `same_dropout`, dropout is equal on all devices.
+
+    restored: whether the optimizer's moments are restored first, as from a checkpoint
+    """
     trainer = Trainer(config, prepare(config), RunFolder(Path("none")), Worker(device))
     size = config.training.accumulate
     batches = list(islice(trainer.plan.epoch(1).batches(), count * size))
+    if restored:
+        trainer.state.update(batches[:size])
+        optimizer = trainer.state.optimizer
+        _restore_moments(optimizer, optimizer.state_dict()["state"])
     with same_dropouts() if same_dropout else nullcontext():
         waits.clear()
         losses = [trainer.state.update(batches[i * size :][:size]) for i in range(count)]

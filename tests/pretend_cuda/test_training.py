@@ -85,7 +85,8 @@ def test_updates_do_not_synchronize(
     config = toy_config(
         model={"attention_dropout": 0.1, "feed_forward_dropout": 0.1}, training=training
     )
-    assert not pretending(scenarios.updates, config, 3, False).waits
+    for restored in (False, True):
+        assert not pretending(scenarios.updates, config, 3, False, restored).waits
 
 
 def test_updates_from_a_runs_weights_with_frozen_parts_equal_those_on_the_cpu(
