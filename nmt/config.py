@@ -780,8 +780,8 @@ class DecodingConfig(Section):
     )
     replace_unknown: bool = Field(
         True,
-        description="replace <unk> with the source word that the decoder attends to most (word "
-        "level only)",
+        description="replace <unk> with the source word that the decoder attends to most, among "
+        "the unknown ones if there are any (word level only)",
     )
     neighbours: int = Field(
         0,

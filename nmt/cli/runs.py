@@ -43,8 +43,9 @@ def show(
     run: RunArgument = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show everything about a run: its configuration, model, validations and files.
+    """Describe a run: its configuration file, data, model, validations and files.
 
+    With --json, every setting as well.
     Example: nmt show runs/sample
     """
     from nmt.corpus.tags import show_tag

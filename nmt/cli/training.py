@@ -29,7 +29,11 @@ def prepare(
     config: ConfigOption = "base.yaml",
     set_: SetOption = None,
     refresh: Annotated[
-        bool, typer.Option("--refresh", help="Download the corpus again, even if there is a copy.")
+        bool,
+        typer.Option(
+            "--refresh",
+            help="Download the corpus again, unless its content is fixed (multi30k, pickle).",
+        ),
     ] = False,
 ) -> None:
     """Read or download a corpus, clean, split and tokenize it, and build vocabularies.
