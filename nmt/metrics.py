@@ -5,12 +5,13 @@ records how, so that scores are comparable.
 """
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sacrebleu.metrics.base import Metric, Score
+from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
@@ -59,7 +60,7 @@ def corpus_bleu(
 ) -> float:
     """Return BLEU, 0–100; the options are those of `evaluate_texts`."""
     texts, right = _as_counted("bleu", tokenize, language, hypotheses, references)
-    return float(_score(_metrics(lowercase, tokenize)["bleu"], texts, [right], 0).score)
+    return _score(_metrics(lowercase, tokenize)["bleu"], texts, [right], 0)[0]
 
 
 def evaluate_texts(
@@ -86,16 +87,16 @@ def evaluate_texts(
         samples = min(bootstrap, 100) if name == "ter" else bootstrap  # TER is slow
         if len(hypotheses) == 1:  # all resamples are the same
             samples = 0
-        score = _score(metric, texts, right, samples)
+        score, resampled = _score(metric, texts, right, samples)
         info = metric.get_signature()
         for key, value in zip(("test", "lang"), test_set or (), strict=False):
             info.update(key, value)
         signature = str(info)
         if name == "bleu" and tokenize == "moses":
             signature = signature.replace("tok:none", "tok:moses")
-        scores[name], signatures[name] = float(score.score), signature
-        if score._ci >= 0:  # -1: no bootstrap
-            intervals[name] = _interval(score, math.inf if name == "ter" else 100.0)
+        scores[name], signatures[name] = score, signature
+        if samples:
+            intervals[name] = _interval(resampled, math.inf if name == "ter" else 100.0)
     return Evaluation(
         **scores, sentences=len(hypotheses), signatures=signatures, intervals=intervals
     )
@@ -168,16 +169,9 @@ def _compare(
     references: Sequence[str],
     trials: int,
 ) -> Comparison:
-    def counts(texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return the sufficient statistics of the score: (sentences, counts), integers."""
-        return np.array(metric._extract_corpus_statistics(list(texts), [list(references)]), float)
-
-    def score(total: NDArray[np.float64]) -> float:
-        return float(metric._compute_score_from_stats(total.tolist()).score)
-
-    first, second = counts(baseline), counts(system)
+    first, second = (_counts(metric, texts, [references]) for texts in (baseline, system))
     totals = first.sum(0), second.sum(0)
-    scores = score(totals[0]), score(totals[1])
+    scores = _score_of(metric, totals[0]), _score_of(metric, totals[1])
     moves = second - first
     moves = moves[moves.any(1)]  # of the sentences that differ
     gap = abs(scores[0] - scores[1])
@@ -185,7 +179,8 @@ def _compare(
     as_large = 1
     for _ in range(trials):
         moved = moves[random.integers(2, size=len(moves), dtype=bool)].sum(0)
-        as_large += abs(score(totals[0] + moved) - score(totals[1] - moved)) >= gap
+        one, other = (_score_of(metric, each) for each in (totals[0] + moved, totals[1] - moved))
+        as_large += abs(one - other) >= gap
     return Comparison(*scores, scores[1] - scores[0], as_large / (trials + 1))
 
 
@@ -208,21 +203,39 @@ def _metrics(lowercase: bool, tokenize: BleuTokenizer) -> dict[str, Metric]:
     }
 
 
-def _score(
-    metric: Metric, hypotheses: Sequence[str], references: list[Sequence[str]], samples: int
-) -> Score:
-    """Score with this many bootstrap samples, or without bootstrap if the library fails."""
+def _counts(
+    metric: Metric, hypotheses: Sequence[str], references: Sequence[Sequence[str]]
+) -> NDArray[np.float64]:
+    """Return the sufficient statistics of the score: (sentences, counts), integers."""
     texts, reference_sets = list(hypotheses), list(map(list, references))
-    score: Score
-    try:
-        score = metric.corpus_score(texts, reference_sets, n_bootstrap=max(1, samples))
-    except TypeError:  # sacrebleu 2.6 fails to average when some samples score exactly 0
-        metric.n_bootstrap = metric.seed = None  # for the signature
-        score = metric.corpus_score(texts, reference_sets)
-    return score
+    return np.array(metric._extract_corpus_statistics(texts, reference_sets), float)
 
 
-def _interval(score: Score, highest: float) -> tuple[float, float]:
+def _score_of(metric: Metric, total: NDArray[np.float64]) -> float:
+    """Return the score for the sums of all sentences' counts."""
+    return float(metric._compute_score_from_stats(total.tolist()).score)
+
+
+def _score(
+    metric: Metric, hypotheses: Sequence[str], references: Sequence[Sequence[str]], samples: int
+) -> tuple[float, list[float]]:
+    """Return the score, and the scores of this many bootstrap samples.
+
+    The samples are those that sacrebleu draws; it holds all of them in memory, 80 kB per sentence.
+    """
+    counts = _counts(metric, hypotheses, references)
+    if samples:
+        metric.n_bootstrap, metric.seed = samples, str(_SEED)  # for the signature
+    random = np.random.default_rng(_SEED)
+    draws = (random.choice(len(counts), size=len(counts)) for _ in range(samples))
+    resampled = [_score_of(metric, counts[draw].sum(0)) for draw in draws]
+    return _score_of(metric, counts.sum(0)), resampled
+
+
+def _interval(scores: list[float], highest: float) -> tuple[float, float]:
     """Return sacrebleu's interval, clipped to 0 … highest, a range that it may exceed."""
-    mean, half = float(score._mean), float(score._ci)
+    ordered = sorted(scores)
+    tail = len(ordered) // 40
+    half = (ordered[-1 - tail] - ordered[tail]) / 2
+    mean = statistics.mean(ordered)
     return max(mean - half, 0.0), min(mean + half, highest)

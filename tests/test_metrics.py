@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tracemalloc
 
 import pytest
 from sacrebleu.metrics.bleu import BLEU
@@ -135,6 +136,27 @@ def test_intervals_enclose_the_score_and_are_reproducible():
         assert high - low < 40
     assert evaluate_texts(hypotheses, references, bootstrap=200).intervals == found.intervals
     assert "bs:200" in found.signatures["bleu"].split("|")
+
+
+def test_intervals_are_those_of_sacrebleu():
+    hypotheses, references = HYPOTHESES * 5 + REFERENCES * 5, REFERENCES * 10
+
+    found = evaluate_texts(hypotheses, references, bootstrap=200)
+
+    for name, metric in {"bleu": BLEU(force=True), "chrf": CHRF()}.items():
+        theirs = metric.corpus_score(hypotheses, [references], n_bootstrap=200)
+        interval = theirs._mean - theirs._ci, theirs._mean + theirs._ci
+        assert found.intervals[name] == pytest.approx(interval, abs=1e-4)
+        assert found.signatures[name] == str(metric.get_signature())
+
+
+def test_intervals_need_little_memory():
+    """Resampling all at once would take 80 kB per sentence."""
+    hypotheses = ["Ben liest ein Buch .", "Anna singt ."] * 500
+    tracemalloc.start()
+    evaluate_texts(hypotheses, hypotheses)
+    assert tracemalloc.get_traced_memory()[1] < 30e6
+    tracemalloc.stop()
 
 
 def test_intervals_stay_between_0_and_100():
