@@ -46,9 +46,11 @@ class Sampler:
         logits: (rows, target_size); rows: their indices among the sources → (rows, 1) each
         """
         logits = logits.float()
-        scores = logits / self._decoding.temperature
+        scores = logits.clone()
         for token in NEVER_WRITTEN:
             scores[:, token] = float("-inf")
+        # Relative to the highest, so that no temperature makes them infinite.
+        scores = (scores - scores.amax(1, keepdim=True)) / self._decoding.temperature
         probabilities, order = scores.softmax(1).sort(1, descending=True)
         sums = self._cut(probabilities).cumsum(1)
         numbers = torch.tensor([[self._generators[row].random()] for row in rows])

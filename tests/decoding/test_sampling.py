@@ -31,7 +31,7 @@ def test_pieces_are_drawn_with_their_probabilities():
 
 def test_the_temperature_is_the_reciprocal_of_an_exponent():
     assert_shares(shares(temperature=2.0), {3: 0.5**0.5, 4: 0.3**0.5, 5: 0.15**0.5})
-    assert shares(temperature=0.01) == {3: 1.0}
+    assert shares(temperature=0.01) == shares(temperature=1e-40) == {3: 1.0}
 
 
 def test_top_k_draws_only_the_most_probable_pieces():
