@@ -114,7 +114,7 @@ class Comet:
                 try:
                     reason = _forward(cast(BufferedReader, process.stderr))
                 except BaseException:  # such as SystemExit after SIGTERM; do not wait for its end
-                    process.kill()
+                    process.terminate()  # uvx passes it on, unlike SIGKILL
                     raise
             if process.returncode:
                 raise UserError(

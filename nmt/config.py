@@ -244,8 +244,8 @@ class DataConfig(CorpusConfig):
     )
     drop_duplicates: bool = Field(
         True,
-        description="keep only one of identical training pairs: the first, or the first that may "
-        "be held out",
+        description="of identical training pairs, keep only one: the first that may be held out, "
+        "or else the first",
     )
     drop_copies: bool = Field(
         False,

@@ -63,8 +63,8 @@ class _Lines:
 def announce(*lines: str) -> None:
     """Print lines for the user, above any progress bar; they may contain names of files.
 
-    A full disk and a reader that has left, which must not stop a training, are ignored; the lines
-    are then printed on standard error.
+    Errors from a full disk or a closed pipe, which must not stop training, are ignored; the lines
+    then go to standard error.
     """
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):

@@ -35,8 +35,9 @@ batch = tokenizer(["Where is the station?"], return_tensors="pt", padding=True)
 print(tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True))
 ```
 
-Give the tokenizer text in the Unicode form NFC, without soft hyphens and other invisible
-characters: unlike nmt, transformers does not normalize it. Greedy search then gives the same pieces
+Give the tokenizer one sentence at a time, in the Unicode form NFC, with ordinary spaces and
+without soft hyphens and other invisible characters: unlike nmt, transformers does not split or
+normalize text. Greedy search then gives the same pieces
 as nmt, except for text like a special token (`<pad>`) or a language code (`>>de<<`). Beam search
 may choose other translations, because transformers uses a different length penalty."""
 FILES = (  # that `write_transformers` writes

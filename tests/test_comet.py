@@ -110,7 +110,7 @@ def test_the_program_is_ended_with_nmt(environment: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("nmt.comet._forward", terminate)
     with pytest.raises(SystemExit):
         comet.score(SOURCES, SOURCES, REFERENCES)
-    assert [process.poll() for process in started] == [-signal.SIGKILL]
+    assert [process.poll() for process in started] == [-signal.SIGTERM]
 
 
 def test_umlauts_do_not_depend_on_the_locale(

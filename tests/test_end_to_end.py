@@ -17,8 +17,8 @@ CPU = torch.device("cpu")
 
 
 @pytest.fixture(autouse=True)
-def _all_cores(in_empty_folder: None) -> None:
-    torch.set_num_threads(2)
+def _all_cores(in_empty_folder: None, two_threads: None) -> None:
+    """Train as users do."""
 
 
 def translate(run: RunFolder, *lines: str) -> list[str]:

@@ -114,6 +114,21 @@ def test_a_report_is_converted_to_json_and_text() -> None:
     assert "2 of them with a source that is not in train" in str(report).splitlines()
 
 
+def test_the_options_of_scores_apply_to_the_comparison_and_the_analysis(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    analysed: list[dict[str, Any]] = []
+    monkeypatch.setattr("nmt.evaluation.analyse", lambda *_, **options: analysed.append(options))
+    lower, options = [each.lower() for each in REFERENCES], {"lowercase": True, "tokenize": "moses"}
+    report = evaluated(
+        lower, False, True, False, baseline=translator_of(REFERENCES), seen=True, **options
+    )
+
+    assert report.against is not None
+    assert report.against["bleu"].baseline == report.against["bleu"].system == report.all.bleu
+    assert analysed == [options]
+
+
 def test_a_comparison_is_part_of_the_report() -> None:
     report = evaluated(REFERENCES, False, True, False, baseline=translator_of(HYPOTHESES))
 

@@ -142,7 +142,7 @@ def test_the_exported_program_translates_like_nmt_without_importing_it(
             [sys.executable, "-c", hide + program],
             input="".join(line + "\n" for line in lines),
             cwd=tmp_path / "exported",
-            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+            env={**os.environ, "PYTHONIOENCODING": "latin-1"},
             encoding="utf-8",
             capture_output=True,
             check=False,

@@ -55,6 +55,7 @@ def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def snapshot_download(
         name: str, *, revision: str | None, local_dir: Path, allow_patterns: list[str]
     ) -> None:
+        (place / "revisions").open("a").write(f"{name} {revision}\n")
         if not (place / name).is_dir():
             raise hub.errors.RevisionNotFoundError("404\nnot found", response=Any)
         files = [p.relative_to(place / name).as_posix() for p in (place / name).rglob("*.*")]
@@ -283,3 +284,10 @@ def test_errors_are_reported_in_one_line(
     assert_refused("push", trained_run.path, "anna/toy", message="log in with hf auth login")
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     assert_refused("push", trained_run.path, "anna/toy", message="[hub]")
+
+
+def test_a_revision_selects_a_version_of_the_run(trained_run: RunFolder, remote: Path) -> None:
+    assert nmt("push", trained_run.path, "anna/toy").returncode == 0
+    for address in ("hf:anna/toy", "hf:anna/toy@v1"):
+        assert nmt("translate", "--run", address, PAIR[0]).returncode == 0
+    assert (remote / "revisions").read_text().splitlines() == ["anna/toy None", "anna/toy v1"]

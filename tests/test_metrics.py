@@ -154,9 +154,11 @@ def test_intervals_need_little_memory():
     """Resampling all at once would take 80 kB per sentence."""
     hypotheses = ["Ben liest ein Buch .", "Anna singt ."] * 500
     tracemalloc.start()
-    evaluate_texts(hypotheses, hypotheses)
-    assert tracemalloc.get_traced_memory()[1] < 30e6
-    tracemalloc.stop()
+    try:
+        evaluate_texts(hypotheses, hypotheses)
+        assert tracemalloc.get_traced_memory()[1] < 30e6
+    finally:
+        tracemalloc.stop()
 
 
 def test_intervals_stay_between_0_and_100():
@@ -190,7 +192,7 @@ def test_resamples_without_any_match_do_not_stop_the_evaluation():
 
 
 def test_a_signature_mentions_the_bootstrap_only_if_there_is_an_interval():
-    hypotheses = ["a a b", "a", "", "e d e c e"]  # sacrebleu 2.6 fails to resample its chrF
+    hypotheses = ["a a b", "a", "", "e d e c e"]
     references = ["b e", "e c d d", "a c e", "d"]
 
     for rows in (4, 1):

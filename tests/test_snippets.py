@@ -41,7 +41,7 @@ SMALL = [
     "tokenizer.vocabulary_size=400",
 ]
 TOY_SIZES = ["data.validation_size=20", "data.test_size=20"]
-RUN_ELSEWHERE = ("nmt serve",)  # tests/serve
+RUN_ELSEWHERE = ("nmt serve", "torchrun", "srun")  # tests/serve, tests/training/test_distributed.py
 
 
 def blocks(text: str, *languages: str) -> list[str]:
@@ -115,7 +115,8 @@ def made_small(command: str) -> str:
 def invoke(command: str) -> None:
     """Run a command line, in this process if it needs no shell."""
     if not re.search(r"[|<>]", command):
-        CliRunner().invoke(app, shlex.split(command)[1:], catch_exceptions=False)
+        done = CliRunner().invoke(app, shlex.split(command)[1:], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
         return
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     subprocess.run(

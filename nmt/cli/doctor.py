@@ -67,7 +67,9 @@ def _instructions() -> str:
     from nmt.decoding.engines.ctranslate2 import default_compute_type
 
     if not find_spec("torch"):  # an installation for translating only
-        return f"translates in {default_compute_type('cpu')}; without PyTorch, it cannot train"
+        return (
+            f"translates in {default_compute_type('cpu')}; cannot train, because PyTorch is missing"
+        )
     import torch
 
     from nmt.device import product_dtype

@@ -198,7 +198,7 @@ def _warn_if_one_has_seen_more(references: list[str], *runs: "RunFolder") -> Non
 def _open_comet(
     metric: ExtraMetric | None, model: str | None, environment: Path | None, device: str | None
 ) -> "Comet | None":
-    """Return the learned metric if it is wanted; installs it first if necessary.
+    """Return the learned metric if wanted; install it first if necessary.
 
     Call it before translating, but after everything else that may fail: it may take minutes.
     """

@@ -208,7 +208,7 @@ def _numbers(text: str) -> list[int]:
         first, last = int(each[1]), int(each[2] or each[1])
         if last < first:
             raise UserError(
-                f"--columns {text}: in a range such as 4-7, the smaller number is first"
+                f"--columns {text}: in a range such as 4-7, the smaller number comes first"
             )
         found += range(first, min(last, first + MOST_COLUMNS) + 1)
     if not 0 < len(found) <= MOST_COLUMNS:

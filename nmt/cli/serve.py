@@ -146,8 +146,8 @@ def serve(
         warn(f"serving          {each.name}, {each.source} → {each.target}")
     if find_spec("torch") is None:
         warn(
-            "without PyTorch: no attention, no beam, tags in HTML are placed by word order, and "
-            "models of whole words write <unk> for unknown ones"
+            "without PyTorch, attention and the beam are unavailable, HTML tags are placed by word "
+            "order, and whole-word models write <unk> for unknown words"
         )
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"open             http://{shown}:{listener.getsockname()[1]}", err=True)
@@ -171,7 +171,8 @@ def _access(
     keys = [*given, *(read_keys(api_keys) if api_keys else [])]
     if not all(key.isascii() and key.isprintable() for key in keys):
         raise UserError(
-            "--api-key: use ASCII characters only; programs send others in different encodings"
+            "--api-key and --api-keys: use printable ASCII characters only; programs encode others "
+            "differently"
         )
     if public and keys:
         raise UserError(

@@ -1,7 +1,7 @@
 """`nmt translate`."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -80,7 +80,6 @@ def translate(
     """
     from nmt.corpus.tags import tag_prefix
     from nmt.output_files import require_file
-    from nmt.progress import with_progress
 
     if text and input_:
         raise UserError("give either text or --input, not both")
@@ -112,9 +111,7 @@ def translate(
         converse(translator, runs[0], n_best, prefix, scores=scores)
         return
     given = _argument_lines(text) if text else _input_lines(input_)
-    lines: Iterable[str] = (prefix + line for line in given)
-    if output:
-        lines = with_progress(lines, "translating")
+    lines = (prefix + line for line in given)
     if alignment:
         write_lines(align_lines(translator, lines), output)
         return

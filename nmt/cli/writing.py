@@ -1,6 +1,7 @@
 """Output of commands: translations and results line by line, warnings on standard error."""
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -64,6 +65,7 @@ def write_lines(lines: Iterator[str], output: Path | None) -> None:
             typer.echo(line)
         return
     from nmt.output_files import replacing
+    from nmt.progress import with_progress
 
     # Write to a device or pipe such as /dev/null; never replace it.
     place = (
@@ -72,11 +74,11 @@ def write_lines(lines: Iterator[str], output: Path | None) -> None:
         else replacing(output.resolve())
     )
     with place as path, path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(line + "\n" for line in lines)
+        file.writelines(line + "\n" for line in with_progress(lines, f"writing {output.name}"))
 
 
 def require_plain(output: Path) -> None:
-    """Refuse names of compressed files, which would be read as such."""
+    """Refuse names that nmt would later read as compressed files."""
     if output.suffix.lower() in (".gz", ".zip"):
         raise UserError(f"{output}: the output is not compressed; omit {output.suffix}")
 
@@ -95,5 +97,11 @@ def say(line: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Print on standard error."""
-    typer.echo(shown_lines(text), err=True)
+    """Print on standard error, above any progress bar."""
+    if "tqdm" in sys.modules:
+        from tqdm import tqdm
+
+        with tqdm.external_write_mode(sys.stderr):
+            typer.echo(shown_lines(text), err=True)
+    else:
+        typer.echo(shown_lines(text), err=True)

@@ -99,7 +99,8 @@ def plan_splits(
         enabled.add("in another split")
     if data.drop_duplicates:
         # Of equal pairs, keep one that may be held out, whatever the order of the corpora.
-        order = np.argsort(~held_out, kind="stable")
+        draws = any(split not in given for split in PARTS)
+        order = np.argsort(~held_out & draws, kind="stable")
         first = np.empty_like(kept)
         first[order] = first_occurrences(
             cleaned.source_keys[order], cleaned.target_keys[order], kept[order]

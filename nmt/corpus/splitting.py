@@ -149,7 +149,7 @@ def assign_parts(
         if not candidates.any():
             raise UserError(
                 "no pairs can be held out: sentences are linked to each other or to a given split "
-                "(data.disjoint_splits), or all pairs that could be were dropped" + why
+                "(data.disjoint_splits), or every pair that could be held out was dropped" + why
             )
         found = int(candidates.sum())
         raise UserError(

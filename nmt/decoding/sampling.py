@@ -49,7 +49,7 @@ class Sampler:
         scores = logits.clone()
         for token in NEVER_WRITTEN:
             scores[:, token] = float("-inf")
-        # Relative to the highest, so that no temperature makes them infinite.
+        # Relative to the highest, which stays finite even at very low temperatures.
         scores = (scores - scores.amax(1, keepdim=True)) / self._decoding.temperature
         probabilities, order = scores.softmax(1).sort(1, descending=True)
         sums = self._cut(probabilities).cumsum(1)

@@ -14,6 +14,7 @@ split it into SentencePiece pieces, translate them with CTranslate2, restore cap
 the replaced words.
 """
 
+import io
 import json
 import os
 import re
@@ -73,7 +74,10 @@ class Translator:
         self.casing = _read(folder / "casing.json") if restores else None
 
     def translate(self, lines: Sequence[str]) -> list[str]:
-        """Return the translation of each line; raises `TypeError` for a single string."""
+        """Return the translation of each line, which must not contain line breaks.
+
+        Raises `TypeError` for a single string.
+        """
         if isinstance(lines, str):  # a sequence, too: of characters
             raise TypeError("translate takes a list of lines: translate([text])")
         single = self.settings["split_sentences"]
@@ -258,14 +262,16 @@ def _read(path: Path) -> Any:
 
 
 def main(texts: Iterable[str]) -> None:
-    """Print the translations of texts, or of standard input if there are none."""
+    """Print the translations of texts, or of standard input if there are none, in UTF-8."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    lines = [line for text in texts for line in text.split("\n")]
     try:
-        lines = list(texts) or sys.stdin.buffer.read().decode("utf-8").split("\n")
+        if not lines and (read := sys.stdin.buffer.read().decode("utf-8")):
+            lines = read.removesuffix("\n").split("\n")
     except UnicodeDecodeError:
         print("translate.py: the input is not UTF-8 text; convert it first", file=sys.stderr)
         sys.exit(2)
-    if lines and not lines[-1]:
-        lines.pop()
     translator = Translator()
     for start in range(0, len(lines), LINES_AT_A_TIME):
         for translation in translator.translate(lines[start : start + LINES_AT_A_TIME]):

@@ -115,6 +115,7 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     trainer = Trainer(_with_short_validation(config), prepared, run, Worker(device))
     state = trainer.state
     batch = trainer.plan.largest()
+    labels = trainer.plan.epoch(1).tokens
     accumulate = min(config.training.accumulate, trainer.batches_in_epoch)
     _, seconds = (_update_seconds(trainer, [batch] * accumulate) for _ in range(2))
     state.require_finite_weights()
@@ -129,7 +130,7 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     translator = Translator(search, prepared.tokenizers, config.data, config.decoding)
     decode_seconds = _seconds(lambda: translator.translate([example.source]))
     slow, fast = min(speeds), max(speeds)
-    fewest, most = _estimate(trainer, slow), _estimate(trainer, fast)
+    fewest, most = _estimate(trainer, labels, slow), _estimate(trainer, labels, fast)
     return DryRun(
         parameters=count_parameters(state.model),
         device=str(device),
@@ -214,10 +215,13 @@ def _peak_memory(device: torch.device) -> int | None:
     return peak if sys.platform == "darwin" else 1024 * peak
 
 
-def _estimate(trainer: Trainer, tokens_per_second: float) -> tuple[int, float, str]:
-    """Return updates and minutes of the whole run, and the field that ends it."""
+def _estimate(trainer: Trainer, labels: int, tokens_per_second: float) -> tuple[int, float, str]:
+    """Return updates and minutes of the whole run, and the field that ends it.
+
+    labels: in an epoch
+    """
     settings, updates = trainer.settings, trainer.last_update
-    tokens_an_update = trainer.plan.epoch(1).tokens / trainer.updates_in_epoch
+    tokens_an_update = labels / trainer.updates_in_epoch
     updates_a_minute = 60 * tokens_per_second / tokens_an_update
     minutes = updates / updates_a_minute
     if settings.max_minutes and settings.max_minutes < minutes:

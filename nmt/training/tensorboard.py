@@ -39,7 +39,7 @@ class TensorBoard:
 
         self._folder = folder
         is_new = not folder.exists()
-        threading.excepthook = _report
+        self._hook, threading.excepthook = threading.excepthook, self._report
         with writing(folder):
             # Hide what an interrupted run logged after its checkpoint; it will be repeated.
             self._writer = SummaryWriter(folder, purge_step=updates + 1)
@@ -61,11 +61,13 @@ class TensorBoard:
 
     def close(self) -> None:
         """Close the log."""
-        with writing(self._folder):
-            self._writer.close()
+        try:
+            with writing(self._folder):
+                self._writer.close()
+        finally:
+            threading.excepthook = self._hook
 
-
-def _report(error: threading.ExceptHookArgs) -> None:
-    """Report an error that ended a thread, unless TensorBoard's next call raises it again."""
-    if not type(error.thread).__module__.startswith("tensorboard."):
-        threading.__excepthook__(error)
+    def _report(self, error: threading.ExceptHookArgs) -> None:
+        """Report an error that ended a thread, unless TensorBoard's next call raises it again."""
+        if not type(error.thread).__module__.startswith("tensorboard."):
+            self._hook(error)

@@ -29,9 +29,11 @@ def test_help_imports_neither_torch_nor_spacy() -> None:
 )
 def test_quiet_turns_off_progress_bars(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """`-q` sets a variable that tqdm reads on import; nmt imports it later, as shown above."""
-    monkeypatch.setenv("TQDM_DISABLE", "")
+    variables = "TQDM_DISABLE", "HF_HUB_DISABLE_PROGRESS_BARS"
+    for name in variables:
+        monkeypatch.setenv(name, "")
     assert nmt(*command).returncode == 0
-    assert os.environ["TQDM_DISABLE"] == "1"
+    assert [os.environ[name] for name in variables] == ["1", "1"]
 
 
 @pytest.mark.parametrize("engine", ["pytorch", "ctranslate2"])
@@ -242,6 +244,7 @@ def test_a_sentence_with_a_dash_gets_a_remedy() -> None:
     assert message not in text(nmt("train", "--bars").stderr)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_output_that_cannot_be_written_does_not_change_the_exit_code() -> None:
     """As after Ctrl-C, which also ends the reader of a pipe."""
     program = """

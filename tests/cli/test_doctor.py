@@ -40,5 +40,5 @@ def test_doctor_works_without_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
     done = CliRunner().invoke(app, ["doctor"])
     assert done.exit_code == 0
     facts = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
-    assert "without PyTorch, it cannot train" in facts["instructions"]
+    assert "cannot train, because PyTorch is missing" in facts["instructions"]
     assert "CUDA GPUs: " in facts["devices"]

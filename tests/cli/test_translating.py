@@ -303,14 +303,13 @@ def test_a_file_is_translated_with_progress(
     shown: list[str] = []
 
     def with_progress(items: Iterable[str], description: str) -> Iterable[str]:
-        shown.append(description)
-        return items
+        for item in items:
+            shown.append(f"{description}: {item}")
+            yield item
 
     monkeypatch.setattr("nmt.progress.with_progress", with_progress)
-    assert (
-        nmt("translate", "--run", trained_run.path, "--output", "out.de", PAIR[0]).returncode == 0
-    )
-    assert shown == ["translating"]
+    assert nmt("translate", "--run", trained_run.path, "-o", "out.de", PAIR[0]).returncode == 0
+    assert shown == [f"writing out.de: {PAIR[1]}"]
 
 
 def test_advised_commands_quote_the_folder(trained_run: RunFolder) -> None:

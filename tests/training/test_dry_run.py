@@ -172,10 +172,10 @@ def test_a_time_limit_limits_the_updates(
     trainer = SimpleNamespace(
         settings=TrainingConfig(max_minutes=max_minutes),
         last_update=600,
-        plan=SimpleNamespace(epoch=lambda _: SimpleNamespace(tokens=6000)),  # 100 per update
         updates_in_epoch=60,
     )
-    assert _estimate(trainer, tokens_per_second=50) == expected  # type: ignore[arg-type]
+    # 100 labels per update
+    assert _estimate(trainer, labels=6000, tokens_per_second=50) == expected  # type: ignore[arg-type]
 
 
 def test_no_run_is_left_behind_and_prepared_data_is_reused(toy_config: MakeConfig) -> None:

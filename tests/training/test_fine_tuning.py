@@ -466,3 +466,37 @@ def test_the_runs_known_words_stay_known(
     prepared = prepare(config_from(former, "best", given, changes), Path("new"))
     assert prepared.tokenizers.known
     assert {"dances", "zoe"} <= prepared.tokenizers.known.words
+
+
+def test_capitals_of_the_run_are_restored_where_the_new_corpus_has_none(
+    toy_config: MakeConfig, given: Config, tmp_path: Path
+) -> None:
+    def corpus(name: str, *names: str) -> str:
+        pairs = [f"{n} {i} sings.\tda singt {n} {i}.\n" for n in names for i in range(60)]
+        (tmp_path / name).write_text("".join(pairs), encoding="utf-8")
+        return str(tmp_path / name)
+
+    data = {"lowercase": "both", "restore_case": True, "path": corpus("a.tsv", "Anna", "Ben")}
+    former = train(toy_config(data=data, training={"epochs": 1}), "former")
+    changes = [f"data.path={corpus('b.tsv', 'ben')}", "data.restore_case=true"]
+    prepared = prepare(config_from(former, "best", given, changes), Path("new"))
+    assert prepared.tokenizers.casing
+    # The new corpus decides about "ben", which both have.
+    assert prepared.tokenizers.casing.restore("da singt anna, da singt ben").endswith(
+        "singt Anna, da singt ben"
+    )
+
+
+def test_data_prepared_with_another_run_of_the_same_name_is_prepared_again(
+    toy_config: MakeConfig, given: Config
+) -> None:
+    fingerprints, vocabularies = [], []
+    for size in (90, 100):
+        config = toy_config(tokenizer={"vocabulary_size": size}, training={"epochs": 1})
+        former = train(config, "former")
+        prepared = prepare(config_from(former, "best", given, []), Path("new"))
+        fingerprints.append(prepared.fingerprint)
+        vocabularies.append(prepared.tokenizers.source.size)
+        shutil.rmtree(former.path)
+    assert fingerprints[0] != fingerprints[1]
+    assert vocabularies == [90, 100]

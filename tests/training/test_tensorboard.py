@@ -112,6 +112,21 @@ def test_a_full_disk_is_reported_with_the_folder(
     assert capfd.readouterr().err == ""
 
 
+def test_the_hook_for_errors_in_threads_is_restored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reported: list[threading.ExceptHookArgs] = []
+    own = reported.append
+    monkeypatch.setattr(threading, "excepthook", own)
+    board = TensorBoard(tmp_path / "new", 0, [])
+    failing = threading.Thread(target=lambda: 1 / 0)
+    failing.start()
+    failing.join()
+    board.close()
+    assert threading.excepthook is own
+    assert [error.exc_type for error in reported] == [ZeroDivisionError]
+
+
 def test_tensorboard_is_off_by_default(toy_config: MakeConfig) -> None:
     train(toy_config(training={"max_updates": 1}), Path("run"))
     assert not Path("run/tensorboard").exists()

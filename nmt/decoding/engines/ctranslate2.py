@@ -107,33 +107,43 @@ class CTranslate2Search:
         if decoding.temperature:  # one by one, so that no sample is drawn twice
             batches = [[i] for i in range(len(sources))]
         else:
-            # A call has a single limit. With a higher one than its own, a sentence may get another
-            # translation, even one that is shorter than its limit.
-            by_limit: defaultdict[int, list[int]] = defaultdict(list)
-            for i, limit in enumerate(limits):
-                by_limit[limit].append(i)
-            batches = [
-                batch
-                for limit in sorted(by_limit, reverse=True)  # no long batch at the end
-                for batch in self._share_out(by_limit[limit], sources, decoding, hypotheses)
-            ]
+            # A call has a single limit, the highest. On a CPU, where smaller calls take no longer,
+            # only sentences with equal limits share one.
+            groups = [list(range(len(sources)))]
+            if self._library.device == "cpu":
+                groups = _by_limit(groups[0], limits)
+            batches = self._share_out(groups, sources, decoding, hypotheses)
         found = self._search(batches, sources, limits, decoding, hypotheses)
+        # On a GPU, those that exceeded their own limit are searched again. This misses a sentence
+        # whose longer hypothesis was dropped in favour of shorter ones.
+        exceeding = [
+            i
+            for batch in batches
+            for i in batch
+            if limits[i] < max(limits[j] for j in batch)
+            and any(len(h.ids) >= limits[i] - 1 for h in found[i])
+        ]
+        batches = self._share_out(_by_limit(exceeding, limits), sources, decoding, hypotheses)
+        found |= self._search(batches, sources, limits, decoding, hypotheses)
         return [found[i][:n_best] for i in range(len(sources))]
 
     def _share_out(
         self,
-        numbers: Sequence[int],
+        groups: list[list[int]],
         sources: Sequence[list[int]],
         decoding: DecodingConfig,
         hypotheses: int,
     ) -> list[list[int]]:
-        """Group the sentences with these numbers into batches."""
-        tokens = [len(sources[i]) * hypotheses for i in numbers]
+        """Divide groups of sentences, by their numbers, into batches."""
         most = decoding.batch_tokens
         if self._library.device == "cpu":
             most = min(most, _CPU_BATCH)
-        batches = share_out(tokens, most, self._library.num_translators)
-        return [[numbers[i] for i in batch] for batch in batches]
+        batches = []
+        for numbers in groups:
+            tokens = [len(sources[i]) * hypotheses for i in numbers]
+            shares = share_out(tokens, most, self._library.num_translators)
+            batches += [[numbers[i] for i in batch] for batch in shares]
+        return batches
 
     def _search(
         self,
@@ -143,8 +153,8 @@ class CTranslate2Search:
         decoding: DecodingConfig,
         hypotheses: int,
     ) -> dict[int, list[Hypothesis]]:
-        """Search batches of sentences with equal limits in parallel."""
-        limit_of = [limits[batch[0]] for batch in batches]
+        """Search batches of sentences in parallel, each with its highest limit."""
+        highest = [max(limits[i] for i in batch) for batch in batches]
         calls = [
             self._library.translate_batch(
                 [[str(piece) for piece in sources[i][:-1]] for i in batch],  # it adds <eos> itself
@@ -157,11 +167,11 @@ class CTranslate2Search:
                 return_scores=True,
                 length_penalty=0.0,  # `_rank` applies ours
             )
-            for batch, limit in zip(batches, limit_of, strict=True)
+            for batch, limit in zip(batches, highest, strict=True)
         ]
         return {
             i: _rank(waiting.result(), limit, decoding.length_penalty)
-            for batch, limit, call in zip(batches, limit_of, calls, strict=True)
+            for batch, limit, call in zip(batches, highest, calls, strict=True)
             for i, waiting in zip(batch, call, strict=True)
         }
 
@@ -178,6 +188,14 @@ class CTranslate2Search:
             "sampling_topk": decoding.top_k if decoding.top_k < self._target_size else 0,
             "sampling_topp": decoding.top_p,
         }
+
+
+def _by_limit(numbers: Sequence[int], limits: Sequence[int]) -> list[list[int]]:
+    """Group sentences by their limits, the highest first, so that no long batch comes last."""
+    groups: defaultdict[int, list[int]] = defaultdict(list)
+    for i in numbers:
+        groups[limits[i]].append(i)
+    return [groups[limit] for limit in sorted(groups, reverse=True)]
 
 
 def _target_size(folder: Path) -> int:

@@ -157,8 +157,8 @@ export function start(main, query) {
     const sides = bothSides(sentence);
     const found = weights(sentence, sides, layer.value, head.value);
     const word = sides.targetIsWords && state.word < sides.target.length ? state.word : null;
-    looked.textContent = word === null
-      ? "Point at a word of the translation, or reach it with Tab and the arrow keys, to see where the model looked."
+    looked.textContent = !sides.targetIsWords ? "The pieces below do not match the words of this translation."
+      : word === null ? "Point at a word of the translation, or reach it with Tab and the arrow keys, to see where the model looked."
       : describe(sides, found, word);
     const chooseHere = (number) => { if (sides.targetIsWords) choose(state.chosen, number); };
     const places = [...figures.children].map((each) => each.scrollLeft);
@@ -290,7 +290,7 @@ export function start(main, query) {
   beam.addEventListener("toggle", () => {
     if (!beam.open || state.sentences[state.chosen]?.beam) return;
     showBeam();
-    if (state.asked === state.shown) lookInside(); // otherwise, it follows the translation
+    if (state.asked === state.shown || state.asked === null) lookInside(); // otherwise, it follows the translation
   });
   output.addEventListener("keydown", (event) => {
     const words = [...output.querySelectorAll(".word")];

@@ -31,6 +31,17 @@ def test_a_run_is_opened_with_its_datastore(trained_run, tmp_path):
     assert found.ids == [9] * 6
 
 
+def test_a_run_is_opened_with_the_settings_of_its_neighbours(trained_run, monkeypatch):
+    monkeypatch.setattr(pytorch, "Neighbours", lambda *settings: settings)
+    monkeypatch.setattr(pytorch.Datastore, "load", lambda *_: "datastore")
+    monkeypatch.setattr(pytorch, "PyTorchSearch", lambda models, neighbours: neighbours)
+    decoding = DecodingConfig(neighbours=4, neighbour_share=0.3, neighbour_temperature=3.0)
+
+    found = pytorch.open_runs([trained_run], "best", decoding, "cpu")
+
+    assert found == [("datastore", 4, 0.3, 3.0)]
+
+
 @pytest.mark.parametrize("batch_tokens", [1, 40, 8192])
 @pytest.mark.parametrize(("beam_size", "n_best"), [(1, 1), (3, 1), (1, 3)])
 def test_batching_does_not_change_the_results(
