@@ -202,10 +202,11 @@ def test_the_exported_program_limits_marks_like_nmt() -> None:
 
 
 def test_the_exported_program_capitalizes_like_nmt() -> None:
-    casing = Casing({"haus": "Haus", "da": "da"}, {}, sentence_capital=True)
+    words = {"haus": "Haus", "da": "da", "iphone": "iPhone"}
+    casing = Casing(words, {}, sentence_capital=True)
     exported = object.__new__(translate.Translator)
-    exported.casing = {"words": {"haus": "Haus", "da": "da"}, "after": {}, "sentence_capital": True}
-    for text in (f"{translate.PLACEHOLDERS[0]}s haus. da!", "„da. (da) haus"):
+    exported.casing = {"words": words, "after": {}, "sentence_capital": True}
+    for text in (f"{translate.PLACEHOLDERS[0]}s haus. da!", "„da. (da) haus", "- da. iphone"):
         assert exported._capitals(text) == casing.restore(text)
 
 

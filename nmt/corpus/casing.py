@@ -16,9 +16,10 @@ from nmt.corpus.placeholders import WORD
 from nmt.special_tokens import PLACEHOLDERS
 
 CASING = "casing.json"
-# A sentence boundary: the start of the line, or punctuation and a space. Group 1 is any opening
-# punctuation that follows; the first word starts where it ends. A placeholder is a word itself.
-_SENTENCE_START = re.compile(rf"(?:^|[.!?:]\s)(?=([^\w\s{PLACEHOLDERS}]*))")
+# A sentence boundary: the start of the line, perhaps with a dash, or punctuation and a space. Group
+# 1 is any opening punctuation that follows; the first word starts where it ends. A placeholder is a
+# word itself.
+_SENTENCE_START = re.compile(rf"(?:^(?:[–—-]\s)?|[.!?:]\s)(?=([^\w\s{PLACEHOLDERS}]*))")
 _SHORTEST_ENDING = 3
 
 
@@ -82,7 +83,7 @@ class Casing:
             form = self._after.get(f"{before} {word}") or self._words.get(word)
             form = form or self._by_ending(word)
             before = word
-            if match.start() in starts:
+            if match.start() in starts and form.islower():  # not "iPhone"
                 return form[0].upper() + form[1:]
             return form
 

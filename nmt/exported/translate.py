@@ -53,7 +53,7 @@ HIDEABLE = re.compile(
     r"(?!(?<=[nN])['’][tT]\b)"
 )
 COPIED = re.compile(rf"(?<![^\W\d_])[{PLACEHOLDERS}](?=s?(?![^\W\d_]|[{PLACEHOLDERS}]))")
-SENTENCE_START = re.compile(rf"(?:^|[.!?:]\s)[^\w\s{PLACEHOLDERS}]*$")
+SENTENCE_START = re.compile(rf"(?:^(?:[–—-]\s)?|[.!?:]\s)[^\w\s{PLACEHOLDERS}]*$")
 SENTENCE = re.compile(r".+?(?:(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b\w\.)\s+|$)", re.DOTALL)
 TOUCHING_LEFT = re.compile(r"(?<=\S)(?!(?<=\w).\w)([^\w\s])")
 TOUCHING_RIGHT = re.compile(rf"(?<!\w)([^\w\s{JOINER}])(?=\w)")
@@ -234,7 +234,8 @@ class Translator:
                 return word  # an ending, such as the genitive's s
             form = after.get(f"{before} {word}") or words.get(word) or _by_ending(words, word)
             before = word
-            if casing["sentence_capital"] and SENTENCE_START.search(text[: match.start()]):
+            starts = casing["sentence_capital"] and SENTENCE_START.search(text[: match.start()])
+            if starts and form.islower():  # not "iPhone"
                 return form[0].upper() + form[1:]
             return str(form)
 

@@ -1,6 +1,7 @@
 """Detects the language of a text, among those of the server."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -31,12 +32,12 @@ class Detector:
             for split in ("validation", "test"):
                 with suppress(UserError):  # a run can translate without its held-out sentences
                     for example in run.folder.examples(split):
-                        source.update(_WORD.findall(example.source.lower()))
-                        target.update(_WORD.findall(example.reference.lower()))
+                        source.update(_words(example.source))
+                        target.update(_words(example.reference))
 
     def detect(self, text: str, among: Iterable[str] | None = None) -> list[Detected]:
         """Return the languages, or those in `among`, most likely first."""
-        words = _WORD.findall(text[:_MOST_CHARACTERS].lower())
+        words = _words(text[:_MOST_CHARACTERS])
         found = [
             Detected(
                 language,
@@ -46,3 +47,8 @@ class Detector:
             if among is None or language in among
         ]
         return sorted(found, key=lambda each: -each.confidence)
+
+
+def _words(text: str) -> list[str]:
+    """Return the words in lower case, with composed letters."""
+    return _WORD.findall(unicodedata.normalize("NFC", text).lower())

@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from nmt.corpus.readers import open_zip
 from nmt.serve.errors import ApiError
-from nmt.serve.formatting import Formatted, Part, has_letters, is_mark
+from nmt.serve.formatting import Formatted, Part, has_letters, with_superscripts
 from nmt.serve.served_run import ServedRun
 from nmt.serve.translating import TextTranslator
 
@@ -41,7 +41,7 @@ _MARKS = [  # these may lie between two words of a text
 _UTF_8 = re.compile(rb"<meta[^>]*\bcharset\s*=\s*[\"']?utf-?8", re.IGNORECASE)
 _SRT_PLACE = re.compile(r"\{\\(?:an?\d|pos|move)")
 _SRT_FORMAT = re.compile(r"(</?[a-zA-Z][^<>]*>|\{\\[^{}]*\})")  # such as <i> or {\an8}
-_SRT_TIME = re.compile(r"\d+:\d\d:\d\d[,.]\d+ *-->")
+_SRT_TIME = re.compile(r"-?\d[\d:., \t]*-->")  # programs accept and write many variants
 
 
 async def translate_document(
@@ -122,14 +122,15 @@ def _without_formatting(line: str) -> tuple[str, str, str]:
 
 
 def _spoken(lines: list[str]) -> Iterator[int]:
-    """Yield the indices of the lines with subtitle text; skips counters and timestamps."""
-    inside = False
-    for number, line in enumerate(lines):
-        if _SRT_TIME.match(line.strip()):
-            inside = True
-        elif not line.strip():
-            inside = False
-        elif inside:
+    """Yield the indices of the lines after the first timestamp, except blank ones and timestamps.
+
+    They include counters, which have no letters.
+    """
+    begun = False
+    for number, line in enumerate(map(str.strip, lines)):
+        if _SRT_TIME.match(line):
+            begun = True
+        elif begun and line:
             yield number
 
 
@@ -157,12 +158,9 @@ class _WordFile:
                 texts = list(map(_text_of, stretch))
                 if has_letters("".join(texts)):
                     self.stretches.append(stretch)
-                    marks = {
-                        i
-                        for i, run in enumerate(stretch)
-                        if texts[i] == _REFERENCE or (_is_raised(run) and is_mark(texts, i))
-                    }
-                    self.texts.append(Formatted(texts, marks))
+                    raised = [i for i, run in enumerate(stretch) if _is_raised(run)]
+                    references = [i for i, text in enumerate(texts) if text == _REFERENCE]
+                    self.texts.append(with_superscripts(texts, raised, references))
         except ApiError:
             raise
         except Exception:  # the libraries raise many types for damaged files
@@ -259,7 +257,7 @@ def _stretches_in(parent: "BaseOxmlElement") -> "Iterator[list[CT_R]]":
     for child in parent:
         if child.tag == _WORD + "r" and _is_text(child):
             stretch.append(child)
-        elif child.tag not in _MARKS:
+        elif child.tag not in _MARKS and not _refers_to_comment(child):
             if stretch:
                 yield stretch
                 stretch = []
@@ -272,6 +270,11 @@ def _is_text(run: "BaseOxmlElement") -> bool:
     """Return whether a run contains only text, or only a reference to a note."""
     tags = {each.tag for each in run if each.tag != _WORD + "rPr"}
     return tags.issubset(_TEXT) or (len(tags) == 1 and tags.issubset(_REFERENCES))
+
+
+def _refers_to_comment(element: "BaseOxmlElement") -> bool:
+    """Return whether an element is a run that only marks where a comment belongs."""
+    return {each.tag for each in element} - {_WORD + "rPr"} == {_WORD + "commentReference"}
 
 
 def _is_raised(run: "CT_R") -> bool:

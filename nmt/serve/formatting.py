@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 Part = tuple[str, int]  # text, and the index of the piece whose format it gets
 Span = tuple[int, int]  # first character, and the one after the last
 _MOST_LINKS = 1_000_000
+_ORDINAL = re.compile(r"\d(st|nd|rd|th)")
 _WORD = re.compile(r"[^\W\d_]+|\d+|[^\w\s]+|_+")
 
 
@@ -35,12 +36,17 @@ class Formatted:
     """A text that consists of pieces with different formats.
 
     pieces: the texts of all pieces; marks: indices of pieces that are not translated, but stay
-    behind the word before them, such as the numbers of footnotes; text: the text to translate, all
-    other pieces and the spaces around the marks; owners: for each character of `text`, the index of
-    its piece
+    behind the word before them, such as the numbers of footnotes; endings: indices of pieces that
+    get the format of the piece before them; text: the text to translate, all other pieces and the
+    spaces around the marks; owners: for each character of `text`, the index of its piece
     """
 
-    def __init__(self, pieces: Sequence[str], marks: Collection[int] = ()):
+    def __init__(
+        self,
+        pieces: Sequence[str],
+        marks: Collection[int] = (),
+        endings: Collection[int] = (),
+    ):
         self.pieces = pieces
         self.owners: list[int] = []
         self._marks: list[tuple[int, int]] = []  # places in `text`, and indices
@@ -51,7 +57,7 @@ class Formatted:
                 self._marks.append((len(self.owners) + len(before), i))
                 piece = before + piece[len(piece.rstrip()) :]
             texts.append(piece)
-            self.owners += [i] * len(piece)
+            self.owners += [self.owners[-1] if i in endings else i] * len(piece)
         self.text = "".join(texts)
 
     def marks_at_start(self, start: int) -> list[Part]:
@@ -71,16 +77,29 @@ class Formatted:
         return parts
 
 
+def with_superscripts(
+    pieces: Sequence[str], raised: Collection[int], references: Collection[int] = ()
+) -> Formatted:
+    """Return a text whose superscripts may be marks, or the endings of ordinals, as in 20th.
+
+    raised: indices of superscripts; references: those of marks that the document names as such
+    """
+    marks = {*references, *(i for i in raised if is_mark(pieces, i))}
+    endings = {i for i in raised if i and _ORDINAL.fullmatch(pieces[i - 1][-1:] + pieces[i])}
+    return Formatted(pieces, marks, endings)
+
+
 def has_letters(text: str) -> bool:
     """Return whether there is anything to translate; a model may change numbers and symbols."""
     return any(map(str.isalpha, text))
 
 
 def is_mark(pieces: Sequence[str], number: int) -> bool:
-    """Return whether a superscript is a mark: no text, and no numerator of a fraction."""
-    after = next((piece for piece in pieces[number + 1 :] if piece), "")
+    """Return whether a superscript is a mark: no text, no numerator, no number of an isotope."""
+    after = next((piece for piece in pieces[number + 1 :] if piece), "")[:1]
     piece = pieces[number]
-    return bool(piece.strip()) and not has_letters(piece) and after[:1] not in ("/", "⁄")
+    in_front = after in ("/", "⁄") or (after.isalnum() and not piece[-1:].isspace())
+    return bool(piece.strip()) and not has_letters(piece) and not in_front
 
 
 def words(text: str, cuts: Collection[int] = ()) -> list[Span]:

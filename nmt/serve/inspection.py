@@ -119,16 +119,18 @@ def _belongs_to_no_piece(character: str) -> bool:
 
 
 def link_words(found: Inspection, cuts: Collection[int] = ()) -> Links | None:
-    """Link words by attention; None if pieces do not match the texts.
+    """Link words by attention, except invisible ones; None if pieces do not match the texts.
 
     cuts: as for `words`, in the source
     """
-    if found.source_spans is None or found.target_spans is None:
+    spans = found.source_spans
+    if spans is None or found.target_spans is None:
         return None
-    sources, targets = words(found.source, cuts), words(found.translation)
-    columns = [_pieces_of(word, found.source_spans) for word in sources]
+    sources = [word for word in words(found.source, cuts) if _pieces_of(word, spans)]
+    targets = words(found.translation)
+    columns = [_pieces_of(word, spans) for word in sources]
     rows = [_pieces_of(word, found.target_spans) for word in targets]
-    if not all(columns) or not all(rows):
+    if not columns or not all(rows):
         return None
     average = found.cross.average
     weights = [[average[row][:, column].sum() for column in columns] for row in rows]

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from nmt.corpus.languages import two_letters
 from nmt.serve.errors import ApiError
-from nmt.serve.formatting import Formatted, has_letters, is_mark
+from nmt.serve.formatting import Formatted, has_letters, with_superscripts
 
 _INLINE = frozenset(
     (
@@ -75,10 +75,9 @@ class Stretch:
 
     @property
     def formatted(self) -> Formatted:
-        """The texts, where superscripts may be marks."""
-        texts = self.texts
+        """The texts, with the indices of superscripts."""
         raised = [i for i, c in enumerate(self.chains) if any(each.tag == "sup" for each in c)]
-        return Formatted(texts, {i for i in raised if is_mark(texts, i)})
+        return with_superscripts(self.texts, raised)
 
 
 class Markup:
@@ -103,6 +102,8 @@ class Markup:
         self._prologue = _prologue(html) if whole else None
         # In "template", a fragment may also begin within a table.
         self._tree = LexborHTMLParser(html, is_fragment=not whole, fragment_tag="template")
+        for node in self._tree.css("wbr"):  # a place for a line break within a word
+            node.decompose()
         self.stretches = list(_find_stretches(self._tree.root))
 
     def __str__(self) -> str:

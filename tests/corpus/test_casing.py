@@ -39,6 +39,7 @@ def test_casing_of_the_training_text_is_restored(casing: Casing, text: str) -> N
         ("die geschäftsfrau", "Die Geschäftsfrau"),  # cased like its last component
         ("da vorliest er", "Da vorliest er"),
         ("da ist xyz", "Da ist xyz"),
+        ("– die frau liest", "– Die Frau liest"),
         ("der junge liest die junge frau", "Der Junge liest die junge Frau"),
         ("3 frauen, 1 mann", "3 frauen, 1 Mann"),
         (f"{PLACEHOLDERS[0]}s frau", f"{PLACEHOLDERS[0]}s Frau"),  # a hidden word's genitive
@@ -53,6 +54,11 @@ def test_words_are_cased_as_in_the_training_text(casing: Casing, text: str, expe
 def test_the_genitive_of_a_hidden_word_stays_lower_case() -> None:
     casing = Casing.learn(lambda: ["Die S-Bahn fährt .", "Eine S-Bahn fährt ."])
     assert casing.restore(f"die {PLACEHOLDERS[0]}s s-bahn") == f"Die {PLACEHOLDERS[0]}s S-Bahn"
+
+
+def test_a_word_with_capitals_of_its_own_gets_no_other() -> None:
+    casing = Casing.learn(lambda: ["Das iPhone klingelt .", "Ein iPhone klingelt ."])
+    assert casing.restore("iphone") == "iPhone"
 
 
 def test_text_stays_lower_case_if_the_training_text_was() -> None:

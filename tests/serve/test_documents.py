@@ -44,6 +44,20 @@ def test_subtitles_keep_their_numbers_and_times(client: TestClient) -> None:
     assert translate(client, "film.SRT", text.encode()).decode() == expected
 
 
+@pytest.mark.parametrize(
+    "time", ["00:00:01:000 --> 00:00:02:500", "01:02,500 --> 01:03", "-0:00:01,0\t-->0:00:01"]
+)
+def test_subtitles_with_unusual_times_and_blank_lines_are_translated(
+    client: TestClient, time: str
+) -> None:
+    text = "1\n{}\n{}\n\n{}\n\n2\n{}\n{}\n"
+    english = "Anna sings today.", "Ben reads often."
+    german = "Anna singt heute.", "Ben liest oft."
+    given = text.format(time, *english, time, english[0])
+    expected = text.format(time, *german, time, german[0])
+    assert translate(client, "film.srt", given.encode()).decode() == expected
+
+
 def test_subtitles_keep_their_formatting(client: TestClient) -> None:
     lines = {
         "<i>Anna sings today.</i>": "<i>Anna singt heute.</i>",
@@ -156,11 +170,13 @@ def test_text_stays_on_its_side_of_what_lies_in_between(client: TestClient, name
     assert text == f"Anna singt heute.{expected}Ida kocht nachts."
 
 
-def test_bookmarks_and_spelling_marks_do_not_split_a_text(client: TestClient) -> None:
+def test_bookmarks_comments_and_spelling_marks_do_not_split_a_text(client: TestClient) -> None:
     document = docx.Document()
     paragraph = document.add_paragraph("Anna sings ")
     paragraph._p.append(_element("<w:bookmarkStart w:id='1' w:name='x'/>"))
     paragraph._p.append(_element("<w:proofErr w:type='spellStart'/>"))
+    paragraph._p.append(_element("<w:commentRangeEnd w:id='2'/>"))
+    paragraph._p.append(_element("<w:r><w:rPr/><w:commentReference w:id='2'/></w:r>"))
     paragraph.add_run("today.")
     found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
     assert found.paragraphs[0].text == "Anna singt heute."

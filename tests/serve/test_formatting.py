@@ -12,6 +12,7 @@ from nmt.serve.formatting import (
     is_mark,
     link_by_position,
     merge,
+    with_superscripts,
     words,
 )
 
@@ -86,6 +87,16 @@ def test_spaces_around_a_mark_are_part_of_the_text() -> None:
     assert found == [("Ich mag", 0), ("1 ", 1), ("mein Haus", 2)]
 
 
+def test_the_ending_of_an_ordinal_gets_the_format_of_its_number() -> None:
+    formatted = with_superscripts(["the 20", "th", " century", "1"], {1, 3})
+    assert formatted.text == "the 20th century"
+    attention = {"das": "the", "20": "20th", ".": "20th", "Jahrhundert": "century"}
+    found = translate(formatted, "das 20. Jahrhundert", attention)
+    assert [owner for _, owner in found if owner == 1] == []
+    assert found[-1] == ("1", 3)
+    assert with_superscripts(["a ", "th", "b"], {1}).owners == [0, 0, 1, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("pieces", "expected"),
     [
@@ -94,6 +105,7 @@ def test_spaces_around_a_mark_are_part_of_the_text() -> None:
         (["word", "*)", "", "."], True),
         (["word", "th", "."], False),
         (["take ", "1", "/", "2"], False),
+        (["the ", "14", "C method"], False),
         (["word", " ", "word"], False),
     ],
 )

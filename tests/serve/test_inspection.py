@@ -1,9 +1,11 @@
 """Pieces are located in the text that they spell."""
 
+import numpy as np
 import pytest
 
 from nmt.corpus.tokenizers import JOINER
-from nmt.serve.inspection import spell
+from nmt.reports.attention import AttentionMap
+from nmt.serve.inspection import Inspection, link_words, spell
 
 
 @pytest.mark.parametrize(
@@ -22,6 +24,17 @@ def test_each_piece_covers_the_characters_it_spells(
     spans = spell(pieces, text)
     assert spans
     assert [text[start:end] for start, end in spans] == covered
+
+
+def test_an_invisible_character_is_no_word() -> None:
+    source, translation = "An\u00ad na!", "Anna!"
+    pieces, written = ["▁An", "▁na", "!", "<eos>"], ["▁Anna", "!", "<eos>"]
+    spans = spell(pieces, source), spell(written, translation)
+    cross = AttentionMap("cross", written, pieces, np.ones((1, 1, 3, 4), np.float32))
+    found = Inspection(source, translation, pieces, written, *spans, cross, [])
+    links = link_words(found)
+    assert links
+    assert [source[start:end] for start, end in links.sources] == ["An", "na", "!"]
 
 
 @pytest.mark.parametrize("pieces", [["▁Ann"], ["▁Anna", "s"], ["▁Emma"], ["<0xC3>"]])

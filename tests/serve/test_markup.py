@@ -35,6 +35,7 @@ def upper(html: str) -> str:
         ("<td>one<th>two", "<td>ONE</td><th>TWO</th>"),
         ("<tbody><tr><td>one", "<tbody><tr><td>ONE</td></tr></tbody>"),
         ("one <p>two", "ONE <p>TWO</p>"),
+        ("super<wbr>market", "SUPERMARKET"),
         ("1 < 2 &amp;lt;b&gt;", "1 &lt; 2 &amp;LT;B&gt;"),
     ],
 )  # fmt: skip
