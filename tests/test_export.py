@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from nmt.cli.writing import format_translations
 from nmt.config_files import load_config
 from nmt.corpus.casing import Casing
-from nmt.corpus.placeholders import _COPIED, _HIDEABLE
+from nmt.corpus.placeholders import _COPIED, _HIDEABLE, KnownWords, words_of
 from nmt.corpus.sentences import cut
 from nmt.corpus.splitting import limit_marks
 from nmt.decoding.engines.conversion import write_model
@@ -179,6 +179,11 @@ def test_the_exported_program_stops_when_nobody_reads(
 
 def test_the_exported_program_hides_and_copies_the_words_that_nmt_does() -> None:
     assert (translate.HIDEABLE, translate.COPIED) == (_HIDEABLE, _COPIED)
+    words = words_of("i̇yi günler")
+    exported = object.__new__(translate.Translator)
+    exported.settings, exported.known = {"carry_over": "all"}, frozenset(words)
+    for text in ("İyi günler, Zora", "İyi Günler"):
+        assert exported._hide(text) == KnownWords(words, False).hide(text)
 
 
 @pytest.mark.parametrize("word_mark", ["start", "end"])

@@ -52,7 +52,7 @@ class KnownWords:
 
         def replacement(match: re.Match[str]) -> str:
             word = match.group()
-            if word.lower() in self.words or (self._only_names and not word[0].isupper()):
+            if self._knows(word.lower()) or (self._only_names and not word[0].isupper()):
                 return word
             if word not in hidden:
                 if len(hidden) == len(PLACEHOLDERS):
@@ -61,6 +61,10 @@ class KnownWords:
             return PLACEHOLDERS[hidden.index(word)]
 
         return _HIDEABLE.sub(replacement, text), hidden
+
+    def _knows(self, word: str) -> bool:
+        # In lower case, the Turkish İ has a combining dot, at which training text is split.
+        return word in self.words or self.words.issuperset(WORD.findall(word))
 
     def hide_pair(self, source: str, target: str) -> tuple[str, str]:
         """Hide the unknown words of the source, and their occurrences in the target."""

@@ -152,8 +152,7 @@ class Translator:
 
         def replacement(match: re.Match[str]) -> str:
             word = match.group()
-            known = self.known is None or word.lower() in self.known
-            if known or (only_names and not word[0].isupper()):
+            if self._knows(word.lower()) or (only_names and not word[0].isupper()):
                 return word
             if word not in hidden:
                 if len(hidden) == len(PLACEHOLDERS):
@@ -162,6 +161,11 @@ class Translator:
             return PLACEHOLDERS[hidden.index(word)]
 
         return HIDEABLE.sub(replacement, text), hidden
+
+    def _knows(self, word: str) -> bool:
+        # In lower case, the Turkish İ has a combining dot, at which training text is split.
+        known = self.known
+        return known is None or word in known or known.issuperset(WORD.findall(word))
 
     # ------------------------------------------------------------------------------------- a search
 

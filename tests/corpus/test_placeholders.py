@@ -60,6 +60,11 @@ def test_unknown_words_are_hidden(text: str, shown: str, words: list[str]) -> No
     assert reveal(shown, words) == text
 
 
+@pytest.mark.parametrize("training", ["İyi günler", "İyi günler".lower()])
+def test_the_turkish_dotted_capital_hides_no_known_word(training: str) -> None:
+    assert known(*words_of(training)).hide("İyi günler") == ("İyi günler", [])
+
+
 def test_only_names_may_be_hidden() -> None:
     text = "Zora and zebras see ÖBB"
     assert known("and", only_names=True).hide(text) == (f"{A} and zebras see {B}", ["Zora", "ÖBB"])
