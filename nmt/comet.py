@@ -26,6 +26,7 @@ MODEL = "Unbabel/wmt22-comet-da"
 _PACKAGE = "unbabel-comet==2.2.7"
 _WITH = "setuptools<81"  # later versions lack pkg_resources, which torchmetrics imports
 _LONGEST_LINE = 10_000  # bytes
+_GRACE = 5  # seconds to end after SIGTERM
 _PYTHON = "3.12"  # the newest that its dependencies support
 _VERSION = (
     "import comet.cli.score; from importlib.metadata import version; "
@@ -115,6 +116,10 @@ class Comet:
                     reason = _forward(cast(BufferedReader, process.stderr))
                 except BaseException:  # such as SystemExit after SIGTERM; do not wait for its end
                     process.terminate()  # uvx passes it on, unlike SIGKILL
+                    try:
+                        process.wait(_GRACE)
+                    except subprocess.TimeoutExpired:  # PyTorch Lightning may ignore it
+                        process.kill()
                     raise
             if process.returncode:
                 raise UserError(

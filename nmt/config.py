@@ -244,8 +244,8 @@ class DataConfig(CorpusConfig):
     )
     drop_duplicates: bool = Field(
         True,
-        description="of identical training pairs, keep only one: the first that may be held out, "
-        "or else the first",
+        description="keep only one of identical training pairs: the first that may be held out if "
+        "nmt chooses the held-out pairs, otherwise the first",
     )
     drop_copies: bool = Field(
         False,

@@ -107,7 +107,10 @@ def main(arguments: list[str]) -> int:
             try:
                 choose_device("cuda")
             except UserError:
-                sys.exit("no CUDA GPU here; without one: python scripts/gpu_check.py --pretend")
+                sys.exit(
+                    "no CUDA GPU here; to run the check without one: python scripts/gpu_check.py "
+                    "--pretend"
+                )
         mode = Pretending() if options.pretend else nullcontext()  # type: ignore[no-untyped-call]
         with mode:
             config = load_config(options.config, options.set)

@@ -136,3 +136,17 @@ def test_an_announcement_that_cannot_be_printed_goes_to_standard_error(
     monkeypatch.setattr("sys.stdout", Gone())
     announce("continue with nmt train --resume")
     assert capsys.readouterr().err == "continue with nmt train --resume\n"
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(1, False), (3, True)])
+def test_text_printed_above_a_bar_does_not_draw_it_too_early(
+    seconds: int, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("tqdm.std.time", lambda: now)
+    terminal = Terminal()
+    with Bar(desc="writing", total=9, file=terminal, delay=2, leave=False):
+        now += seconds
+        Bar.write("line 3: truncated", file=terminal)
+        assert ("writing" in terminal.getvalue()) == shown
+    assert terminal.getvalue().endswith("\r") == shown  # cleared

@@ -172,7 +172,7 @@ def _fingerprint(config: Config, corpora: list[Corpus], inherited: Inherited | N
     digest = hashlib.sha256(f"format {FORMAT}\n".encode())
     digest.update(_sections(config, paths=False).encode())  # files may be moved
     if config.data.drop_duplicates and len({corpus.held_out for corpus in corpora}) > 1:
-        digest.update(b"\nduplicates 2")  # earlier versions kept the first of equal pairs
+        digest.update(b"\nduplicates 2")  # earlier versions kept others of equal pairs
     for path in inherited.files(config) if inherited else []:
         digest.update(f"\n{path.name} {checksum(path)}".encode())
     files = [

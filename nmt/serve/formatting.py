@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 Part = tuple[str, int]  # text, and the index of the piece whose format it gets
 Span = tuple[int, int]  # first character, and the one after the last
 _MOST_LINKS = 1_000_000
+_SYMBOL = re.compile(r"[A-Z][a-z]?(?![^\W\d_])")  # of a chemical element
 _ORDINAL = re.compile(r"\d(st|nd|rd|th)")
 _WORD = re.compile(r"[^\W\d_]+|\d+|[^\w\s]+|_+")
 
@@ -96,10 +97,11 @@ def has_letters(text: str) -> bool:
 
 def is_mark(pieces: Sequence[str], number: int) -> bool:
     """Return whether a superscript is a mark: no text, no numerator, no number of an isotope."""
-    after = next((piece for piece in pieces[number + 1 :] if piece), "")[:1]
+    before, after = "".join(pieces[:number])[-1:], "".join(pieces[number + 1 :])[:3]
+    isotope = before and not before.isalpha() and _SYMBOL.match(after)
     piece = pieces[number]
-    in_front = after in ("/", "⁄") or (after.isalnum() and not piece[-1:].isspace())
-    return bool(piece.strip()) and not has_letters(piece) and not in_front
+    numerator = after[:1] in ("/", "⁄")
+    return bool(piece.strip()) and not (has_letters(piece) or numerator or isotope)
 
 
 def words(text: str, cuts: Collection[int] = ()) -> list[Span]:

@@ -75,7 +75,7 @@ class Stretch:
 
     @property
     def formatted(self) -> Formatted:
-        """The texts, with the indices of superscripts."""
+        """The texts, with superscripts recognized as marks or endings of ordinals."""
         raised = [i for i, c in enumerate(self.chains) if any(each.tag == "sup" for each in c)]
         return with_superscripts(self.texts, raised)
 
@@ -103,7 +103,8 @@ class Markup:
         # In "template", a fragment may also begin within a table.
         self._tree = LexborHTMLParser(html, is_fragment=not whole, fragment_tag="template")
         for node in self._tree.css("wbr"):  # a place for a line break within a word
-            node.decompose()
+            if _is_within_translated(node):
+                node.decompose()
         self.stretches = list(_find_stretches(self._tree.root))
 
     def __str__(self) -> str:
@@ -236,6 +237,15 @@ def _is_translated(node: LexborNode) -> bool:
     kept = (attributes.get("translate") or "").lower() == "no"
     kept = kept or "notranslate" in (attributes.get("class") or "").split()
     return node.tag not in _NO_TEXT and not kept
+
+
+def _is_within_translated(node: LexborNode) -> bool:
+    parent = node.parent
+    while parent is not None and parent.is_element_node:
+        if not _is_translated(parent):
+            return False
+        parent = parent.parent
+    return True
 
 
 def _inline_leaves(node: LexborNode) -> list[tuple[LexborNode, list[LexborNode]]] | None:

@@ -218,7 +218,7 @@ def _peak_memory(device: torch.device) -> int | None:
 def _estimate(trainer: Trainer, labels: int, tokens_per_second: float) -> tuple[int, float, str]:
     """Return updates and minutes of the whole run, and the field that ends it.
 
-    labels: in an epoch
+    labels: number of labels in an epoch
     """
     settings, updates = trainer.settings, trainer.last_update
     tokens_an_update = labels / trainer.updates_in_epoch

@@ -40,11 +40,15 @@ class TensorBoard:
         self._folder = folder
         is_new = not folder.exists()
         self._hook, threading.excepthook = threading.excepthook, self._report
-        with writing(folder):
-            # Hide what an interrupted run logged after its checkpoint; it will be repeated.
-            self._writer = SummaryWriter(folder, purge_step=updates + 1)
-        for line in metrics if is_new else []:
-            self.write(line)
+        try:
+            with writing(folder):
+                # Hide what an interrupted run logged after its checkpoint; it will be repeated.
+                self._writer = SummaryWriter(folder, purge_step=updates + 1)
+            for line in metrics if is_new else []:
+                self.write(line)
+        except BaseException:
+            threading.excepthook = self._hook
+            raise
 
     def write(self, line: Validation) -> None:
         """Log the metrics and sample translations of one validation."""

@@ -106,6 +106,11 @@ def test_the_ending_of_an_ordinal_gets_the_format_of_its_number() -> None:
         (["word", "th", "."], False),
         (["take ", "1", "/", "2"], False),
         (["the ", "14", "C method"], False),
+        (["word", "14", "C"], True),
+        (["", "1", "A note"], True),
+        (["a ", "1", "Excludes taxes"], True),
+        (["word", "[", "1", "]", " next"], True),
+        (["word", "1", "2", "."], True),
         (["word", " ", "word"], False),
     ],
 )

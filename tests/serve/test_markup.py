@@ -36,6 +36,7 @@ def upper(html: str) -> str:
         ("<tbody><tr><td>one", "<tbody><tr><td>ONE</td></tr></tbody>"),
         ("one <p>two", "ONE <p>TWO</p>"),
         ("super<wbr>market", "SUPERMARKET"),
+        ("<p>see <code>a_<wbr>b</code></p>", "<p>SEE <code>a_<wbr>b</code></p>"),
         ("1 < 2 &amp;lt;b&gt;", "1 &lt; 2 &amp;LT;B&gt;"),
     ],
 )  # fmt: skip

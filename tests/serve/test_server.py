@@ -72,7 +72,9 @@ def test_sigterm_finishes_current_requests(running: tuple[subprocess.Popen[str],
         connection.sendall(head.encode())
         assert b"100 Continue" in connection.recv(1000)  # the server waits for the body
         process.send_signal(signal.SIGTERM)
+        end = time.monotonic() + 60
         while accepts(place.hostname, place.port):
+            assert time.monotonic() < end
             time.sleep(0.01)
         connection.sendall(body)
         answer = connection.makefile("rb").read()

@@ -109,6 +109,7 @@ def test_a_full_disk_is_reported_with_the_folder(
     for action in actions:
         with full_disk(10), pytest.raises(UserError, match=r"new: cannot be written \(.* free on"):
             action()
+    assert threading.excepthook is threading.__excepthook__
     assert capfd.readouterr().err == ""
 
 

@@ -114,7 +114,7 @@ class CTranslate2Search:
                 groups = _by_limit(groups[0], limits)
             batches = self._share_out(groups, sources, decoding, hypotheses)
         found = self._search(batches, sources, limits, decoding, hypotheses)
-        # On a GPU, those that exceeded their own limit are searched again. This misses a sentence
+        # On a GPU, those that reached their own limit are searched again. This misses a sentence
         # whose longer hypothesis was dropped in favour of shorter ones.
         exceeding = [
             i
