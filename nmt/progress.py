@@ -30,13 +30,13 @@ class Bar(tqdm):  # type: ignore[type-arg]
         if (delay := named.get("delay")) and not self.disable:  # print the first line after it
             self.last_print_t -= _SECONDS - delay
 
-    def display(self, *values: Any, **named: Any) -> None:
+    def display(self, *values: Any, **named: Any) -> bool:  # type: ignore[override]
         """Draw the bar, but not before its delay, not even when text is printed above it."""
         if self.delay and (start := getattr(self, "start_t", 0)):
             if self._time() < start + self.delay:  # type: ignore[attr-defined]
-                return
+                return False
             self.last_print_t = max(self.last_print_t, start + self.delay)  # so that `close` clears
-        super().display(*values, **named)
+        return bool(super().display(*values, **named))
 
 
 def _can_be_redrawn(file: Any) -> bool:
