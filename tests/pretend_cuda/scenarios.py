@@ -94,6 +94,17 @@ def updates(
     return Updates([loss.item() for loss in losses], weights, found)
 
 
+def switches(device: torch.device, config: Config) -> list[str]:
+    """Start training; return which of two settings took effect, and how often."""
+    found: list[str] = []
+    with (
+        patch("nmt.training.state.be_deterministic", lambda: found.append("deterministic")),
+        patch("nmt.training.state.compile_training", lambda layer: found.append("compiled")),
+    ):
+        Trainer(config, prepare(config), RunFolder(Path("none")), Worker(device))
+    return found
+
+
 def widths(device: torch.device, config: Config) -> set[int]:
     """Perform an update; return the widths of attention heads and of blocks of logits."""
     found = set()

@@ -89,6 +89,16 @@ def test_updates_do_not_synchronize(
         assert not pretending(scenarios.updates, config, 3, False, restored).waits
 
 
+def test_kernels_are_deterministic_or_compiled_if_configured(
+    toy_config: MakeConfig, pretending: Pretending
+) -> None:
+    model = {"encoder_layers": 1, "decoder_layers": 2}
+    chosen = {"deterministic": True, "compile": True}
+    found = pretending(scenarios.switches, toy_config(model=model, training=chosen))
+    assert found == ["deterministic", *3 * ["compiled"]]
+    assert pretending(scenarios.switches, toy_config(model=model)) == []
+
+
 def test_updates_from_a_runs_weights_with_frozen_parts_equal_those_on_the_cpu(
     trained_run: RunFolder, pretending: Pretending
 ) -> None:
