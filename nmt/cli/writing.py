@@ -98,10 +98,6 @@ def say(line: str) -> None:
 
 def warn(text: str) -> None:
     """Print on standard error, above any progress bar."""
-    if "tqdm" in sys.modules:
-        from tqdm import tqdm
-
-        with tqdm.external_write_mode(sys.stderr):
-            typer.echo(shown_lines(text), err=True)
-    else:
+    tqdm = sys.modules.get("tqdm")  # without it, there is no bar
+    with tqdm.tqdm.external_write_mode(sys.stderr) if tqdm else nullcontext():
         typer.echo(shown_lines(text), err=True)

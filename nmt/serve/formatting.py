@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +98,8 @@ def has_letters(text: str) -> bool:
 
 def is_mark(pieces: Sequence[str], number: int) -> bool:
     """Return whether a superscript is a mark: no text, no numerator, no number of an isotope."""
-    before, after = "".join(pieces[:number])[-1:], "".join(pieces[number + 1 :])[:3]
+    before = next(filter(None, reversed(pieces[:number])), "")[-1:]
+    after = "".join(islice(filter(None, pieces[number + 1 :]), 3))[:3]
     isotope = before and not before.isalpha() and _SYMBOL.match(after)
     piece = pieces[number]
     numerator = after[:1] in ("/", "⁄")

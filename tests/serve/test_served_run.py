@@ -32,28 +32,30 @@ def test_concurrent_requests_do_not_mix_up_attention(served: ServedRun) -> None:
             assert other.result()[0][0].text == "Ben liest zu Hause."
 
 
-def test_the_beam_of_a_truncated_translation_has_its_score_and_no_eos(
-    trained_run: RunFolder,
-) -> None:
+@pytest.fixture(scope="module")
+def truncating(trained_run: RunFolder) -> ServedRun:
+    """A run whose translations are cut off after a few pieces."""
     limits = ["decoding.max_length_factor=0.1", "decoding.max_length_extra=2"]
     translator = load_translator(trained_run, overrides=limits, engine="pytorch")
-    run = ServedRun("toy", trained_run, translator, "pytorch")
-    [[best]] = run.translate(["Anna sings today."], 1)
+    return ServedRun("toy", trained_run, translator, "pytorch")
+
+
+def test_the_beam_of_a_truncated_translation_has_its_score_and_no_eos(
+    truncating: ServedRun,
+) -> None:
+    [[best]] = truncating.translate(["Anna sings today."], 1)
     assert not best.complete
-    last = run.record_beam(best)[-1]
+    last = truncating.record_beam(best)[-1]
     scores = [step.score for step in last if step.fate == "ends"]
     assert scores[0] == pytest.approx(best.score, abs=1e-4)
     assert all(step.piece != "<eos>" for step in last)
 
 
 def test_the_pieces_of_a_truncated_translation_are_found_in_its_text(
-    trained_run: RunFolder,
+    truncating: ServedRun,
 ) -> None:
-    limits = ["decoding.max_length_factor=0.1", "decoding.max_length_extra=2"]
-    translator = load_translator(trained_run, overrides=limits, engine="pytorch")
-    run = ServedRun("toy", trained_run, translator, "pytorch")
-    [[best]] = run.translate(["Anna sings today."], 1)
-    found = run.inspect("Anna sings today.", best)
+    [[best]] = truncating.translate(["Anna sings today."], 1)
+    found = truncating.inspect("Anna sings today.", best)
     assert found.target_pieces[-1] == "(cut)"
     assert found.target_spans
     assert found.target_spans[-2][1] == len(best.text)

@@ -116,13 +116,12 @@ class CTranslate2Search:
         found = self._search(batches, sources, limits, decoding, hypotheses)
         # On a GPU, those that reached their own limit are searched again. This misses a sentence
         # whose longer hypothesis was dropped in favour of shorter ones.
-        exceeding = [
-            i
-            for batch in batches
-            for i in batch
-            if limits[i] < max(limits[j] for j in batch)
-            and any(len(h.ids) >= limits[i] - 1 for h in found[i])
-        ]
+        exceeding = []
+        for batch in batches:
+            highest = max(limits[i] for i in batch)
+            for i in batch:
+                if limits[i] < highest and any(len(h.ids) >= limits[i] - 1 for h in found[i]):
+                    exceeding.append(i)
         batches = self._share_out(_by_limit(exceeding, limits), sources, decoding, hypotheses)
         found |= self._search(batches, sources, limits, decoding, hypotheses)
         return [found[i][:n_best] for i in range(len(sources))]
