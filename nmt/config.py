@@ -87,7 +87,7 @@ class Section(BaseModel):
 Source = Literal[
     "pickle", "tsv", "parallel", "table", "multi30k", "sample", "tatoeba", "opus", "mtdata", "hub"
 ]
-_NAMED = ("multi30k", "tatoeba", "opus", "mtdata", "hub")  # these bring their own splits or none
+_NAMED = ("multi30k", "tatoeba", "opus", "mtdata", "hub")  # files of splits cannot be named
 _DOWNLOADED = ("pickle", "multi30k", "sample", "tatoeba")  # these need no path
 
 
@@ -132,7 +132,7 @@ class CorpusConfig(Section):
         if self.source == "sample" and paths:
             yield ("source", *paths), f"source `sample` is built in; remove {', '.join(paths)}"
         elif self.source in _NAMED and splits:
-            message = f"source `{self.source}` brings its own splits; remove {', '.join(splits)}"
+            message = f"source `{self.source}` takes only `path`; remove {', '.join(splits)}"
             yield ("source", *splits), message
         elif self.path and self.train_path:
             yield ("path", "train_path"), "`path` and `train_path` cannot both be set"
@@ -244,8 +244,8 @@ class DataConfig(CorpusConfig):
     )
     drop_duplicates: bool = Field(
         True,
-        description="keep only one of identical training pairs: the first that may be held out if "
-        "nmt chooses the held-out pairs, otherwise the first",
+        description="keep only one of several identical training pairs: the first, but if nmt "
+        "chooses the held-out pairs, preferably one from a corpus with `held_out`",
     )
     drop_copies: bool = Field(
         False,
@@ -284,7 +284,7 @@ class DataConfig(CorpusConfig):
     )
     carry_over: Literal["none", "names", "all"] = Field(
         "none",
-        description="copy source words that did not occur in training into the translation "
+        description="source words to copy into the translation if they did not occur in training "
         "(subwords only): none, names (capitalized words, also at the start of a sentence), or "
         "all; in half of the training pairs that contain names, placeholders replace the names",
     )
@@ -376,8 +376,8 @@ class TokenizerConfig(Section):
     word_mark: Literal["start", "end"] = Field(
         "start",
         description="whether the first or the last piece of a word carries the word boundary mark "
-        "(subwords only); with end, a compound and its last word have their last pieces in "
-        "common, because the mark follows the word; to this end, punctuation is split off",
+        "(subwords only); with end, a compound shares its last pieces with its last component; "
+        "punctuation is split off, so that the mark directly follows the word",
     )
     min_count: int = Field(
         1,
@@ -638,8 +638,8 @@ class TrainingConfig(Section):
     schedule: Literal["inverse_sqrt", "cosine", "constant"] = Field(
         "inverse_sqrt",
         description="learning rate after the warm-up; inverse_sqrt: Noam's; cosine: falls to zero "
-        "at the last update that epochs and max_updates allow, so raising these raises the rate "
-        "again",
+        "at the last update that epochs and max_updates allow, so raising these limits when "
+        "resuming raises the rate again",
     )
     warmup_updates: int = Field(
         400,
@@ -788,8 +788,8 @@ class DecodingConfig(Section):
         ge=0,
         le=10_000,
         description="neighbours in nearest-neighbour translation (Khandelwal et al. 2021): at each "
-        "step, retrieve this many similar positions of the training text and interpolate with the "
-        "pieces that followed them; helps with small corpora; 0: off",
+        "step, retrieve this many similar positions of the training text and interpolate the "
+        "model's probabilities with those of the pieces that followed; helps with small corpora; 0: off",
     )
     neighbour_share: float = Field(
         0.3, gt=0, lt=1, description="λ: the neighbours' share of the probability"

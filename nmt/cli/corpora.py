@@ -32,10 +32,10 @@ def corpora(
 
         found = list_test_sets((source, target))
         rows = [
-            (name, f"{lines:,} lines" if lines else "", description, address)
+            (name, f"{lines:,}" if lines else "", description, address)
             for name, description, address, lines in found
         ]
-        print_table(("test set", "on disk", "what it is", "address"), rows, 4, below=2)
+        print_table(("test set", "lines, if downloaded", "what it is", "address"), rows, 4, below=2)
         return
     from nmt.corpus.catalogue import list_corpora
 

@@ -52,7 +52,7 @@ def serve(
         Path | None, typer.Option("--api-keys", help="File of keys, one per line.")
     ] = None,
     public: Annotated[
-        bool, typer.Option("--public", help="Allow access without a key from other machines.")
+        bool, typer.Option("--public", help="Let other machines connect without a key.")
     ] = False,
     requests_per_minute: Annotated[
         int,

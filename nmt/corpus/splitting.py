@@ -148,8 +148,8 @@ def assign_parts(
         why = f" (dropped: {dropped})" if dropped else ""
         if not candidates.any():
             raise UserError(
-                "no pairs can be held out: sentences are linked to each other or to a given split "
-                "(data.disjoint_splits), or every pair that could be held out was dropped" + why
+                "no pairs can be held out: they share sentences with each other or with a split "
+                "that you provide (data.disjoint_splits), or all candidates were dropped" + why
             )
         found = int(candidates.sum())
         raise UserError(

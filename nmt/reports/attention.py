@@ -218,8 +218,8 @@ def _draw_heads(found: AttentionMap, title: str, path: Path) -> None:
     layers, heads = found.weights.shape[:2]
     if layers * heads > MOST_PANELS:
         raise UserError(
-            f"{layers} layers of {heads} heads do not fit into one picture; draw the clearest, "
-            "or print the numbers: --json"
+            f"{layers} layers of {heads} heads do not fit into one picture; draw only the clearest "
+            "(--kind clearest), or print the numbers (--json)"
         )
     width, height = _panel_size(found)
     with picture(path, heads * width + 1.2, layers * height + 0.8) as figure:

@@ -53,7 +53,7 @@ def draw_positions(
     """
     width = table.shape[1]
     if outside := [column for column in columns if not 0 <= column < width]:
-        raise UserError(f"there is no column {outside[0]}; the positions have 0 to {width - 1}")
+        raise UserError(f"no column {outside[0]}; there are columns 0 to {width - 1}")
     with picture(path, 18, 5) as figure:
         every, some, similar = figure.subplots(1, 3)
         _draw_map(every, table, "every position's vector", "dimension")

@@ -96,7 +96,7 @@ def _mixed(new: DataConfig, run: RunFolder, share: float) -> DataConfig:
     sizes = [corpus["train"] for corpus in run.report.get("corpora", [])]
     if former.corpora and len(sizes) != len(former.corpora):
         raise UserError(
-            f"{run.data / 'report.json'}: lists other corpora than {run.path / 'config.yaml'}; "
+            f"{run.data / 'report.json'}: lists different corpora from {run.path / 'config.yaml'}; "
             "restore both files, or omit --mix"
         )
     parts = (
@@ -142,7 +142,7 @@ def load_initial(model: Transformer, config: Config) -> None:
     for name in vocabulary_files(config.tokenizer):
         if _content(weights_run.data / name) != _content(vocabulary_run.data / name):
             raise UserError(
-                f"training.initial_weights: {weights_run.path} has another vocabulary than "
+                f"training.initial_weights: {weights_run.path} has a different vocabulary from "
                 f"tokenizer.run {vocabulary_run.path}; set both to the same run"
             )
     former = weights_run.config.model

@@ -90,12 +90,14 @@ def test_test_sets_are_listed_by_direction() -> None:
     assert "https://statmt.org/wmt14/test-full.tgz" in {line.split()[-1] for line in lines}
 
 
-def test_downloaded_test_sets_have_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lines_of_downloaded_test_sets_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(DATASETS["wmt20"], "_outdir", str(tmp_path))
     (tmp_path / "wmt20.en-de.src").write_text("Go.\n" * 1234)
     lines = runner.invoke(app, ["corpora", "--test-sets"]).stdout.splitlines()
     [wmt20] = [line for line in lines if line.startswith("wmt20 ")]
-    assert wmt20.split()[1:3] == ["1,234", "lines"]
+    assert wmt20.split()[1:3] == ["1,234", "Official"]
 
 
 @pytest.mark.parametrize("languages", ["en", "en-en", "-", "en_de", "EN-DE", "de-deu", "xx-äö"])

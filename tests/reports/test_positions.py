@@ -60,7 +60,7 @@ def test_chosen_columns_are_drawn_as_curves(tmp_path: Path) -> None:
     svg = (tmp_path / "a.svg").read_text()
     legend = svg[svg.index('id="legend_1"') : svg.index('id="axes_3"')]
     assert [column for column in range(20) if f">{column}</text>" in legend] == [4, 5, 6, 7]
-    with pytest.raises(UserError, match="there is no column 20; the positions have 0 to 19"):
+    with pytest.raises(UserError, match="no column 20; there are columns 0 to 19"):
         draw_positions(table, "title", tmp_path / "b.svg", [20])
 
 

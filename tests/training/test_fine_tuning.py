@@ -274,7 +274,7 @@ def test_weights_and_vocabulary_of_different_runs_are_refused(
         data={"path": str(given.data.path)}, tokenizer=size, training={"max_updates": 1}
     )
     train(other, "other")
-    with pytest.raises(UserError, match=r"has another vocabulary than tokenizer\.run other"):
+    with pytest.raises(UserError, match=r"has a different vocabulary from tokenizer\.run other"):
         train(config_from(trained_run, "best", given, ["tokenizer.run=other"]), "new")
     shutil.copytree(trained_run.path, "copy")
     train(config_from(trained_run, "best", given, ["tokenizer.run=copy"]), "new")
@@ -407,7 +407,7 @@ def test_a_report_that_does_not_list_the_runs_corpora_is_refused(
     trained_run: RunFolder, given: Config
 ) -> None:
     run = run_with_corpora(trained_run, [1000])
-    with pytest.raises(UserError, match=r"report\.json: lists other corpora than .*; restore"):
+    with pytest.raises(UserError, match=r"report\.json: lists different corpora from .*; restore"):
         config_from(run, "best", given, [], mix=0.5)
 
 
