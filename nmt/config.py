@@ -47,6 +47,7 @@ ModelPart = Literal["encoder", "decoder", "embeddings"]
 MOST = 1_000_000_000
 WIDEST = 65_536
 DEEPEST = 1000
+_LARGEST_TABLE = 2**27  # numbers; configurations from elsewhere must not fill the memory
 MOST_SUBWORDS = 250_000
 _BYTES_AND_SPECIALS = 256 + len(SPECIALS)
 
@@ -573,6 +574,12 @@ class ModelConfig(Section):
         if (self.d_key is None or self.d_value is None) and self.d_model % self.heads:
             message = f"`heads` {self.heads} must divide d_model {self.d_model}"
             yield ("heads", "d_model", "d_key", "d_value"), f"{message}, or set d_key and d_value"
+        if self.max_length * self.d_model > _LARGEST_TABLE:
+            message = f"`max_length` {self.max_length:,} is too large for d_model {self.d_model:,}"
+            yield (
+                ("max_length", "d_model"),
+                f"{message}: at most {_LARGEST_TABLE // self.d_model:,}",
+            )
 
 
 class TrainingConfig(Section):
@@ -789,7 +796,8 @@ class DecodingConfig(Section):
         le=10_000,
         description="neighbours in nearest-neighbour translation (Khandelwal et al. 2021): at each "
         "step, retrieve this many similar positions of the training text and interpolate the "
-        "model's probabilities with those of the pieces that followed; helps with small corpora; 0: off",
+        "model's probabilities with those of the pieces that followed; helps with small corpora; "
+        "0: off",
     )
     neighbour_share: float = Field(
         0.3, gt=0, lt=1, description="λ: the neighbours' share of the probability"

@@ -16,7 +16,8 @@ from nmt.choices import Weights
 from nmt.config import Config, Origin
 from nmt.config_files import read_value, written
 from nmt.corpus.download import cache_folder
-from nmt.corpus.manifest import MANIFEST, run_files
+from nmt.corpus.manifest import MANIFEST, require_manifest, run_files
+from nmt.corpus.tokenizers import load_tokenizers
 from nmt.errors import (
     UserError,
     is_full_disk,
@@ -36,7 +37,7 @@ _READ = [
     *(f"{which}.safetensors" for which in get_args(Weights)),
 ]
 _USAGE = """```
-nmt translate --run hf:{name} "Where is the station?"
+nmt translate --run hf:{name} "A sentence to translate."
 ```"""
 
 
@@ -52,24 +53,25 @@ def import_hub() -> Any:
 def download_run(address: str) -> Path:
     """Return the folder of the run at hf:USER/NAME or hf:USER/NAME@REVISION, in the cache.
 
-    Unchanged files are not downloaded again; without a network, the cached run is used.
+    Unchanged files are not downloaded again; without a network, the cached run is used. Each
+    version has a folder of its own, so an interrupted update cannot mix two of them.
     """
     name, _, revision = address.removeprefix(HUB).partition("@")
-    folder = cache_folder() / "runs" / address.removeprefix(HUB)
+    cache = cache_folder() / "runs"
     try:
-        import_hub().snapshot_download(
-            name, revision=revision or None, local_dir=folder, allow_patterns=_READ
+        folder = import_hub().snapshot_download(
+            name, revision=revision or None, cache_dir=cache, allow_patterns=_READ
         )
     except UserError:
         raise
     except Exception as error:  # the possible exceptions have no common base class
         if is_full_disk(error):
-            raise unwritable(folder, error) from None
+            raise unwritable(cache, error) from None
         raise UserError(
             f"{address}: cannot be downloaded: {one_line(error)[:300]}; check the name and your "
-            "network"
+            "network; for a private run, log in with hf auth login"
         ) from None
-    return folder
+    return Path(folder)
 
 
 def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
@@ -86,6 +88,7 @@ def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
     library = import_hub()
     if not run.weights(weights).is_file():
         raise no_such_weights(run.weights(weights))
+    _require_undamaged(run, weights)
     with temporary_folder() as scratch:
         copy = RunFolder(scratch / "run")
         exported = _assemble(run, copy, weights)
@@ -101,6 +104,20 @@ def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
                 delete_patterns=[*_READ, *FILES],
             )
     return str(repository)
+
+
+def _require_undamaged(run: RunFolder, weights: Weights) -> None:
+    """Read every file that the model card needs; raises `UserError` if one is damaged."""
+    import torch
+
+    from nmt.model.weights import load_weights
+
+    require_manifest(run.data)
+    run.examples("test")
+    load_tokenizers(run.config.data, run.config.tokenizer, run.data)
+    sizes = run.report["vocabulary_size"]
+    path, cpu = run.weights(weights), torch.device("cpu")
+    load_weights(path, run.config.model, sizes["source"], sizes["target"], cpu)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-COMMIT = "0123456789" * 4
+FORBIDDEN = ".forbidden"  # ending of a file whose neighbour is refused
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -28,10 +28,10 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer according to the request path."""
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path = self.path.split("?")[0]
-        file = re.fullmatch(r"/(?:(datasets)/)?([^/]+/[^/]+)/resolve/[^/]+/(.+)", path)
+        file = re.fullmatch(r"/(?:(datasets)/)?([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path)
         call = re.fullmatch(r"/api/(models|datasets)/([^/]+/[^/]+)/?([^/]*)/?[^/]*/?(.*)", path)
         if file:
-            self._file(self.root / (file[1] or "models") / file[2], file[3])
+            self._file(self.root / (file[1] or "models") / file[2], file[3], file[4])
         elif path == "/api/repos/create":
             asked = json.loads(body)
             name = f"{asked['organization']}/{asked['name']}"
@@ -50,7 +50,7 @@ class _Handler(BaseHTTPRequestHandler):
         if call in ("", "revision"):
             paths = [path.relative_to(folder).as_posix() for path in _files(folder)]
             siblings = [{"rfilename": path} for path in paths]
-            self._json({"id": name, "sha": COMMIT, "private": True, "siblings": siblings})
+            self._json({"id": name, "sha": _commit(folder), "private": True, "siblings": siblings})
         elif call == "tree":
             inside = sorted((folder / below).rglob("*"))
             self._json([_entry(folder, path) for path in inside])
@@ -67,15 +67,19 @@ class _Handler(BaseHTTPRequestHandler):
                 elif line["key"] == "file":
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(base64.b64decode(line["value"]["content"]))
-            self._json({"commitUrl": f"{address}/commit/{COMMIT}", "commitOid": COMMIT})
+            commit = _commit(folder)
+            self._json({"commitUrl": f"{address}/commit/{commit}", "commitOid": commit})
 
-    def _file(self, folder: Path, name: str) -> None:
+    def _file(self, folder: Path, revision: str, name: str) -> None:
+        if (folder / f"{name}{FORBIDDEN}").exists():
+            return self._send(403, {})
         if not (folder / name).is_file():
             missing = "EntryNotFound" if folder.is_dir() else "RepoNotFound"
             return self._send(404, {"X-Error-Code": missing})
         content = (folder / name).read_bytes()
         etag = f'"{hashlib.sha1(content).hexdigest()}"'
-        return self._send(200, {"ETag": etag, "X-Repo-Commit": COMMIT}, content)
+        commit = revision if len(revision) == 40 else _commit(folder)
+        return self._send(200, {"ETag": etag, "X-Repo-Commit": commit}, content)
 
     def _json(self, answer: object) -> None:
         self._send(200, {"Content-Type": "application/json"}, json.dumps(answer).encode())
@@ -93,7 +97,18 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return [path for path in paths if path.suffix != FORBIDDEN]
+
+
+def _commit(folder: Path) -> str:
+    """Return an identifier that changes with the files."""
+    return hashlib.sha1(b"".join(path.read_bytes() for path in _files(folder))).hexdigest()
+
+
+def forbid(path: Path) -> None:
+    """Answer requests for a file with an error from now on."""
+    path.with_name(path.name + FORBIDDEN).touch()
 
 
 def _entry(folder: Path, path: Path) -> dict[str, object]:

@@ -360,6 +360,10 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
             "model: rotary positions rotate pairs of columns; a head's width 3 must be even",
         ),
         (
+            "model: {max_length: 30_000, d_model: 65_536}",
+            "model: `max_length` 30,000 is too large for d_model 65,536: at most 2,048",
+        ),
+        (
             "model: {positions: learned, position_exponent: column}",
             "model: `positions: learned` does not use position_exponent",
         ),

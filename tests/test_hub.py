@@ -20,7 +20,7 @@ from nmt.private_paths import without_folders
 from nmt.run_folder import RunFolder, open_run
 from nmt.training.fine_tuning import config_from
 from tests.cli.command_line import PAIR, assert_refused, nmt, text
-from tests.pretend_hub import nmt_with_hub, pretend_hub
+from tests.pretend_hub import forbid, nmt_with_hub, pretend_hub
 
 hub = pytest.importorskip("huggingface_hub")
 
@@ -59,15 +59,17 @@ def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revisions: list[str]
         shutil.copytree(folder_path, place / repo_id, dirs_exist_ok=True)
 
     def snapshot_download(
-        name: str, *, revision: str | None, local_dir: Path, allow_patterns: list[str]
-    ) -> None:
+        name: str, *, revision: str | None, cache_dir: Path, allow_patterns: list[str]
+    ) -> str:
         revisions.append(f"{name} {revision}")
         if not (place / name).is_dir():
             raise hub.errors.RevisionNotFoundError("404\nnot found", response=Any)
         files = [p.relative_to(place / name).as_posix() for p in (place / name).rglob("*.*")]
+        folder = cache_dir / name
         for file in hub.utils.filter_repo_objects(files, allow_patterns=allow_patterns):
-            (local_dir / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(place / name / file, local_dir / file)
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(place / name / file, folder / file)
+        return str(folder)
 
     for call in (create_repo, upload_folder, snapshot_download):
         monkeypatch.setattr(hub, call.__name__, call)
@@ -243,13 +245,21 @@ def test_a_run_with_neighbours_is_uploaded_without_them(
     assert "Scores of the best weights" in (remote / "anna/toy/README.md").read_text("utf-8")
 
 
-def test_damaged_files_are_reported_before_a_repository_is_created(
-    trained_run: RunFolder, remote: Path, tmp_path: Path
+def test_an_interrupted_update_never_mixes_two_versions(
+    trained_run: RunFolder, tmp_path: Path
 ) -> None:
-    run = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
-    run.weights("best").write_bytes(b"damaged")
-    assert_refused("push", run.path, "anna/toy", "--public", message="best.safetensors")
-    assert not remote.exists()
+    files = tmp_path / "hub/models/anna/toy"
+    with pretend_hub(tmp_path / "hub") as address:
+        assert nmt_with_hub(address, tmp_path, "push", trained_run.path, "anna/toy").returncode == 0
+        translate = ("translate", "--run", "hf:anna/toy", PAIR[0])
+        assert nmt_with_hub(address, tmp_path, *translate).returncode == 0
+        (files / "data/joint.model").write_bytes((files / "data/joint.model").read_bytes() + b" ")
+        (files / "best.safetensors").write_bytes(b"new")
+        forbid(files / "best.safetensors")
+        assert "cannot be downloaded" in nmt_with_hub(address, tmp_path, *translate).stderr
+    offline = nmt_with_hub(address, tmp_path, *translate)
+    assert offline.returncode == 2
+    assert "hf:anna/toy: cannot be downloaded" in offline.stderr
 
 
 def test_a_wrong_login_is_reported_before_the_test_set_is_translated(
@@ -267,7 +277,7 @@ def test_a_full_disk_is_not_mistaken_for_a_network_error(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(hub, "snapshot_download", fill)
-    message = "anna/toy: cannot be written (No space left on device; "
+    message = "cache/runs: cannot be written (No space left on device; "
     assert_refused("translate", "--run", "hf:anna/toy", PAIR[0], message=message)
 
 

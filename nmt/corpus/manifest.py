@@ -70,12 +70,17 @@ def read_manifest(folder: Path) -> Manifest | None:
         return None
 
 
+def require_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a folder; raises `UserError` if it is missing or damaged."""
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise unreadable(folder / MANIFEST, "missing or damaged")
+    return manifest
+
+
 def require_same_data(run_data: Path, fingerprint: str) -> None:
     """Refuse data that differs from the data in a run folder, which the run was trained on."""
-    before = read_manifest(run_data)
-    if before is None:
-        raise unreadable(run_data / MANIFEST, "missing or damaged")
-    if before.fingerprint != fingerprint:
+    if require_manifest(run_data).fingerprint != fingerprint:
         raise UserError(
             f"{run_data.parent}: the corpus, or the way nmt prepares it, has changed since this "
             "run started, or with --from, the original run has; start a new run"

@@ -3,10 +3,10 @@
 If sentencex is installed as well, lines are split into sentences by the same rules as in nmt,
 otherwise by a simpler rule.
 
-    python translate.py "Where is the station?"
-    python translate.py < captions.en > captions.de
+    python translate.py "A sentence to translate."
+    python translate.py < sentences.txt > translations.txt
 
-Or in a program: `from translate import Translator; Translator().translate(["Where is it?"])`.
+Or in a program: `from translate import Translator; Translator().translate(["A sentence."])`.
 
 Each line is processed as follows (settings.json selects the steps for this model): remove invisible
 characters, replace words that did not occur in training with placeholders, lower-case the rest,
