@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nmt.choices import AttentionKind, AttentionPicture
 from nmt.decoding.alignment import attention_of
 from nmt.decoding.translator import Trace, Translation, Translator
-from nmt.errors import UserError, require_utf8
+from nmt.errors import UserError, require_utf8, shown
 from nmt.model.attention import CrossAttention, SelfAttention
 from nmt.model.transformer import Transformer
 from nmt.reports.figures import COLOURS, picture
@@ -210,7 +210,7 @@ def draw_attention(attention: Attention, which: AttentionPicture, path: Path) ->
 def _title(attention: Attention) -> str:
     sides = (attention.source, attention.translation)
     words = [[_shortened(word, LONGEST_WORD) for word in side.split()] for side in sides]
-    return "  →  ".join(map(" ".join, words))
+    return shown("  →  ".join(map(" ".join, words)))
 
 
 def _draw_heads(found: AttentionMap, title: str, path: Path) -> None:

@@ -89,7 +89,7 @@ def _draw_map(panel: "Axes", values: NDArray[np.float32], title: str, across: st
 
 def _draw_curves(panel: "Axes", table: NDArray[np.float32], columns: Sequence[int]) -> None:
     bound = float(np.abs(table).max()) or 1.0
-    styles = cycle(zip(cycle(COLOURS), ("-", "--", "-.", ":"), strict=False))
+    styles = zip(cycle(COLOURS), cycle(("-", "--", "-.", ":")), strict=False)
     for column, (colour, style) in zip(columns, styles, strict=False):
         panel.plot(table[:, column], style, color=colour, marker=".", label=str(column))
     panel.set(title="some dimensions", xlabel="position", ylabel="value")

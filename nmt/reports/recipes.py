@@ -5,17 +5,16 @@ dropout. docs/your-data.md has the measurements behind these rules.
 """
 
 import os
+from collections import Counter
 from dataclasses import dataclass
+from itertools import accumulate
 from math import isinf
 from pathlib import Path
-
-import numpy as np
 
 from nmt.corpus.readers import read_tsv
 from nmt.errors import UserError, shown
 from nmt.progress import with_progress
 
-_MOST_READ = 1_000_000  # pairs whose words are counted
 _SHORT = 5  # words
 _FEWEST = 100  # pairs
 _FEWEST_EPOCHS = 7  # with fewer, a smaller model learns more in the same time
@@ -62,21 +61,20 @@ def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
 
     device: where to train: cpu, cuda or mps
     """
-    words: list[tuple[int, int]] = []
-    pairs = 0
+    lengths: Counter[int] = Counter()  # in words, of the longer side
+    target_words = 0
     for source, target in with_progress(read_tsv(corpus), f"reading {corpus.name}"):
-        pairs += 1
-        if pairs <= _MOST_READ:
-            words.append((len(source.split()), len(target.split())))
-    if len(words) < _FEWEST:
+        words = len(target.split())
+        target_words += words
+        lengths[max(words, len(source.split()))] += 1
+    pairs = lengths.total()
+    if pairs < _FEWEST:
         raise UserError(
-            f"{corpus}: {len(words)} pairs are too few to learn from; provide at least {_FEWEST}, "
+            f"{corpus}: {pairs} pairs are too few to learn from; provide at least {_FEWEST}, "
             "and 100,000 for a model of everyday language"
         )
-    longest = int(np.max(words))
-    usual = int(np.percentile(np.max(words, axis=1), 99))
-    mean = sum(target for _, target in words) / len(words)
-    target_pieces = pairs * (1 + 1.3 * mean)  # including <eos>
+    longest, usual = max(lengths), _percentile(lengths, 99)
+    target_pieces = pairs + 1.3 * target_words  # including <eos>
     size, epochs = _fitting(pairs, target_pieces, minutes, device)
     dropout = size.dropout if epochs >= _OVERFITTING else _LITTLE_DROPOUT
     held_out = min(1000, pairs // 20)
@@ -124,6 +122,14 @@ decoding:
   length_penalty: 0.6
 """
     return Recipe(text, list(_warnings(pairs, longest, epochs)))
+
+
+def _percentile(counts: Counter[int], percent: int) -> int:
+    """Return the smallest length that this share of the pairs does not exceed."""
+    wanted = counts.total() * percent / 100
+    lengths = sorted(counts)
+    reached = accumulate(counts[length] for length in lengths)
+    return next(length for length, sum_ in zip(lengths, reached, strict=True) if sum_ >= wanted)
 
 
 def _fitting(pairs: int, target_pieces: float, minutes: float, device: str) -> tuple[_Size, float]:

@@ -24,6 +24,7 @@ from nmt.config import Config
 from nmt.corpus.prepare import prepare
 from nmt.errors import UserError
 from nmt.training.batches import Batch, BatchPlan
+from nmt.training.console import duration
 from nmt.training.distributed import Worker
 from nmt.training.limits import last_update, updates_per_epoch
 from nmt.training.state import TrainingState
@@ -290,7 +291,7 @@ class AssumedRun:
         pairs, source, target = self.batch
         bound = "the host" if self.host_seconds > self.seconds else "the GPU"
         hours = self.updates * self.tokens_per_update / self.tokens_per_second / 3600
-        whole = f"{self.updates:,} updates, at least {hours:.2g} h, excluding validation"
+        whole = f"{self.updates:,} updates, at least {duration(60 * hours)}, excluding validation"
         if self.max_minutes and self.max_minutes < 60 * hours:
             most = max(1, int(self.updates * self.max_minutes / (60 * hours)))
             whole = f"at most {most:,} updates, until training.max_minutes"
@@ -298,14 +299,19 @@ class AssumedRun:
         return (
             f"device           {self.card} (assumed); matrix products in {self.precision}\n"
             f"largest batch    {pairs:,} pairs × {source} source × {target} target pieces\n"
-            f"one update       {self.tokens:,} tokens, {self.operations / 1e12:.3g} TFLOP, "
-            f"{self.traffic / 1e9:.3g} GB of memory traffic, {self.launches:,} launches\n"
+            f"one update       {self.tokens:,} tokens, {_readable(self.operations / 1e12)} TFLOP, "
+            f"{_readable(self.traffic / 1e9)} GB of memory traffic, {self.launches:,} launches\n"
             f"peak memory      {self.peak_memory / 1e9:.1f} GB of {self.memory / 1e9:.0f}: {fits}\n"
             f"speed            estimate: at most {self.tokens_per_second:,.0f} tokens/s, "
             f"limited by {bound} "
-            f"({1000 * self.seconds:.3g} ms GPU, {1000 * self.host_seconds:.3g} ms host)\n"
+            f"({_readable(1000 * self.seconds)} ms GPU, "
+            f"{_readable(1000 * self.host_seconds)} ms host)\n"
             f"whole run        estimate: {whole}"
         )
+
+
+def _readable(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def assumed_run(config: Config, name: str) -> AssumedRun:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import psutil
 import torch
@@ -191,10 +192,15 @@ def _watching_others() -> Iterator[list[float]]:
     start, before, own = time.monotonic(), psutil.cpu_times(), time.process_time()
     yield found
     after = psutil.cpu_times()
-    used = sum(after) - sum(before) - (after.idle - before.idle)
-    used -= getattr(after, "iowait", 0) - getattr(before, "iowait", 0)
+    used = _busy_seconds(after) - _busy_seconds(before)
     own = time.process_time() - own
     found.append(max(0.0, used - own) / max(time.monotonic() - start, 1e-3))
+
+
+def _busy_seconds(times: Any) -> float:
+    # Linux counts the time of guests in `user` and `nice`, too.
+    counted_twice = ("guest", "guest_nice")
+    return float(sum(times) - sum(getattr(times, x, 0) for x in ("idle", "iowait", *counted_twice)))
 
 
 def _seconds(work: Callable[[], object]) -> float:

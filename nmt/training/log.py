@@ -49,7 +49,9 @@ def opened_log(run: RunFolder, updates: int, tensorboard: bool) -> Iterator[Trai
     for path in run.validated():
         if int(path.stem) > updates:
             path.unlink()
-    board = TensorBoard(run.path / "tensorboard", updates, lines) if tensorboard else None
+    board = None
+    if tensorboard:
+        board = TensorBoard(run.path / "tensorboard", run.config.data, updates, lines)
     try:
         yield TrainingLog(run, board)
     finally:

@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from nmt.config import DataConfig
+from nmt.corpus.tags import show_tag
 from nmt.errors import missing_extra, writing
 from nmt.run_folder import Validation
 
@@ -34,10 +36,10 @@ class TensorBoard:
     If the folder is new, earlier ones are restored from `metrics`.
     """
 
-    def __init__(self, folder: Path, updates: int, metrics: list[Validation]):
+    def __init__(self, folder: Path, data: DataConfig, updates: int, metrics: list[Validation]):
         from torch.utils.tensorboard import SummaryWriter
 
-        self._folder = folder
+        self._folder, self._data = folder, data
         is_new = not folder.exists()
         self._hook, threading.excepthook = threading.excepthook, self._report
         try:
@@ -54,7 +56,10 @@ class TensorBoard:
         """Log the metrics and sample translations of one validation."""
         update = line["update"]
         numbers: Mapping[str, Any] = line
-        samples = [f"{sample['source']}  →  {sample['translation']}" for sample in line["samples"]]
+        samples = [
+            f"{show_tag(self._data, sample['source'])}  →  {sample['translation']}"
+            for sample in line["samples"]
+        ]
         # As a code block, in which Markdown leaves <unk> and * alone.
         text = "\n".join(f"    {sample}" for sample in samples)
         with writing(self._folder):

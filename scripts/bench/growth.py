@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
-from measuring import machine, options, seconds
+from measuring import machine, options, readable, seconds
 from preparing import nmt_prepare
 from repetition import repeated, write
 
@@ -109,7 +109,7 @@ def measure(rounds: int) -> dict[str, dict[int, float]]:
             if name != "pairs prepared":  # runs in a new process, so a warm-up would not help
                 work()
             found[name][size] = statistics.median(work() for _ in range(rounds))
-            print(f"{name} {size:,}: {found[name][size]:,.4g} {unit}", flush=True)
+            print(f"{name} {size:,}: {readable(found[name][size])} {unit}", flush=True)
     return found
 
 

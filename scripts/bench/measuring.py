@@ -41,13 +41,18 @@ class Row:
 
     def markdown(self) -> str:
         """Return the row as a line of a Markdown table, columns as `HEADER`."""
-        cells = [self.work, f"{self.ours:,.4g} {self.unit}", self.peer]
+        cells = [self.work, f"{readable(self.ours)} {self.unit}", self.peer]
         cells += [
-            f"{self.theirs:,.4g} {self.unit}",
+            f"{readable(self.theirs)} {self.unit}",
             f"{self.ratio:.2f} ×",
             f"≥ {self.target:.2f} ×",
         ]
         return f"| {' | '.join(cells)} |"
+
+
+def readable(number: float) -> str:
+    """Return a number with four digits, or all digits before the point."""
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
 
 
 HEADER = "| work | nmt | peer | peer's result | ratio | target |\n|" + " --- |" * 6
@@ -79,7 +84,7 @@ def in_turn(
             if number >= warm_up:
                 found[name].append(value)
             note = "" if number >= warm_up else " (warm-up)"
-            print(f"  {name}: {value:,.4g}{note}", file=sys.stderr)
+            print(f"  {name}: {readable(value)}{note}", file=sys.stderr)
     return {name: statistics.median(values) for name, values in found.items()}
 
 

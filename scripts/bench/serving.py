@@ -233,7 +233,7 @@ def main() -> None:
         crowds.append(len(lines) / seconds)
         shares.append(crowds[-1] / offline)
     seconds, one, took = timed(lambda: clients(server.port, lines[:200], 1))
-    crowd, share, single = statistics.median(crowds), statistics.median(shares), 200 / seconds
+    crowd, share, single = statistics.median(crowds), statistics.median(shares), len(one) / seconds
     extra = 1000 * (statistics.median(took) - statistics.median(alone))
     before = server.memory()
     under_attack = asyncio.run(hostile(server.port, lines, right, arguments.requests))

@@ -252,6 +252,16 @@ def test_lines_are_split_by_the_smallest_longest_training_line(run):
         assert found.parts == parts
 
 
+@pytest.mark.parametrize("shares", [(0.0, 1.0), (1.0, 0.0)])
+def test_an_ensemble_splits_lines_if_one_of_its_runs_was_trained_on_single_sentences(run, shares):
+    other = copy_of(run, "other", 3)
+    for each, share in zip((run, other), shares, strict=True):
+        change_report(each, longest=40, several_sentences=share)
+
+    [found] = load_translator(run, other, device=CPU).translate(["Anna sings. Ben reads."])
+    assert found.parts == 2
+
+
 @pytest.mark.parametrize(
     ("share", "split_sentences", "parts"),
     [(None, True, 2), (0.05, True, 2), (0.06, True, 1), (0.0, False, 1)],

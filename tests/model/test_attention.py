@@ -38,6 +38,20 @@ def test_attention_equals_the_equation(d_key, d_value, reference):
             torch.testing.assert_close(result[batch, head], torch.from_numpy(expected))
 
 
+def test_dropout_acts_on_the_weights_of_attention():
+    query, key = random_heads(5, 4, 1), random_heads(6, 4, 2)
+    dropped = []
+
+    def only_the_first_key(weights):
+        dropped.append(weights)
+        return torch.nn.functional.one_hot(torch.zeros(2, 3, 5, dtype=int), 6).to(weights)
+
+    value = random_heads(6, 4, 3)
+    result = attention(query, key, value, None, 0.5, only_the_first_key)
+    torch.testing.assert_close(dropped[0], attention_weights(query, key, None, 0.5))
+    torch.testing.assert_close(result, value[:, :, :1].expand(-1, -1, 5, -1))
+
+
 def test_attention_weights_are_a_literal_softmax():
     query, key = torch.tensor([[[[2.0, 0.0, 0.0, 0.0]]]]), torch.eye(4)[None, None, :3]
 

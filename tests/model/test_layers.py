@@ -103,14 +103,47 @@ def test_each_dropout_acts_only_in_training(kind, norm, config):
 )
 def test_sublayer_outputs_are_dropped_where_configured(changes, attention, feed_forward, config):
     layer = DecoderLayer(config(norm="pre", **changes))
-    x, output = torch.zeros(1, 4, 8), torch.ones(1, 4, 8)
+    x, output = torch.full((1, 4, 8), 5.0), torch.ones(1, 4, 8)
 
     def drops(residual):
-        return bool(residual.after(x, output).eq(0).any())
+        values = set(residual.after(x, output).unique().tolist())
+        assert values in ({6}, {5, 7})  # not 0: the input itself is kept
+        return 5 in values
 
     torch.manual_seed(1)
     assert drops(layer.self_residual) == drops(layer.cross_residual) == attention
     assert drops(layer.feed_forward_residual) == feed_forward
+
+
+def test_dropout_precedes_the_residual_sum_and_the_norm(config):
+    residual = PostNorm(config(), dropout=0.5)
+    residual.dropout = seen = Recorder()
+    output = torch.randn(1, 4, 8)
+    joined = residual.after(torch.ones(1, 4, 8), output)
+    assert torch.equal(seen.inputs[0], output)
+    torch.testing.assert_close(joined, residual.norm(1 + 10 * output))
+
+
+def test_feed_forward_dropout_follows_the_activation(config):
+    layer = FeedForward(config())
+    layer.dropout = seen = Recorder()
+    x = torch.randn(1, 4, 8)
+    found = layer(x)
+    inner = layer.activation(layer.inner(x))
+    torch.testing.assert_close(seen.inputs[0], inner)
+    torch.testing.assert_close(found, layer.outer(10 * inner))
+
+
+class Recorder(torch.nn.Module):
+    """Replaces dropout: keeps its input, and multiplies it by 10."""
+
+    def __init__(self):
+        super().__init__()
+        self.inputs = []
+
+    def forward(self, x):
+        self.inputs.append(x)
+        return 10 * x
 
 
 def test_norms_add_epsilon_to_the_variance(config):

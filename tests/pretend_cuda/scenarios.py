@@ -127,6 +127,27 @@ def widths(device: torch.device, config: Config) -> set[int]:
     return found
 
 
+def dropout_rates(device: torch.device, config: Config) -> dict[str, set[float]]:
+    """Perform an update; return the rates at which attention and other values are dropped."""
+    found: dict[str, set[float]] = {"attention": set(), "others": set()}
+    attend, drop = functional.scaled_dot_product_attention, functional.dropout
+
+    def attending(*arguments: Any, **named: Any) -> Tensor:
+        found["attention"].add(arguments[4])
+        return attend(*arguments, **named)
+
+    def dropping(x: Tensor, rate: float) -> Tensor:
+        found["others"].add(rate)
+        return drop(x, rate)
+
+    with (
+        patch.object(functional, "scaled_dot_product_attention", attending),
+        patch.object(functional, "dropout", dropping),
+    ):
+        updates(device, config, 1)
+    return found
+
+
 def masks_of_attention(device: torch.device, config: Config, decoding: bool) -> list[Any]:
     """Return the types and row strides, modulo 8, of all masks, and the number of masks."""
     found: dict[int, Tensor] = {}

@@ -89,6 +89,14 @@ def test_updates_do_not_synchronize(
         assert not pretending(scenarios.updates, config, 3, False, restored).waits
 
 
+def test_dropout_acts_at_the_configured_rates(
+    toy_config: MakeConfig, pretending: Pretending
+) -> None:
+    rates = {"dropout": 0.2, "attention_dropout": 0.3, "feed_forward_dropout": 0.4}
+    found = pretending(scenarios.dropout_rates, toy_config(model=rates))
+    assert found == {"attention": {0.3}, "others": {0.2, 0.4}}
+
+
 def test_kernels_are_deterministic_or_compiled_if_configured(
     toy_config: MakeConfig, pretending: Pretending
 ) -> None:

@@ -245,7 +245,10 @@ def test_dollars_and_other_special_characters_are_drawn_literally(tmp_path: Path
     pieces = ["▁$5", "&$", "<0xE2>", "_a^b", "漢", "\\frac"]
     weights = np.full((1, 1, 6, 6), 1 / 6, np.float32)
     found = AttentionMap("cross", pieces, pieces, weights)
-    draw_attention(Attention("$5 & $6", "$", {"cross": found}), "average", tmp_path / "a.svg")
+    given = Attention("$5 & $6\x1b[1m", "$", {"cross": found})
+    draw_attention(given, "average", tmp_path / "a.svg")
+    draw_attention(given, "clearest", tmp_path / "b.svg")
+    assert "$5 & $6\\x1b[1m  →  $" in texts(tmp_path / "b.svg")
     assert texts(tmp_path / "a.svg").count("·$5") == 2
     assert set(map(readable, pieces)) <= set(texts(tmp_path / "a.svg"))
 

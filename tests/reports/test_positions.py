@@ -1,6 +1,7 @@
 """Pictures show the encodings that a model adds."""
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,15 @@ def test_chosen_columns_are_drawn_as_curves(tmp_path: Path) -> None:
     assert [column for column in range(20) if f">{column}</text>" in legend] == [4, 5, 6, 7]
     with pytest.raises(UserError, match="no column 20; there are columns 0 to 19"):
         draw_positions(table, "title", tmp_path / "b.svg", [20])
+
+
+def test_curves_differ_in_colour_or_style(tmp_path: Path) -> None:
+    table = position_table(ModelConfig(d_model=20, heads=2), 100)
+    draw_positions(table, "title", tmp_path / "a.svg", range(12))
+    svg = (tmp_path / "a.svg").read_text()
+    legend = svg[svg.index('id="legend_1"') : svg.index('id="axes_3"')]
+    looks = re.findall(r'style="fill: none; (stroke-dasharray: [^;]*; )?.*?(#\w{6})', legend)
+    assert len(looks) == len(set(looks)) == 12
 
 
 def test_similarity_of_sinusoids_depends_only_on_distance() -> None:

@@ -131,14 +131,18 @@ def test_the_estimate_is_shown_in_suitable_units() -> None:
         "peak memory      7.9 GB of 40: fits\n"
         "speed            estimate: at most 200,000 tokens/s, limited by the GPU "
         "(100 ms GPU, 8 ms host)\n"
-        "whole run        estimate: 36,000 updates, at least 0.5 h, excluding validation"
+        "whole run        estimate: 36,000 updates, at least 30 min, excluding validation"
     )
+    slow = str(replace(run, seconds=12.0, traffic=4_560_000_000_000))
+    assert "20,000 tokens, 3.21 TFLOP, 4,560 GB of memory" in slow
+    assert "(12,000 ms GPU, 8 ms host)" in slow
+    assert "at least 60.0 h" in slow
 
 
 def test_a_time_limit_ends_the_estimated_run() -> None:
     run = AssumedRun("X", 1e9, "float32", (1, 1, 1), 20_000, 1, 1, 1, 1, 0.1, 36_000, 1e4)
-    assert "whole run        estimate: 36,000 updates, at least 0.5 h" in str(run)
-    assert "36,000 updates, at least 0.5 h" in str(replace(run, max_minutes=30.0))
+    assert "whole run        estimate: 36,000 updates, at least 30 min" in str(run)
+    assert "36,000 updates, at least 30 min" in str(replace(run, max_minutes=30.0))
     assert "at most 12,000 updates, until training.max_minutes" in str(
         replace(run, max_minutes=10.0)
     )

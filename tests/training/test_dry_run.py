@@ -19,6 +19,7 @@ from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.training.dry_run import (
     DryRun,
+    _busy_seconds,
     _estimate,
     _speeds,
     _watching_others,
@@ -244,6 +245,14 @@ def test_an_idle_machine_is_not_reported_as_busy(monkeypatch: pytest.MonkeyPatch
     with _watching_others() as busy:
         pass
     assert busy == [0.0]
+
+
+def test_the_time_of_guests_is_counted_once() -> None:
+    times = psutil.cpu_times()
+    if not hasattr(times, "guest"):
+        pytest.skip("only Linux reports the time of guests")
+    more = times._replace(user=times.user + 3, guest=times.guest + 3, idle=times.idle + 5)
+    assert _busy_seconds(more) - _busy_seconds(times) == pytest.approx(3)
 
 
 def test_divergence_is_detected(toy_config: MakeConfig) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.config import Config
+from nmt.config import Config, DataConfig
+from nmt.corpus.tags import tag_prefix
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
 from nmt.training.tensorboard import TAGS, TensorBoard
@@ -79,16 +80,21 @@ def test_samples_are_shown_literally(tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
     from tensorboard.plugin_util import markdown_to_safe_html
 
+    data = DataConfig.model_validate(
+        {"corpora": [{"source": "tsv", "path": "a.tsv", "tag": "news"}]}
+    )
     texts = ["<b>2*3*4</b> <unk> & _a_", "# 1"]
     samples = [{"source": text, "reference": text, "translation": text} for text in texts]
-    board = TensorBoard(tmp_path / "new", 0, [])
+    samples[1]["source"] = f"{tag_prefix(data, 'news')}# 1"
+    texts[1] = "[news] # 1"
+    board = TensorBoard(tmp_path / "new", data, 0, [])
     board.write({"update": 1, "samples": samples} | dict.fromkeys(TAGS, 0.0))
     board.close()
     events = EventAccumulator(str(tmp_path / "new")).Reload()
     [event] = events.Tensors("samples/text_summary")
     shown = unescape(markdown_to_safe_html(event.tensor_proto.string_val[0]))
-    for text in texts:
-        assert f"{text}  →  {text}\n" in shown
+    for text, sample in zip(texts, samples, strict=True):
+        assert f"{text}  →  {sample['translation']}\n" in shown
 
 
 def test_a_full_disk_is_reported_with_the_folder(
@@ -100,11 +106,11 @@ def test_a_full_disk_is_reported_with_the_folder(
     monkeypatch.setattr(threading, "excepthook", threading.__excepthook__)  # not pytest's
     folder = tmp_path / "new"
     line = {"update": 1, "samples": []} | dict.fromkeys(TAGS, 0.0)
-    board = TensorBoard(folder, 0, [])
+    board = TensorBoard(folder, DataConfig(), 0, [])
     actions: list[Callable[[], object]] = [
         lambda: board.write(line),
         board.close,
-        lambda: TensorBoard(folder, 0, []),
+        lambda: TensorBoard(folder, DataConfig(), 0, []),
     ]
     for action in actions:
         with full_disk(10), pytest.raises(UserError, match=r"new: cannot be written \(.* free on"):
@@ -119,7 +125,7 @@ def test_the_hook_for_errors_in_threads_is_restored(
     reported: list[threading.ExceptHookArgs] = []
     own = reported.append
     monkeypatch.setattr(threading, "excepthook", own)
-    board = TensorBoard(tmp_path / "new", 0, [])
+    board = TensorBoard(tmp_path / "new", DataConfig(), 0, [])
     failing = threading.Thread(target=lambda: 1 / 0)
     failing.start()
     failing.join()

@@ -12,6 +12,7 @@ from nmt.corpus.prepared import PreparedData
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
+from nmt.metrics import corpus_bleu
 from nmt.model.transformer import Transformer
 from nmt.training.distributed import Worker
 from nmt.training.validation import Validator, spread
@@ -77,17 +78,27 @@ def test_measures_are_means_per_label(
 ) -> None:
     validator, _ = make_validator(toy_config())
     references = [example.reference for example in validator.examples]
+    translations = [references[0].split()[0], *references[1:]]
     monkeypatch.setattr(validator, "_score", lambda model: (10.0, 3, 5))
-    monkeypatch.setattr(validator, "_translate", lambda model: references)
+    monkeypatch.setattr(validator, "_translate", lambda model: translations)
     measures = validator.measure(None)  # type: ignore[arg-type]
     samples = measures.pop("samples")  # type: ignore[misc]
     assert measures == pytest.approx(
-        {"loss": 2.0, "perplexity": math.exp(2), "accuracy": 0.6, "bleu": 100.0}
+        {"loss": 2.0, "perplexity": math.exp(2), "accuracy": 0.6, "bleu": measures["bleu"]}
     )
+    assert measures["bleu"] == corpus_bleu(translations, references)
+    assert measures["bleu"] != pytest.approx(corpus_bleu(references, translations), abs=0.1)
     assert samples == [
-        {"source": e.source, "reference": e.reference, "translation": e.reference}
-        for e in validator.examples[:3]
+        {"source": e.source, "reference": e.reference, "translation": text}
+        for e, text in zip(validator.examples[:3], translations[:3], strict=True)
     ]
+
+
+def test_loss_is_measured_without_dropout(toy_config: MakeConfig) -> None:
+    validator, prepared = make_validator(toy_config(model={"dropout": 0.5}))
+    model = make_model(validator._config, prepared).train()
+    first = validator._score(model)
+    assert validator._score(model.train()) == first
 
 
 @pytest.mark.parametrize("split", [True, False])

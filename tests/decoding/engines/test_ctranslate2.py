@@ -374,9 +374,10 @@ def test_a_gpu_uses_one_worker_and_the_configured_batch_size(
         def __init__(self, folder, *, device, inter_threads, **_):
             self.device, self.num_translators, self.calls = device, inter_threads, 0
 
-        def translate_batch(self, batch, **_):
+        def translate_batch(self, batch, *, max_decoding_length, **_):
             self.calls += 1
-            result = SimpleNamespace(hypotheses=[["5"]], scores=[-1.0])
+            longest = ["5"] * max_decoding_length
+            result = SimpleNamespace(hypotheses=[longest], scores=[-1.0])
             return [SimpleNamespace(result=lambda: result)] * len(batch)
 
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
@@ -386,8 +387,10 @@ def test_a_gpu_uses_one_worker_and_the_configured_batch_size(
     (tmp_path / "shared_vocabulary.json").write_text("[]")
     search = CTranslate2Search(tmp_path, 64, device, "float32")
     search._library.calls = 0
-    search([[5, 6, 7, EOS]] * 1000, limits * 500, DecodingConfig(beam_size=1, batch_tokens=8192))
+    decoding = DecodingConfig(beam_size=1, batch_tokens=8192)
+    found = search([[5, 6, 7, EOS]] * 1000, limits * 500, decoding)
 
+    assert all(len(h.ids) <= limit for [h], limit in zip(found, limits * 500, strict=True))
     assert search._library.num_translators == (1 if device == "cuda" else 2)
     assert search._library.calls == batches
 
