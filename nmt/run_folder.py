@@ -287,17 +287,20 @@ class RunFolder:
         losses = [line["loss"] for line in metrics]
         if len(losses) < 2 or losses[-1] > 0.99 * min(losses[:-1]):
             return ""
-        last = metrics[-1]
+        last, best = metrics[-1], self.best_validation()
         settings = self.config.training
+        stale = sum(line["update"] > best["update"] for line in metrics) if best else 0
+        if settings.patience and stale >= settings.patience:
+            return ""
+        if settings.target_bleu and last["bleu"] >= settings.target_bleu:
+            return ""
         if settings.max_minutes and last["minutes"] >= settings.max_minutes:
             return "training.max_minutes"
         if settings.schedule == "cosine":
             return ""
         if settings.max_updates and last["update"] >= settings.max_updates:
             return "training.max_updates"
-        # Before the last epoch, `target_bleu` or `patience` ended it.
-        reached = settings.target_bleu and last["bleu"] >= settings.target_bleu
-        return "training.epochs" if last["epoch"] >= settings.epochs and not reached else ""
+        return "training.epochs" if last["epoch"] >= settings.epochs else ""
 
     def write_metrics(self, lines: list[Validation]) -> None:
         """Replace the metrics atomically."""

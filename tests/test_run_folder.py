@@ -583,6 +583,29 @@ def test_a_run_that_target_bleu_or_patience_ended_has_no_limit_to_raise(
     assert run.limit_while_learning() == field
 
 
+@pytest.mark.parametrize(
+    ("settings", "field"),
+    [
+        ([], "training.max_updates"),
+        (["training.patience=2"], ""),
+        (["training.patience=3"], "training.max_updates"),
+        (["training.target_bleu=7"], ""),
+    ],
+)
+def test_a_run_that_has_met_its_goal_at_the_last_update_has_no_limit_to_raise(
+    settings: list[str], field: str, tmp_path: Path
+) -> None:
+    run = RunFolder(tmp_path)
+    changes = ["training.max_updates=3", "training.schedule=constant", "training.best=bleu"]
+    run.write_config(load_config("sample.yaml", [*changes, *settings]))
+    lines = [
+        {**VALIDATION, "update": n, "loss": 4 - n, "bleu": bleu}
+        for n, bleu in enumerate([8.0, 7.0, 7.0], 1)
+    ]
+    run.write_metrics(lines)  # type: ignore[arg-type]
+    assert run.limit_while_learning() == field
+
+
 VALIDATION = {
     "update": 1,
     "epoch": 1,

@@ -9,11 +9,12 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from nmt.checksums import checksum
 from nmt.config import Config, DataConfig
 from nmt.config_files import load_config
 from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.json_files import unreadable
-from nmt.corpus.manifest import read_manifest, require_undamaged
+from nmt.corpus.manifest import MANIFEST, read_manifest, require_undamaged
 from nmt.corpus.placeholders import KNOWN_WORDS, KnownWords
 from nmt.corpus.prepared import Example, read_examples, read_report, write_examples
 from nmt.corpus.readers import Pair
@@ -84,6 +85,12 @@ class Inherited:
     def files(self, config: Config) -> list[Path]:
         """Return the run's files that the new prepared data depends on."""
         return [*self._vocabularies(config), *self._held_out_files()]
+
+    @property
+    def checksum(self) -> str | None:
+        """Checksum of the manifest, and so of all files, among them word lists and the report."""
+        path = self.folder / MANIFEST
+        return checksum(path) if path.is_file() else None
 
     def copy_to(self, config: Config, folder: Path) -> None:
         """Copy what a folder of prepared data inherits from the run, and merge the word lists."""

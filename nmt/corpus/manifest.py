@@ -25,12 +25,14 @@ class Manifest:
 
     files: sizes in bytes
     checksums: hexadecimal SHA-256 of the files that are copied into run folders
+    inherited: the checksum of the manifest of `tokenizer.run`, or None
     """
 
     folder: Path
     fingerprint: str
     files: dict[str, int]
     checksums: dict[str, str] = field(default_factory=dict)
+    inherited: str | None = None
 
     def is_complete(self) -> bool:
         """Return whether all listed files exist and have their recorded size."""
@@ -46,7 +48,11 @@ def run_files(folder: Path) -> list[Path]:
 
 
 def write_manifest(
-    folder: Path, data: DataConfig, tokenizer: TokenizerConfig, fingerprint: str
+    folder: Path,
+    data: DataConfig,
+    tokenizer: TokenizerConfig,
+    fingerprint: str,
+    inherited: str | None = None,
 ) -> None:
     """Write the manifest of a complete folder."""
     manifest = {
@@ -56,6 +62,7 @@ def write_manifest(
         "checksums": {path.name: checksum(path) for path in run_files(folder)},
         "data": data.model_dump(mode="json"),
         "tokenizer": tokenizer.model_dump(mode="json"),
+        "inherited": inherited,
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2), encoding="utf-8")
 
@@ -65,7 +72,9 @@ def read_manifest(folder: Path) -> Manifest | None:
     try:
         stored = json.loads(read_small(folder / MANIFEST))
         checksums = dict(stored.get("checksums", {}))  # format 4 had none
-        return Manifest(folder, str(stored["fingerprint"]), dict(stored["files"]), checksums)
+        inherited = stored.get("inherited")
+        files = dict(stored["files"])
+        return Manifest(folder, str(stored["fingerprint"]), files, checksums, inherited)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 

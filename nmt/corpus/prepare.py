@@ -80,7 +80,11 @@ def prepare(
         require_same_data(run_data, fingerprint)
     with _claim(folder) as partial:
         manifest = read_manifest(folder)
-        if manifest is None or manifest.fingerprint != fingerprint or not manifest.is_complete():
+        current = manifest and manifest.fingerprint == fingerprint and manifest.is_complete()
+        if manifest and manifest.inherited and inherited and not run_data:
+            # The run may have been trained again: its word lists are not in the fingerprint.
+            current = current and manifest.inherited == inherited.checksum
+        if not current:
             _require_own(folder)
             with writing(folder):
                 partial.mkdir()
@@ -243,7 +247,8 @@ def _write(
     (folder / "report.json").write_text(
         json.dumps(report, indent=2, ensure_ascii=False), encoding="utf-8"
     )
-    write_manifest(folder, config.data, config.tokenizer, fingerprint)
+    from_run = inherited.checksum if inherited else None
+    write_manifest(folder, config.data, config.tokenizer, fingerprint, from_run)
     return tokenizers
 
 

@@ -19,6 +19,7 @@ from nmt.progress import announce
 from nmt.run_folder import RunFolder
 from nmt.training.distributed import Worker
 from nmt.training.optimization import LossScale, WeightAverage
+from nmt.training.resuming import require_saved_settings
 from nmt.training.sharding import shard_like, unshard
 
 FORMAT = 3
@@ -60,10 +61,12 @@ def save_checkpoint(
     loss_scale: LossScale,
     average: WeightAverage | None,
     progress: Progress,
+    settings: dict[str, Any],
     worker: Worker,
 ) -> None:
     """Atomically write everything that the next update depends on; keep the previous checkpoint.
 
+    settings: from `saved_settings`
     With several processes, all must call this; only the main one writes.
     """
     own = worker.gather((progress.loss, _generator_states(worker.device)))
@@ -80,6 +83,7 @@ def save_checkpoint(
         **tensors,
         "loss scale": loss_scale.saved(),
         "progress": asdict(progress),
+        "settings": settings,
         "of each process": own,
     }
     keep = run.previous_checkpoint
@@ -98,15 +102,16 @@ def load_checkpoint(
     optimizer: torch.optim.Optimizer,
     loss_scale: LossScale,
     average: WeightAverage | None,
+    settings: dict[str, Any],
     worker: Worker,
 ) -> Progress:
     """Restore a checkpoint, or the previous one if it is damaged.
 
-    Raises `UserError` if both are damaged, if reading fails, or if the number of processes
-    differs, because each process has its own random state.
+    Raises `UserError` if both are damaged, if reading fails, if the settings differ from the saved
+    ones, or if the number of processes does, because each process has its own random state.
     """
     current, previous = run.checkpoint, run.previous_checkpoint
-    restored = model, optimizer, loss_scale, average, worker
+    restored = model, optimizer, loss_scale, average, settings, worker
     try:
         return _load(current, *restored)
     except _DamagedError as error:
@@ -141,6 +146,7 @@ def _load(
     optimizer: torch.optim.Optimizer,
     loss_scale: LossScale,
     average: WeightAverage | None,
+    settings: dict[str, Any],
     worker: Worker,
 ) -> Progress:
     try:
@@ -151,6 +157,7 @@ def _load(
                 f"{path}: checkpoint format {state['format']}, expected {FORMAT}; resume with the "
                 "nmt that wrote it, or train again with another --run"
             )
+        require_saved_settings(state.get("settings", {}), settings)  # earlier versions saved none
         own = state["of each process"]
         if len(own) != worker.size:
             raise UserError(

@@ -1,6 +1,7 @@
 """How to resume a training run, and which fields may change when resuming."""
 
 import shlex
+from typing import Any
 
 from nmt.config import CORPUS_PATHS, Config
 from nmt.errors import UserError
@@ -30,6 +31,26 @@ def resuming_command(run: RunFolder, worker: Worker) -> str:
     return f"{worker.command} train --resume --run {shlex.quote(str(run.path))}"
 
 
+def saved_settings(config: Config) -> dict[str, Any]:
+    """Return the settings to store in a checkpoint: config.yaml may be edited before resuming."""
+    training = config.training.model_dump(mode="json", include=set(_FIXED))
+    sections = {"model": config.model.model_dump(mode="json"), "training": training}
+    return {
+        f"{name}.{field}": x for name, fields in sections.items() for field, x in fields.items()
+    }
+
+
+def require_saved_settings(saved: dict[str, Any], settings: dict[str, Any]) -> None:
+    """Raise `UserError` if `saved_settings` differ; fields that one version lacks are ignored."""
+    for field in sorted(saved.keys() & settings.keys()):
+        _require_unchanged(field, saved[field], settings[field])
+
+
+def _require_unchanged(field: str, old: object, new: object) -> None:
+    if old != new:
+        raise UserError(f"{field}: this run uses {old}, not {new}; start a new run to change it")
+
+
 def require_same_settings(before: Config, now: Config) -> None:
     """Raise `UserError` if a field that the saved state depends on has changed."""
     fixed = {f"model.{name}" for name in type(before.model).model_fields}
@@ -40,10 +61,7 @@ def require_same_settings(before: Config, now: Config) -> None:
     for field in sorted(fixed):
         section, name = field.split(".")
         old, new = (getattr(getattr(config, section), name) for config in (before, now))
-        if old != new:
-            raise UserError(
-                f"{field}: this run uses {old}, not {new}; start a new run to change it"
-            )
+        _require_unchanged(field, old, new)
     old_parts, new_parts = (
         [part.model_dump(exclude={*CORPUS_PATHS}) for part in config.data.corpora]
         for config in (before, now)

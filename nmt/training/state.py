@@ -22,6 +22,7 @@ from nmt.training.distributed import Worker
 from nmt.training.fine_tuning import freeze, load_initial
 from nmt.training.loss import BatchLoss
 from nmt.training.optimization import LossScale, WeightAverage, learning_rate, make_optimizer
+from nmt.training.resuming import saved_settings
 from nmt.training.sharding import shard, unshard
 
 _RETURN_UPDATES = 10  # updates between returns of unused memory to the system
@@ -44,6 +45,7 @@ class TrainingState:
         resume: bool = False,
     ):
         self.settings, self.worker = config.training, worker
+        self._saved_settings = saved_settings(config)
         self.last_update = 1
         if worker.device.type == "cpu":
             bound_kernels()
@@ -179,11 +181,13 @@ class TrainingState:
         self.require_finite_weights()
         self.progress.loss = self.require_finite(self._cross_entropy)
         self._leave_out_skipped()
-        save_checkpoint(run, *self._saved_parts(), self.progress, self.worker)
+        save_checkpoint(run, *self._saved_parts(), self.progress, self._saved_settings, self.worker)
 
     def restore(self, run: RunFolder) -> None:
         """Restore the run's checkpoint; raises `UserError` if it does not match."""
-        self.progress = load_checkpoint(run, *self._saved_parts(), self.worker)
+        self.progress = load_checkpoint(
+            run, *self._saved_parts(), self._saved_settings, self.worker
+        )
         self._cross_entropy.fill_(self.progress.loss)
 
     def _saved_parts(

@@ -255,13 +255,17 @@ class Trainer:
             announce(f"  {skipped:,} updates skipped so far due to float16 overflow")
 
     def _keep_validated(self, model: Transformer) -> None:
-        if self.settings.keep_validated and self.worker.is_main:
+        if not self.worker.is_main:
+            return
+        kept = self.settings.keep_validated
+        if kept:
             path = self.folder.validated_weights(self.progress.updates)
             path.parent.mkdir(exist_ok=True)
             with replacing(path) as partial:
                 save_weights(model, partial)
-            for old in self.folder.validated()[: -self.settings.keep_validated]:
-                old.unlink()
+        stored = self.folder.validated()
+        for old in stored[: max(0, len(stored) - kept)]:
+            old.unlink()
 
     def _measure(self, model: Transformer) -> Validation:
         measures = self.validator.measure(model)

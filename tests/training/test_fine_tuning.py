@@ -487,6 +487,30 @@ def test_capitals_of_the_run_are_restored_where_the_new_corpus_has_none(
     )
 
 
+def test_a_run_that_was_trained_again_with_more_words_passes_them_on(
+    toy_config: MakeConfig, given: Config, tmp_path: Path
+) -> None:
+    """Its vocabulary, which comes from a third run, and its held-out pairs stay the same."""
+    data = {"carry_over": "all", "min_coverage": 0.0}
+    first = train(toy_config(data=data, training={"epochs": 1}), "first")
+    files = {name: tmp_path / f"{name}.tsv" for name in ("train", "validation", "test")}
+    files["validation"].write_text("Zoe runs.\tZoe rennt.\n", encoding="utf-8")
+    files["test"].write_text("Zoe waits.\tZoe wartet.\n", encoding="utf-8")
+    known = []
+    lines = ["they run fast.\tsie rennen schnell.\n", "they dance daily.\tsie tanzen oft.\n"]
+    for count in (1, 2):
+        files["train"].write_text("".join(lines[:count]), encoding="utf-8")
+        paths = [f"data.{name}_path={path}" for name, path in files.items()]
+        again = override_config(given, ["data.path=null", *paths], "again")
+        second = train(config_from(first, "best", again, ["data.min_coverage=0"]), "second")
+        third = config_from(second, "best", given, ["data.min_coverage=0"])
+        tokenizers = prepare(third, Path("new")).tokenizers
+        assert tokenizers.known
+        known.append(tokenizers.known.words)
+        shutil.rmtree(second.path)
+    assert known[1] - known[0] == {"dance", "daily"}
+
+
 def test_data_prepared_with_another_run_of_the_same_name_is_prepared_again(
     toy_config: MakeConfig, given: Config
 ) -> None:

@@ -601,6 +601,33 @@ def test_only_the_weights_of_the_last_validations_are_kept(toy_config: MakeConfi
     assert third.read_bytes() == trainer.folder.weights("last").read_bytes()
 
 
+def test_weights_of_earlier_validations_are_deleted_if_none_are_kept(
+    toy_config: MakeConfig,
+) -> None:
+    settings = {"validate_updates": 1, "max_updates": 2}
+    run = train(toy_config(training={**settings, "keep_validated": 2}), Path("run"))
+    assert len(run.validated()) == 2
+    train(toy_config(training={**settings, "max_updates": 3}), Path("run"), resume=True)
+    assert not run.validated()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("batch_tokens: 300", "batch_tokens: 200"), ("dropout: 0.1", "dropout: 0.2")]
+)
+def test_fields_that_must_stay_the_same_may_not_be_edited_in_the_run_either(
+    toy_config: MakeConfig, old: str, new: str
+) -> None:
+    fields = {"batch_tokens": 300, "max_updates": 1}
+    run = train(toy_config(model={"dropout": 0.1}, training=fields), Path("run"))
+    file = run.path / "config.yaml"
+    text = file.read_text(encoding="utf-8")
+    assert text.count(f"  {old}\n") == 1
+    file.write_text(text.replace(f"  {old}\n", f"  {new}\n"), encoding="utf-8")
+    field, value = new.split(": ")
+    with pytest.raises(UserError, match=rf"{field}: this run uses .*, not {value}; start a new"):
+        train(load_config(file, ["training.max_updates=2"]), Path("run"), resume=True)
+
+
 def test_weights_of_validations_are_not_kept_by_default(toy_config: MakeConfig) -> None:
     trainer = make_trainer(toy_config(training={"validate_updates": 1, "max_updates": 2}))
     trainer.run()
