@@ -3,13 +3,15 @@
 The export is what `nmt.decoding.engines.conversion` writes, but with pieces instead of ids in the
 vocabularies, plus the tokenizers, which CTranslate2 does not handle. For subwords it also contains
 a program, `nmt/exported/translate.py`, with the same pre- and postprocessing as `nmt translate`,
-but without its second search if copied words are lost.
+but without its second search if copied words are lost. The modules of nmt that it imports are
+copied beside it.
 
 The format of `transformers` is in `nmt/transformers_export.py`.
 """
 
 import glob
 import json
+import re
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -29,7 +31,9 @@ from nmt.run_folder import RunFolder
 from nmt.special_tokens import SPECIALS
 
 _LOCK = ".lock"
-_EXPORTED = Path(__file__).parent / "exported"
+_PACKAGE = Path(__file__).parent
+_PROGRAM = ("exported/translate.py", "corpus/text_rules.py", "special_tokens.py")
+_IMPORT = re.compile(r"^from nmt(?:\.\w+)*\.(\w+) import", re.MULTILINE)
 _DECODING = {"beam_size", "length_penalty", "max_length_factor", "max_length_extra"}
 
 
@@ -110,8 +114,10 @@ def _write_program(run: RunFolder, config: Config, folder: Path) -> None:
     }
     text = json.dumps(settings, indent=2) + "\n"
     (folder / "settings.json").write_text(text, encoding="utf-8")
-    shutil.copyfile(_EXPORTED / "translate.py", folder / "translate.py")
-    readme = (_EXPORTED / "README.md").read_text(encoding="utf-8")
+    for name in _PROGRAM:
+        module = _IMPORT.sub(r"from \1 import", (_PACKAGE / name).read_text(encoding="utf-8"))
+        (folder / Path(name).name).write_text(module, encoding="utf-8")
+    readme = (_PACKAGE / "exported/README.md").read_text(encoding="utf-8")
     for name in ("source_language", "target_language"):
         readme = readme.replace(f"{{{name}}}", getattr(config.data, name))
     readme = readme.replace("{source_model}", source_model).replace("{target_model}", target_model)

@@ -5,22 +5,15 @@ restored by rules learned from the training targets (truecasing, Lita et al. 200
 https://aclanthology.org/P03-1020).
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from nmt.corpus.json_files import read_json, unreadable, write_json
-from nmt.corpus.placeholders import WORD
-from nmt.special_tokens import PLACEHOLDERS
+from nmt.corpus.text_rules import WORD, restore_capitals, sentence_starts
 
 CASING = "casing.json"
-# A sentence boundary: the start of the line, perhaps with a dash, or punctuation and a space. Group
-# 1 is any opening punctuation that follows; the first word starts where it ends. A placeholder is a
-# word itself.
-_SENTENCE_START = re.compile(rf"(?:^(?:[–—-]\s)?|[.!?:]\s)(?=([^\w\s{PLACEHOLDERS}]*))")
-_SHORTEST_ENDING = 3
 
 
 @dataclass(frozen=True)
@@ -72,29 +65,7 @@ class Casing:
 
     def restore(self, text: str) -> str:
         """Return lower-cased text with its capitals restored."""
-        starts = _sentence_starts(text) if self._sentence_capital else set()
-        before = ""
-
-        def replacement(match: re.Match[str]) -> str:
-            nonlocal before
-            word = match.group()
-            if match.start() and text[match.start() - 1] in PLACEHOLDERS:
-                return word  # an ending, such as the genitive's s
-            form = self._after.get(f"{before} {word}") or self._words.get(word)
-            form = form or self._by_ending(word)
-            before = word
-            if match.start() in starts and form.islower():  # not "iPhone"
-                return form[0].upper() + form[1:]
-            return form
-
-        return WORD.sub(replacement, text)
-
-    def _by_ending(self, word: str) -> str:
-        """Capitalize an unknown word like the longest known word it ends in (a compound's head)."""
-        for start in range(1, len(word) - _SHORTEST_ENDING + 1):
-            if form := self._words.get(word[start:]):
-                return word[0].upper() + word[1:] if form[0].isupper() else word
-        return word
+        return restore_capitals(text, self._words, self._after, self._sentence_capital)
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
@@ -117,16 +88,11 @@ class Casing:
 def _words_of_all(lines: Iterable[str]) -> Iterator[tuple[str, str, bool]]:
     """Yield the preceding word in lower case, the word, and whether it starts a sentence."""
     for line in lines:
-        before, starts = "", _sentence_starts(line)
+        before, starts = "", sentence_starts(line)
         for match in WORD.finditer(line):
             word = match.group()
             yield before, word, match.start() in starts
             before = word.lower()
-
-
-def _sentence_starts(text: str) -> set[int]:
-    """Return the positions at which first words of sentences can start."""
-    return {match.end(1) for match in _SENTENCE_START.finditer(text)}
 
 
 def _most_common(counts: Counter[str]) -> str:

@@ -1,6 +1,5 @@
 """Cleaning: normalizes text for the model, and decides which training pairs to drop."""
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,15 +10,9 @@ from numpy.typing import NDArray
 
 from nmt.config import DataConfig
 from nmt.corpus.filters import Filter, apply_filters, make_filters
-from nmt.corpus.splitting import limit_marks
-from nmt.special_tokens import PLACEHOLDERS, TAGS
+from nmt.corpus.text_rules import normalize, tidy
 
 _MOST_CHARACTERS_A_WORD = 50  # on average
-INVISIBLE = re.compile(
-    r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff"
-    f"{PLACEHOLDERS}{TAGS}]"
-)
-"""Control and invisible formatting characters, which carry no meaning: cleaning removes them."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +51,7 @@ class Cleaner:
 
     def tidy(self, text: str) -> str:
         """Return the text as one line of visible, normalized characters; keep its case."""
-        return " ".join(self._normalise(text).split())
+        return tidy(text, self.data.unicode)
 
     def tidy_lines(self, texts: Sequence[str]) -> str:
         """Apply `tidy` to many texts at once, which is faster; return them as lines.
@@ -68,17 +61,8 @@ class Cleaner:
         block = "\n".join(texts)
         if block.count("\n") >= len(texts):  # some texts contain line feeds
             block = "\n".join(text.replace("\n", " ") for text in texts)
-        lines = self._normalise(block).split("\n")
+        lines = normalize(block, self.data.unicode).split("\n")
         return "\n".join([" ".join(line.split()) for line in lines])
-
-    def _normalise(self, text: str) -> str:
-        text = INVISIBLE.sub("", text)
-        if not text.isascii():
-            if self.data.unicode != "none":
-                text = unicodedata.normalize(self.data.unicode, limit_marks(text))
-            # A lone surrogate cannot be encoded as UTF-8; only broken input has one.
-            text = text.encode("utf-8", "replace").decode("utf-8")
-        return text
 
     def source_case(self, tidied: str) -> str:
         """Return tidied source text, lower-cased if `data.lowercase` includes the source."""

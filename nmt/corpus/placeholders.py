@@ -11,25 +11,16 @@ replaced with placeholders in half of the pairs that contain any.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 from nmt.corpus.json_files import FailFastList, read_json, write_json
+from nmt.corpus.text_rules import WORD, hide
 from nmt.special_tokens import PLACEHOLDERS
 
 KNOWN_WORDS = "known_words.json"
-WORD = re.compile(r"[^\W\d_]+")
-# Skips the endings of contractions and genitives ("Zora'll", "Zora's"), and what precedes "n't":
-# "mightn" is not a word. Matches start only where words do, since trying each letter of a long one
-# would take quadratic time.
-_HIDEABLE = re.compile(
-    r"(?<![^\W\d_])(?!(?<=\w['’])(?i:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])"
-    r"(?!(?<=[nN])['’][tT]\b)"
-)
-_PLACEHOLDER = re.compile(f"[{PLACEHOLDERS}]")
-_COPIED = re.compile(rf"(?<![^\W\d_])[{PLACEHOLDERS}](?=s?(?![^\W\d_]|[{PLACEHOLDERS}]))")
 _MOSTLY = 0.8
 
 
@@ -44,27 +35,8 @@ class KnownWords:
         self._only_names = only_names
 
     def hide(self, text: str) -> tuple[str, list[str]]:
-        """Replace unknown words with placeholders; return the text and the replaced words.
-
-        `PLACEHOLDERS[i]` stands for word i; once all placeholders are used, words are kept.
-        """
-        hidden: list[str] = []
-
-        def replacement(match: re.Match[str]) -> str:
-            word = match.group()
-            if self._knows(word.lower()) or (self._only_names and not word[0].isupper()):
-                return word
-            if word not in hidden:
-                if len(hidden) == len(PLACEHOLDERS):
-                    return word
-                hidden.append(word)
-            return PLACEHOLDERS[hidden.index(word)]
-
-        return _HIDEABLE.sub(replacement, text), hidden
-
-    def _knows(self, word: str) -> bool:
-        # In lower case, the Turkish İ has a combining dot, at which training text is split.
-        return word in self.words or self.words.issuperset(WORD.findall(word))
+        """Replace unknown words with placeholders; see `text_rules.hide`."""
+        return hide(text, self.words, self._only_names)
 
     def hide_pair(self, source: str, target: str) -> tuple[str, str]:
         """Hide the unknown words of the source, and their occurrences in the target."""
@@ -79,25 +51,6 @@ class KnownWords:
     def load(cls, path: Path, only_names: bool) -> "KnownWords":
         """Read what `save` wrote; raises `UserError` for anything else."""
         return cls(read_json(path, FailFastList[str]), only_names)
-
-
-def copied(text: str) -> list[str]:
-    """Return the placeholders in a translation that are words of their own, or genitives ("Toms").
-
-    In training, nothing else is attached to one: only words that are the same on both sides are
-    hidden.
-    """
-    return _COPIED.findall(text)
-
-
-def reveal(text: str, hidden: Sequence[str]) -> str:
-    """Fill in the hidden words; a placeholder without a word is removed."""
-
-    def replacement(match: re.Match[str]) -> str:
-        number = PLACEHOLDERS.index(match.group())
-        return hidden[number] if number < len(hidden) else ""
-
-    return " ".join(_PLACEHOLDER.sub(replacement, text).split())
 
 
 def list_words(text: str) -> list[str]:

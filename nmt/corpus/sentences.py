@@ -6,15 +6,14 @@ The library sentencex finds sentence boundaries; it knows each language's abbrev
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sentencex import segment
 
 from nmt.corpus.languages import two_letters
+from nmt.corpus.text_rules import MOST_AT_ONCE, sentence_lengths
 
-_SPACE = re.compile(r"\s")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LINE_END = re.compile(r"(?<=\n)")
-_MOST_AT_ONCE = 5_000  # characters; sentencex takes quadratic time for unclosed quotation marks
 
 
 @dataclass(frozen=True)
@@ -41,10 +40,11 @@ def cut(text: str, language: str, between_sentences: bool = True) -> CutText:
     CutText(sentences=['Anna sings.', 'Ben reads.'], gaps=['', '  ', '\\n'])
     """
     sentences, gaps = [], [""]
+    segment_ = partial(segment, two_letters(language))
     for line in _LINE_END.split(text):
         start = 0
         several = between_sentences and not line.isspace()
-        for length in _lengths(line, language) if several else [len(line)]:
+        for length in sentence_lengths(line, segment_) if several else [len(line)]:
             piece = line[start : start + length]
             start += length
             sentence = piece.lstrip()
@@ -58,23 +58,4 @@ def cut(text: str, language: str, between_sentences: bool = True) -> CutText:
 def has_several(tidied: Sequence[str], language: str) -> list[bool]:
     """Return which lines have several sentences; faster than `cut`, but for tidied lines only."""
     code = two_letters(language)
-    return [len(segment(code, line[:_MOST_AT_ONCE])) > 1 for line in tidied]
-
-
-def _lengths(line: str, language: str) -> list[int]:
-    """Return the length of each sentence of a line in characters, including trailing whitespace."""
-    # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one
-    # preserves lengths.
-    plain = _SURROGATE.sub("\ufffd", _SPACE.sub(" ", line))
-    lengths: list[int] = []
-    start = 0
-    while start < len(plain):
-        part = plain[start : start + _MOST_AT_ONCE]
-        found = [len(sentence) for sentence in segment(two_letters(language), part)]
-        if start + len(part) < len(plain):  # the last sentence may continue
-            # Cut a longer sentence in the middle, so that its last words are not translated alone.
-            half = len(part) // 2
-            found = found[:-1] or [part.rfind(" ", 0, half) + 1 or half]
-        lengths += found
-        start += sum(found)
-    return lengths
+    return [len(segment(code, line[:MOST_AT_ONCE])) > 1 for line in tidied]

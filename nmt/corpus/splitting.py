@@ -9,14 +9,10 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt.corpus.text_rules import limit_marks
 from nmt.errors import UserError
 
 _WORD = re.compile(r"\w+")
-_MOST_MARKS = 30
-_HALFWIDTH = "\uff9e\uff9f"  # letters that NFKC turns into marks
-# A faster search for what every match of the next pattern contains.
-_MANY_ABOVE = re.compile(rf"[^\x00-\u02ff][^\x00-\u02ff]{{{_MOST_MARKS}}}")
-_MARKS = re.compile(rf"(?:[^\w\s\x00-\u02ff]|[{_HALFWIDTH}]){{{_MOST_MARKS + 1},}}")
 _MIX = np.int64(0x9E3779B97F4A7C15 - 2**64)  # odd, with well mixed bits
 
 
@@ -46,23 +42,6 @@ def _digest(keyed: blake2b, text: str) -> bytes:
 def sentence_key(text: str, seed: int) -> int:
     """Return the hash of one sentence."""
     return int(sentence_keys([text], seed)[0])
-
-
-def limit_marks(text: str) -> str:
-    """Remove combining marks after 30 characters that are no letters, digits or spaces.
-
-    Unicode's stream-safe text format does so after 30 marks.
-
-    Normalization sorts adjacent marks, which takes quadratic time.
-    """
-    return _MARKS.sub(_without_last_marks, text) if _MANY_ABOVE.search(text) else text
-
-
-def _without_last_marks(found: re.Match[str]) -> str:
-    run = found.group()
-    return run[:_MOST_MARKS] + "".join(
-        c for c in run[_MOST_MARKS:] if not unicodedata.combining(c) and c not in _HALFWIDTH
-    )
 
 
 def plain(text: str) -> str:

@@ -5,7 +5,6 @@ mark, so the text can be restored exactly.
 """
 
 import os
-import re
 import shutil
 import threading
 from abc import ABC, abstractmethod
@@ -29,22 +28,17 @@ from nmt.corpus.manifest import require_undamaged
 from nmt.corpus.placeholders import KNOWN_WORDS, KnownWords
 from nmt.corpus.readers import MAX_LINE_BYTES
 from nmt.corpus.text_files import read_chunks
+from nmt.corpus.text_rules import JOINER, join_words, part_words, printable
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.errors import UserError, one_line
 from nmt.progress import elapsed, with_progress
 from nmt.small_files import read_small
 from nmt.special_tokens import EOS, PAD, PLACEHOLDERS, SOS, SPECIALS, TAGS, UNK
 
-JOINER = "￭"
 SPACE = "▁"
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufffd]")
 MOST_LINES = 1_000_000  # to learn subwords from
 # In bytes: room for `MOST_SUBWORDS`. A forged model takes up to 40 times its size in memory.
 LARGEST_MODEL = 10_000_000
-
-# Punctuation next to a word or other punctuation, but not within a word ("well-known", "3.5").
-_TOUCHING_LEFT = re.compile(r"(?<=\S)(?!(?<=\w).\w)([^\w\s])")
-_TOUCHING_RIGHT = re.compile(rf"(?<!\w)([^\w\s{JOINER}])(?=\w)")
 
 
 class Tokenizer(ABC):
@@ -142,7 +136,7 @@ class SubwordTokenizer(Tokenizer):
         return ids
 
     def _parted(self, lines: Sequence[str]) -> list[str]:
-        return list(map(_part_words, lines) if self.marks_end else lines)
+        return list(map(part_words, lines) if self.marks_end else lines)
 
     def _encode(self, lines: list[str]) -> list[list[int]]:
         ids: list[list[int]] = self.processor.encode(lines, out_type=int)
@@ -180,23 +174,8 @@ class SubwordTokenizer(Tokenizer):
         # Byte pieces can spell invalid UTF-8, newlines and commands for the terminal; keep the
         # output a clean single line.
         text: str = self.processor.decode(list(pieces))
-        text = " ".join(_UNPRINTABLE.sub("", text).split())
-        return _join_words(text) if self.marks_end else text
-
-
-def _part_words(text: str) -> str:
-    """Separate words and punctuation by spaces, and mark where there was no space.
-
-    >>> _part_words('He said: "Hi!"')
-    'He said ￭: "￭ Hi ￭! ￭"'
-    """
-    text = _TOUCHING_LEFT.sub(rf" {JOINER}\1", text)
-    return _TOUCHING_RIGHT.sub(rf"\1{JOINER} ", text)
-
-
-def _join_words(text: str) -> str:
-    """Undo `_part_words`; a joiner mark without a neighbour is removed."""
-    return text.replace(f" {JOINER}", "").replace(f"{JOINER} ", "").replace(JOINER, "")
+        text = " ".join(printable(text).split())
+        return join_words(text) if self.marks_end else text
 
 
 class WordTokenizer(Tokenizer):
@@ -226,7 +205,7 @@ class WordTokenizer(Tokenizer):
     def join(self, pieces: Sequence[str]) -> str:
         """See `Tokenizer.join`."""
         text = " ".join(pieces).replace(f" {JOINER}", "").removeprefix(JOINER)
-        return _UNPRINTABLE.sub("", text)  # a vocabulary may be hostile
+        return printable(text)  # a vocabulary may be hostile
 
 
 def word_splitter(kind: WordKind, language: str) -> Callable[[Iterable[str]], Iterable[list[str]]]:
@@ -362,7 +341,7 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, mo
         ):
             _interruptibly(
                 sentencepiece.SentencePieceTrainer.train,
-                sentence_iterator=stoppable(map(_part_words, lines) if marks_end else lines),
+                sentence_iterator=stoppable(map(part_words, lines) if marks_end else lines),
                 treat_whitespace_as_suffix=marks_end,
                 model_writer=file,
                 model_type=config.kind,

@@ -12,10 +12,10 @@ from functools import cached_property
 
 from nmt.config import DataConfig, DecodingConfig
 from nmt.corpus.cleaning import Cleaner
-from nmt.corpus.placeholders import copied, reveal
 from nmt.corpus.report import PreparationReport
 from nmt.corpus.sentences import CutText, cut
 from nmt.corpus.tags import split_prefix
+from nmt.corpus.text_rules import copied, reveal
 from nmt.corpus.tokenizers import Tokenizers
 from nmt.decoding.engines.search import Required
 from nmt.special_tokens import EOS, PLACEHOLDERS

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from nmt.config import DataConfig, DecodingConfig
-from nmt.corpus.placeholders import reveal
 from nmt.corpus.sentences import CutText
+from nmt.corpus.text_rules import reveal
 from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
 from nmt.decoding.engines.search import Search
 from nmt.decoding.hypothesis import Hypothesis

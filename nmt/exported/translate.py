@@ -19,9 +19,9 @@ import json
 import os
 import re
 import sys
-import unicodedata
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
+from functools import partial
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,30 +33,22 @@ try:
 except ImportError:
     segment = None
 
-PLACEHOLDERS = "\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008"
-RESERVED = "\ue011\ue012\ue013\ue014\ue015\ue016\ue017\ue018"
-JOINER = "￭"
+from nmt.corpus.text_rules import (
+    copied,
+    hide,
+    join_words,
+    part_words,
+    printable,
+    restore_capitals,
+    reveal,
+    sentence_lengths,
+    tidy,
+)
+from nmt.special_tokens import NEVER_WRITTEN, PLACEHOLDERS, SPECIALS
+
 LINES_AT_A_TIME = 1_000
-MOST_AT_ONCE = 5_000  # characters; sentencex takes quadratic time for unclosed quotation marks
 SEPARATORS = str.maketrans(dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029", " "))
-INVISIBLE = re.compile(
-    r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff"
-    f"{PLACEHOLDERS}{RESERVED}]"
-)
-HALFWIDTH = "\uff9e\uff9f"  # letters that NFKC turns into marks
-MOST_MARKS = 30
-MARKS = re.compile(rf"(?:[^\w\s\x00-\u02ff]|[{HALFWIDTH}]){{{MOST_MARKS + 1},}}")
-UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufffd]")
-WORD = re.compile(r"[^\W\d_]+")
-HIDEABLE = re.compile(
-    r"(?<![^\W\d_])(?!(?<=\w['’])(?i:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])"
-    r"(?!(?<=[nN])['’][tT]\b)"
-)
-COPIED = re.compile(rf"(?<![^\W\d_])[{PLACEHOLDERS}](?=s?(?![^\W\d_]|[{PLACEHOLDERS}]))")
-SENTENCE_START = re.compile(rf"(?:^(?:[–—-]\s)?|[.!?:]\s)[^\w\s{PLACEHOLDERS}]*$")
 SENTENCE = re.compile(r".+?(?:(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b\w\.)\s+|$)", re.DOTALL)
-TOUCHING_LEFT = re.compile(r"(?<=\S)(?!(?<=\w).\w)([^\w\s])")
-TOUCHING_RIGHT = re.compile(rf"(?<!\w)([^\w\s{JOINER}])(?=\w)")
 
 
 class Translator:
@@ -81,25 +73,22 @@ class Translator:
         if isinstance(lines, str):  # a sequence, too: of characters
             raise TypeError("translate takes a list of lines: translate([text])")
         single = self.settings["split_sentences"]
+        form = self.settings["unicode"]
         cut = [self._sentences(line) if single else [line] for line in lines]
-        parts = [[self._cut(self._tidy(sentence)) for sentence in line] for line in cut]
+        parts = [[self._cut(tidy(sentence, form)) for sentence in line] for line in cut]
         found = iter(self._search([part for line in parts for each in line for part in each]))
         translations = []
         for sentences, line in zip(cut, parts, strict=True):
             text = ""
             for sentence, each in zip(sentences, line, strict=True):
-                space = sentence[len(sentence.rstrip()) :]
-                text += " ".join(filter(None, (next(found) for _ in each))) + space
+                start = len(sentence) - len(sentence.lstrip())
+                end = len(sentence.rstrip())
+                translation = " ".join(filter(None, (next(found) for _ in each)))
+                text += sentence[:start] + translation + sentence[max(start, end) :]
             translations.append(text.strip())
         return translations
 
     # ------------------------------------------------------------------------------ before a search
-
-    def _tidy(self, line: str) -> str:
-        line = INVISIBLE.sub("", line)
-        if self.settings["unicode"] != "none":
-            line = unicodedata.normalize(self.settings["unicode"], MARKS.sub(_limit_marks, line))
-        return " ".join(line.encode("utf-8", "replace").decode("utf-8").split())
 
     def _cut(self, text: str) -> list[str]:
         """Split text longer than any in training into sentences, and halve those still too long."""
@@ -116,56 +105,23 @@ class Translator:
         return [each for part in parts for each in self._cut(part)]
 
     def _sentences(self, text: str) -> list[str]:
-        """Cut text into sentences, each with the whitespace after it."""
-        if segment is None:
-            return SENTENCE.findall(text)
-        # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one
-        # preserves lengths.
-        plain = re.sub("[\ud800-\udfff]", "\ufffd", re.sub(r"\s", " ", text))
-        sentences: list[str] = []
-        start = 0
-        while start < len(text):
-            part = plain[start : start + MOST_AT_ONCE]
-            lengths = list(map(len, segment(self.settings["source_language"], part)))
-            if start + len(part) < len(text):  # the last sentence may continue
-                half = len(part) // 2
-                lengths = lengths[:-1] or [part.rfind(" ", 0, half) + 1 or half]
-            for length in lengths:
-                sentences.append(text[start : start + length])
-                start += length
-        return sentences
+        """Cut text into sentences, each with the whitespace around it."""
+        language = self.settings["source_language"]
+        cut = partial(segment, language) if segment else SENTENCE.findall
+        ends = accumulate(sentence_lengths(text, cut))
+        return [text[start:end] for start, end in pairwise((0, *ends))]
 
     def _pieces(self, sentence: str) -> tuple[list[str], list[str]]:
         """Return the pieces of a sentence, and the words behind its placeholders."""
-        text, hidden = self._hide(sentence)
+        text = sentence
+        hidden: list[str] = []
+        if self.known is not None:
+            text, hidden = hide(text, self.known, self.settings["carry_over"] == "names")
         if self.settings["lowercase"] in ("source", "both"):
             text = text.lower()
         if self.settings["word_mark"] == "end":
-            text = TOUCHING_LEFT.sub(rf" {JOINER}\1", text)
-            text = TOUCHING_RIGHT.sub(rf"\1{JOINER} ", text)
+            text = part_words(text)
         return self.source.encode(text, out_type=str), hidden
-
-    def _hide(self, text: str) -> tuple[str, list[str]]:
-        """Replace words that did not occur in training with placeholders."""
-        hidden: list[str] = []
-        only_names = self.settings["carry_over"] == "names"
-
-        def replacement(match: re.Match[str]) -> str:
-            word = match.group()
-            if self._knows(word.lower()) or (only_names and not word[0].isupper()):
-                return word
-            if word not in hidden:
-                if len(hidden) == len(PLACEHOLDERS):
-                    return word
-                hidden.append(word)
-            return PLACEHOLDERS[hidden.index(word)]
-
-        return HIDEABLE.sub(replacement, text), hidden
-
-    def _knows(self, word: str) -> bool:
-        # In lower case, the Turkish İ has a combining dot, at which training text is split.
-        known = self.known
-        return known is None or word in known or known.issuperset(WORD.findall(word))
 
     # ------------------------------------------------------------------------------------- a search
 
@@ -188,7 +144,7 @@ class Translator:
                 min_decoding_length=0,
                 max_decoding_length=limit,
                 max_input_length=0,
-                suppress_sequences=[["<pad>"], ["<sos>"]],
+                suppress_sequences=[[SPECIALS[i]] for i in NEVER_WRITTEN],
                 return_scores=True,
             )
             for i, result in zip(chosen, results, strict=True):
@@ -201,7 +157,7 @@ class Translator:
 
         def rank(hypothesis: tuple[list[str], float]) -> tuple[bool, int, float]:
             pieces, log_probability = hypothesis
-            kept = COPIED.findall(self._decode(pieces))
+            kept = copied(self._decode(pieces))
             lost = sum(mark not in kept for mark in PLACEHOLDERS[: len(hidden)])
             score = log_probability / ((6 + len(pieces)) / 6) ** alpha
             return (len(pieces) >= limit, lost, -score) if hidden else (False, 0, -score)
@@ -212,54 +168,14 @@ class Translator:
     # ------------------------------------------------------------------------------- after a search
 
     def _decode(self, pieces: list[str]) -> str:
-        text = " ".join(UNPRINTABLE.sub("", self.target.decode(pieces)).split())
-        if self.settings["word_mark"] == "end":
-            text = text.replace(f" {JOINER}", "").replace(f"{JOINER} ", "").replace(JOINER, "")
-        return text
+        text = " ".join(printable(self.target.decode(pieces)).split())
+        return join_words(text) if self.settings["word_mark"] == "end" else text
 
     def _write(self, pieces: list[str], hidden: list[str]) -> str:
         text = self._decode(pieces)
         if self.casing is not None:
-            text = self._capitals(text)
-        for mark, word in zip_longest(PLACEHOLDERS, hidden, fillvalue=""):
-            text = text.replace(mark, word)
-        return " ".join(text.split())
-
-    def _capitals(self, text: str) -> str:
-        """Restore capitals in lower-cased text."""
-        casing: dict[str, Any] = self.casing or {}
-        words, after = casing["words"], casing["after"]
-        before = ""
-
-        def replacement(match: re.Match[str]) -> str:
-            nonlocal before
-            word = match.group()
-            if match.start() and text[match.start() - 1] in PLACEHOLDERS:
-                return word  # an ending, such as the genitive's s
-            form = after.get(f"{before} {word}") or words.get(word) or _by_ending(words, word)
-            before = word
-            starts = casing["sentence_capital"] and SENTENCE_START.search(text[: match.start()])
-            if starts and form.islower():  # not "iPhone"
-                return form[0].upper() + form[1:]
-            return str(form)
-
-        return WORD.sub(replacement, text)
-
-
-def _by_ending(words: dict[str, str], word: str) -> str:
-    """Capitalize an unknown word like the longest known word it ends in (a compound's head)."""
-    for start in range(1, len(word) - 2):
-        if form := words.get(word[start:]):
-            return word[0].upper() + word[1:] if form[0].isupper() else word
-    return word
-
-
-def _limit_marks(found: re.Match[str]) -> str:
-    """Remove marks after the 30th: normalization sorts them, which takes quadratic time."""
-    run = found.group()
-    return run[:MOST_MARKS] + "".join(
-        c for c in run[MOST_MARKS:] if not unicodedata.combining(c) and c not in HALFWIDTH
-    )
+            text = restore_capitals(text, **self.casing)
+        return reveal(text, hidden)
 
 
 def _read(path: Path) -> Any:

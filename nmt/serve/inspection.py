@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 
 from nmt.config import DecodingConfig
-from nmt.corpus.cleaning import INVISIBLE
-from nmt.corpus.tokenizers import JOINER
+from nmt.corpus.text_rules import INVISIBLE, JOINER
 from nmt.decoding.beam import beam_search
 from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.translator import Trace, Translation, Translator

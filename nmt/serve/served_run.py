@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.corpus.placeholders import reveal
+from nmt.corpus.text_rules import reveal
 from nmt.errors import UserError
 from nmt.private_paths import public_name
 from nmt.run_folder import RunFolder

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.corpus.placeholders import KnownWords, NameHider, reveal, words_of
+from nmt.corpus.placeholders import KnownWords, NameHider, words_of
+from nmt.corpus.text_rules import reveal
 from nmt.errors import UserError
 from nmt.special_tokens import PLACEHOLDERS
 
@@ -107,21 +108,6 @@ def test_words_are_kept_if_all_placeholders_are_in_use() -> None:
 def test_words_that_both_sides_share_are_hidden_on_both() -> None:
     pair = ("zora sees zora's oscar", "Zora sieht Zoras Hund")
     assert known("sees", "s").hide_pair(*pair) == (f"{A} sees {A}'s {B}", f"{A} sieht {A}s Hund")
-
-
-def test_words_are_restored_at_every_placeholder() -> None:
-    assert reveal(f"{B}, {A} und {B}s Hut", ["Zora", "Oscar"]) == "Oscar, Zora und Oscars Hut"
-
-
-def test_a_placeholder_without_a_word_is_removed() -> None:
-    assert reveal(f"{A} mag {C} Hunde", ["Zora"]) == "Zora mag Hunde"
-
-
-def test_words_that_look_like_patterns_are_restored_literally() -> None:
-    assert reveal(f"{A} {B}", [r"\1", r"\g<0>"]) == r"\1 \g<0>"
-
-
-# -------------------------------------------------------------------------------------- known words
 
 
 def test_known_words_are_saved_and_loaded(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_text_may_be_split_only_at_line_breaks() -> None:
     at_once=st.integers(2, 50),
 )
 def test_the_splitter_handles_any_text(text: str, at_once: int) -> None:
-    with patch("nmt.corpus.sentences._MOST_AT_ONCE", at_once):
+    with patch("nmt.corpus.text_rules.MOST_AT_ONCE", at_once):
         found = cut(text, "en")
     assert found.join(found.sentences) == text
     assert all(sentence == sentence.strip() != "" for sentence in found.sentences)

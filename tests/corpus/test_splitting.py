@@ -8,7 +8,6 @@ from nmt.corpus.splitting import (
     Part,
     assign_parts,
     first_occurrences,
-    limit_marks,
     linked_groups,
     plain,
     sentence_key,
@@ -120,15 +119,6 @@ def test_a_duplicate_equals_an_earlier_kept_pair_on_both_sides() -> None:
     kept = np.array([False, True, True, True, True, True])
     first = first_occurrences(source, target, kept)
     assert first.tolist() == [False, True, True, True, False, True]
-
-
-def test_many_combining_marks_are_cut_off_in_linear_time() -> None:
-    """Normalizing a million of them would take hours."""
-    text = "a" + "\u0301\u0323" * 500_000
-    assert len(limit_marks(text)) == 31
-    assert plain(text) == plain("a" + "\u0301\u0323" * 15)
-    assert len(limit_marks("a" + "\u0323\uff9e" * 500_000)) == 31
-    assert limit_marks("ü" + "！" * 50) == "ü" + "！" * 50
 
 
 def test_plain_text_consists_only_of_words_in_one_case() -> None:

@@ -428,16 +428,6 @@ def test_of_several_corpora_only_the_paths_may_change(
     assert run.read_metrics()[-1]["update"] == 4
 
 
-def test_resuming_with_another_corpus_is_refused(toy_config: MakeConfig, toy_corpus: Path) -> None:
-    shutil.copy(toy_corpus, "own.tsv")
-    config = toy_config(data={"path": "own.tsv"}, training={"max_updates": 2})
-    train(config, Path("run"))
-    with Path("own.tsv").open("a") as file:
-        file.write("new\tneu\n")
-    with pytest.raises(UserError, match=r"the corpus.* has changed"):
-        train(config, Path("run"), resume=True)
-
-
 def test_a_damaged_checkpoint_is_reported_in_one_line(toy_config: MakeConfig) -> None:
     config = toy_config(training={"max_updates": 2})
     train(config, Path("run"))
