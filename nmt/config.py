@@ -133,7 +133,7 @@ class CorpusConfig(Section):
         if self.source == "sample" and paths:
             yield ("source", *paths), f"source `sample` is built in; remove {', '.join(paths)}"
         elif self.source in _NAMED and splits:
-            message = f"source `{self.source}` takes only `path`; remove {', '.join(splits)}"
+            message = f"source `{self.source}` takes no files of splits; remove {', '.join(splits)}"
             yield ("source", *splits), message
         elif self.path and self.train_path:
             yield ("path", "train_path"), "`path` and `train_path` cannot both be set"

@@ -33,6 +33,6 @@ def without_folders(value: Any) -> Any:
     return value
 
 
-def public_name(path: PurePath) -> str:
+def public_name(name: str) -> str:
     """Return the name of a file or folder, with ? for bytes that are not UTF-8."""
-    return path.name.encode("utf-8", "replace").decode("utf-8")
+    return name.encode("utf-8", "replace").decode("utf-8")

@@ -379,7 +379,7 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
         ),
         (
             "data: {source: multi30k, test_path: a}",
-            "data: source `multi30k` takes only `path`; remove test_path",
+            "data: source `multi30k` takes no files of splits; remove test_path",
         ),
         (
             "data: {source: sample, path: a, test_path: b}",

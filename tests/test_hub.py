@@ -18,6 +18,7 @@ import pytest
 from nmt.config_files import override_config
 from nmt.private_paths import without_folders
 from nmt.run_folder import RunFolder, open_run
+from nmt.serve.served_run import name_runs
 from nmt.training.fine_tuning import config_from
 from tests.cli.command_line import PAIR, assert_refused, nmt, text
 from tests.pretend_hub import forbid, nmt_with_hub, pretend_hub
@@ -65,7 +66,7 @@ def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revisions: list[str]
         if not (place / name).is_dir():
             raise hub.errors.RevisionNotFoundError("404\nnot found", response=Any)
         files = [p.relative_to(place / name).as_posix() for p in (place / name).rglob("*.*")]
-        folder = cache_dir / name
+        folder = cache_dir / f"models--{name.replace('/', '--')}/snapshots/0123"
         for file in hub.utils.filter_repo_objects(files, allow_patterns=allow_patterns):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(place / name / file, folder / file)
@@ -92,7 +93,7 @@ def test_a_pushed_run_can_be_used_for_translation(trained_run: RunFolder, remote
         nmt("translate", "--run", run, PAIR[0]) for run in ("hf:anna/toy", trained_run.path)
     )
     assert (there.returncode, there.stdout) == (0, here.stdout)
-    names = {path.name for path in Path("cache/runs/anna/toy").rglob("*") if path.is_file()}
+    names = {path.name for path in Path("cache/runs").rglob("*") if path.is_file()}
     assert names >= {"best.safetensors", "config.yaml", "joint.model", "report.json"}
     assert not names & {"checkpoint.pt", "evil.pkl", "evil.py", "README.md"}
     assert nmt("evaluate", "--run", "hf:anna/toy").returncode == 0
@@ -243,6 +244,34 @@ def test_a_run_with_neighbours_is_uploaded_without_them(
     assert "uploaded with decoding.neighbours=0, because" in text(done.stderr)
     assert nmt("translate", "--run", "hf:anna/toy", PAIR[0]).returncode == 0
     assert "Scores of the best weights" in (remote / "anna/toy/README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "best.safetensors",
+        "data/joint.model",
+        "data/prepared.json",
+        "data/report.json",
+        "data/test.jsonl",
+    ],
+)
+def test_damaged_files_are_reported_before_a_repository_is_created(
+    trained_run: RunFolder, remote: Path, tmp_path: Path, name: str
+) -> None:
+    folder = Path(shutil.copytree(trained_run.path, tmp_path / "run"))
+    (folder / name).write_bytes(b"damaged")
+    assert_refused("push", folder, "anna/toy", "--public", message=f"{folder / name}: ")
+    assert not remote.exists()
+
+
+def test_a_downloaded_run_has_its_name_on_the_hub(trained_run: RunFolder, remote: Path) -> None:
+    assert nmt("push", trained_run.path, "anna/toy").returncode == 0
+    run = open_run("hf:anna/toy")
+    assert run.path.name != "toy"
+    assert name_runs([run]) == [run.name] == ["toy"]
+    assert_refused("rm", "--yes", "hf:anna/toy", message=f"versions is {run.path.parents[1]}")
+    assert run.path.exists()
 
 
 def test_an_interrupted_update_never_mixes_two_versions(

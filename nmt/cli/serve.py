@@ -129,7 +129,7 @@ def serve(
         if paths[number] in paths[:number]:
             raise UserError(f"--run {folder.path}: given twice; omit one of them")
     runs = []
-    for folder, name in zip(folders, name_runs(paths), strict=True):
+    for folder, name in zip(folders, name_runs(folders), strict=True):
         translator = open_translator(
             [folder], weights, beam_size, device, set_, engine, compute_type
         )

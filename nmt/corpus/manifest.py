@@ -90,10 +90,15 @@ def require_manifest(folder: Path) -> Manifest:
 def require_same_data(run_data: Path, fingerprint: str) -> None:
     """Refuse data that differs from the data in a run folder, which the run was trained on."""
     if require_manifest(run_data).fingerprint != fingerprint:
-        raise UserError(
-            f"{run_data.parent}: the corpus, or the way nmt prepares it, has changed since this "
-            "run started, or with --from, the original run has; start a new run"
-        )
+        raise changed(run_data)
+
+
+def changed(run_data: Path) -> UserError:
+    """Return the error for data that differs from a run's."""
+    return UserError(
+        f"{run_data.parent}: since this run started, the corpus has changed, or the way nmt "
+        "prepares it, or (with --from) the original run; start a new run"
+    )
 
 
 def require_undamaged(paths: list[Path]) -> None:

@@ -25,7 +25,15 @@ from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.encoding import encode_examples, encode_train, read_as_model
 from nmt.corpus.inherited import Inherited
-from nmt.corpus.manifest import FORMAT, MANIFEST, read_manifest, require_same_data, write_manifest
+from nmt.corpus.manifest import (
+    FORMAT,
+    MANIFEST,
+    changed,
+    read_manifest,
+    require_manifest,
+    require_same_data,
+    write_manifest,
+)
 from nmt.corpus.placeholders import KNOWN_WORDS, KnownWords, NameHider, words_of
 from nmt.corpus.prepared import SIDES, PreparedData, Sequences, open_prepared, read_examples
 from nmt.corpus.readers import Split
@@ -80,11 +88,14 @@ def prepare(
         require_same_data(run_data, fingerprint)
     with _claim(folder) as partial:
         manifest = read_manifest(folder)
+        # The original run may have been trained again: its word lists are not in the fingerprint.
+        wanted = from_run = inherited.checksum if inherited else None
+        if run_data:
+            wanted = require_manifest(run_data).inherited or from_run
         current = manifest and manifest.fingerprint == fingerprint and manifest.is_complete()
-        if manifest and manifest.inherited and inherited and not run_data:
-            # The run may have been trained again: its word lists are not in the fingerprint.
-            current = current and manifest.inherited == inherited.checksum
-        if not current:
+        if not current or (manifest and manifest.inherited not in (None, wanted)):
+            if run_data and wanted != from_run:
+                raise changed(run_data)
             _require_own(folder)
             with writing(folder):
                 partial.mkdir()

@@ -91,7 +91,7 @@ def summarize(run: RunFolder) -> RunSummary:
     """Read the values for a row."""
     metrics, best, origin = run.read_metrics(), run.best_validation(), run.origin
     return RunSummary(
-        name=run.path.resolve().name,
+        name=run.name,
         config=origin.file or None,
         overrides=list(origin.overrides),
         pairs=run.report["pairs"]["train"],

@@ -73,8 +73,8 @@ def _read(run: RunFolder) -> tuple[list[Validation], list[UpdatePoint], Validati
 
 def _names(runs: Sequence[RunFolder]) -> list[str]:
     """Return the names of the runs, or their paths if names are not unique."""
-    names = [run.path.resolve().name for run in runs]
-    paths = [str(run.path) for run in runs]
+    names = [run.name for run in runs]
+    paths = [run.address for run in runs]
     return list(map(shown, names if len(set(names)) == len(names) else paths))
 
 

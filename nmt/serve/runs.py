@@ -117,7 +117,7 @@ def _named_folders(service: "Service") -> Iterator[tuple[str, RunFolder]]:
         yield name, each.folder
     if service.runs_folder is not None:
         others = [r for r in runs_in(service.runs_folder) if r.path.resolve() not in served]
-        yield from zip(name_runs([r.path for r in others], service.runs), others, strict=True)
+        yield from zip(name_runs(others, service.runs), others, strict=True)
 
 
 def _config_fields(run: RunFolder) -> Iterator[ConfigField]:

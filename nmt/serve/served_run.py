@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.corpus.text_rules import reveal
@@ -91,9 +90,9 @@ class ServedRun:
         return steps
 
 
-def name_runs(paths: Sequence[Path], taken: Collection[str] = ()) -> list[str]:
-    """Return a unique name for each run folder, with a number if its own name is taken."""
-    stems = [public_name(path) or "run" for path in paths]
+def name_runs(runs: Sequence[RunFolder], taken: Collection[str] = ()) -> list[str]:
+    """Return a unique name for each run, with a number if its own name is taken."""
+    stems = [public_name(run.name) or "run" for run in runs]
     names: list[str] = []
     for stem in stems:
         name, number = stem, 1

@@ -110,6 +110,9 @@ def test_words_that_both_sides_share_are_hidden_on_both() -> None:
     assert known("sees", "s").hide_pair(*pair) == (f"{A} sees {A}'s {B}", f"{A} sieht {A}s Hund")
 
 
+# -------------------------------------------------------------------------------------- known words
+
+
 def test_known_words_are_saved_and_loaded(tmp_path: Path) -> None:
     path = tmp_path / "known.json"
     known("für", "a").save(path)

@@ -26,6 +26,3 @@ def test_a_placeholder_without_a_word_is_removed() -> None:
 
 def test_words_that_look_like_patterns_are_restored_literally() -> None:
     assert reveal(f"{A} {B}", [r"\1", r"\g<0>"]) == r"\1 \g<0>"
-
-
-# -------------------------------------------------------------------------------------- known words

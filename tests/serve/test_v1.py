@@ -302,7 +302,7 @@ def test_the_list_of_runs_follows_the_folder(
 def test_runs_whose_names_are_not_utf8_are_listed(served: ServedRun, tmp_path: Path) -> None:
     folder = tmp_path / "caf\udce9"
     shutil.copytree(served.folder.path, folder)
-    [name] = name_runs([folder])
+    [name] = name_runs([RunFolder(folder)])
     run = ServedRun(name, RunFolder(folder), served.translator, "pytorch")
     for service in (Service([served], runs_folder=tmp_path), Service([run])):
         with TestClient(make_app(service), base_url="http://localhost") as client:
@@ -354,10 +354,10 @@ def test_a_compared_run_gets_the_tag_of_the_same_name(
 
 
 def test_runs_get_distinct_names_without_paths(tmp_path: Path) -> None:
-    paths = [tmp_path / "a" / "run", tmp_path / "b" / "run", tmp_path / "c"]
-    assert name_runs(paths) == ["run", "run-2", "c"]
-    assert name_runs(paths, ["c"]) == ["run", "run-2", "c-2"]
-    assert name_runs([*paths, tmp_path / "run-2"]) == ["run", "run-3", "c", "run-2"]
+    runs = [RunFolder(tmp_path / path) for path in ("a/run", "b/run", "c", "run-2")]
+    assert name_runs(runs[:3]) == ["run", "run-2", "c"]
+    assert name_runs(runs[:3], ["c"]) == ["run", "run-2", "c-2"]
+    assert name_runs(runs) == ["run", "run-3", "c", "run-2"]
 
 
 def test_browsers_check_the_page_for_changes_after_an_upgrade(client: TestClient) -> None:

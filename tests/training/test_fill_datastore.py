@@ -107,7 +107,7 @@ def test_a_corpus_that_changed_after_training_is_refused(
     prepared = prepare(config)
     corpus.write_text("\n".join(corpus.read_text().splitlines()[:-1]) + "\n")
     prepare(config)
-    with pytest.raises(UserError, match="the corpus, or the way nmt prepares it, has changed"):
+    with pytest.raises(UserError, match="since this run started, the corpus has changed"):
         fill_datastore(run, prepared, "best", CPU)
     assert not run.datastore.exists()
 

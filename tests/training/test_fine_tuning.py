@@ -504,11 +504,17 @@ def test_a_run_that_was_trained_again_with_more_words_passes_them_on(
         again = override_config(given, ["data.path=null", *paths], "again")
         second = train(config_from(first, "best", again, ["data.min_coverage=0"]), "second")
         third = config_from(second, "best", given, ["data.min_coverage=0"])
+        if count == 1:
+            run = train(third, "third")
         tokenizers = prepare(third, Path("new")).tokenizers
         assert tokenizers.known
         known.append(tokenizers.known.words)
-        shutil.rmtree(second.path)
+        prepare(third, run_data=run.data)  # with the word list of the first time
+        if count == 1:
+            shutil.rmtree(second.path)
     assert known[1] - known[0] == {"dance", "daily"}
+    with pytest.raises(UserError, match=r"or \(with --from\) the original run; start a new run"):
+        prepare(third, Path("new"), run_data=run.data)
 
 
 def test_data_prepared_with_another_run_of_the_same_name_is_prepared_again(

@@ -385,7 +385,7 @@ def test_resuming_with_a_changed_corpus_is_refused_and_keeps_the_prepared_data(
     before = manifest.read_bytes()
     corpus.write_text("\n".join(corpus.read_text().splitlines()[:-1]) + "\n")
     settings["training"] = {"max_updates": 3}
-    with pytest.raises(UserError, match="the corpus, or the way nmt prepares it, has changed"):
+    with pytest.raises(UserError, match="since this run started, the corpus has changed"):
         train(toy_config(**settings), Path("run"), resume=True)
     assert manifest.read_bytes() == before
 
