@@ -36,8 +36,8 @@ class Augmentation:
 
     translation_first: whether the first column has the translation, not the line; n_best:
     translations of a line; min_probability: least mean probability of a translation's pieces; back:
-    translates a translation back, which is kept if the chrF of the result against the line is at
-    least min_chrf
+    translator for the round trip: a translation is kept if the chrF of its back-translation against
+    the line is at least min_chrf
     """
 
     translation_first: bool

@@ -114,7 +114,7 @@ class Comet:
             ) as process:
                 try:
                     reason = _forward(cast(BufferedReader, process.stderr))
-                except BaseException:  # such as SystemExit after SIGTERM; do not wait for its end
+                except BaseException:  # such as SystemExit after SIGTERM; `with` would only wait
                     process.terminate()  # uvx passes it on, unlike SIGKILL
                     try:
                         process.wait(_GRACE)

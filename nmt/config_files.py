@@ -201,7 +201,7 @@ def describe_fields(which: str = "", nested: bool = False) -> Iterator[tuple[str
 
 
 def _full_name(which: str, names: list[str]) -> str:
-    """Return the field of this name without its section; raises `UserError` unless there is one."""
+    """Return SECTION.FIELD for a field's own name; raises `UserError` unless exactly one fits."""
     found = [name for name in names if name.endswith(f".{which}")]
     if len(found) > 1:
         raise UserError(f"several sections have a field {which}: {', '.join(found)}; choose one")

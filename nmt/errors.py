@@ -21,7 +21,7 @@ _ENDLESS = re.compile(rf"\S{{{_KEPT + 1},}}")
 class UserError(Exception):
     """An error that the user can fix. The command line prints its message and exits with code 2.
 
-    The message is one line with the cause and the remedy.
+    The message has one line per problem, with the cause and the remedy.
     """
 
 
@@ -117,7 +117,7 @@ def no_such_weights(path: Path) -> UserError:
     remedy = (
         f"average them with nmt average {shlex.quote(str(path.parent))}"
         if path.stem == "mean"
-        else "resume its training, or see with nmt show which weights the run has"
+        else "resume its training, or run nmt show to see which weights the run has"
     )
     return UserError(f"{path}: no such weights yet; {remedy}")
 

@@ -139,7 +139,7 @@ def _assemble(run: RunFolder, copy: RunFolder, weights: Weights) -> bool:
     from nmt.transformers_export import unsupported, write_transformers
 
     copy.data.mkdir(parents=True)
-    # Once only: a training in progress may replace them.
+    # Once only: training that is in progress may replace them.
     shutil.copyfile(run.weights(weights), copy.weights(weights))
     exported = not unsupported(run.config)
     if exported:
@@ -179,7 +179,10 @@ def _add_card(copy: RunFolder, name: str, weights: Weights, exported: bool) -> N
 
 
 def _override_without_folders(override: str) -> str:
-    """Treat the value as YAML, since a path may be in a list or in quotes."""
+    """Return an override with paths reduced to file names.
+
+    The value is read as YAML, since a path may be in a list or in quotes.
+    """
     field, _, text = override.partition("=")
     value = read_value(text)
     private = without_folders(value)

@@ -52,7 +52,7 @@ def _can_be_redrawn(file: Any) -> bool:
 class _Lines:
     """Passes on what tqdm writes, without the characters that move the cursor.
 
-    Ignores a full disk, which must not stop a training.
+    Ignores a full disk, which must not stop training.
     """
 
     def __init__(self, file: TextIO):

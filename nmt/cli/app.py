@@ -119,7 +119,7 @@ def main() -> None:
 def _run() -> None:
     _signals.clear()
     signal.signal(signal.SIGTERM, _stop)
-    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # ignored in a shell script's background
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # ignored: a script's background job
         signal.signal(signal.SIGINT, _stop)
     logging.getLogger("nmt").addHandler(_LOG_HANDLER)
     own, others = _split_own_options(sys.argv[1:])
@@ -215,7 +215,7 @@ def _without_far_guesses(error: Exception) -> str:
 
 
 _LESS_MEMORY = (
-    "lower training.batch_tokens to train, decoding.batch_tokens or --beam-size to translate"
+    "to train, lower training.batch_tokens; to translate, decoding.batch_tokens or --beam-size"
 )
 
 

@@ -130,7 +130,7 @@ def augment(
         unsampled = [f"decoding.{change}" for change in ("temperature=0", "top_k=0", "top_p=1")]
         back = load([returning], overrides=[*(set_ or []), *unsampled])
     translator = load([opened], overrides=set_)
-    # As source `tsv` reads pairs for the model to be trained.
+    # The order of columns in which source `tsv` expects pairs for the model to be trained.
     swapped = english_is_last(*(languages if forward else languages[::-1]))
     how = Augmentation(forward == swapped, n_best, min_probability, back, min_chrf)
     chosen = (

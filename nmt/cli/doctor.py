@@ -41,7 +41,7 @@ def _facts() -> Iterator[tuple[str, str]]:
     yield "nmt", f"{__version__}, {Path(__file__).parent.parent}"
     yield "python", f"{platform.python_version()}, {sys.executable}"
     yield "system", platform.platform()
-    yield "processor", f"{platform.machine()}, {os.cpu_count()} logical"
+    yield "processor", f"{platform.machine()}, {os.cpu_count()} logical cores"
     yield "instructions", _instructions()
     yield "devices", _devices()
     yield "memory", _memory()

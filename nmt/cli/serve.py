@@ -70,7 +70,7 @@ def serve(
         typer.Option(
             "--timeout",
             min=0.1,
-            help="Time limit in seconds, for receiving, processing and answering separately.",
+            help="Time limit in seconds for each step: receiving, processing and answering.",
         ),
     ] = 60.0,
     allow_origin: Annotated[

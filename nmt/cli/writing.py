@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator
 
 
-# These may stand between sentences, but a tab starts a column, and programs end lines at the rest.
+# These may separate sentences, but here a tab starts a column, and some programs read the others as
+# line ends.
 _SEPARATORS = str.maketrans(dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029", " "))
 
 

@@ -52,7 +52,7 @@ def apply_filters(
 
 
 def _letters(text: str) -> float:
-    """Return the fraction of letters, with their accents and vowel signs, other than spaces."""
+    """Return the share of letters, accents and vowel signs among all characters but spaces."""
     characters = text.replace(" ", "")
     letters = sum(unicodedata.category(character)[0] in "LM" for character in characters)
     return letters / max(1, len(characters))

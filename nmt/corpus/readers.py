@@ -70,7 +70,7 @@ def read_tsv(
         pair = fields[1:4:2] if numbered else fields[:2]
         if len(pair) < 2:
             form = (
-                "the four fields of line 1" if numbered else "both sides, with a tab between them,"
+                "four fields, as in line 1," if numbered else "both sides, with a tab between them,"
             )
             raise UserError(f"{path}: line {number} has {_tabs(fields)}; write {form} on each line")
         yield pair[0], pair[1]

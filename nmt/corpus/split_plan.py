@@ -145,8 +145,8 @@ def plan_splits(
         parts[spared] = Part.DROPPED
         if not (parts == Part.TRAIN).any():
             raise UserError(
-                "no training pairs left: the run to start from held all of them out for validation "
-                "or testing; use other pairs"
+                "no training pairs left: the original run held all of them out for validation or "
+                "testing; use other pairs"
             )
     counted = Counter({why: count for why, count in dropped.items() if count or why in enabled})
     return SplitPlan(
@@ -196,7 +196,7 @@ class _Cleaned:
     """Facts about each training pair, after cleaning.
 
     sizes: number of pairs per corpus; the arrays concatenate the corpora in this order
-    several: which sources to keep consist of more than one sentence
+    several: which of the kept sources consist of more than one sentence
     plain_source_keys, plain_target_keys: hashes that ignore case and punctuation; empty unless
     `data.disjoint_splits` is set
     """
@@ -263,7 +263,7 @@ def _clean(
 
 
 def _have_several(lines: list[str], kept: NDArray[np.bool_], language: str) -> NDArray[np.bool_]:
-    """Return which of the lines to keep consist of more than one sentence."""
+    """Return which of the kept lines consist of more than one sentence."""
     found = np.zeros_like(kept)
     numbers = np.flatnonzero(kept).tolist()
     found[numbers] = has_several([lines[number] for number in numbers], language)

@@ -186,7 +186,7 @@ def _open(path: Path) -> "datasets.IterableDataset":
         if builder == "json":
             _check_json(path)
         elif path.suffix.lower() == ".gz":
-            for _ in _lines(path):  # that none is too long
+            for _ in _lines(path):  # raises an error if one is too long
                 pass
         if builder == "csv":  # pandas would guess a type for each block of rows
             import pandas

@@ -67,7 +67,7 @@ def _claimed(found: Any) -> Iterator[None]:
     lock = Path(f"{found._outdir}.lock")
     with writing(lock):
         lock.parent.mkdir(parents=True, exist_ok=True)
-    message = f"waiting for another process that downloads {found.name}"
+    message = f"waiting for another process to download {found.name}"
     with locked(lock, message, delete=True):
         yield
 

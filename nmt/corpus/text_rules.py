@@ -21,7 +21,7 @@ INVISIBLE = re.compile(
 
 _MOST_MARKS = 30
 _HALFWIDTH = "\uff9e\uff9f"  # letters that NFKC turns into marks
-# A faster search for what every match of the next pattern contains.
+# Every match of the next pattern contains a match of this one, which is faster to search for.
 _MANY_ABOVE = re.compile(rf"[^\x00-\u02ff][^\x00-\u02ff]{{{_MOST_MARKS}}}")
 _MARKS = re.compile(rf"(?:[^\w\s\x00-\u02ff]|[{_HALFWIDTH}]){{{_MOST_MARKS + 1},}}")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -67,7 +67,7 @@ def tidy(text: str, form: UnicodeForm) -> str:
 
 
 def limit_marks(text: str) -> str:
-    """Remove combining marks after 30 characters that are no letters, digits or spaces.
+    """In a run without letters, digits or spaces, remove combining marks after 30 characters.
 
     Unicode's stream-safe text format does so after 30 marks.
 

@@ -20,7 +20,8 @@ from nmt.corpus.tokenizers import Tokenizers
 from nmt.decoding.engines.search import Required
 from nmt.special_tokens import EOS, PLACEHOLDERS
 
-# If more of the training lines had several sentences, lines are not split into sentences.
+# If a larger share of the training lines than this had several sentences, lines are not split into
+# sentences.
 _MOST_WITH_SEVERAL = 0.05
 
 

@@ -86,7 +86,7 @@ class _Revalidated(StaticFiles):
 def _guarded(app: ASGIApp, service: Service) -> ASGIApp:
     """Return the application inside `Gate`, and with CORS headers if other sites are allowed.
 
-    As Starlette's own middleware, they would not see its answers to unexpected errors.
+    Added to Starlette as middleware, these two would not see its responses to unexpected errors.
     """
     access = service.access
     if access.origins:

@@ -108,8 +108,8 @@ async def _translate_srt(translator: TextTranslator, run: ServedRun, content: by
 def _without_formatting(line: str) -> tuple[str, str, str]:
     """Return the formatting before the text of a subtitle line, the text, and what follows it.
 
-    If there is formatting within the text, only the line's place is kept: of other formatting, the
-    beginning or the end would be missing.
+    If there is formatting within the text, only tags that position the line are kept: of other
+    formatting, the opening or closing tag would be missing.
     """
     parts = _SRT_FORMAT.split(line)  # text and formatting, alternately
     texts = [i for i in range(0, len(parts), 2) if parts[i].strip()] or [0]

@@ -38,9 +38,10 @@ class Formatted:
     """A text that consists of pieces with different formats.
 
     pieces: the texts of all pieces; marks: indices of pieces that are not translated, but stay
-    behind the word before them, such as the numbers of footnotes; endings: indices of pieces that
-    get the format of the piece before them; text: the text to translate, all other pieces and the
-    spaces around the marks; owners: for each character of `text`, the index of its piece
+    directly after the word before them, such as the numbers of footnotes; endings: indices of
+    pieces that get the format of the piece before them; text: the text to translate, which is all
+    other pieces and the spaces around the marks; owners: for each character of `text`, the index of
+    its piece
     """
 
     def __init__(
@@ -97,7 +98,7 @@ def has_letters(text: str) -> bool:
 
 
 def is_mark(pieces: Sequence[str], number: int) -> bool:
-    """Return whether a superscript is a mark: no text, no numerator, no number of an isotope."""
+    """Return whether a superscript is a mark: not text, a numerator or an isotope's number."""
     before = next(filter(None, reversed(pieces[:number])), "")[-1:]
     after = "".join(islice(filter(None, pieces[number + 1 :]), 3))[:3]
     isotope = before and not before.isalpha() and _SYMBOL.match(after)
@@ -173,7 +174,7 @@ def format_words(
 def _choose(
     links: Links, owners: Sequence[int], pieces: Sequence[str], movable: Sequence[bool]
 ) -> list[int]:
-    """Return the piece of each word of the translation; none with words is lost, if possible.
+    """Return a source piece for each target word; if possible, no piece with words is left out.
 
     movable: whether a word, which may be punctuation, can represent a piece that would be lost
     """

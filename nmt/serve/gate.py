@@ -118,7 +118,7 @@ class _Body:
         return message
 
     async def _discard(self) -> None:
-        """Read on for a while: many clients do not read a response before they have sent it all."""
+        """Read on for a while: many clients read no response before sending the whole body."""
         while not self._complete.is_set() and self._read <= _MOST_DISCARDED * self._limits.body:
             await self._next()
 

@@ -101,7 +101,7 @@ def spell(pieces: Sequence[str], text: str) -> list[Span] | None:
 
 
 def _spelled(pieces: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Yield the characters that a piece, or several adjacent bytes, spell, and their number."""
+    """Yield the text that a piece, or several adjacent bytes, spell, and the number of pieces."""
     for is_byte, group in groupby(pieces, lambda piece: bool(_BYTE.fullmatch(piece))):
         if is_byte:
             codes = [int(piece[3:5], 16) for piece in group]

@@ -127,7 +127,7 @@ class TranslatedFile(TypedDict):
 
 
 async def translate(service: Service, request: Request, body: TranslateBody) -> Translated:
-    """Translate one text or a list; a text in the target language already stays as it is."""
+    """Translate one text or a list; text that is already in the target language stays as it is."""
     texts = [body.q] if isinstance(body.q, str) else body.q
     service.translator.require_length(texts)
     plain = texts

@@ -173,7 +173,7 @@ def _prologue(html: str) -> str:
 
 
 def _count_repeated(html: str) -> int:
-    """Return the number of elements open at once that the parser may repeat, or more.
+    """Return an upper bound on the elements open at once that the parser may repeat.
 
     An element counts as closed only if everything inside it is closed: otherwise, and inside
     comments and quotes, the parser may ignore its closing tag.

@@ -59,7 +59,7 @@ async def read_body(request: Request, shape: type[BaseModel], limits: Limits) ->
 
 
 async def _read_form(request: Request, kind: str, limits: Limits) -> dict[str, object]:
-    """Return the fields of a form, or else of the query; raises `ApiError` 400.
+    """Return the fields of the query and the form, which takes precedence; raises `ApiError` 400.
 
     Repeated fields become a list.
     """

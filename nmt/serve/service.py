@@ -90,7 +90,7 @@ class Service:
             raise ApiError(403, "Invalid API key")
 
     async def in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function that reads files or computes without the model outside the event loop."""
+        """Run a function outside the event loop: it reads files, or computes without the model."""
         return await anyio.to_thread.run_sync(partial(work, *args, **kwargs))
 
     def run_named(self, name: str) -> ServedRun:

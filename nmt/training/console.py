@@ -88,9 +88,9 @@ class ProgressBar:
             self.print_time_left(progress)
 
     def _done(self, progress: Progress) -> tuple[float, str]:
-        """Return the updates so far; with a time limit, the share of the nearest limit, in words.
+        """Return the progress in updates, or if there is a time limit, its share and a label.
 
-        Which limit is reached first depends on the speed.
+        The share is that of the limit that will be reached first at this speed.
         """
         limit, updates = self._settings.max_minutes, progress.updates
         if not limit:

@@ -46,8 +46,8 @@ def train(
     Prepares the data first if necessary. Raises `UserError` if the folder is in use, or, when
     resuming, if the corpus or a field that the saved state depends on has changed. Other fields,
     such as limits and the learning rate, may change, and the folder stores the new values; if there
-    is nothing left to train, it keeps those of `training`. A run that was killed before its first
-    checkpoint starts over, with or without `resume`.
+    is nothing left to train, it keeps its former `training` section. A run that was killed before
+    its first checkpoint starts over, with or without `resume`.
 
     Raises `KeyboardInterrupt` after Ctrl-C, or after SIGTERM during updates, with a checkpoint
     written if there has been an update, but without a datastore for `decoding.neighbours`.

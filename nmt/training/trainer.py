@@ -301,7 +301,8 @@ class Trainer:
     def _save_best(self) -> None:
         """Write the best weights if they are the current ones.
 
-        After the checkpoint: a run that resumes from an earlier one may take another course.
+        Called after the checkpoint is written: a run that resumes from an earlier checkpoint may
+        take another course.
         """
         if 0 < self.progress.best_update == self.progress.updates:
             with self.state.averaged_weights(), unsharded_model(self.state.model) as model:

@@ -350,7 +350,7 @@ def test_a_key_required_after_the_page_was_loaded_can_be_entered(
     refusal = {"status": 403, "json": {"error": "Invalid API key"}}
     page.route("**/v1/runs", lambda route: route.fulfill(**refusal))  # type: ignore[arg-type]
     page.goto(f"{server.address}/#/translate?text=Hello")
-    expect(page.locator("#problem")).to_have_text("Invalid API key. Enter it above.")
+    expect(page.locator("#problem")).to_have_text("Invalid API key. Enter a key above.")
     page.get_by_label("Text to translate").fill(SENTENCE)
     page.unroute("**/v1/runs")
     page.locator("#key").fill("a key from a text with “quotes”")

@@ -147,7 +147,7 @@ def test_training_only_on_the_runs_held_out_pairs_is_refused(
     path.write_text("".join(pairs), encoding="utf-8")
     changes = [f"data.path={path}", "data.validation_size=3", "data.test_size=3"]
     config = config_from(trained_run, "best", None, changes)
-    with pytest.raises(UserError, match="the run to start from held all of them out"):
+    with pytest.raises(UserError, match="the original run held all of them out"):
         prepare(config, Path("data"))
     assert not list(Path("data").rglob("report.json"))
 

@@ -14,8 +14,8 @@ class Required:
     """Phrases that each translation must contain before it may end.
 
     phrases: for each sentence, the phrases that its translation must contain, each a list of pieces
-    that must be adjacent, the first unlike the others; not_after: pieces that may not follow a
-    phrase directly
+    that must be adjacent, and of which the first does not recur in it; not_after: pieces that may
+    not follow a phrase directly
     """
 
     phrases: Sequence[list[list[int]]]

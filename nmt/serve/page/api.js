@@ -52,7 +52,7 @@ export async function call(path, body, signal, owner = path) {
   if (!answer.ok) {
     const keyField = answer.status === 403 && found.error ? document.getElementById("key-field") : null;
     if (keyField) keyField.hidden = false;
-    const message = keyField ? `${found.error}. Enter it above.` : found.error || `Error ${answer.status}`;
+    const message = keyField ? `${found.error}. Enter a key above.` : found.error || `Error ${answer.status}`;
     complain(message);
     throw new Error(message);
   }

@@ -263,7 +263,7 @@ export function start(main, query) {
   const translations = () => JSON.stringify(state.sentences.map((each) => each.translations[0].text));
   const translation = () => state.gap + state.sentences.map((each) => each.translations[0].text + each.gap).join("");
 
-  // Remembers the input; the translation of another one can be neither copied nor swapped.
+  // Remembers the input; a translation of earlier input can be neither copied nor swapped.
   function showCurrent() {
     Object.assign(kept, { text: text.value, run: run.value || kept.run, address: location.hash });
     copy.disabled = swap.disabled = state.shown !== linkOf(text.value);
