@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,6 +32,24 @@ def test_evaluate_scores_the_test_set(trained_run: RunFolder) -> None:
     assert done.returncode == 0
     assert "16 sentences" in text(done.stdout)
     assert "tok:13a" in text(done.stdout)
+
+
+def test_the_chosen_split_and_weights_are_scored(trained_run: RunFolder, untrained: Path) -> None:
+    run = RunFolder(Path(shutil.copytree(trained_run.path, "run")))
+    shutil.copyfile(untrained / "best.safetensors", run.weights("last"))
+    lines = (run.data / "validation.jsonl").read_text("utf-8").splitlines(keepends=True)
+    (run.data / "validation.jsonl").write_text("".join(lines[:14]), encoding="utf-8")
+    (run.data / "prepared.json").unlink()  # has the checksums
+
+    def scores(*options: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(
+            nmt("evaluate", "--run", "run", "--json", *options).stdout
+        )
+        return found
+
+    assert scores("--split", "validation")["sentences"] == 14
+    assert scores()["sentences"] == 16
+    assert scores("--weights", "last")["bleu"] < scores()["bleu"] - 10
 
 
 def test_evaluate_json_has_scores_and_signatures(trained_run: RunFolder) -> None:

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file, save_file
 
 from nmt.run_folder import RunFolder
 
@@ -26,6 +27,12 @@ def test_export_writes_into_the_run_or_the_given_folder(trained_run: RunFolder) 
     assert_refused("export", "runs/copy", message="runs/copy/exported: already exists")
     nmt("export", "runs/copy", "--format", "ctranslate2", "--output", "elsewhere")
     assert Path("elsewhere/model.bin").is_file()
+    best = Path("elsewhere/model.bin").read_bytes()
+    last = RunFolder(Path("runs/copy")).weights("last")
+    weights = load_file(last)
+    save_file({name: 2 * weight for name, weight in weights.items()}, last)
+    nmt("export", "runs/copy", "--weights", "last", "--output", "doubled")
+    assert Path("doubled/model.bin").read_bytes() != best
     message = "there is no folder no; create it first"
     assert_refused("export", "runs/copy", "--output", "no/where", message=message)
 

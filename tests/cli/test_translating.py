@@ -228,6 +228,15 @@ def test_invalid_options_of_engines(trained_run: RunFolder) -> None:
     assert_refused("translate", *run, *run, "--engine", "ctranslate2", "x", message=message)
 
 
+def test_beam_size_and_device_are_passed_on(trained_run: RunFolder) -> None:
+    from nmt.cli.options import open_translator
+
+    translator = open_translator([trained_run], "best", 7, "cpu", None, "pytorch")
+    assert translator.decoding.beam_size == 7
+    wrong = ("translate", "--run", trained_run.path, "--device", "cuda:99", "x")
+    assert_refused(*wrong, message="--device cuda:99")
+
+
 def test_by_default_the_newest_run_with_the_requested_weights_is_used(
     trained_run: RunFolder,
 ) -> None:

@@ -87,14 +87,39 @@ def test_of_equal_pairs_one_that_may_be_held_out_is_kept(make: Make, tmp_path: P
     assert prepared.report["dropped"] == {"duplicate": 100}
 
 
-def test_splits_given_for_one_corpus_are_used(make: Make, tmp_path: Path) -> None:
-    paths = {
+@pytest.fixture
+def splits(tmp_path: Path) -> dict[str, str]:
+    """Return fields that give a corpus validation and test pairs."""
+    return {
         f"{split}_path": str(write_tsv(tmp_path / f"{split}.tsv", [(f"{split} tree", "Baum")]))
         for split in ("validation", "test")
     }
-    prepared = prepare(make({}, paths, min_coverage=0), tmp_path / "out")
+
+
+def test_splits_given_for_one_corpus_are_used(
+    make: Make, splits: dict[str, str], tmp_path: Path
+) -> None:
+    prepared = prepare(make({}, splits, min_coverage=0), tmp_path / "out")
     assert held_out(prepared) == [("validation tree", "Baum"), ("test tree", "Baum")]
     assert prepared.report["pairs"]["train"] == 300
+
+
+def test_given_splits_have_the_tag_of_their_corpus(
+    make: Make, splits: dict[str, str], tmp_path: Path
+) -> None:
+    prepared = prepare(make({}, {"tag": "news", **splits}, min_coverage=0), tmp_path / "out")
+    prefix = tag_prefix(prepared.data, "news")
+    assert [source for source, _ in held_out(prepared)] == [
+        f"{prefix}validation tree",
+        f"{prefix}test tree",
+    ]
+
+
+def test_splits_of_a_corpus_that_holds_nothing_out_are_ignored(
+    make: Make, splits: dict[str, str], tmp_path: Path
+) -> None:
+    prepared = prepare(make({"held_out": False, **splits}, {}), tmp_path / "out")
+    assert set(held_out(prepared)) <= set(PAIRS[200:])
 
 
 def test_moving_a_corpus_does_not_change_the_fingerprint(make: Make, tmp_path: Path) -> None:

@@ -512,6 +512,14 @@ def test_low_coverage_is_refused(make_config: Make, tmp_path: Path) -> None:
     )
 
 
+def test_characters_spelled_as_bytes_are_not_covered(make_config: Make, tmp_path: Path) -> None:
+    config = given(tmp_path, make_config)
+    assert config.tokenizer.byte_fallback
+    write_tsv(tmp_path / "test.tsv", [("αβγδ εζηθ", "ικλμ νξοπ")])
+    message = refusal(config, tmp_path / "out")
+    assert message.startswith("the vocabulary covers too few tokens: test source")
+
+
 def test_a_missing_corpus_is_refused(make_config: Make, tmp_path: Path) -> None:
     config = make_config(data={"path": str(tmp_path / "none.tsv")})
     assert "none.tsv: no such file" in refusal(config, tmp_path / "out")

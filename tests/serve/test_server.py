@@ -12,17 +12,21 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 import pytest
 
 from nmt.errors import UserError
-from nmt.run_folder import RunFolder
+from nmt.run_folder import RUNS, RunFolder
+from nmt.serve.app import OPERATIONS
 from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
 from nmt.serve.server import bind, hosts_of, origins_of, read_keys
 from nmt.serve.service import Service
+from tests.cli.command_line import nmt
 
 START = [sys.executable, "-m", "nmt", "serve", "--port", "0"]
 
@@ -150,6 +154,41 @@ def test_without_pytorch_everything_except_attention_works(trained_run: RunFolde
         "<p>Anna <b>singt</b> heute.</p>",
         "this needs PyTorch, which is not installed: pip install torch",
     ]
+
+
+def test_the_options_set_keys_limits_and_what_is_listed(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Service] = []
+
+    def recorded(*arguments: Any) -> Service:
+        made.append(Service(*arguments))
+        return made[-1]
+
+    def closed(sockets: list[socket.socket]) -> None:
+        for each in sockets:
+            each.close()
+
+    monkeypatch.setattr("nmt.serve.service.Service", recorded)
+    monkeypatch.setattr("nmt.serve.server.make_server", lambda *_: SimpleNamespace(run=closed))
+    command = ("serve", "--run", trained_run.path, "--port", 0)
+    limits = ("--requests-per-minute", 3, "--max-characters", 7, "--timeout", 2)
+    options: list[tuple[object, ...]] = [
+        ("--host", "0.0.0.0", "--api-key", "k", *limits),
+        (),
+        ("--allow-host", "example.org"),
+    ]
+    for more in options:
+        assert nmt(*command, *more).returncode == 0
+    assert list(made[0].access.keys) == ["k"]
+    assert made[0].key_required
+    assert made[0].limits == Limits(characters=7, seconds=2, per_minute=3)
+    assert [service.runs_folder for service in made] == [None, RUNS, None]
+
+
+def test_only_harmless_addresses_need_no_key() -> None:
+    free = {operation.path for operation in OPERATIONS if not operation.needs_key}
+    assert free == {"/languages", "/health", "/frontend/settings", "/download_file/{secret}/{name}"}
 
 
 def test_a_port_in_use_is_reported() -> None:

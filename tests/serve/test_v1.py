@@ -12,6 +12,7 @@ from typing import cast
 import numpy as np
 import pytest
 import yaml
+from sacrebleu.metrics.chrf import CHRF
 from starlette.testclient import TestClient
 
 from nmt.config import DataConfig
@@ -324,6 +325,16 @@ def test_two_runs_are_compared_on_the_test_set(
     assert found["bleu"][0] > found["bleu"][1]
     gaps = [abs(one - two) for one, two in (row["chrf"] for row in found["sentences"])]
     assert gaps == sorted(gaps, reverse=True)
+    for row in found["sentences"]:
+        right, wrong = row["translations"]
+        assert right == served.translator.translate([row["source"]])[0].text != wrong
+        score = CHRF().sentence_score(right, [row["reference"]]).score
+        assert row["chrf"][0] == pytest.approx(score, abs=0.1)
+    some = {"runs": ["toy", "worse"], "split": "validation", "sentences": 3}
+    found = client.post("/v1/compare", json=some).json()
+    assert (found["split"], found["count"]) == ("validation", 3)
+    first = {example.source for example in served.folder.examples("validation")[:3]}
+    assert {row["source"] for row in found["sentences"]} <= first
     same = client.post("/v1/compare", json={"runs": ["toy", "toy"]}).json()
     assert same["sentences"] == []
     assert client.post("/v1/compare", json={"runs": ["toy"]}).status_code == 400
