@@ -470,7 +470,11 @@ def newest_run(file: str, option: str = "--run FOLDER") -> RunFolder:
     option: how the user can select a run instead, for the error message
     """
     runs = [run for run in runs_in(RUNS) if (run.path / file).is_file()]
-    return _newest(runs, f"no run {RUNS / '*'} with {file} here", option)
+    make = {
+        "mean.safetensors": "make one with `nmt average`",
+        "averaged.safetensors": "train one with training.average_decay",
+    }
+    return _newest(runs, f"no run {RUNS / '*'} with {file} here", option, make.get(file))
 
 
 def newest_training(name: str = "*") -> RunFolder:
@@ -488,9 +492,10 @@ def runs_in(folder: Path) -> list[RunFolder]:
     return [RunFolder(path.parent) for path in sorted(folder.glob("[!.]*/config.yaml"))]
 
 
-def _newest(runs: list[RunFolder], lack: str, option: str) -> RunFolder:
+def _newest(runs: list[RunFolder], lack: str, option: str, make: str | None = None) -> RunFolder:
     if not runs:
-        raise UserError(f"{lack}; train one with `nmt train`, or select one with {option}")
+        make = make or "train one with `nmt train`"
+        raise UserError(f"{lack}; {make}, or select one with {option}")
     return open_run(max(runs, key=lambda run: last_change(run.path)).path)
 
 

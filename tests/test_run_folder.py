@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -263,6 +264,12 @@ def test_runs_without_the_requested_file_are_ignored() -> None:
     assert newest_run("checkpoint.pt").path == Path("runs/just-started")
     with pytest.raises(UserError, match=r"no run runs/\* with best\.safetensors here; train one"):
         newest_run("best.safetensors")
+    for file, remedy in (
+        ("mean.safetensors", "make one with `nmt average`, or select"),
+        ("averaged.safetensors", "train one with training.average_decay, or select"),
+    ):
+        with pytest.raises(UserError, match=re.escape(f"with {file} here; {remedy}")):
+            newest_run(file)
 
 
 def test_newest_training_considers_only_numbered_runs_of_that_name() -> None:

@@ -3,6 +3,7 @@
 import io
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import typer
@@ -61,11 +62,17 @@ def typed_lines() -> Iterator[str]:
             sys.stdin.reconfigure(errors="surrogateescape")  # for `require_utf8`
         yield from (line.rstrip("\n") for line in sys.stdin)
         return
+
+    class OptionalHistory(FileHistory):
+        def store_string(self, string: str) -> None:
+            with suppress(OSError):  # such as a full disk
+                super().store_string(string)
+
     history: History
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / "history").open("ab"):  # it is opened only later, for each sentence
-            history = FileHistory(str(folder / "history"))
+            history = OptionalHistory(str(folder / "history"))
     except OSError:
         history = InMemoryHistory()
     # The prompt goes to standard error, as standard output may be a file.

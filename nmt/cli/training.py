@@ -119,6 +119,7 @@ def train(
     from nmt.device import choose_device
     from nmt.training.distributed import joined, require_one
     from nmt.training.dry_run import dry_run as measure
+    from nmt.training.resuming import resuming_command
     from nmt.training.train import train
 
     start = _Start(from_, weights or "best", mix)
@@ -150,7 +151,7 @@ def train(
         settings, folder = _run_to_train(config, set_, run, resume, start)
         numbered = not run and not resume
         trained = train(settings, folder, resume, worker, numbered)
-        _print_next_steps(trained)
+        _print_next_steps(trained, resuming_command(trained, worker))
 
 
 class _Start(NamedTuple):
@@ -202,15 +203,18 @@ def _run_to_train(
     return settings, folder
 
 
-def _print_next_steps(run: "RunFolder") -> None:
-    """Print where the run is, how to continue if it was still improving, and what to try."""
+def _print_next_steps(run: "RunFolder", resume: str) -> None:
+    """Print where the run is, how to continue if it was still improving, and what to try.
+
+    resume: the command that resumes it
+    """
     from nmt.corpus.tags import tag_and_text
 
     quoted, metrics = shlex.quote(str(run.path)), run.read_metrics()
     say(f"trained          {run.path}")
     if field := run.limit_while_learning():
         say(f"ended early      {field} was reached while the loss was still falling")
-        say(f"continue with    nmt train --resume --run {quoted} --set {field}=…")
+        say(f"continue with    {resume} --set {field}=…")
     samples = metrics[-1]["samples"] if metrics else []
     if samples:  # preferably a sentence that it translates correctly and that is easy to quote
         right = [s for s in samples if s["translation"] == s["reference"]]

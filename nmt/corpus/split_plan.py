@@ -230,7 +230,7 @@ def _clean(
         cased_file = stack.enter_context(text_writer(cased)) if cased else None
         for number, prefix, chunk in _read_chunks(data, corpora):
             if not sizes[number]:
-                _warn_if_swapped(str(data.path or corpora[number].name), chunk, data)
+                _warn_if_swapped(_shown_name(data, corpora[number]), chunk, data)
             sizes[number] += len(chunk)
             tidied = [cleaner.tidy_lines(side) for side in zip(*chunk, strict=True)]
             if cased_file:
@@ -278,6 +278,12 @@ def _warn_if_swapped(name: str, pairs: list[Pair], data: DataConfig) -> None:
             f"{name}: its sources seem to be in {target} and its targets in {source}; if so, "
             "swap its columns or files"
         )
+
+
+def _shown_name(data: DataConfig, corpus: Corpus) -> str:
+    """Return the files of the user's only corpus, or a corpus's name."""
+    own = (data.path or data.train_path) and not data.corpora
+    return " and ".join(map(str, corpus.files["train"])) if own else corpus.name
 
 
 def _read_chunks(data: DataConfig, corpora: list[Corpus]) -> Iterator[tuple[int, str, list[Pair]]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nmt.checksums import identity
 from nmt.choices import ComputeType, Engine, EngineChoice, Weights
 from nmt.config import Config
 from nmt.config_files import override_config
@@ -78,13 +79,22 @@ def load_translator(
             raise UserError(
                 "this needs PyTorch, which is not installed: pip install torch"
             ) from None
+        if opened and _identity(first, weights) != opened:
+            raise UserError("this run was trained further after it was opened; open it again")
         return pytorch.open_runs(runs, weights, config.decoding, place)
 
     search: Search
+    opened = None
     if choice.engine == "ctranslate2":
+        opened = _identity(first, weights)
         search = ctranslate2.open_run(first, weights, config.decoding, place, compute_type)
         return Translator(search, tokenizers, config.data, config.decoding, seen, open_pytorch)
     return Translator(open_pytorch(), tokenizers, config.data, config.decoding, seen)
+
+
+def _identity(run: RunFolder, weights: Weights) -> str | None:
+    path = run.weights(weights)
+    return identity(path) if path.is_file() else None
 
 
 @dataclass(frozen=True)

@@ -48,10 +48,12 @@ class TrainingLines:
 class Segment:
     """A piece of text to translate as a whole.
 
-    text: normalized; hidden: the words behind its placeholders; ids: with <eos>
+    text: normalized; cased: the same before lower-casing; hidden: the words behind its
+    placeholders; ids: with <eos>
     """
 
     text: str
+    cased: str
     hidden: list[str]
     ids: list[int]
 
@@ -86,7 +88,9 @@ class Segmenter:
     def _cut(self, text: str, prefix: str) -> list[Segment]:
         if not text:
             return []
-        shown, hidden = self._as_read(text)
+        known = self._tokenizers.known
+        cased, hidden = known.hide(text) if known else (text, [])
+        shown = self._cleaner.source_case(cased)
         ids = self._tokenizers.source.encode(prefix + shown)
         if not ids:  # only marks that SentencePiece uses for spaces
             return []
@@ -95,13 +99,7 @@ class Segmenter:
             if len(parts) > 1:
                 return [segment for part in parts for segment in self._cut(part, prefix)]
         # One character, as bytes, may exceed the positions of a very small model.
-        return [Segment(prefix + shown, hidden, [*ids[: self._room], EOS])]
-
-    def _as_read(self, text: str) -> tuple[str, list[str]]:
-        """Return normalized text with placeholders, and the words behind them."""
-        known = self._tokenizers.known
-        shown, hidden = known.hide(text) if known else (text, [])
-        return self._cleaner.source_case(shown), hidden
+        return [Segment(prefix + shown, prefix + cased, hidden, [*ids[: self._room], EOS])]
 
     def _divide(self, text: str, pieces: int) -> list[str]:
         """Split between sentences, and within one only if the model has too few positions."""

@@ -71,8 +71,8 @@ class Translator:
     """A search engine with tokenizers: lines in, lines out.
 
     seen: facts about training lines; if None, lines are split only if the model has too few
-    positions; open_pytorch: loads the same weights in PyTorch, for what `search` does not support;
-    None if it is PyTorch
+    positions; open_pytorch: loads the same weights in PyTorch, for what `search` does not support,
+    or raises `UserError`; None if `search` is PyTorch
     """
 
     def __init__(
@@ -197,13 +197,27 @@ class Translator:
         """Return the pieces of a translation; each <unk> is replaced if this is enabled."""
         target = self.tokenizers.target
         replace = self.decoding.replace_unknown and isinstance(target, WordTokenizer)
-        if UNK in hypothesis.ids and replace and _HAS_PYTORCH:
+        if UNK in hypothesis.ids and replace and (pytorch := self._pytorch_if_possible()):
             from nmt.decoding.unknown import replace_unknown
 
-            words = self.tokenizers.source.split(segment.text)
-            model = self.pytorch.models[0]
-            return replace_unknown(model, segment.ids, words, hypothesis.ids, target)
+            words = self._words_to_copy(segment)
+            return replace_unknown(pytorch.models[0], segment.ids, words, hypothesis.ids, target)
         return target.pieces(hypothesis.ids)
+
+    def _words_to_copy(self, segment: Segment) -> list[str]:
+        """Return the source words; as typed, unless translations are in lower case."""
+        words = self.tokenizers.source.split(segment.text)
+        if self.data.lowercase == "both" and not self.data.restore_case:
+            return words
+        typed = self.tokenizers.source.split(segment.cased)
+        return typed if len(typed) == len(words) else words
+
+    def _pytorch_if_possible(self) -> "PyTorchSearch | None":
+        """Return the PyTorch engine; None if it is not installed or has other weights by now."""
+        try:
+            return self.pytorch if _HAS_PYTORCH else None
+        except UserError:
+            return None
 
     # ----------------------------------------------------------------------------------- search
 
@@ -230,12 +244,13 @@ class Translator:
             for segment, hypotheses in zip(segments, self._find(segments, beam), strict=True)
         ]
         losing = [i for i, s in enumerate(segments) if self._segments.lost(s, found[i][0].ids)]
-        if losing and _HAS_PYTORCH and not self.decoding.temperature:
+        pytorch = self._pytorch_if_possible() if losing and not self.decoding.temperature else None
+        if pytorch:
             again = [segments[i] for i in losing]
             required = self._segments.required(again)
             sources, limits = [segment.ids for segment in again], self.limits(again)
             width = self.decoding.beam_size  # further options are in the first search
-            second = self.pytorch(sources, limits, self.decoding, width, required)
+            second = pytorch(sources, limits, self.decoding, width, required)
             for i, more in zip(losing, second, strict=True):
                 found[i] = self._complete_first(segments[i], [*found[i], *more])
         return [hypotheses[:n] for hypotheses in found]

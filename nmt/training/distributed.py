@@ -293,7 +293,10 @@ def _own(device: torch.device) -> torch.device:
     if device.type == "cpu":
         return device
     if device.type != "cuda":
-        raise UserError(f"--device {device}: several processes can use only CUDA GPUs or the CPU")
+        raise UserError(
+            f"--device {device}: several processes can use only CUDA GPUs or the CPU; "
+            "add --device cpu"
+        )
     number = int(os.environ.get("LOCAL_RANK", 0))
     if number >= torch.cuda.device_count():
         raise UserError(

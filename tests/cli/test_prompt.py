@@ -1,5 +1,6 @@
 """The prompt: sentences and commands that a user types."""
 
+import errno
 import io
 import os
 import shutil
@@ -111,6 +112,21 @@ def test_pasted_lines_are_separate_sentences_and_a_history_is_optional(
     (tmp_path / "history").mkdir()  # so that no history can be opened
     with create_pipe_input() as keys, create_app_session(input=keys):
         keys.send_text("\x1b[200~Anna sings.\nBen reads.\x1b[201~\r\x04")
+        assert list(typed_lines()) == ["Anna sings.", "Ben reads."]
+
+
+def test_a_full_disk_does_not_disturb_the_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("platformdirs.user_state_path", lambda _: tmp_path)
+    monkeypatch.setattr("prompt_toolkit.output.create_output", lambda stdout: DummyOutput())
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr("prompt_toolkit.history.FileHistory.store_string", full)
+    with create_pipe_input() as keys, create_app_session(input=keys):
+        keys.send_text("Anna sings.\rBen reads.\r\x04")
         assert list(typed_lines()) == ["Anna sings.", "Ben reads."]
 
 

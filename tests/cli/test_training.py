@@ -222,7 +222,10 @@ def test_training_suggests_a_sentence_that_the_model_translates_correctly(
     with pytest.MonkeyPatch.context() as patch:
         printed: list[str] = []
         patch.setattr("typer.echo", printed.append)
-        _print_next_steps(trained_run)
+        patch.setattr(RunFolder, "limit_while_learning", lambda _: "training.epochs")
+        _print_next_steps(trained_run, "torchrun … -m nmt -- train --resume --run R")
+    wanted = "continue with    torchrun … -m nmt -- train --resume --run R --set training.epochs=…"
+    assert wanted in printed
     samples = trained_run.read_metrics()[-1]["samples"]
     right = [s["source"] for s in samples if s["translation"] == s["reference"]]
     assert printed[-1].startswith("translate with   nmt translate --run ")

@@ -200,6 +200,21 @@ def test_swapped_sides_give_one_warning_that_names_the_corpus(
     assert message.startswith("b: its sources seem to be in de and its targets in en; ")
 
 
+def test_swapped_files_are_named(
+    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    files = [tmp_path / "t.de", tmp_path / "t.en"]
+    for side, file in zip((1, 0), files, strict=True):
+        file.write_text("".join(f"{pair[side]}\n" for pair in PAIRS), encoding="utf-8")
+    data = {"source": "parallel", "path": list(map(str, files)), "min_coverage": 0}
+    data |= {"validation_size": 20, "test_size": 20}
+    prepare(
+        parse_config({"data": data, "tokenizer": {"vocabulary_size": 400}}, "test"), tmp_path / "x"
+    )
+    [message] = caplog.messages
+    assert message.startswith(f"{files[0]} and {files[1]}: its sources seem to be in de")
+
+
 def test_a_tag_is_a_piece_in_front_of_the_source(make: Make, tmp_path: Path) -> None:
     for word_mark in ("start", "end"):
         config = make({"tag": "news"}, {}, carry_over="all")

@@ -34,6 +34,17 @@ def make_run(config: Config, folder: Path) -> RunFolder:
     return run
 
 
+def test_another_models_attention_is_never_shown(run):
+    """The run is trained further after CTranslate2 has loaded its weights."""
+    translator = load_translator(run, device=CPU, engine="ctranslate2")
+    expected = translator.translate(LINES)
+    shutil.copyfile(run.weights("last"), run.weights("best"))
+    with pytest.raises(UserError, match="was trained further after it was opened; open it again"):
+        translator.pytorch  # noqa: B018
+    assert translator.translate(LINES) == expected
+    assert load_translator(run, device=CPU, engine="ctranslate2").pytorch.models
+
+
 @pytest.fixture
 def run(toy_config: Callable[..., Config], tmp_path: Path) -> RunFolder:
     return make_run(toy_config(), tmp_path)

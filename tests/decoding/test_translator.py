@@ -485,6 +485,21 @@ def test_an_unknown_word_is_copied(translator, words):
     assert [t.text for t in found] == ["Zora singt .", "Yann singt ."]
 
 
+@pytest.mark.parametrize(
+    ("lowercase", "restore_case", "word"),
+    [("source", False, "ZORA"), ("both", True, "ZORA"), ("both", False, "zora")],
+)
+def test_a_copied_word_is_as_typed_unless_translations_are_in_lower_case(
+    translator, words, lowercase, restore_case, word
+):
+    data = DataConfig(lowercase=lowercase, restore_case=restore_case)
+    ready = translator(words, data=data, search=write(UNK, 8))
+
+    [found] = ready.translate(["ZORA"])
+
+    assert found.text == f"{word} ."
+
+
 def test_unknown_words_are_not_replaced_if_configured(translator, words):
     ready = translator(words, replace_unknown=False, search=write(UNK, 6, 8))
 
