@@ -10,12 +10,14 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from nmt import augmenting
 from nmt.augmenting import Augmentation, augment
+from nmt.cli.options import open_translator
 from nmt.config import Config, DataConfig
 from nmt.config_files import override_config, parse_config
 from nmt.corpus.prepare import prepare
@@ -76,7 +78,16 @@ def test_pairs_are_for_the_reverse_direction_or_with_forward_for_the_runs_own(
     assert sorted(path.name for path in Path().iterdir()) == ["mono.en", "pairs.tsv", "run"]
 
 
-def test_only_the_way_there_is_sampled(trained_run: RunFolder) -> None:
+def test_only_the_way_there_is_sampled(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str] | None] = []
+
+    def opened(*arguments: Any, **options: Any) -> Translator:
+        asked.append(options["overrides"])
+        return open_translator(*arguments, **options)
+
+    monkeypatch.setattr("nmt.cli.augmenting.open_translator", opened)
     run = RunFolder(Path(shutil.copytree(trained_run.path, "run")))
     changes = ["data.source_language=de", "data.target_language=de"]
     changes += ["decoding.temperature=1", "decoding.top_k=3"]
@@ -85,6 +96,20 @@ def test_only_the_way_there_is_sampled(trained_run: RunFolder) -> None:
         done = nmt("augment", "run", "-i", "mono.en", "-o", "out", "--round-trip", "run", *more)
         assert done.returncode == 0, done.stderr
         Path("out").unlink()
+    unsampled = ["decoding.temperature=0", "decoding.top_k=0", "decoding.top_p=1"]
+    given = ["decoding.top_p=0.9"]
+    assert asked == [unsampled, None, [*given, *unsampled], given]
+
+
+def test_the_least_chrf_of_the_round_trip_can_be_chosen(trained_run: RunFolder) -> None:
+    run = RunFolder(Path(shutil.copytree(trained_run.path, "run")))
+    changes = ["data.source_language=de", "data.target_language=de"]
+    run.write_config(override_config(run.config, changes, "run"))
+    command = ("augment", "run", "-i", "mono.en", "--round-trip", "run")
+    assert nmt(*command, "-o", "all.tsv", "--min-chrf", 0).returncode == 0
+    assert len(Path("all.tsv").read_text("utf-8").splitlines()) == len(LINES)
+    strict = (*command, "-o", "none.tsv", "--min-chrf", 100)
+    assert "no translation was kept" in text(nmt(*strict).stderr)
 
 
 def test_the_printed_settings_add_a_tagged_corpus_to_training(

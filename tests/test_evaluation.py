@@ -1,7 +1,7 @@
 """Evaluation of a translator: scores, new sources, comparison, JSON; reading pairs."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -11,10 +11,12 @@ import pytest
 
 from nmt.config import DataConfig
 from nmt.corpus.prepared import Example
+from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
 from nmt.evaluation import EvaluationReport, evaluate, read_pairs
 from nmt.metrics import LABELS, corpus_bleu
+from nmt.run_folder import RunFolder
 
 REFERENCES = [
     "Die Katze sitzt auf der Matte.",
@@ -88,6 +90,31 @@ def test_sources_that_are_not_in_train_are_scored_separately() -> None:
     assert report.source_not_in_train.bleu == pytest.approx(
         corpus_bleu([HYPOTHESES[0], HYPOTHESES[2]], [REFERENCES[0], REFERENCES[2]])
     )
+
+
+def test_moses_tokenization_is_that_of_the_target_language(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    languages: set[str] = set()
+
+    def tokenize(lines: Sequence[str], language: str) -> list[str]:
+        languages.add(language)
+        return list(lines)
+
+    monkeypatch.setattr("nmt.metrics.moses_tokenize", tokenize)
+    translator = load_translator(trained_run, device="cpu")
+    data = trained_run.config.data.model_copy(
+        update={"source_language": "de", "target_language": "en"}
+    )
+    evaluate(
+        translator,
+        trained_run.examples("test")[:3],
+        data,
+        tokenize="moses",
+        baseline=translator,
+        seen=trained_run.seen,
+    )
+    assert languages == {"en"}
 
 
 @pytest.mark.parametrize("seen", [False, True])

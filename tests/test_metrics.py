@@ -168,6 +168,8 @@ def test_intervals_stay_between_0_and_100():
 
     low, high = found.intervals["bleu"]
     assert 0 <= low < high <= 100
+    longer = evaluate_texts(["a b c d e f"] * 3, ["x"] * 3, bootstrap=20)
+    assert longer.intervals["ter"][1] > 100  # more edits than words
 
 
 def test_the_bootstrap_does_not_change_the_scores():

@@ -123,6 +123,14 @@ def test_config_new_refuses_another_file(tmp_path: Path, content: bytes) -> None
     assert str(done.exception).startswith(f"{path}: ")
 
 
+def test_the_training_time_is_that_of_the_option(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"a {i}\tb {i}\n" for i in range(200)), encoding="utf-8")
+    command = ["config", "new", "--corpus", str(path)]
+    for more, minutes in (([], 30), (["--minutes", "5"], 5)):
+        assert f"  max_minutes: {minutes}\n" in runner.invoke(app, [*command, *more]).stdout
+
+
 def test_config_new_refuses_a_training_time_without_a_corpus() -> None:
     done = runner.invoke(app, ["config", "new", "sample", "--minutes", "5"])
     assert "otherwise, set training.max_minutes" in str(done.exception)

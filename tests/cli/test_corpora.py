@@ -131,6 +131,13 @@ def test_several_test_sets_are_reported_in_one_table(trained_run: RunFolder) -> 
     found = json.loads(runner.invoke(app, [*command, "--json"]).stdout)
     assert found["second"]["sentences"] == 2
     assert found["first"]["chrf"] > 50
+    options = ["--lowercase", "--tokenize", "moses", "--json"]
+    [signature] = [
+        found["signatures"]["bleu"]
+        for found in json.loads(runner.invoke(app, [*command[:-2], *options]).stdout).values()
+    ]
+    assert "|case:lc|" in signature
+    assert "|tok:moses|" in signature
 
 
 def test_a_test_set_cannot_be_combined_with_files(trained_run: RunFolder) -> None:

@@ -48,6 +48,18 @@ def test_exit_words_are_not_translated(
     assert capsys.readouterr().out == ""
 
 
+def test_every_sentence_gets_the_prefix(run: RunFolder) -> None:
+    read: list[str] = []
+
+    class Recorder:
+        def n_best(self, lines: list[str], n: int) -> list[object]:
+            read.extend(lines)
+            return []
+
+    converse(Recorder(), run, None, "\ue011 ", lines=["Anna sings."])  # type: ignore[arg-type]
+    assert read == ["\ue011 Anna sings."]
+
+
 def test_beam_changes_the_search(
     translator: Translator, run: RunFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:

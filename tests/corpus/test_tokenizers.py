@@ -366,6 +366,17 @@ def test_a_joint_vocabulary_learns_from_both_sides_of_a_subsampled_corpus(
     ]
 
 
+def test_lines_are_sampled_from_the_whole_corpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.corpus.tokenizers.MOST_LINES", 40)
+    texts = (tmp_path / "a", tmp_path / "b")
+    for text in texts:
+        text.write_text("another\n" * 100 + "house\n" * 100)
+    tokenizer = trained(texts, tmp_path, vocabulary_size=340).source
+    assert tokenizer.split("another house") == ["▁another", "▁house"]
+
+
 def test_an_empty_text_is_refused(tmp_path: Path) -> None:
     texts = (tmp_path / "a", tmp_path / "b")
     for path in texts:

@@ -10,7 +10,14 @@ from nmt.config import DataConfig, DecodingConfig
 from nmt.corpus.sentences import CutText
 from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
 from nmt.corpus.vocabulary import Vocabulary
-from nmt.decoding.alignment import _pairs, _words, align, format_pairs
+from nmt.decoding.alignment import (
+    _cross_attention,
+    _pairs,
+    _words,
+    align,
+    attention_of,
+    format_pairs,
+)
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.loading import load_translator
@@ -37,6 +44,16 @@ def test_a_trained_model_aligns_names_and_verbs(
     assert {s for s, _ in pairs} <= {0, 1, 2}
     assert (0, 0) in pairs
     assert align(translator, "")[1] == []
+
+
+def test_attention_is_the_mean_over_all_layers_and_heads(random_model) -> None:  # type: ignore[no-untyped-def]
+    model = random_model(decoder_layers=2)
+    trace = Trace([], [5, 6, EOS], [], Hypothesis([7, 8], -1.0, -1.0, True), "")
+    layers = [layer.cross_attention for layer in model.decoder_layers()]
+    first, second = attention_of(model, [5, 6, EOS], [7, 8], layers)
+    expected = (first.mean(0) + second.mean(0))[:-1] / 2
+    torch.testing.assert_close(_cross_attention(model, trace), expected)
+    assert not torch.allclose(first.mean(0), second.mean(0))
 
 
 def test_word_numbers_continue_across_the_parts_of_a_line(trained_run: RunFolder) -> None:

@@ -11,9 +11,13 @@ from nmt.serve.errors import ApiError
 
 
 class Echo:
-    """A model that returns each line unchanged; `bad` lines fail. It waits until `free` is set."""
+    """A model that returns each line unchanged; `bad` lines fail. It waits until `free` is set.
 
-    def __init__(self, bad: Sequence[str] = ()) -> None:
+    order: a list to append the first line of each batch to
+    """
+
+    def __init__(self, bad: Sequence[str] = (), order: list[str] | None = None) -> None:
+        self.order = [] if order is None else order
         self.batches: list[list[str]] = []
         self.free = threading.Event()
         self.free.set()
@@ -21,6 +25,7 @@ class Echo:
 
     def translate(self, lines: Sequence[str], n: int) -> list[list[str]]:
         self.batches.append(list(lines))
+        self.order.append(lines[0])
         assert self.free.wait(10)
         if set(lines) & set(self.bad):
             raise RuntimeError("bad line")
@@ -156,7 +161,8 @@ def test_a_line_that_fails_does_not_affect_others() -> None:
 
 def test_models_alternate_and_never_share_a_batch() -> None:
     async def main() -> None:
-        one, two = Echo(), Echo()
+        order: list[str] = []
+        one, two = Echo(order=order), Echo(order=order)
         batcher = Batcher[str](100, at_once=2)
         async with anyio.create_task_group() as group:
             async with anyio.create_task_group() as asking:
@@ -167,5 +173,6 @@ def test_models_alternate_and_never_share_a_batch() -> None:
             group.cancel_scope.cancel()
         assert one.batches == [["a", "a"]] * 3
         assert two.batches == [["b", "b"]]
+        assert order == ["a", "b", "a", "a"]
 
     anyio.run(main)

@@ -121,6 +121,12 @@ def test_line_breaks_within_html_and_word_text_are_spaces(client: TestClient) ->
     assert paragraph.text == "Ben liest oft."
 
 
+def test_html_keeps_a_leading_mark_and_gets_the_target_language(client: TestClient) -> None:
+    page = '<html lang="{}"><head></head><body><p><sup>1</sup>{}</p></body></html>'
+    found = translate(client, "page.html", page.format("en", "Ben reads often.").encode())
+    assert found.decode() == page.format("de", "Ben liest oft.")
+
+
 def test_html_keeps_everything_except_text(client: TestClient) -> None:
     html = "<!DOCTYPE html><html><head><style>x</style></head><body>Ben reads often.</body></html>"
     expected = html.replace("Ben reads often.", "Ben liest oft.")
@@ -137,6 +143,7 @@ def test_word_documents_keep_formats_tables_and_headers(client: TestClient) -> N
     broken.add_run("Ida cooks at night.")
     document.add_table(1, 1).cell(0, 0).text = "Clara dances often."
     document.sections[0].header.paragraphs[0].text = "David swims today."
+    document.sections[0].footer.paragraphs[0].text = "Ben reads often."
     content = io.BytesIO()
     document.save(content)
     found = docx.Document(io.BytesIO(translate(client, "letter.docx", content.getvalue())))
@@ -146,6 +153,7 @@ def test_word_documents_keep_formats_tables_and_headers(client: TestClient) -> N
     assert second.text == "Anna singt heute.\nIda kocht nachts."
     assert found.tables[0].cell(0, 0).text == "Clara tanzt oft."
     assert found.sections[0].header.paragraphs[0].text == "David schwimmt heute."
+    assert found.sections[0].footer.paragraphs[0].text == "Ben liest oft."
 
 
 BETWEEN = {
@@ -242,14 +250,14 @@ def test_raised_numbers_stay_behind_their_word(client: TestClient) -> None:
     assert raised.text == "1"
 
 
-def test_footnotes_are_translated(client: TestClient) -> None:
+@pytest.mark.parametrize("note_kind", ["footnote", "endnote"])
+def test_notes_are_translated(client: TestClient, note_kind: str) -> None:
     document = docx.Document()
-    name = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
-    kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
-    note = _element(
-        "<w:footnote w:id='1'><w:p><w:r><w:t>Ben reads often.</w:t></w:r></w:p></w:footnote>"
-    )
-    notes = Part(PackURI("/word/footnotes.xml"), kind, note.getparent().xml.encode())
+    name = f"http://schemas.openxmlformats.org/officeDocument/2006/relationships/{note_kind}s"
+    kind = f"application/vnd.openxmlformats-officedocument.wordprocessingml.{note_kind}s+xml"
+    text = "<w:p><w:r><w:t>Ben reads often.</w:t></w:r></w:p>"
+    note = _element(f"<w:{note_kind} w:id='1'>{text}</w:{note_kind}>")
+    notes = Part(PackURI(f"/word/{note_kind}s.xml"), kind, note.getparent().xml.encode())
     document.part.relate_to(notes, name)
     found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
     [translated] = [each for each in found.part.package.iter_parts() if each.content_type == kind]

@@ -46,6 +46,11 @@ def test_other_origins_are_refused_unless_allowed(
     open_to = make_client(access=Access(origins=["https://other.example"]))
     answer = open_to.post("/translate", json=REQUEST, headers=other)
     assert answer.headers["access-control-allow-origin"] == "https://other.example"
+    asked = {
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization,content-type",
+    }
+    assert open_to.options("/translate", headers=other | asked).status_code == 200
     assert open_to.post("/translate", json=REQUEST, headers={"Origin": "null"}).status_code == 400
     invalid = client.get("/health", headers={"Origin": "http://["})
     assert (invalid.status_code, "Invalid Origin" in invalid.text) == (400, True)
@@ -181,6 +186,7 @@ def test_every_response_has_strict_security_headers(client: TestClient) -> None:
     for path in ("/", "/docs", "/health", "/nothing", "/page/style.css"):
         headers = client.get(path).headers
         assert "default-src 'none'" in headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
 

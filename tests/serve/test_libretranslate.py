@@ -313,6 +313,7 @@ def test_a_translated_document_can_be_downloaded(client: TestClient) -> None:
     fetched = client.get(url.path)
     assert fetched.text == f"{GERMAN}\n"
     assert "letter%20one_de.txt" in fetched.headers["content-disposition"]
+    assert fetched.headers["content-disposition"].startswith("attachment;")
     assert client.get("/download_file/guess/letter.txt").status_code == 404
 
 

@@ -7,9 +7,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from http.client import HTTPConnection
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +20,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from nmt.decoding.translator import Translation
 from nmt.errors import UserError
 from nmt.run_folder import RUNS, RunFolder
 from nmt.serve.app import OPERATIONS
@@ -258,6 +260,34 @@ def test_a_client_that_disconnects_early_is_not_an_error(
     process.terminate()
     assert process.stderr
     assert "Traceback" not in process.stderr.read()
+
+
+def test_an_abandoned_request_is_not_translated(
+    start_server: Callable[[Service], str], served: ServedRun
+) -> None:
+    free = threading.Event()
+
+    class Waiting(ServedRun):
+        def translate(self, lines: Sequence[str], n: int) -> list[list[Translation]]:
+            free.wait(60)
+            return served.translate(lines, n)
+
+    service = Service([Waiting("toy", served.folder, served.translator, "pytorch")])
+    address = urlsplit(start_server(service))
+    text = json.dumps({"q": ["Anna sings today."] * 500, "source": "en", "target": "de"}).encode()
+    head = f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n"
+    with socket.create_connection((address.hostname, address.port)) as client:
+        client.sendall(HEAD + head.encode() + text)
+        wait_until(lambda: service.batcher.waiting > 0)
+    wait_until(lambda: service.batcher.waiting == 0)
+    free.set()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 @pytest.fixture
