@@ -137,8 +137,6 @@ class RunFolder:
     def __init__(self, path: Path, address: str | None = None):
         self.path = path
         self.address = address or str(path)  # as the user named it, such as hf:user/name
-        #: Its name: on the Hugging Face Hub if it comes from there, otherwise the folder's.
-        self.name = (Path(self.address) if self.is_download else path.resolve()).name
         self.data = path / "data"
         self.metrics = path / "metrics.jsonl"
         self.updates = path / "updates.jsonl"
@@ -240,9 +238,11 @@ class RunFolder:
         return examples
 
     @property
-    def is_download(self) -> bool:
-        """Whether this is a copy of a run on the Hugging Face Hub, in the cache."""
-        return self.address.startswith("hf:")
+    def name(self) -> str:
+        """The name of the folder, or NAME or NAME@REVISION for hf:USER/NAME@REVISION."""
+        if self.address.startswith("hf:"):
+            return self.address.partition("/")[2].replace("/", "-")
+        return self.path.name if self.path.name not in ("", "..") else self.path.resolve().name
 
     @cached_property
     def report(self) -> PreparationReport:
@@ -398,11 +398,6 @@ def delete_run(run: RunFolder) -> None:
         raise UserError(
             f"{run.path}: not deleted, because it does not look like a run (it has neither nmt's "
             f"{_HEADER} nor data/{_REPORT}); delete it yourself"
-        )
-    if run.is_download:
-        raise UserError(
-            f"{run.address}: nmt deletes only local runs; the folder of its downloaded versions is "
-            f"{run.path.parents[1]}"
         )
     if run.path.is_symlink():
         raise UserError(f"{run.path}: is a link; delete {run.path.resolve()} instead")

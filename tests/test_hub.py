@@ -270,8 +270,15 @@ def test_a_downloaded_run_has_its_name_on_the_hub(trained_run: RunFolder, remote
     run = open_run("hf:anna/toy")
     assert run.path.name != "toy"
     assert name_runs([run]) == [run.name] == ["toy"]
-    assert_refused("rm", "--yes", "hf:anna/toy", message=f"versions is {run.path.parents[1]}")
-    assert run.path.exists()
+    assert RunFolder(run.path, "hf:anna/toy@refs/pr/1").name == "toy@refs-pr-1"
+
+
+def test_only_local_runs_are_deleted(trained_run: RunFolder, remote: Path) -> None:
+    assert nmt("push", trained_run.path, "anna/toy").returncode == 0
+    copy = Path(shutil.copytree(trained_run.path, "copy"))
+    assert_refused("rm", "--yes", copy, "hf:anna/toy", message="only local runs can be deleted")
+    assert copy.exists()
+    assert not Path("cache").exists()
 
 
 def test_an_interrupted_update_never_mixes_two_versions(

@@ -81,6 +81,9 @@ def rm(
     """
     from nmt.run_folder import delete_run, open_run
 
+    for run in runs:
+        if str(run).startswith("hf:"):
+            raise UserError(f"{run}: only local runs can be deleted")
     opened = [open_run(run) for run in runs]
     folders = list({run.path.resolve(): run for run in opened}.values())  # each once
     if not yes and not _can_ask():

@@ -174,11 +174,12 @@ def _new_training(
         file = find_config(config or "base.yaml")
         return load(str(file), set_), RUNS / file.stem
     given = load_config(config) if config else None
-    settings = config_from(open_run(start.run), start.weights, given, set_ or [], start.mix)
+    former = open_run(start.run)
+    settings = config_from(former, start.weights, given, set_ or [], start.mix)
     if given:
         warn(f"model and tokenizer of {start.run}; data, training and decoding of {config}")
     warn(f"learning rate    {settings.training.learning_rate:g} at its peak")
-    name = find_config(config).stem if config else start.run.resolve().name
+    name = find_config(config).stem if config else former.name
     return settings, RUNS / name
 
 

@@ -5,16 +5,16 @@ capitalization rules are merged with those of the new corpus. Its held-out pairs
 runs that it started from, stay out of training, so that their test sets remain valid.
 """
 
+import hashlib
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.checksums import checksum
 from nmt.config import Config, DataConfig
 from nmt.config_files import load_config
 from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.json_files import unreadable
-from nmt.corpus.manifest import MANIFEST, read_manifest, require_undamaged
+from nmt.corpus.manifest import read_manifest, require_undamaged
 from nmt.corpus.placeholders import KNOWN_WORDS, KnownWords
 from nmt.corpus.prepared import Example, read_examples, read_report, write_examples
 from nmt.corpus.readers import Pair
@@ -88,9 +88,12 @@ class Inherited:
 
     @property
     def checksum(self) -> str | None:
-        """Checksum of the manifest, and so of all files, among them word lists and the report."""
-        path = self.folder / MANIFEST
-        return checksum(path) if path.is_file() else None
+        """Checksum of all files that a run folder has, except the report, which contains paths."""
+        manifest = read_manifest(self.folder)
+        if manifest is None:
+            return None
+        files = sorted(each for each in manifest.checksums.items() if each[0] != "report.json")
+        return hashlib.sha256(repr(files).encode()).hexdigest()
 
     def copy_to(self, config: Config, folder: Path) -> None:
         """Copy what a folder of prepared data inherits from the run, and merge the word lists."""

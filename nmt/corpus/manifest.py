@@ -25,7 +25,7 @@ class Manifest:
 
     files: sizes in bytes
     checksums: hexadecimal SHA-256 of the files that are copied into run folders
-    inherited: the checksum of the manifest of `tokenizer.run`, or None
+    inherited: `Inherited.checksum` of `tokenizer.run`, or None
     """
 
     folder: Path

@@ -281,9 +281,9 @@ def _warn_if_swapped(name: str, pairs: list[Pair], data: DataConfig) -> None:
 
 
 def _shown_name(data: DataConfig, corpus: Corpus) -> str:
-    """Return the files of the user's only corpus, or a corpus's name."""
-    own = (data.path or data.train_path) and not data.corpora
-    return " and ".join(map(str, corpus.files["train"])) if own else corpus.name
+    """Return the path of the only corpus as configured, or a corpus's name."""
+    path = data.path or data.train_path or corpus.name
+    return " and ".join(map(str, path)) if isinstance(path, tuple) else str(path)
 
 
 def _read_chunks(data: DataConfig, corpora: list[Corpus]) -> Iterator[tuple[int, str, list[Pair]]]:

@@ -16,7 +16,7 @@ from nmt.corpus.tokenizers import load_tokenizers, vocabulary_files
 from nmt.decoding.engines import ctranslate2
 from nmt.decoding.engines.search import Search
 from nmt.decoding.segments import TrainingLines
-from nmt.decoding.translator import Translator
+from nmt.decoding.translator import OutdatedError, Translator
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder, open_run
 
@@ -80,7 +80,7 @@ def load_translator(
                 "this needs PyTorch, which is not installed: pip install torch"
             ) from None
         if opened and _identity(first, weights) != opened:
-            raise UserError("this run was trained further after it was opened; open it again")
+            raise OutdatedError("this run was trained further after it was opened; open it again")
         return pytorch.open_runs(runs, weights, config.decoding, place)
 
     search: Search

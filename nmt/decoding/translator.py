@@ -1,5 +1,6 @@
 """Raw text in, raw text out: used by validation, `translate`, `evaluate` and `serve`."""
 
+import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
 
 # CTranslate2 runs without it; then <unk> stays, and hidden words that a translation lost stay lost.
 _HAS_PYTORCH = find_spec("torch") is not None
+_LOG = logging.getLogger(__name__)
 _LINES_AT_A_TIME = 1024  # enough to sort by length, few enough to show progress
+
+
+class OutdatedError(UserError):
+    """A run was trained further after its weights were loaded, so it has others now."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,7 @@ class Translator:
     ):
         self.search, self.tokenizers = search, tokenizers
         self.data, self.decoding = data, decoding
-        self._open_pytorch = open_pytorch
+        self._open_pytorch, self._is_outdated = open_pytorch, False
         room = search.max_length - 1  # <eos>
         self._segments = Segmenter(tokenizers, data, seen or TrainingLines(room, False), room)
 
@@ -214,9 +220,13 @@ class Translator:
 
     def _pytorch_if_possible(self) -> "PyTorchSearch | None":
         """Return the PyTorch engine; None if it is not installed or has other weights by now."""
+        if not _HAS_PYTORCH or self._is_outdated:
+            return None
         try:
-            return self.pytorch if _HAS_PYTORCH else None
-        except UserError:
+            return self.pytorch
+        except OutdatedError as error:
+            self._is_outdated = True
+            _LOG.warning(f"{error}; until then, unknown and lost words are not copied")
             return None
 
     # ----------------------------------------------------------------------------------- search

@@ -154,7 +154,8 @@ class TextTranslator:
     ) -> list[Part]:
         """Format a sentence's translation by attention, or else by the positions of words.
 
-        Attention is unavailable for long sentences, with several models, and without PyTorch.
+        Attention is unavailable for long sentences, with several models, without PyTorch, and if
+        the run has been trained further.
         """
         cuts = cuts_between(owners)
         if not cuts and not marks:

@@ -34,15 +34,27 @@ def make_run(config: Config, folder: Path) -> RunFolder:
     return run
 
 
-def test_another_models_attention_is_never_shown(run):
+def test_another_models_attention_is_never_shown(run, caplog):
     """The run is trained further after CTranslate2 has loaded its weights."""
     translator = load_translator(run, device=CPU, engine="ctranslate2")
     expected = translator.translate(LINES)
     shutil.copyfile(run.weights("last"), run.weights("best"))
     with pytest.raises(UserError, match="was trained further after it was opened; open it again"):
         translator.pytorch  # noqa: B018
+    assert translator._pytorch_if_possible() is translator._pytorch_if_possible() is None
+    [warning] = caplog.messages
+    assert warning.endswith("unknown and lost words are not copied")
     assert translator.translate(LINES) == expected
     assert load_translator(run, device=CPU, engine="ctranslate2").pytorch.models
+
+
+def test_damaged_weights_are_reported_also_when_pytorch_is_needed_later(run):
+    translator = load_translator(run, device=CPU, engine="ctranslate2")
+    content = bytearray(run.weights("best").read_bytes())
+    content[-1] ^= 1  # the header, with its checksum, stays
+    run.weights("best").write_bytes(content)
+    with pytest.raises(UserError, match="damaged"):
+        translator._pytorch_if_possible()
 
 
 @pytest.fixture
