@@ -89,23 +89,30 @@ def with_progress(items: Iterable[T], description: str, total: int | None = None
 
 
 @contextmanager
+def redrawn(bar: Bar) -> Iterator[Bar]:
+    """Redraw a bar every second within the context, also while one item takes long."""
+    done = threading.Event()
+
+    def show() -> None:
+        while not done.wait(1):
+            bar.update(0)
+
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield bar
+    finally:
+        done.set()
+        thread.join()
+
+
+@contextmanager
 def elapsed(description: str, file: TextIO | None = None) -> Iterator[None]:
     """Show what is being done and the elapsed time, after two seconds.
 
     `file` is standard error by default.
     """
-    done = threading.Event()
     form = "{desc}: {elapsed}"
-    with Bar(desc=shown(description), bar_format=form, delay=2, leave=False, file=file) as bar:
-
-        def show() -> None:
-            while not done.wait(1):
-                bar.update()
-
-        thread = threading.Thread(target=show, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
+    bar = Bar(desc=shown(description), bar_format=form, delay=2, leave=False, file=file)
+    with bar, redrawn(bar):
+        yield

@@ -278,10 +278,14 @@ class RunFolder:
                     points.append(shape.validate_json(line, strict=True))
         return points
 
-    def best_validation(self) -> Validation | None:
-        """Return the validation of the best weights by `training.best`, or None."""
+    def best_validation(self, metrics: list[Validation] | None = None) -> Validation | None:
+        """Return the validation of the best weights by `training.best`, or None.
+
+        metrics: from `read_metrics`, if already read
+        """
         measure = self.config.training.best
-        lines = [line for line in self.read_metrics() if not math.isnan(line[measure])]
+        metrics = self.read_metrics() if metrics is None else metrics
+        lines = [line for line in metrics if not math.isnan(line[measure])]
         return max(lines, key=lambda line: quality(line, measure), default=None)
 
     def limit_while_learning(self) -> str:
@@ -294,7 +298,7 @@ class RunFolder:
         losses = [line["loss"] for line in metrics]
         if len(losses) < 2 or losses[-1] > 0.99 * min(losses[:-1]):
             return ""
-        last, best = metrics[-1], self.best_validation()
+        last, best = metrics[-1], self.best_validation(metrics)
         settings = self.config.training
         stale = sum(line["update"] > best["update"] for line in metrics) if best else 0
         if settings.patience and stale >= settings.patience:

@@ -2,10 +2,12 @@
 
 import io
 import re
+import time
+from collections.abc import Iterator
 
 import pytest
 
-from nmt.progress import Bar, announce, elapsed
+from nmt.progress import Bar, announce, elapsed, redrawn
 
 
 class Terminal(io.StringIO):
@@ -89,6 +91,21 @@ def test_in_a_notebook_progress_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> N
     kind = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})
     written = write_progress(kind(), monkeypatch)
     assert written.count("\rreading") > 90
+
+
+def test_a_redrawn_bar_appears_before_its_first_item() -> None:
+    file = Terminal()
+
+    def items() -> Iterator[int]:
+        until = time.monotonic() + 30
+        while "working" not in file.getvalue() and time.monotonic() < until:
+            time.sleep(0.1)
+        yield from range(3)
+
+    with redrawn(Bar(items(), "working", 3, delay=0.1, file=file)) as bar:
+        assert list(bar) == [0, 1, 2]
+    assert "working:   0%" in file.getvalue()
+    assert "3/3" in file.getvalue()
 
 
 def test_no_progress_is_shown_for_quick_work() -> None:

@@ -91,8 +91,6 @@ def config_new(
     Example: nmt config new --corpus pairs.tsv --minutes 30 > mine.yaml
     """
     from nmt.config_files import commented_config, with_schema
-    from nmt.device import choose_device
-    from nmt.reports.recipes import recommend
 
     if (name is None) == (corpus is None):
         raise UserError("give either a configuration to start from, or --corpus FILE")
@@ -103,6 +101,9 @@ def config_new(
     if name is not None:
         typer.echo(with_schema(commented_config(name)), nl=False)
         return
+    from nmt.device import choose_device
+    from nmt.reports.recipes import recommend
+
     assert corpus
     recipe = recommend(corpus, minutes or 30, choose_device().type)
     typer.echo(with_schema(recipe.yaml), nl=False)

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
+from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,8 +53,12 @@ def align_lines(translator: "Translator", lines: Iterable[str]) -> Iterator[str]
     """Yield the translation of each line with its word alignment; warn as for translations."""
     from nmt.decoding.alignment import align, format_pairs
 
-    for number, line in enumerate(lines, 1):
-        translation, pairs = align(translator, line)
+    if len(translator.pytorch.models) > 1:
+        raise UserError("--alignment works with one model only; give a single --run")
+    given, read = tee(lines)
+    found = zip(given, translator.stream(read), strict=True)
+    for number, (line, [translation, *_]) in enumerate(found, 1):
+        pairs = align(translator, line, translation)
         _warn_of_parts(number, translation)
         yield f"{in_one_line(translation.text)}\t{format_pairs(pairs)}"
 

@@ -83,6 +83,6 @@ class Cleaner:
             "empty side": np.array([not (s and t) for s, t in zip(sources, targets, strict=True)]),
             "too long": (more > self.data.max_words) | (characters > most_characters),
             "length ratio": more > self.data.max_ratio * fewer,
-            **apply_filters(self.filters, sources, targets),
         }
-        return np.select(list(reasons.values()), list(reasons), "")
+        found = np.select(list(reasons.values()), list(reasons), "")
+        return apply_filters(self.filters, sources, targets, found)

@@ -42,13 +42,21 @@ def make_filters(data: DataConfig) -> dict[str, Filter]:
 
 
 def apply_filters(
-    filters: dict[str, Filter], sources: Sequence[str], targets: Sequence[str]
-) -> dict[str, NDArray[np.bool_]]:
-    """Return which of the pairs each filter drops; each array has the shape (pairs,)."""
-    return {
-        reason: np.array([drop(*pair) for pair in zip(sources, targets, strict=True)], np.bool_)
-        for reason, drop in filters.items()
-    }
+    filters: dict[str, Filter],
+    sources: Sequence[str],
+    targets: Sequence[str],
+    reasons: NDArray[np.str_],
+) -> NDArray[np.str_]:
+    """Return why each pair is dropped, or "" if it is kept; shape (pairs,).
+
+    reasons: those so far; only pairs without one are filtered, as some filters are slow
+    """
+    found = reasons.tolist()
+    for reason, drop in filters.items():
+        for i in [i for i, earlier in enumerate(found) if not earlier]:
+            if drop(sources[i], targets[i]):
+                found[i] = reason
+    return np.array(found, np.str_)
 
 
 def _letters(text: str) -> float:

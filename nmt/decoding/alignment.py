@@ -8,23 +8,19 @@ from torch import Tensor
 
 from nmt.corpus.tokenizers import Tokenizer
 from nmt.decoding.translator import Trace, Translation, Translator
-from nmt.errors import UserError
 from nmt.model.attention import CrossAttention, SelfAttention, record_attention
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import SOS, TAGS
 
 
-def align(translator: Translator, line: str) -> tuple[Translation, list[tuple[int, int]]]:
-    """Translate a line; return the translation and its pairs of aligned words, sorted.
+def align(translator: Translator, line: str, translation: Translation) -> list[tuple[int, int]]:
+    """Return the pairs of aligned words of a line and its translation, sorted.
 
     A pair has the index of a source word and of a target word, both from 0; words are separated by
     spaces. A target word is aligned to the source word that its pieces attend to most, averaged
-    over layers and heads, or to none if that is <eos>. Raises `UserError` for an ensemble.
+    over layers and heads, or to none if that is <eos>.
     """
-    if len(translator.pytorch.models) > 1:
-        raise UserError("--alignment works with one model only; give a single --run")
     source, target = translator.tokenizers.source, translator.tokenizers.target
-    [translation] = translator.translate([line])
     touching = _touching(translator, line)
     pairs: set[tuple[int, int]] = set()
     first, before = [0, 0], [0, 0]  # number of words so far, and in the part before
@@ -36,7 +32,7 @@ def align(translator: Translator, line: str) -> tuple[Translation, list[tuple[in
         weights = _cross_attention(translator.pytorch.models[0], trace)
         pairs |= {(s + first[0], t + first[1]) for s, t in _pairs(weights, *sides)}
         first, before = [n + count for n, count in zip(first, counts, strict=True)], counts
-    return translation, sorted(pairs)
+    return sorted(pairs)
 
 
 def _touching(translator: Translator, line: str) -> set[int]:

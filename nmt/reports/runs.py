@@ -14,6 +14,7 @@ from typing import Any, get_args
 from nmt.choices import Weights
 from nmt.corpus.report import corpus_facts
 from nmt.errors import UserError, one_line, unreadable_weights
+from nmt.progress import with_progress
 from nmt.run_folder import RunFolder, Validation, last_change, runs_in
 
 NOTHING = "–"
@@ -76,7 +77,7 @@ def summarize_runs(folder: Path) -> tuple[list[RunSummary], list[str]]:
         raise UserError(f"no runs in {folder}; train one with `nmt train`, or give another folder")
     found: list[RunSummary] = []
     damaged: list[str] = []
-    for run in runs:
+    for run in with_progress(runs, "reading runs"):
         try:
             found.append(summarize(run))
         except UserError as error:
@@ -89,7 +90,8 @@ def summarize_runs(folder: Path) -> tuple[list[RunSummary], list[str]]:
 
 def summarize(run: RunFolder) -> RunSummary:
     """Read the values for a row."""
-    metrics, best, origin = run.read_metrics(), run.best_validation(), run.origin
+    metrics, origin = run.read_metrics(), run.origin
+    best = run.best_validation(metrics)
     return RunSummary(
         name=run.name,
         config=origin.file or None,

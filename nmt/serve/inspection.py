@@ -48,9 +48,16 @@ class Inspection:
 
 
 def inspect(
-    translator: Translator, model: Transformer, sentence: str, translation: Translation
+    translator: Translator,
+    model: Transformer,
+    sentence: str,
+    translation: Translation,
+    probabilities: bool = True,
 ) -> Inspection:
-    """Inspect a translation of one sentence; raises `UserError` like `read_attention`."""
+    """Inspect a translation of one sentence; raises `UserError` like `read_attention`.
+
+    probabilities: whether to compute `log_probabilities`, which otherwise stay empty
+    """
     attention = read_attention(translator, sentence, translation=translation)
     [trace] = translator.traces(translation)
     cross = attention["cross"]
@@ -62,7 +69,7 @@ def inspect(
         spell(cross.keys, sentence),
         spell([*cross.queries[:-1], SPECIALS[EOS]], trace.text),
         cross,
-        _log_probabilities(model, trace),
+        _log_probabilities(model, trace) if probabilities else [],
     )
 
 

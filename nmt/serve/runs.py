@@ -62,11 +62,15 @@ class RunDetails(TypedDict):
 def list_runs(service: "Service") -> list[RunRow]:
     """Return the runs, most recently trained first, without those that cannot be read."""
     rows: list[RunRow] = []
+    summaries = {}  # those of unchanged runs are kept, since the page asks every few seconds
     for name, run in _named_folders(service):
         try:
-            found, data = summarize(run), run.config.data
+            summary = service.summaries.get(run.path)
+            if not summary or summary[0].changed != last_change(run.path):
+                summary = summarize(run), run.config.data
         except (UserError, OSError):
             continue
+        summaries[run.path] = found, data = summary
         rows.append(
             {
                 "name": name,
@@ -81,6 +85,7 @@ def list_runs(service: "Service") -> list[RunRow]:
                 "seconds": time.time() - found.changed,
             }
         )
+    service.summaries = summaries
     return sorted(rows, key=lambda row: row["seconds"])
 
 

@@ -37,20 +37,22 @@ class ServedRun:
 
         return [distinct(options) for options in self.translator.n_best(lines, n)]
 
-    def inspect(self, sentence: str, translation: "Translation") -> "Inspection":
+    def inspect(
+        self, sentence: str, translation: "Translation", probabilities: bool = True
+    ) -> "Inspection":
         """Inspect a translation of one sentence; raises `UserError` if that is impossible."""
         model = self.translator.pytorch.models[0]  # first: raises the error without PyTorch
         from nmt.ops.threads import ALONE
         from nmt.serve.inspection import inspect
 
         with ALONE:
-            return inspect(self.translator, model, sentence, translation)
+            return inspect(self.translator, model, sentence, translation, probabilities)
 
     def link_words(
         self, sentence: str, translation: "Translation", cuts: Collection[int]
     ) -> "Links | None":
         """Link the words of a sentence and its translation by attention; raises like `inspect`."""
-        found = self.inspect(sentence, translation)
+        found = self.inspect(sentence, translation, probabilities=False)
         from nmt.serve.inspection import link_words
 
         return link_words(found, cuts)
@@ -93,11 +95,11 @@ class ServedRun:
 def name_runs(runs: Sequence[RunFolder], taken: Collection[str] = ()) -> list[str]:
     """Return a unique name for each run, with a number if its own name is taken."""
     stems = [public_name(run.name) or "run" for run in runs]
-    names: list[str] = []
+    names: dict[str, None] = {}
     for stem in stems:
         name, number = stem, 1
         while name in names or name in taken or (number > 1 and name in stems):
             number += 1
             name = f"{stem}-{number}"
-        names.append(name)
-    return names
+        names[name] = None
+    return list(names)

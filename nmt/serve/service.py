@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import anyio.to_thread
 
+from nmt.config import DataConfig
+from nmt.reports.runs import RunSummary
 from nmt.serve.batching import Batcher
 from nmt.serve.detection import Detector
 from nmt.serve.downloads import Downloads
@@ -62,6 +64,7 @@ class Service:
         self.translator = TextTranslator(self.batcher, self.limits)
         self.rates = RateLimiter(self.limits.per_minute)
         self.downloads = Downloads()
+        self.summaries: dict[Path, tuple[RunSummary, DataConfig]] = {}  # see `list_runs`
         self._keys = [_digest(key) for key in self.access.keys]
         self._detector: Detector | None = None
 

@@ -120,7 +120,8 @@ class Epoch:
     @property
     def tokens(self) -> int:
         """Number of labels: target pieces and <eos> of all batches."""
-        return sum(int((self.target.lengths[pairs] + 1).sum()) for pairs in self.order)
+        lengths = self.target.lengths  # computed anew each time
+        return sum(int((lengths[pairs] + 1).sum()) for pairs in self.order)
 
     def batches(self, skip: int = 0, rank: int = 0, size: int = 1) -> Iterator[Batch]:
         """Yield the batches after the first `skip`.

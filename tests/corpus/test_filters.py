@@ -5,11 +5,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from nmt.config import DataConfig
 from nmt.corpus.cleaning import Cleaner
-from nmt.corpus.filters import make_filters
+from nmt.corpus.filters import Filter, apply_filters, make_filters
 from nmt.corpus.readers import read_tsv
 from nmt.errors import UserError
 
@@ -47,6 +48,18 @@ def test_each_filter_drops_only_the_intended_pairs(reason: str) -> None:
         pytest.importorskip("ftfy")
         pytest.importorskip("py3langid")
     assert reasons([*GOOD, pair], **fields) == [*[""] * len(GOOD), reason]
+
+
+def test_pairs_that_are_dropped_already_are_not_filtered() -> None:
+    seen: list[str] = []
+    filters: dict[str, Filter] = {
+        "first": lambda source, target: bool(seen.append(source)) or source == "b",
+        "second": lambda source, target: source != "d",
+    }
+    sources = ["a", "b", "c", "d"]
+    found = apply_filters(filters, sources, sources, np.array(["long", "", "", ""]))
+    assert found.tolist() == ["long", "first", "second", ""]
+    assert seen == ["b", "c", "d"]
 
 
 def test_vowel_signs_count_as_letters() -> None:

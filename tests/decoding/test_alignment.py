@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from nmt.cli.writing import align_lines
 from nmt.config import DataConfig, DecodingConfig
 from nmt.corpus.sentences import CutText
 from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
@@ -31,19 +32,25 @@ WORDS = WordTokenizer("whitespace", "en", Vocabulary([*SPECIALS, "a", "b"]))
 A, B = WORDS.encode("a b")
 
 
+def aligned(translator: Translator, line: str) -> tuple[Translation, list[tuple[int, int]]]:
+    """Translate a line; return the translation and its pairs of aligned words."""
+    [translation] = translator.translate([line])
+    return translation, align(translator, line, translation)
+
+
 def test_a_trained_model_aligns_names_and_verbs(
     trained_run: RunFolder,
 ) -> None:
     translator = load_translator(trained_run, engine="pytorch", device="cpu")
 
-    translation, pairs = align(translator, "Anna sings today.")
+    translation, pairs = aligned(translator, "Anna sings today.")
     text = translation.text
 
     assert text == "Anna singt heute."
     assert [t for _, t in sorted(pairs, key=lambda pair: pair[1])] == [0, 1, 2]
     assert {s for s, _ in pairs} <= {0, 1, 2}
     assert (0, 0) in pairs
-    assert align(translator, "")[1] == []
+    assert aligned(translator, "")[1] == []
 
 
 def test_attention_is_the_mean_over_all_layers_and_heads(random_model) -> None:  # type: ignore[no-untyped-def]
@@ -59,11 +66,11 @@ def test_attention_is_the_mean_over_all_layers_and_heads(random_model) -> None: 
 def test_word_numbers_continue_across_the_parts_of_a_line(trained_run: RunFolder) -> None:
     translator = load_translator(trained_run, engine="pytorch", device="cpu")
 
-    translation, pairs = align(translator, "Anna sings today. " * 20)
+    translation, pairs = aligned(translator, "Anna sings today. " * 20)
     text = translation.text
 
     assert text == " ".join(["Anna singt heute."] * 20)
-    _, once = align(translator, "Anna sings today.")
+    _, once = aligned(translator, "Anna sings today.")
     assert pairs == sorted((s + 3 * i, t + 3 * i) for s, t in once for i in range(20))
 
 
@@ -85,7 +92,7 @@ def test_an_untranslated_sentence_does_not_shift_later_words(
         tokenizers=SimpleNamespace(source=WORDS, target=WORDS),
         pytorch=SimpleNamespace(models=[None]),
     )
-    translation, pairs = align(translator, "a\nb\na")  # type: ignore[arg-type]
+    translation, pairs = aligned(translator, "a\nb\na")  # type: ignore[arg-type]
     assert (translation.text, pairs) == ("b a", [(1, 0), (2, 1)])
 
 
@@ -94,11 +101,11 @@ def test_sentences_without_a_space_between_them_share_a_word(trained_run: RunFol
     apart = "Anna sings today. Ben swims today."
     assert len(translator.cut(apart).sentences) == len(translator.cut("sings.Ben").sentences) == 2
 
-    translation, pairs = align(translator, apart.replace(". ", "."))
+    translation, pairs = aligned(translator, apart.replace(". ", "."))
     text = translation.text
 
     assert text == translator.translate([apart])[0].text.replace(". ", ".")
-    _, usual = align(translator, apart)
+    _, usual = aligned(translator, apart)
     assert pairs == sorted({(s - (s > 2), t - (t > 2)) for s, t in usual})
 
 
@@ -139,7 +146,7 @@ def test_ensembles_are_refused(random_model: Callable[..., Transformer]) -> None
     translator = Translator(PyTorchSearch(models), tokenizers, DataConfig(), DecodingConfig())
 
     with pytest.raises(UserError, match="one model"):
-        align(translator, "a b")
+        next(align_lines(translator, ["a b"]))
 
 
 def test_pairs_are_written_in_pharaoh_format() -> None:

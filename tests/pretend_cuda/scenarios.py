@@ -285,7 +285,7 @@ def looks_inside(device: torch.device, run: Path) -> list[Any]:
     beam = [[step.piece for step in each] for each in steps]
     cross = torch.from_numpy(inspection.cross.weights).double()
     numbers = [*inspection.log_probabilities, *cross.flatten().tolist()]
-    return [inspection.translation, align(translator, line)[1], replaced, beam, numbers]
+    return [inspection.translation, align(translator, line, translation), replaced, beam, numbers]
 
 
 def nearest(device: torch.device, keys: Tensor, tokens: Tensor, queries: Tensor) -> list[Tensor]:

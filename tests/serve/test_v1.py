@@ -1,9 +1,11 @@
 """nmt's own API: translations with details, and descriptions of runs."""
 
 import json
+import os
 import shutil
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,11 +23,13 @@ from nmt.corpus.tags import tag_prefix
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translation
 from nmt.errors import UserError
+from nmt.reports.runs import RunSummary, summarize
 from nmt.run_folder import RunFolder
 from nmt.serve import v1
 from nmt.serve.app import make_app
 from nmt.serve.inspection import Inspection
 from nmt.serve.limits import Limits
+from nmt.serve.runs import list_runs
 from nmt.serve.served_run import ServedRun, name_runs
 from nmt.serve.service import Service
 from nmt.serve.v1 import OPERATIONS
@@ -362,6 +366,28 @@ def test_a_compared_run_gets_the_tag_of_the_same_name(
     assert [sentence["source"] for sentence in found["sentences"]] == ["[news] Anna sings."]
     assert found["count"] == 1
     assert read == [f"{TAGS[1]} Anna sings.", f"{TAGS[0]} Anna sings."]
+
+
+def test_only_changed_runs_are_read_again(
+    served: ServedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def recorded(run: RunFolder) -> RunSummary:
+        read.append(run.name)
+        return summarize(run)
+
+    monkeypatch.setattr("nmt.serve.runs.summarize", recorded)
+    for name in ("a", "b"):
+        shutil.copytree(served.folder.path, tmp_path / name)
+    service = Service([served], runs_folder=tmp_path)
+    first, again = list_runs(service), list_runs(service)
+    assert sorted(row["name"] for row in first) == sorted(row["name"] for row in again)
+    assert sorted(read) == ["a", "b", "toy"]
+    later = time.time() + 10
+    os.utime(tmp_path / "b/metrics.jsonl", (later, later))
+    list_runs(service)
+    assert read[3:] == ["b"]
 
 
 def test_runs_get_distinct_names_without_paths(tmp_path: Path) -> None:
