@@ -92,6 +92,7 @@ def with_progress(items: Iterable[T], description: str, total: int | None = None
 def redrawn(bar: Bar) -> Iterator[Bar]:
     """Redraw a bar every second within the context, also while one item takes long."""
     done = threading.Event()
+    bar.miniters, bar.dynamic_miniters = 0, False  # otherwise tqdm waits for further items
 
     def show() -> None:
         while not done.wait(1):

@@ -93,14 +93,17 @@ def test_in_a_notebook_progress_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> N
     assert written.count("\rreading") > 90
 
 
-def test_a_redrawn_bar_appears_before_its_first_item() -> None:
+def test_a_redrawn_bar_moves_also_while_an_item_takes_long() -> None:
     file = Terminal()
 
     def items() -> Iterator[int]:
-        until = time.monotonic() + 30
-        while "working" not in file.getvalue() and time.monotonic() < until:
-            time.sleep(0.1)
-        yield from range(3)
+        for number in range(3):
+            until = time.monotonic() + 30
+            before = file.getvalue().count("working")
+            while file.getvalue().count("working") < before + 2 and time.monotonic() < until:
+                time.sleep(0.1)
+            yield number
+        assert time.monotonic() < until
 
     with redrawn(Bar(items(), "working", 3, delay=0.1, file=file)) as bar:
         assert list(bar) == [0, 1, 2]

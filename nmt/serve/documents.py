@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 _MOST_UNPACKED = 50_000_000  # bytes of a .docx
 _MOST_TAGS = 500_000  # of a .docx
+_MOST_PARTS = 1000  # of a .docx; python-docx takes quadratic time
+_MOST_RELATIONSHIPS = 20_000  # between them
+_ENCODING = re.compile(rb"[^<]{0,4}<\?xml[^>]*\bencoding\s*=\s*[\"']([^\"']*)")
+_ENCODINGS = (b"utf-8", b"utf-16", b"us-ascii", b"ascii")  # in others, < may have another code
+_EBCDIC = b"\x4c\x6f\xa7\x94"  # <?xm
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _TEXT = (_WORD + "t", _WORD + "noBreakHyphen")
 _REFERENCES = (_WORD + "footnoteReference", _WORD + "endnoteReference")
@@ -38,7 +43,7 @@ _MARKS = [  # these may lie between two words of a text
         *("permStart", "permEnd", "proofErr"),
     )
 ]
-_UTF_8 = re.compile(rb"<meta[^>]*\bcharset\s*=\s*[\"']?utf-?8", re.IGNORECASE)
+_UTF_8 = re.compile(rb"<meta[^<>]*\bcharset\s*=\s*[\"']?utf-?8", re.IGNORECASE)
 _SRT_PLACE = re.compile(r"\{\\(?:an?\d|pos|move)")
 _SRT_FORMAT = re.compile(r"(</?[a-zA-Z][^<>]*>|\{\\[^{}]*\})")  # such as <i> or {\an8}
 _SRT_TIME = re.compile(r"-?\d[\d:., \t]*-->")  # programs accept and write many variants
@@ -94,9 +99,16 @@ async def _translate_html(translator: TextTranslator, run: ServedRun, content: b
 
 
 async def _translate_srt(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
-    lines = _decode(content).splitlines(keepends=True)
-    spoken = {i: _without_formatting(lines[i]) for i in _spoken(lines)}
-    spoken = {i: parts for i, parts in spoken.items() if has_letters(parts[1])}
+    def read() -> tuple[list[str], dict[int, tuple[str, str, str]]]:
+        lines = _decode(content).splitlines(keepends=True)
+        spoken: dict[int, tuple[str, str, str]] = {}
+        for i in _spoken(lines):
+            if has_letters(lines[i]) and has_letters((parts := _without_formatting(lines[i]))[1]):
+                spoken[i] = parts
+                translator.require_number(len(spoken))
+        return lines, spoken
+
+    lines, spoken = await anyio.to_thread.run_sync(read)
     found = await translator.translate(
         run, [text for _, text, _ in spoken.values()], keep_symbols=True
     )
@@ -185,10 +197,12 @@ def _open_docx(content: bytes) -> "Document":
     with open_zip(io.BytesIO(content)) as archive:
         if sum(file.file_size for file in archive.infolist()) > _MOST_UNPACKED:
             raise ApiError(413, "Invalid request: the document is too large when unpacked")
+        if len(archive.infolist()) > _MOST_PARTS:
+            raise ApiError(413, f"Invalid request: the .docx has more than {_MOST_PARTS:,} parts")
         # The declared sizes may be false, and python-docx would unpack everything: copy only the
         # declared number of bytes.
         plain = io.BytesIO()
-        tags = 0
+        tags = relationships = 0
         with zipfile.ZipFile(plain, "w") as copied:
             for file in archive.infolist():
                 with archive.open(file) as unpacked:
@@ -198,6 +212,11 @@ def _open_docx(content: bytes) -> "Document":
                     raise ApiError(
                         413, f"Invalid request: the .docx has more than {_MOST_TAGS:,} tags"
                     )
+                relationships += part.count(b"Relationship ")
+                encoding = _ENCODING.match(part)
+                known = not encoding or encoding[1].lower() in _ENCODINGS
+                if relationships > _MOST_RELATIONSHIPS or not known or part.startswith(_EBCDIC):
+                    raise ApiError(400, "Invalid request: the .docx file cannot be read")
                 copied.writestr(file.filename, part)
     return docx.Document(plain)
 

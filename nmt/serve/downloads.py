@@ -10,6 +10,7 @@ from nmt.serve.errors import ApiError
 
 _SECONDS = 600.0
 _MOST_BYTES = 64_000_000
+_LONGEST_NAME = 255  # characters
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,11 @@ class Download:
     content: bytes
     expires: float
 
+    @property
+    def size(self) -> int:
+        """Approximate size in memory, in bytes."""
+        return len(self.content) + 2000
+
 
 class Downloads:
     """Keeps files under names that cannot be guessed; drops the oldest if there are too many."""
@@ -27,16 +33,19 @@ class Downloads:
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self._clock = clock
         self._files: OrderedDict[str, Download] = OrderedDict()
+        self._bytes = 0
 
     def add(self, name: str, content: bytes) -> str:
         """Keep a file; return the secret part of its address."""
         secret = secrets.token_urlsafe(24)
-        self._files[secret] = Download(name, content, self._clock() + _SECONDS)
+        file = Download(name[-_LONGEST_NAME:], content, self._clock() + _SECONDS)
+        self._files[secret] = file
+        self._bytes += file.size
         while self._files and (
-            sum(len(file.content) for file in self._files.values()) > _MOST_BYTES
-            or next(iter(self._files.values())).expires < self._clock()
+            self._bytes > _MOST_BYTES or next(iter(self._files.values())).expires < self._clock()
         ):
-            self._files.popitem(last=False)
+            _, oldest = self._files.popitem(last=False)
+            self._bytes -= oldest.size
         return secret
 
     def get(self, secret: str) -> Download:

@@ -9,7 +9,8 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,10 +75,13 @@ class Formatted:
 
     def copy(self, start: int, end: int) -> list[Part]:
         """Return characters of `text` unchanged, each with the marks behind it."""
-        parts: list[Part] = list(zip(self.text[start:end], self.owners[start:end], strict=True))
-        for place, mark in reversed(self.marks_within(start, end)):
-            parts.insert(place, (self.pieces[mark].strip(), mark))
-        return parts
+        characters = list(zip(self.text[start:end], self.owners[start:end], strict=True))
+        parts: list[Part] = []
+        before = 0
+        for place, mark in self.marks_within(start, end):
+            parts += [*characters[before:place], (self.pieces[mark].strip(), mark)]
+            before = place
+        return parts + characters[before:]
 
 
 def with_superscripts(
@@ -99,12 +103,15 @@ def has_letters(text: str) -> bool:
 
 def is_mark(pieces: Sequence[str], number: int) -> bool:
     """Return whether a superscript is a mark: not text, a numerator or an isotope's number."""
-    before = next(filter(None, reversed(pieces[:number])), "")[-1:]
-    after = "".join(islice(filter(None, pieces[number + 1 :]), 3))[:3]
-    isotope = before and not before.isalpha() and _SYMBOL.match(after)
     piece = pieces[number]
-    numerator = after[:1] in ("/", "⁄")
-    return bool(piece.strip()) and not (has_letters(piece) or numerator or isotope)
+    if not piece.strip() or has_letters(piece):
+        return False
+    earlier = (pieces[i] for i in range(number - 1, -1, -1))
+    later = (pieces[i] for i in range(number + 1, len(pieces)))
+    before = next(filter(None, earlier), "")[-1:]
+    after = "".join(islice(filter(None, later), 3))[:3]
+    isotope = before and not before.isalpha() and _SYMBOL.match(after)
+    return not (after[:1] in ("/", "⁄") or isotope)
 
 
 def words(text: str, cuts: Collection[int] = ()) -> list[Span]:
@@ -152,10 +159,11 @@ def format_words(
     movable = [any(map(str.isalnum, translation[start:end])) for start, end in links.targets]
     chosen = _choose(links, owners, pieces, movable)
     behind: dict[int, list[int]] = {}  # the word that a mark follows → marks
+    ends = [end for _, end in links.sources]
     for place, mark in marks:
-        columns = [i for i, (_, end) in enumerate(links.sources) if end <= place]
-        last = not columns or len(columns) == len(links.sources) or not chosen
-        row = len(chosen) - 1 if last else int(links.weights[:, columns[-1]].argmax())
+        words_before = bisect_right(ends, place)
+        last = words_before in (0, len(ends)) or not chosen
+        row = len(chosen) - 1 if last else int(links.weights[:, words_before - 1].argmax())
         behind.setdefault(row, []).append(mark)
     parts: list[Part] = []
     end = 0
@@ -210,10 +218,5 @@ def _between(before: int, after: int, pieces: Sequence[str]) -> int:
 
 def merge(parts: Sequence[Part]) -> list[Part]:
     """Join adjacent parts of the same piece, and drop empty ones."""
-    merged: list[Part] = []
-    for text, owner in parts:
-        if merged and merged[-1][1] == owner:
-            merged[-1] = (merged[-1][0] + text, owner)
-        elif text:
-            merged.append((text, owner))
-    return merged
+    groups = groupby((part for part in parts if part[0]), key=itemgetter(1))
+    return [("".join(text for text, _ in group), owner) for owner, group in groups]

@@ -14,7 +14,7 @@ from nmt.corpus.languages import language_name
 from nmt.serve.detection import Detected
 from nmt.serve.documents import KINDS, text_of, translate_document
 from nmt.serve.limits import MOST_OPTIONS
-from nmt.serve.operations import Operation
+from nmt.serve.operations import Operation, Texts
 from nmt.serve.service import Service
 
 _AUTO = "auto"
@@ -39,7 +39,7 @@ def _to_number(value: object) -> object:
 class TranslateBody(_Body):
     """A translation request."""
 
-    q: str | list[str] = Field(description="one text or a list")
+    q: Texts = Field(description="one text or a list")
     source: str = Field(description="language code, or auto")
     target: str = Field(description="language code")
     format: Annotated[Literal["text", "html"], BeforeValidator(_or_text)] = "text"

@@ -102,8 +102,9 @@ class Markup:
         self._prologue = _prologue(html) if whole else None
         # In "template", a fragment may also begin within a table.
         self._tree = LexborHTMLParser(html, is_fragment=not whole, fragment_tag="template")
+        judged: dict[int, bool] = {}
         for node in self._tree.css("wbr"):  # a place for a line break within a word
-            if _is_within_translated(node):
+            if _is_within_translated(node, judged):
                 node.decompose()
         self.stretches = list(_find_stretches(self._tree.root))
 
@@ -239,13 +240,17 @@ def _is_translated(node: LexborNode) -> bool:
     return node.tag not in _NO_TEXT and not kept
 
 
-def _is_within_translated(node: LexborNode) -> bool:
+def _is_within_translated(node: LexborNode, judged: dict[int, bool]) -> bool:
+    """Return whether all elements around a node are translated; `judged` keeps the results."""
+    around = []
     parent = node.parent
-    while parent is not None and parent.is_element_node:
-        if not _is_translated(parent):
-            return False
+    while parent is not None and parent.is_element_node and parent.mem_id not in judged:
+        around.append(parent)
         parent = parent.parent
-    return True
+    result = parent is None or judged.get(parent.mem_id, True)
+    for each in reversed(around):
+        result = judged[each.mem_id] = result and _is_translated(each)
+    return result
 
 
 def _inline_leaves(node: LexborNode) -> list[tuple[LexborNode, list[LexborNode]]] | None:

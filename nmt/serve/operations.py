@@ -2,11 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import to_json
+from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic_core import PydanticCustomError, to_json
 from starlette.datastructures import FormData, ImmutableMultiDict, UploadFile
 from starlette.requests import Request
 
@@ -17,6 +17,16 @@ from nmt.serve.service import Service
 _FILES = "multipart/form-data"
 _FORMS = ("application/x-www-form-urlencoded", _FILES)
 _MOST_FIELDS = 1000  # of a form
+
+
+def _require_texts(value: object) -> object:
+    """Stop at the first item that is not a text: pydantic would collect an error for each."""
+    if isinstance(value, list) and not all(isinstance(each, str) for each in value):
+        raise PydanticCustomError("texts", "must be a string or a list of strings")
+    return value
+
+
+Texts = Annotated[str | list[str], BeforeValidator(_require_texts)]
 
 
 @dataclass(frozen=True)
@@ -104,6 +114,8 @@ async def _read_multipart(request: Request, limits: Limits) -> FormData:
 
 def _explain(error: ValidationError) -> str:
     """Return the first validation error in LibreTranslate's wording."""
+    if error.error_count() > _MOST_FIELDS:  # each would take memory
+        return "Invalid request: too many invalid fields"
     details = error.errors(include_url=False, include_input=False)[0]
     place = list(details["loc"])
     if "str" in place[1:]:  # one of the types of a union

@@ -17,10 +17,16 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _GRACE = 30  # seconds to finish current requests when the server is stopped
 _MOST_CONNECTIONS = 1000
 _MOST_PIPELINED = 100  # requests waiting on one connection
+_MOST_HEAD = 64_000  # bytes of the request line and the headers
+_CHUNK = 262_144  # bytes that asyncio reads at once, which may include a part of the body
 _BACKLOG = 1000
 _TOO_SLOW = (
     b"HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json\r\nContent-Length: 47\r\n"
     b'Connection: close\r\n\r\n{"error":"The request took too long to arrive"}'
+)
+_TOO_LARGE = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 37\r\nConnection: close\r\n\r\n{"error":"The headers are too large"}'
 )
 
 
@@ -109,11 +115,13 @@ def make_server(app: ASGIApp, seconds: float) -> uvicorn.Server:
 
 
 def _limited(seconds: float) -> type[HttpToolsProtocol]:
-    """Return uvicorn's protocol with limits, so that slow clients do not use up the connections."""
+    """Return uvicorn's protocol with limits for slow clients, and for the size of headers."""
 
     class Limited(HttpToolsProtocol):
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
+            self._head, self._fields = 0, 0  # bytes of an unfinished head, and of headers
+            self._in_head = True
             self._sending = self._accepting = self._start_limit()
 
         def connection_lost(self, exc: Exception | None) -> None:
@@ -121,16 +129,43 @@ def _limited(seconds: float) -> type[HttpToolsProtocol]:
             self._accepting.cancel()
             super().connection_lost(exc)
 
+        def data_received(self, data: bytes) -> None:
+            if self._in_head:
+                self._head += len(data)
+            if self._head > _MOST_HEAD + _CHUNK:
+                self._refuse_head()
+            else:
+                super().data_received(data)
+
+        def on_header(self, name: bytes, value: bytes) -> None:
+            self._fields += len(name) + len(value)
+            if self._fields > _MOST_HEAD:  # also in trailers, which follow the body
+                self._refuse_head()
+            else:
+                super().on_header(name, value)
+
+        def on_headers_complete(self) -> None:
+            self._in_head, self._head = False, 0
+            if not self.transport.is_closing():
+                super().on_headers_complete()
+
         def on_message_begin(self) -> None:
             super().on_message_begin()
+            self._fields = 0
             self._sending.cancel()
             self._sending = self._start_limit()
             if len(self.pipeline) > _MOST_PIPELINED:
                 self.transport.abort()
 
+        def on_body(self, body: bytes) -> None:
+            if not self.transport.is_closing():
+                super().on_body(body)
+
         def on_message_complete(self) -> None:
+            self._in_head = True
             self._sending.cancel()
-            super().on_message_complete()
+            if not self.transport.is_closing():
+                super().on_message_complete()
 
         def pause_writing(self) -> None:
             super().pause_writing()
@@ -139,6 +174,11 @@ def _limited(seconds: float) -> type[HttpToolsProtocol]:
         def resume_writing(self) -> None:
             self._accepting.cancel()
             super().resume_writing()
+
+        def _refuse_head(self) -> None:
+            if not self.transport.is_closing():
+                self.transport.write(_TOO_LARGE)
+                self.transport.close()
 
         def _start_limit(self) -> asyncio.TimerHandle:
             return self.loop.call_later(seconds, self._give_up)

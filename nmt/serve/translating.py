@@ -41,17 +41,20 @@ class TextTranslator:
 
     def require_length(self, texts: Sequence[str]) -> None:
         """Raise `ApiError` if there are too many texts or characters; empty texts take time too."""
-        if len(texts) > self._limits.sentences:
-            raise ApiError(
-                400,
-                f"Invalid request: {len(texts)} texts exceed the limit ({self._limits.sentences})",
-            )
+        self.require_number(len(texts))
         characters = sum(map(len, texts))
         if characters > self._limits.characters:
             raise ApiError(
                 400,
                 f"Invalid request: request ({characters}) exceeds text limit "
                 f"({self._limits.characters})",
+            )
+
+    def require_number(self, texts: int) -> None:
+        """Raise `ApiError` if there are too many texts."""
+        if texts > self._limits.sentences:
+            raise ApiError(
+                400, f"Invalid request: {texts} texts exceed the limit ({self._limits.sentences})"
             )
 
     async def cut(self, run: ServedRun, texts: Sequence[str]) -> "list[CutText]":

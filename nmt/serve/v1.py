@@ -13,7 +13,7 @@ from nmt.errors import UserError
 from nmt.serve.comparing import Comparison, compare
 from nmt.serve.errors import ApiError
 from nmt.serve.limits import MOST_OPTIONS
-from nmt.serve.operations import Operation, encode
+from nmt.serve.operations import Operation, Texts, encode
 from nmt.serve.runs import RunDetails, RunRow, describe_run, list_runs
 from nmt.serve.service import Service
 
@@ -35,7 +35,7 @@ class _Body(BaseModel):
 class InspectBody(_Body):
     """The text to translate, and what to return about it."""
 
-    text: str | list[str] = Field(description="one text or a list")
+    text: Texts = Field(description="one text or a list")
     run: str | None = Field(None, description="name of a run; default: the first that fits")
     source: str | None = Field(None, description="language code")
     target: str | None = Field(None, description="language code")

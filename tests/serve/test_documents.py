@@ -8,6 +8,7 @@ import re
 import struct
 import tracemalloc
 import zipfile
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from docx.shared import Pt
 from starlette.testclient import TestClient
 
 from nmt.serve import documents
+from nmt.serve.limits import Limits
 
 PAIR = {"source": "en", "target": "de"}
 
@@ -262,6 +264,54 @@ def test_notes_are_translated(client: TestClient, note_kind: str) -> None:
     found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
     [translated] = [each for each in found.part.package.iter_parts() if each.content_type == kind]
     assert b"<w:t>Ben liest oft.</w:t>" in translated.blob
+
+
+@pytest.mark.parametrize(
+    "xml",
+    [
+        '<?xml version="1.0" encoding="cp037"?><w:document/>'.encode("cp037"),  # EBCDIC
+        b'<?xml version="1.0" encoding="UTF-7"?>+ADw-w:document/>',
+        b"\xef\xbb\xbf<?xml version='1.0' encoding = 'utf-7'?>+ADw-w:document/>",
+    ],
+)
+def test_encodings_that_hide_tags_are_refused(
+    client: TestClient, xml: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = io.BytesIO(_saved(docx.Document()))
+    changed = io.BytesIO()
+    with zipfile.ZipFile(content) as archive, zipfile.ZipFile(changed, "w") as copied:
+        for name in archive.namelist():
+            copied.writestr(name, xml if name == "word/document.xml" else archive.read(name))
+    files = {"file": ("a.docx", changed.getvalue())}
+    monkeypatch.setattr("docx.Document", lambda _: pytest.fail("parsed"))
+    answer = client.post("/translate_file", data=PAIR, files=files)
+    assert answer.status_code == 400
+    assert "cannot be read" in answer.text
+
+
+def test_documents_of_very_many_parts_are_refused(client: TestClient) -> None:
+    content = io.BytesIO(_saved(docx.Document()))
+    with zipfile.ZipFile(content, "a") as archive:
+        for number in range(1000):
+            archive.writestr(f"word/{number}.xml", "")
+    files = {"file": ("a.docx", content.getvalue())}
+    assert client.post("/translate_file", data=PAIR, files=files).status_code == 413
+
+
+def test_subtitles_with_too_many_lines_are_refused_early(
+    make_client: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+
+    def recorded(line: str) -> tuple[str, str, str]:
+        read.append(line)
+        return "", line, ""
+
+    monkeypatch.setattr("nmt.serve.documents._without_formatting", recorded)
+    client = make_client(limits=Limits(sentences=5))
+    files = {"file": ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\n" + "Ben reads often.\n" * 99)}
+    assert client.post("/translate_file", data=PAIR, files=files).status_code == 400
+    assert len(read) == 6
 
 
 def test_a_long_format_is_not_copied_many_times(client: TestClient) -> None:

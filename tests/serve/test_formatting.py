@@ -132,6 +132,16 @@ def test_a_lost_format_does_not_move_to_punctuation() -> None:
     assert found == [("Wir ", 0), ("sehen", 1), (".", 0)]
 
 
+def test_very_many_marks_take_linear_time() -> None:
+    """Of quadratic time, each of these would take minutes."""
+    count = 100_000
+    assert not with_superscripts([*[""] * count, "a"], range(count)).marks_at_start(0)
+    text = Formatted([" ", *["¹"] * count, " " * count, "a"], marks=range(1, count + 1))
+    copied = text.copy(0, count + 1)
+    assert len(copied) == 2 * count + 1
+    assert merge([("a", 0)] * 10 * count) == [("a" * 10 * count, 0)]
+
+
 def test_text_is_copied_with_its_marks() -> None:
     formatted = Formatted(["1", "a", "2", "b ", "3", "c"], marks={0, 2, 4})
     assert formatted.marks_at_start(0) == [("1", 0)]

@@ -305,6 +305,17 @@ def test_too_much_text_is_refused(make_client: Callable[..., TestClient]) -> Non
     assert client.post("/v1/translate", json={"text": [""] * 6}).status_code == 400
 
 
+def test_items_that_are_no_texts_are_refused_at_the_first(client: TestClient) -> None:
+    for path, field in (("/translate", "q"), ("/v1/translate", "text")):
+        answer = client.post(path, json={field: ["a", *range(100_000)], **PAIR})
+        assert answer.status_code == 400
+        message = f"Invalid request: {field}: must be a string or a list of strings"
+        assert answer.json() == {"error": message}
+    many = {f"x{number}": 1 for number in range(5000)}
+    answer = client.post("/v1/translate", json={"text": "a", **many})
+    assert answer.json() == {"error": "Invalid request: too many invalid fields"}
+
+
 def test_a_translated_document_can_be_downloaded(client: TestClient) -> None:
     file = ("letter one.txt", io.BytesIO(f"{SENTENCE}\n".encode()))
     answer = client.post("/translate_file", data=PAIR, files={"file": file})

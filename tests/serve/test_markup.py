@@ -159,6 +159,15 @@ def test_tags_follow_the_attention(client: TestClient) -> None:
     assert '<a href="/x">' in answer
 
 
+def test_elements_around_line_break_places_are_judged_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judged: list[object] = []
+    monkeypatch.setattr("nmt.serve.markup._is_translated", lambda node: not judged.append(node))
+    Markup("<x>" * 50 + "<wbr>" * 50 + "</x>" * 50)
+    assert len(judged) < 1000
+
+
 def test_the_time_for_unquoted_attributes_is_not_exponential() -> None:
     assert Markup("<b " + "=a" * 500 + '">x').stretches
 

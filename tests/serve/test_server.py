@@ -11,6 +11,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from types import SimpleNamespace
@@ -361,6 +362,28 @@ def test_pipelined_requests_are_limited(impatient: tuple[str, int]) -> None:
         pytest.raises(ConnectionError),
     ):
         client.sendall(requests)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /health HTTP/1.1\r\n" + b"ab:cd\r\n" * 20_000,
+        b"GET /" + b"x" * 1_000_000,
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n0\r\n" + b"ab:cd\r\n" * 20_000,
+    ],
+)
+def test_endless_headers_are_refused(
+    start_server: Callable[[Service], str], served: ServedRun, head: bytes
+) -> None:
+    address = urlsplit(start_server(Service([served])))
+    with socket.create_connection((address.hostname, address.port), 60) as client:
+        with suppress(ConnectionError):
+            client.sendall(head)
+        with suppress(ConnectionError):
+            answer = client.recv(10_000)
+            assert not answer or answer.startswith(b"HTTP/1.1 431 ")
+            assert client.recv(10_000) == b""  # closed
+    assert ask(address.geturl(), ["Anna sings today."]) == ["Anna singt heute."]
 
 
 def test_idle_connections_are_kept_alive(impatient: tuple[str, int]) -> None:
