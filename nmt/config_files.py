@@ -80,10 +80,10 @@ def find_config(name: str | Path) -> Path:
     The extension `.yaml` is optional. Raises `UserError` if no file is found.
     """
     names = [Path(name), Path(f"{name}.yaml")]
-    for folder in (Path(), Path("configs"), SHIPPED_CONFIGS):
-        for candidate in names:
-            if (folder / candidate).is_file():
-                return folder / candidate
+    folders = (Path(), Path("configs"), SHIPPED_CONFIGS)
+    found = [path for folder in folders for each in names if (path := folder / each).is_file()]
+    if found:
+        return found[0]
     shipped = [path.relative_to(SHIPPED_CONFIGS).as_posix() for path in shipped_configs()]
     stems = [each.removesuffix(".yaml") for each in shipped]
     close = difflib.get_close_matches(str(name).removesuffix(".yaml"), stems, n=1, cutoff=0.7)
@@ -106,7 +106,9 @@ def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
     path = find_config(name)
     tree = _read_yaml(path)
     if not tree and not overrides:
-        raise UserError(f"{path}: is empty; write a section such as `data:`, or use base.yaml")
+        hides = any(shipped.name == path.name for shipped in shipped_configs())
+        remedy = "delete it: it hides the shipped one" if hides else "or use base.yaml"
+        raise UserError(f"{path}: is empty; write a section such as `data:`, {remedy}")
     return _parse(tree, str(path), overrides).with_origin(
         Origin(config_name(path), tuple(overrides))
     )
@@ -241,10 +243,14 @@ def with_schema(text: str) -> str:
 
 def commented_config(name: str) -> str:
     """Return a configuration file with a comment above each field that describes it."""
-    load_config(name)  # raises an error unless it is a valid configuration
+    path = find_config(name)
+    shipped = SHIPPED_CONFIGS / path.name
+    if not path.stat().st_size and shipped.is_file():
+        path = shipped  # the shell has just made the other: nmt config new sample > sample.yaml
+    load_config(path)  # raises an error unless it is a valid configuration
     lines = []
     section, indent = "", 0
-    text = find_config(name).read_text(encoding="utf-8-sig")
+    text = path.read_text(encoding="utf-8-sig")
     text = re.sub(r"(?m)^(# nmt train --config) \S+", r"\1 mine.yaml", text, count=1)
     for line in text.splitlines():
         if found := re.match(r"(\w+):", line):
@@ -320,6 +326,8 @@ def _apply_override(tree: dict[str, Any], override: str, overridden: set[str]) -
         value = read_value(text)
     except _YAML_ERRORS:
         return f"--set {override}: the value is not valid YAML"
+    if value is None and text.strip().lower() not in ("null", "~"):
+        return f"--set {override}: no value; write {field.strip()}=null to unset the field"
     if section not in tree:
         tree[section] = {}
         overridden.add(section)

@@ -26,6 +26,8 @@ def require_file(output: Path) -> None:
         raise UserError(f"{output}: is a folder; name a file to write")
     # A file is replaced by a temporary one in the same folder.
     place = output if output.exists() and not output.is_file() else output.resolve().parent
+    if output.exists() and not os.access(output, os.W_OK):
+        raise UserError(f"{output}: is write-protected; choose another file")
     if not os.access(place, os.W_OK):
         raise UserError(f"{output}: {place} cannot be written to; choose another file")
 
@@ -42,11 +44,12 @@ def replacing(path: Path, previous: Path | None = None) -> Iterator[Path]:
         with writing(path):
             _remove_remains(path)
             partial.touch()
-            mode = partial.stat().st_mode
+            # Not that of safetensors, which creates files that other users cannot read.
+            mode = (path if path.is_file() else partial).stat().st_mode
             yield partial
-            partial.chmod(mode)  # safetensors creates files that other users cannot read
             with partial.open("rb+") as file:
                 os.fsync(file.fileno())
+            partial.chmod(mode)
             if previous and path.exists():
                 path.replace(previous)
             partial.replace(path)

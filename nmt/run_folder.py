@@ -248,6 +248,8 @@ class RunFolder:
     def report(self) -> PreparationReport:
         """The report of `prepare`."""
         if self.has_only_begun and not (self.data / _REPORT).exists():
+            with locked(self.path / _LOCK, f"{self.path}: is being prepared; wait", wait=False):
+                pass
             raise UserError(
                 f"{self.path}: has no checkpoint yet; start it again with "
                 f"nmt train --resume --run {shlex.quote(str(self.path))}"

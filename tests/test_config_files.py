@@ -660,6 +660,14 @@ def test_overrides_need_a_section_a_field_and_a_value(path: Path, override: str)
     assert refusal(path, "", override) == expected
 
 
+@pytest.mark.parametrize("value", ["", " ", "# 3"])
+def test_an_override_without_a_value_is_refused(path: Path, value: str) -> None:
+    override = f"training.max_minutes={value}"
+    remedy = "no value; write training.max_minutes=null to unset the field"
+    assert refusal(path, "", override) == f"--set {override}: {remedy}"
+    assert load(path, "", "training.max_minutes=null").training.max_minutes is None
+
+
 @pytest.mark.parametrize("value", ["[", "{a: 1, a: 2}", "*x", "a: b: c", "!!bool 3", "\0"])
 def test_an_override_with_invalid_yaml_is_refused(path: Path, value: str) -> None:
     override = f"training.epochs={value}"

@@ -110,6 +110,7 @@ def test_concurrent_exports_do_not_interfere(
         ["data.lowercase=source", "data.carry_over=all"],
         ["data.lowercase=both", "data.restore_case=true", "tokenizer.word_mark=end"],
         ["model.max_length=14", "decoding.split_sentences=false"],
+        ["decoding.beam_size=2", "decoding.length_penalty=2", "decoding.max_length_extra=2"],
     ],
 )
 def test_the_exported_program_translates_like_nmt_without_importing_it(

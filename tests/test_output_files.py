@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from nmt.output_files import replacing, temporary_folder
+from nmt.output_files import replacing, require_file, temporary_folder
 
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
@@ -29,6 +29,39 @@ def test_replaced_files_have_default_permissions() -> None:
     with replacing(Path("a")) as partial:
         partial.chmod(0o600)
     assert Path("a").stat().st_mode == Path("plain").stat().st_mode
+
+
+def test_a_replaced_file_keeps_its_permissions() -> None:
+    path = Path("a")
+    path.touch()
+    path.chmod(0o600)
+    with replacing(path) as partial:
+        partial.write_text("new")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_write_protected_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("a").touch()
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "a")
+    with pytest.raises(UserError, match="a: is write-protected; choose another file"):
+        require_file(Path("a"))
+
+
+def test_a_file_is_on_the_disk_before_it_replaces_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: list[int] = []
+    moved: list[int] = []
+    move = Path.replace
+
+    def recorded(self: Path, target: Path) -> Path:
+        moved.append(self.stat().st_ino)
+        assert moved == flushed
+        return move(self, target)
+
+    monkeypatch.setattr(os, "fsync", lambda number: flushed.append(os.fstat(number).st_ino))
+    monkeypatch.setattr(Path, "replace", recorded)
+    with replacing(Path("a")) as partial:
+        partial.write_text("new")
+    assert len(moved) == 1
 
 
 @pytest.mark.parametrize("old", ["old", None])

@@ -272,6 +272,31 @@ def test_runs_without_the_requested_file_are_ignored() -> None:
             newest_run(file)
 
 
+def test_a_run_whose_data_is_being_prepared_is_not_to_be_resumed() -> None:
+    run = RunFolder(make_run("a", 1))
+    run.write_config(load_config("sample.yaml"))
+    with pytest.raises(UserError, match="has no checkpoint yet; start it again with nmt train"):
+        run.report  # noqa: B018
+    with run.held(), pytest.raises(UserError, match="a: is being prepared; wait"):
+        run.report  # noqa: B018
+
+
+def test_a_full_disk_keeps_the_metrics(
+    full_disk: Callable[[int], AbstractContextManager[None]],
+) -> None:
+    run = RunFolder(make_run("a", 1))
+    run.write_metrics([VALIDATION])  # type: ignore[list-item]
+    before = run.metrics.read_bytes()
+    with full_disk(10), pytest.raises(UserError, match="cannot be written"):
+        run.write_metrics([VALIDATION] * 100)  # type: ignore[list-item]
+    assert run.metrics.read_bytes() == before
+
+
+def test_a_previous_checkpoint_is_enough_to_resume() -> None:
+    (make_run("a", 1) / "checkpoint.previous.pt").touch()
+    assert newest_training().path == Path("runs/a")
+
+
 def test_newest_training_considers_only_numbered_runs_of_that_name() -> None:
     make_training("base", 3000)
     make_training("base-2", 6000)

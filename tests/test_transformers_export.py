@@ -144,6 +144,7 @@ def test_a_full_disk_is_reported(
         ({"data": {"lowercase": "both"}}, "data.lowercase is both, not none"),
         ({"data": {"unicode": "NFKC"}}, "data.unicode is NFKC, not NFC or none"),
         ({"tokenizer": {"word_mark": "end"}}, "tokenizer.word_mark is end, not start"),
+        ({"data": {"carry_over": "all"}}, "data.carry_over is all, not none"),
         ({"tokenizer": {"kind": "whitespace"}}, "tokenizer.kind is whitespace, not bpe or unigram"),
     ],
 )

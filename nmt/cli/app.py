@@ -30,6 +30,7 @@ from nmt.cli import (
 )
 from nmt.cli.writing import warn
 from nmt.errors import UserError, is_full_disk, is_out_of_memory, one_line, shown, unwritable
+from nmt.training.interruption import STOPPING
 
 app = typer.Typer(
     name="nmt",
@@ -118,11 +119,11 @@ def main() -> None:
 
 def _run() -> None:
     _signals.clear()
-    signal.signal(signal.SIGTERM, _stop)
-    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # ignored: a script's background job
-        signal.signal(signal.SIGINT, _stop)
+    for number in STOPPING:
+        if signal.getsignal(number) != signal.SIG_IGN:  # by nohup, or in a script's background job
+            signal.signal(number, _stop)
     logging.getLogger("nmt").addHandler(_LOG_HANDLER)
-    own, others = _split_own_options(sys.argv[1:])
+    own, others = _split_own_options(list(map(_with_home, sys.argv[1:])))
     sys.argv[1:] = [*own, *others]  # where Typer expects them
     debug = "--debug" in own
     nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 open to the end
@@ -193,6 +194,13 @@ def _split_own_options(arguments: list[str]) -> tuple[list[str], list[str]]:
     own = [argument for argument in arguments[:end] if argument in OWN_OPTIONS]
     others = [argument for argument in arguments[:end] if argument not in OWN_OPTIONS]
     return own, [*others, *arguments[end:]]
+
+
+def _with_home(argument: str) -> str:
+    """Expand the home folder in `--option=~/path`, where few shells do."""
+    option, _, value = argument.partition("=")
+    is_path = option.startswith("--") and option != "--api-key" and value.startswith("~/")
+    return f"{option}={Path(value).expanduser()}" if is_path else argument
 
 
 _signals: list[int] = []  # received so far, unless training handles them itself

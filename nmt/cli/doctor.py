@@ -4,14 +4,15 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
 from nmt import __version__
 from nmt.cli.tables import print_facts
-from nmt.errors import install_extra
+from nmt.errors import install_extra, one_line
 
 PACKAGES = ("torch", "ctranslate2", "numpy", "sentencepiece", "sacrebleu", "safetensors", "typer",
             "pydantic")  # fmt: skip
@@ -32,27 +33,42 @@ def doctor() -> None:
 
     Example: nmt doctor > doctor.txt
     """
-    print_facts(list(_facts()))
+    print_facts([(name, _known(fact)) for name, fact in _facts()])
 
 
-def _facts() -> Iterator[tuple[str, str]]:
-    import platformdirs
+def _known(fact: Callable[[], str]) -> str:
+    """Return a fact, or why it is unknown, for example because a library is broken."""
+    try:
+        return fact()
+    except Exception as error:
+        return f"unknown ({one_line(error)})"
 
-    yield "nmt", f"{__version__}, {Path(__file__).parent.parent}"
-    yield "python", f"{platform.python_version()}, {sys.executable}"
-    yield "system", platform.platform()
-    yield "processor", f"{platform.machine()}, {os.cpu_count()} logical cores"
-    yield "instructions", _instructions()
-    yield "devices", _devices()
-    yield "memory", _memory()
-    free = shutil.disk_usage(Path()).free
-    yield "disk", f"{free / 1e9:.1f} GB free in {Path().resolve()}"
-    yield "cache", _size(platformdirs.user_cache_path("nmt"))
+
+def _facts() -> Iterator[tuple[str, Callable[[], str]]]:
+    yield "nmt", lambda: f"{__version__}, {Path(__file__).parent.parent}"
+    yield "python", lambda: f"{platform.python_version()}, {sys.executable}"
+    yield "system", platform.platform
+    yield "processor", lambda: f"{platform.machine()}, {os.cpu_count()} logical cores"
+    yield "instructions", _instructions
+    yield "devices", _devices
+    yield "memory", _memory
+    yield "disk", _disk
+    yield "cache", _cache
     for package in PACKAGES:
-        yield package, _version(package)
+        yield package, partial(_version, package)
     for package, (extra, purpose) in EXTRAS.items():
         missing = f"missing, for {purpose}: {install_extra(extra)}"
-        yield package, _version(package) if find_spec(package) else missing
+        yield package, partial(_version, package) if find_spec(package) else partial(str, missing)
+
+
+def _disk() -> str:
+    return f"{shutil.disk_usage(Path()).free / 1e9:.1f} GB free in {Path().resolve()}"
+
+
+def _cache() -> str:
+    import platformdirs
+
+    return _size(platformdirs.user_cache_path("nmt"))
 
 
 def _version(package: str) -> str:

@@ -81,6 +81,10 @@ def translate(
     from nmt.corpus.tags import tag_prefix
     from nmt.output_files import require_file
 
+    input_, output = (None if path == Path("-") else path for path in (input_, output))
+    text = None if text == ["-"] else text
+    if text and len(text) == 1 and _is_file(text[0]):
+        raise UserError(f"{text[0]}: is a file; to translate it, add --input in front of it")
     if text and input_:
         raise UserError("give either text or --input, not both")
     for each in text or []:
@@ -117,6 +121,13 @@ def translate(
         return
     found = translator.stream(lines, n_best or 1)
     write_lines(format_translations(found, n_best, scores), output)
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a path
+        return False
 
 
 def _argument_lines(texts: list[str]) -> list[str]:

@@ -21,7 +21,7 @@ import urllib3
 
 from nmt import __version__
 from nmt.corpus.readers import MAX_UNPACKED_BYTES, open_zip
-from nmt.errors import UserError, shown, writing
+from nmt.errors import UserError, one_line, shown, writing
 from nmt.locks import locked
 from nmt.progress import Bar, elapsed
 
@@ -236,8 +236,10 @@ def _transfer(url: str, partial: Path, max_bytes: int, deadline: float) -> bool:
     except (requests.ConnectionError, requests.Timeout) as error:
         raise _CutOffError(f"no connection, {type(error).__name__}") from None
     except requests.RequestException as error:
-        reason = type(error).__name__
-        raise UserError(f"{url}: cannot be downloaded ({reason}); check the address") from None
+        raise UserError(
+            f"{url}: cannot be downloaded ({one_line(error)[:200]}); check the address and the "
+            "proxy settings"
+        ) from None
     except ValueError:  # from urllib.parse, for example for http://[::1
         raise UserError(
             f"{url}: redirects to an invalid address; download the file elsewhere and point "
@@ -251,8 +253,16 @@ def _request(url: str, start: int) -> requests.Response:
     headers = {"Accept-Encoding": "identity", "User-Agent": USER_AGENT}
     if start:
         headers["Range"] = f"bytes={start}-"
-    with elapsed(f"connecting to {urlsplit(url).hostname}"):
-        response = _get(url, headers)
+    try:
+        with elapsed(f"connecting to {urlsplit(url).hostname}"):
+            response = _get(url, headers)
+    except requests.RequestException:  # also an OSError
+        raise
+    except OSError as error:  # from `requests`, for a missing file of certificates
+        raise UserError(
+            f"{url}: cannot be downloaded ({one_line(error)[:200]}); check the settings of "
+            "certificates, such as REQUESTS_CA_BUNDLE"
+        ) from None
     status = response.status_code
     if status in (200, 206, 416):
         return response

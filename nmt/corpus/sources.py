@@ -319,7 +319,10 @@ def _side(stem: Path, language: str) -> Path:
 def _file(path: Path, note: str = "") -> Path:
     path = _expanded(path)
     if not _true(path.is_file):
-        problem = "is a folder, not a file" if _true(path.is_dir) else f"no such file{note}"
+        problem = f"no such file{note}"
+        if _true(path.exists):
+            kind = "a folder" if _true(path.is_dir) else "a pipe or device"
+            problem = f"is {kind}, not a file"
         raise UserError(
             f"{path}: {problem}; check the paths in the data section of the configuration (with "
             "--mix, also in the run's config.yaml)"

@@ -333,7 +333,7 @@ def _require_legible(pieces: int) -> None:
     if pieces > MOST_PIECES:
         raise UserError(
             f"{pieces} pieces are too many for a picture (at most {MOST_PIECES}); give a shorter "
-            "sentence, or print the numbers: --json"
+            "sentence, or print the numbers: nmt plot attention --json"
         )
 
 

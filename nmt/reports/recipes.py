@@ -4,7 +4,6 @@ More pairs allow a larger model, if there is time for several epochs. The fewer 
 dropout. docs/your-data.md has the measurements behind these rules.
 """
 
-import os
 from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate
@@ -12,6 +11,7 @@ from math import isinf
 from pathlib import Path
 
 from nmt.corpus.readers import read_tsv
+from nmt.decoding.engines.ctranslate2 import threads
 from nmt.errors import UserError, shown
 from nmt.progress import with_progress
 
@@ -78,7 +78,7 @@ def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
     size, epochs = _fitting(pairs, target_pieces, minutes, device)
     dropout = size.dropout if epochs >= _OVERFITTING else _LITTLE_DROPOUT
     held_out = min(1000, pairs // 20)
-    machine = f"{_cores()} processors" if device == "cpu" else device
+    machine = f"{threads()} processors" if device == "cpu" else device
     name = shown(corpus.name)
     unit = "minute" if minutes == 1 else "minutes"
     text = f"""\
@@ -141,14 +141,10 @@ def _fitting(pairs: int, target_pieces: float, minutes: float, device: str) -> t
     if device != "cpu":
         return _SIZES[largest], float("inf")
     for size in reversed(_SIZES[: largest + 1]):
-        epochs = size.speed * _cores() * 60 * minutes / target_pieces
+        epochs = size.speed * threads() * 60 * minutes / target_pieces
         if epochs >= _FEWEST_EPOCHS:
             break
     return size, epochs
-
-
-def _cores() -> int:
-    return os.cpu_count() or 1
 
 
 def _epochs(epochs: float) -> str:

@@ -1,4 +1,4 @@
-"""Handles Ctrl-C and SIGTERM between two updates."""
+"""Handles Ctrl-C, SIGTERM and SIGHUP between two updates."""
 
 import signal
 import threading
@@ -6,6 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
+
+#: The signals that ask a process to stop; SIGHUP comes when a terminal is closed.
+STOPPING = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 class Interruption:
@@ -17,7 +22,7 @@ class Interruption:
 
 @contextmanager
 def catching_signals(at_second: Any) -> Iterator[Interruption]:
-    """Record Ctrl-C and SIGTERM within the context, instead of raising immediately.
+    """Record Ctrl-C, SIGTERM and SIGHUP within the context, instead of raising immediately.
 
     at_second: handler for a second signal of the same kind. Signals that the process ignores stay
     ignored: shell scripts start `nmt … &` with Ctrl-C ignored. Outside the main thread, where
@@ -32,8 +37,7 @@ def catching_signals(at_second: Any) -> Iterator[Interruption]:
     if threading.current_thread() is not threading.main_thread():
         yield interruption
         return
-    both = signal.SIGINT, signal.SIGTERM
-    wanted = [number for number in both if signal.getsignal(number) != signal.SIG_IGN]
+    wanted = [number for number in STOPPING if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, stop) for number in wanted}
     try:
         yield interruption

@@ -87,6 +87,17 @@ def test_system_errors_are_reported_with_the_path_and_what_to_check(
     assert_refused("export", trained_run.path, message=message)
 
 
+def test_the_home_folder_is_expanded_in_options(
+    trained_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "toy").symlink_to(trained_run.path)
+    for more in (["--output=~/out.de"], ["--output", f"{tmp_path}/two.de"]):
+        assert nmt("translate", "--run=~/toy", PAIR[0], *more).returncode == 0
+    assert (tmp_path / "out.de").read_text() == (tmp_path / "two.de").read_text()
+    assert not Path("~").exists()
+
+
 def test_a_full_disk_is_reported_with_the_copy_that_failed(
     trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,7 +109,7 @@ def test_a_full_disk_is_reported_with_the_copy_that_failed(
     assert_refused("export", trained_run.path, message=message)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("error", ["AttributeError", "nmt.errors.UserError"])
 def test_a_signal_discarded_by_a_library_does_not_become_an_error(
     number: signal.Signals, error: str

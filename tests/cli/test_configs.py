@@ -123,6 +123,19 @@ def test_config_new_refuses_another_file(tmp_path: Path, content: bytes) -> None
     assert str(done.exception).startswith(f"{path}: ")
 
 
+def test_a_new_configuration_may_have_the_name_of_a_shipped_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The shell makes the file before nmt starts: nmt config new sample > sample.yaml."""
+    monkeypatch.chdir(tmp_path)
+    expected = runner.invoke(app, ["config", "new", "sample"]).stdout
+    Path("sample.yaml").touch()
+    assert runner.invoke(app, ["config", "new", "sample"]).stdout == expected != ""
+    done = runner.invoke(app, ["config", "show", "--config", "sample"])
+    assert "sample.yaml: is empty; " in str(done.exception)
+    assert "it hides the shipped one" in str(done.exception)
+
+
 def test_the_training_time_is_that_of_the_option(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("".join(f"a {i}\tb {i}\n" for i in range(200)), encoding="utf-8")

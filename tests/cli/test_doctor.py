@@ -35,6 +35,17 @@ def test_named_extras_exist() -> None:
     assert all(f"\n{extra} = [" in declared for extra, _ in doctor.EXTRAS.values())
 
 
+def test_doctor_tells_what_it_cannot_find_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> str:
+        raise ImportError("libcudart.so.12: cannot open")
+
+    monkeypatch.setattr(doctor, "_devices", broken)
+    done = CliRunner().invoke(app, ["doctor"])
+    facts = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert facts["devices"] == "unknown (libcudart.so.12: cannot open)"
+    assert facts["memory"].endswith("GB available")
+
+
 def test_doctor_works_without_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     done = CliRunner().invoke(app, ["doctor"])

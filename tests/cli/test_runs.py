@@ -185,6 +185,18 @@ def test_rm_deletes_a_run_that_is_named_twice(run: Path) -> None:
     assert not run.exists()
 
 
+def test_rm_keeps_the_current_folder_and_links(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("link").symlink_to(run)
+    done = runner.invoke(app, ["rm", "--yes", "link"])
+    assert "is a link; delete" in str(done.exception)
+    assert Path("link").is_symlink()
+    monkeypatch.chdir(run)
+    for name in ("", ".", str(Path().resolve())):
+        done = runner.invoke(app, ["rm", "--yes", name])
+        assert "contains the current folder" in str(done.exception)
+    assert Path("best.safetensors").exists()
+
+
 def test_rm_refuses_a_run_in_training(run: Path) -> None:
     with RunFolder(run).held():
         done = runner.invoke(app, ["rm", "--yes", "runs/first"])

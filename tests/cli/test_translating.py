@@ -228,6 +228,19 @@ def test_invalid_options_of_engines(trained_run: RunFolder) -> None:
     assert_refused("translate", *run, *run, "--engine", "ctranslate2", "x", message=message)
 
 
+def test_a_file_is_not_translated_as_a_sentence_and_a_dash_is_standard_input(
+    trained_run: RunFolder,
+) -> None:
+    Path("lines.en").write_text(f"{PAIR[0]}\n")
+    run = ("--run", trained_run.path)
+    message = "lines.en: is a file; to translate it, add --input in front of it"
+    assert_refused("translate", *run, "lines.en", message=message)
+    for arguments in (["-"], ["--input", "-"], ["-", "--output", "-"]):
+        done = nmt("translate", *run, *arguments, stdin=f"{PAIR[0]}\n".encode())
+        assert text(done.stdout) == f"{PAIR[1]}\n", done.stderr
+    assert not Path("-").exists()
+
+
 def test_beam_size_and_device_are_passed_on(trained_run: RunFolder) -> None:
     from nmt.cli.options import open_translator
 

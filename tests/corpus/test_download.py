@@ -18,6 +18,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+import requests
 
 from nmt.corpus.download import CHUNK, cache_folder, download, git_blob_id
 from nmt.errors import UserError
@@ -514,6 +515,40 @@ def test_an_unreachable_server_is_reported(target: Path, pauses: list[float]) ->
 
 def test_an_invalid_address_is_reported(target: Path) -> None:
     assert "check the address" in refusal("nonsense://x", target)
+
+
+def test_wrong_settings_of_the_network_are_named(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/bundle.pem")
+    message = refusal("https://127.0.0.1:9/corpus.pkl", target)
+    assert "/nowhere/bundle.pem" in message
+    assert "check the settings of certificates" in message
+    monkeypatch.delenv("REQUESTS_CA_BUNDLE")
+
+    def without_socks(*_: object, **__: object) -> None:
+        raise requests.exceptions.InvalidSchema("Missing dependencies for SOCKS support.")
+
+    monkeypatch.setattr(requests, "get", without_socks)
+    message = refusal("http://192.0.2.1/corpus.pkl", target)
+    assert "Missing dependencies for SOCKS support" in message
+    assert "proxy settings" in message
+
+
+def test_a_server_that_falls_silent_is_asked_to_continue(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.corpus.download.TIMEOUTS", (1, 0.2))
+    over = threading.Event()
+
+    def silent(handler: Handler) -> None:
+        handler.reply(200, CONTENT[:HALF], Content_Length=len(CONTENT))
+        over.wait(20)
+
+    server.answers = [silent, normal_server]
+    download(server.url, target)
+    over.set()
+    assert target.read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("location", ["http://[::1", "http://a@[zz]/"])

@@ -264,6 +264,11 @@ def test_a_folder_in_place_of_a_file_is_refused(tmp_path: Path, source: str, pat
     assert "is a folder, not a file" in refusal(source, path=tmp_path / path)
 
 
+def test_a_pipe_in_place_of_a_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "is a pipe or device, not a file" in refusal("tsv", path=tmp_path / "pipe")
+
+
 def test_a_missing_file_of_a_parallel_pair_is_refused(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "a.en", "go")
     assert f"{tmp_path / 'a.de'}: no such file" in refusal("parallel", path=tmp_path / "a")

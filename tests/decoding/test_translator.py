@@ -479,6 +479,11 @@ def write(*ids: int) -> ScriptedSearch:
     return ScriptedSearch(lambda source: [list(ids)])
 
 
+def test_a_sample_is_not_the_best_of_several():
+    assert DecodingConfig(beam_size=4, temperature=1.0).hypotheses(1) == 1
+    assert DecodingConfig(beam_size=4).hypotheses(1) == 4
+
+
 def test_an_unknown_word_is_copied(translator, words):
     found = translator(words, search=write(UNK, 6, 8)).translate(["Zora singt .", "Ben Yann ."])
 

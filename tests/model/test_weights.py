@@ -171,9 +171,12 @@ def test_average_weights_takes_the_element_wise_mean(random_model, tmp_path):
     mean = load_weights(tmp_path / "mean.safetensors", models[0].config, 11, 11, CPU)
     for found, *each in zip(mean.parameters(), *(m.parameters() for m in models), strict=True):
         torch.testing.assert_close(found, sum(each) / 3)
-    paths[1].write_bytes(paths[1].read_bytes()[:-1])
-    with pytest.raises(UserError, match="cannot be read"):
-        average_weights(paths, tmp_path / "mean.safetensors")
+    content = bytearray(paths[1].read_bytes())
+    content[-1] ^= 1
+    for damaged, message in ((content[:-1], "cannot be read"), (content, "checksum mismatch")):
+        paths[1].write_bytes(damaged)
+        with pytest.raises(UserError, match=message):
+            average_weights(paths, tmp_path / "mean.safetensors")
 
 
 def test_no_large_table_is_made_for_weights_that_do_not_fit(config, monkeypatch, tmp_path):

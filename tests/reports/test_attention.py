@@ -19,9 +19,11 @@ from nmt.errors import UserError
 from nmt.model.attention import CrossAttention, SelfAttention, record_attention
 from nmt.model.transformer import Transformer
 from nmt.reports.attention import (
+    CLEAREST,
     MOST_PIECES,
     Attention,
     AttentionMap,
+    _draw,
     draw_attention,
     read_attention,
     readable,
@@ -287,6 +289,21 @@ def test_the_clearest_head_aligns_each_query_with_a_different_key() -> None:
     names = list("abcd")
     first, second, *_ = AttentionMap("cross", names, names, weights).clearest()
     assert (first, second) == ((1, 1), (0, 1))
+
+
+def test_the_picture_shows_the_clearest_heads_with_keys_below_and_queries_at_the_left(
+    attention: Attention, tmp_path: Path
+) -> None:
+    from matplotlib.figure import Figure
+
+    panel = Figure().subplots()
+    weights = np.ones((1, 1, 2, 3), np.float32)
+    _draw(panel, AttentionMap("cross", ["x", "y"], ["a", "b", "c"], weights), weights[0, 0])
+    assert [label.get_text() for label in panel.get_xticklabels()] == ["a", "b", "c"]
+    assert [label.get_text() for label in panel.get_yticklabels()] == ["x", "y"]
+    draw_attention(attention, "clearest", tmp_path / "a.svg")
+    clearest = [f"layer {n + 1}, head {h + 1}" for n, h in attention["cross"].clearest()[:CLEAREST]]
+    assert [text for text in texts(tmp_path / "a.svg") if text in clearest] == clearest
 
 
 @pytest.mark.parametrize(

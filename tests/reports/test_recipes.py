@@ -1,6 +1,5 @@
 """Recommended settings form a valid configuration, with warnings about unsuitable corpora."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ def corpus(path: Path, pairs: int, words: int) -> Path:
 
 @pytest.fixture(autouse=True)
 def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr("nmt.reports.recipes.threads", lambda: 2)
 
 
 def config_for(file: Path, minutes: float, device: str = "cpu") -> Config:

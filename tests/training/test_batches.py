@@ -291,4 +291,6 @@ def test_a_validation_batch_has_at_least_one_pair(
     tokens = toy_config(training={"batch_tokens": 100}).training
     sizes = [len(b.source) for b in batches_of("validation", prepared, tokens, 64)]
     assert max(sizes) > 1
+    for batch in batches_of("validation", prepared, tokens, 64):
+        assert max(batch.source.numel(), batch.target_in.numel()) <= 100
     assert batches_of("validation", prepared, tokens, 0) == []

@@ -228,6 +228,20 @@ def test_a_checkpoint_that_cannot_be_read_at_the_moment_is_not_replaced(
     assert (run.checkpoint.read_bytes(), run.previous_checkpoint.read_bytes()) == before
 
 
+def test_a_checkpoint_of_another_format_is_refused_and_kept(
+    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = toy_config(training={"max_updates": 2})
+    run = train(config, Path("run"))
+    state = torch.load(run.checkpoint, weights_only=True)
+    torch.save({**state, "format": 99}, run.checkpoint)
+    before = run.checkpoint.read_bytes()
+    with pytest.raises(UserError, match="checkpoint format 99, expected 3; resume with the nmt"):
+        train(config, Path("run"), resume=True)
+    assert run.checkpoint.read_bytes() == before
+
+
 def test_two_damaged_checkpoints_are_refused_in_one_line(
     toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

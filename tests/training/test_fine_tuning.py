@@ -12,16 +12,17 @@ import torch
 import yaml
 from safetensors.torch import load_file
 
-from nmt.config import Config, DataConfig
+from nmt.config import Config, DataConfig, ModelConfig
 from nmt.config_files import dump_config, load_config, override_config
 from nmt.corpus.inherited import Inherited
 from nmt.corpus.prepare import prepare
 from nmt.corpus.prepared import PreparedData
 from nmt.errors import UserError
+from nmt.model.transformer import Transformer
 from nmt.model_card import model_card
 from nmt.reports.runs import run_facts
 from nmt.run_folder import RunFolder
-from nmt.training.fine_tuning import LOW_PEAK, config_from
+from nmt.training.fine_tuning import LOW_PEAK, config_from, freeze
 from nmt.training.state import TrainingState
 from nmt.training.train import train
 from tests.conftest import toy_pairs
@@ -485,6 +486,14 @@ def test_capitals_of_the_run_are_restored_where_the_new_corpus_has_none(
     assert prepared.tokenizers.casing.restore("da singt anna, da singt ben").endswith(
         "singt Anna, da singt ben"
     )
+
+
+def test_frozen_embeddings_include_separate_ones_of_the_target() -> None:
+    sizes = {"d_model": 8, "heads": 2, "d_ff": 8, "encoder_layers": 1, "decoder_layers": 1}
+    model = Transformer(ModelConfig(tie="none", **sizes), 20, 20)
+    freeze(model, ("embeddings",))
+    frozen = {name for name, each in model.named_parameters() if not each.requires_grad}
+    assert frozen == {"source_embedding.tokens.weight", "target_embedding.tokens.weight"}
 
 
 def test_a_run_that_was_trained_again_with_more_words_passes_them_on(

@@ -8,19 +8,19 @@ import pytest
 
 from nmt.training.interruption import catching_signals
 
-BOTH = [signal.SIGINT, signal.SIGTERM]
+ALL = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
 @pytest.fixture(autouse=True)
 def _handlers() -> Iterator[None]:
     """Restore the handlers of these signals after each test."""
-    before = {number: signal.getsignal(number) for number in BOTH}
+    before = {number: signal.getsignal(number) for number in ALL}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
 
 
-@pytest.mark.parametrize("number", BOTH)
+@pytest.mark.parametrize("number", ALL)
 def test_the_first_signal_is_recorded_and_the_second_stops_at_once(number: signal.Signals) -> None:
     before = signal.getsignal(number)
     with catching_signals(signal.default_int_handler) as interruption:
@@ -32,7 +32,7 @@ def test_the_first_signal_is_recorded_and_the_second_stops_at_once(number: signa
     assert signal.getsignal(number) == before
 
 
-@pytest.mark.parametrize("number", BOTH)
+@pytest.mark.parametrize("number", ALL)
 def test_a_signal_that_is_ignored_stays_ignored(number: signal.Signals) -> None:
     signal.signal(number, signal.SIG_IGN)  # as a shell script does for Ctrl-C in `nmt train … &`
     with catching_signals(signal.default_int_handler) as interruption:

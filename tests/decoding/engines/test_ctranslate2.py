@@ -22,7 +22,7 @@ from nmt.model.transformer import Transformer
 from nmt.model.weights import save_weights
 from nmt.special_tokens import EOS, PAD, SOS
 
-ALPHA = 0.6
+ALPHA = 1.0  # not the default
 VARIANTS: list[dict[str, object]] = [
     {},
     {"norm": "post"},
@@ -429,6 +429,13 @@ def test_the_library_gets_device_precision_and_threads(
     names = ("device", "device_index", "compute_type", "inter_threads", "intra_threads")
     assert made == [dict(zip(names, (*opened, threads, 1), strict=True))]
     assert search.workers == threads + 1
+
+
+def test_without_sampling_all_threads_are_used(trained_run, monkeypatch):
+    monkeypatch.setattr(ctranslate2, "CTranslate2Search", lambda *given: given)
+    for temperature, seed in ((0.0, None), (1.0, 7)):
+        decoding = DecodingConfig(temperature=temperature, seed=7)
+        assert ctranslate2.open_run(trained_run, "best", decoding, "cpu", None)[-1] == seed
 
 
 @pytest.mark.parametrize("device", [None, "cuda"])
