@@ -116,9 +116,11 @@ def test_a_signal_discarded_by_a_library_does_not_become_an_error(
 ) -> None:
     """PyTorch discards any exception while it imports NumPy, and fails later without it."""
     program = f"""
-import os, sys
+import os, signal, sys
 import nmt.errors
 from nmt.cli.app import app, main
+
+signal.signal({number.value}, signal.SIG_DFL)  # nohup and background jobs ignore some
 
 @app.command()
 def load():

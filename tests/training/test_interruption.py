@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM during training: recorded once, and left alone where they are ignored."""
+"""Ctrl-C, SIGTERM and SIGHUP during training: recorded once, and left alone where they are ignored."""
 
 import os
 import signal
@@ -13,8 +13,8 @@ ALL = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 @pytest.fixture(autouse=True)
 def _handlers() -> Iterator[None]:
-    """Restore the handlers of these signals after each test."""
-    before = {number: signal.getsignal(number) for number in ALL}
+    """Restore the handlers of these signals after each test; nohup, for example, ignores some."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in ALL}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
