@@ -93,6 +93,12 @@ def find_config(name: str | Path) -> Path:
     )
 
 
+def _hidden_by(path: Path, name: str | Path) -> Path | None:
+    """Return the shipped configuration that `name` would mean without the file at `path`."""
+    shipped = (SHIPPED_CONFIGS / name, SHIPPED_CONFIGS / f"{name}.yaml")
+    return next((each for each in shipped if each.is_file() and not each.samefile(path)), None)
+
+
 def shipped_configs() -> list[Path]:
     """Return the configs that come with the package."""
     return sorted(SHIPPED_CONFIGS.rglob("*.yaml"))
@@ -106,9 +112,9 @@ def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
     path = find_config(name)
     tree = _read_yaml(path)
     if not tree and not overrides:
-        hides = any(shipped.name == path.name for shipped in shipped_configs())
-        remedy = "delete it: it hides the shipped one" if hides else "or use base.yaml"
-        raise UserError(f"{path}: is empty; write a section such as `data:`, {remedy}")
+        hides = _hidden_by(path, name) is not None
+        remedy = "delete it: it hides the shipped one" if hides else "use base.yaml"
+        raise UserError(f"{path}: is empty; write a section such as `data:`, or {remedy}")
     return _parse(tree, str(path), overrides).with_origin(
         Origin(config_name(path), tuple(overrides))
     )
@@ -244,9 +250,8 @@ def with_schema(text: str) -> str:
 def commented_config(name: str) -> str:
     """Return a configuration file with a comment above each field that describes it."""
     path = find_config(name)
-    shipped = SHIPPED_CONFIGS / path.name
-    if not path.stat().st_size and shipped.is_file():
-        path = shipped  # the shell has just made the other: nmt config new sample > sample.yaml
+    if not path.stat().st_size:  # by the shell, in nmt config new sample > sample.yaml
+        path = _hidden_by(path, name) or path
     load_config(path)  # raises an error unless it is a valid configuration
     lines = []
     section, indent = "", 0

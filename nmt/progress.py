@@ -3,6 +3,7 @@
 import re
 import sys
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, TypeVar
@@ -91,12 +92,18 @@ def with_progress(items: Iterable[T], description: str, total: int | None = None
 @contextmanager
 def redrawn(bar: Bar) -> Iterator[Bar]:
     """Redraw a bar every second within the context, also while one item takes long."""
+    if bar.disable:
+        yield bar
+        return
     done = threading.Event()
-    bar.miniters, bar.dynamic_miniters = 0, False  # otherwise tqdm waits for further items
+    bar.smoothing = 0  # items may come in bursts: the mean rate
 
     def show() -> None:
+        due = time.monotonic() + (bar.delay or 0)
         while not done.wait(1):
-            bar.update(0)
+            if time.monotonic() >= due:
+                bar.refresh()  # `update` would confuse the bar's own counting
+                due = time.monotonic() + bar.mininterval
 
     thread = threading.Thread(target=show, daemon=True)
     thread.start()

@@ -111,6 +111,20 @@ def test_a_redrawn_bar_moves_also_while_an_item_takes_long() -> None:
     assert "3/3" in file.getvalue()
 
 
+def test_redrawing_does_not_change_the_count_of_items_in_bursts() -> None:
+    def items() -> Iterator[int]:
+        for start in (0, 10, 20):
+            time.sleep(1.3)
+            yield from range(start, start + 10)
+
+    for file in (Terminal(), io.StringIO()):
+        with redrawn(Bar(items(), "working", 30, delay=0.1, mininterval=0.5, file=file)) as bar:
+            for number in bar:
+                assert bar.n <= number + 1
+        assert "30/30" in file.getvalue()
+        assert all(int(n) <= 30 for n in re.findall(r"(\d+)/30", file.getvalue()))
+
+
 def test_no_progress_is_shown_for_quick_work() -> None:
     shown = io.StringIO()
     with elapsed("thinking", shown):

@@ -30,7 +30,7 @@ from nmt.cli import (
 )
 from nmt.cli.writing import warn
 from nmt.errors import UserError, is_full_disk, is_out_of_memory, one_line, shown, unwritable
-from nmt.training.interruption import STOPPING
+from nmt.training.interruption import HANGUP, STOPPING
 
 app = typer.Typer(
     name="nmt",
@@ -123,7 +123,7 @@ def _run() -> None:
         if signal.getsignal(number) != signal.SIG_IGN:  # by nohup, or in a script's background job
             signal.signal(number, _stop)
     logging.getLogger("nmt").addHandler(_LOG_HANDLER)
-    own, others = _split_own_options(list(map(_with_home, sys.argv[1:])))
+    own, others = _split_own_options(sys.argv[1:])
     sys.argv[1:] = [*own, *others]  # where Typer expects them
     debug = "--debug" in own
     nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 open to the end
@@ -192,7 +192,7 @@ def _split_own_options(arguments: list[str]) -> tuple[list[str], list[str]]:
     """
     end = arguments.index("--", 1) if "--" in arguments[1:] else len(arguments)
     own = [argument for argument in arguments[:end] if argument in OWN_OPTIONS]
-    others = [argument for argument in arguments[:end] if argument not in OWN_OPTIONS]
+    others = [_with_home(each) for each in arguments[:end] if each not in OWN_OPTIONS]
     return own, [*others, *arguments[end:]]
 
 
@@ -200,7 +200,7 @@ def _with_home(argument: str) -> str:
     """Expand the home folder in `--option=~/path`, where few shells do."""
     option, _, value = argument.partition("=")
     is_path = option.startswith("--") and option != "--api-key" and value.startswith("~/")
-    return f"{option}={Path(value).expanduser()}" if is_path else argument
+    return f"{option}={os.path.expanduser(value)}" if is_path else argument  # noqa: PTH111
 
 
 _signals: list[int] = []  # received so far, unless training handles them itself
@@ -209,6 +209,8 @@ _signals: list[int] = []  # received so far, unless training handles them itself
 def _stop(number: int, frame: FrameType | None) -> None:
     """Exit normally, so that nothing half-written is left behind."""
     _signals.append(number)
+    if number == HANGUP:
+        signal.signal(number, signal.SIG_IGN)
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     sys.exit(128 + number)

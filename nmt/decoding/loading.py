@@ -75,13 +75,20 @@ def load_translator(
     def open_pytorch() -> "PyTorchSearch":
         try:
             from nmt.decoding.engines import pytorch
+            from nmt.device import choose_device
         except ModuleNotFoundError:
             raise UserError(
                 "this needs PyTorch, which is not installed: pip install torch"
             ) from None
         if opened and _identity(first, weights) != opened:
             raise OutdatedError("this run was trained further after it was opened; open it again")
-        return pytorch.open_runs(runs, weights, config.decoding, place)
+        where = place
+        if opened:
+            try:
+                choose_device(place)
+            except UserError:  # CTranslate2 may use a GPU that this PyTorch cannot
+                where = "cpu"
+        return pytorch.open_runs(runs, weights, config.decoding, where)
 
     search: Search
     opened = None

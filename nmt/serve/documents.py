@@ -28,7 +28,8 @@ _MOST_TAGS = 500_000  # of a .docx
 _MOST_PARTS = 1000  # of a .docx; python-docx takes quadratic time
 _MOST_RELATIONSHIPS = 20_000  # between them
 _ENCODING = re.compile(rb"[^<]{0,4}<\?xml[^>]*\bencoding\s*=\s*[\"']([^\"']*)")
-_ENCODINGS = (b"utf-8", b"utf-16", b"us-ascii", b"ascii")  # in others, < may have another code
+# In others, < may have another code.
+_KNOWN = re.compile(rb"utf-(8|16)|(us-)?ascii|iso-8859-\d+|latin-?\d+|windows-125\d", re.IGNORECASE)
 _EBCDIC = b"\x4c\x6f\xa7\x94"  # <?xm
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _TEXT = (_WORD + "t", _WORD + "noBreakHyphen")
@@ -212,9 +213,10 @@ def _open_docx(content: bytes) -> "Document":
                     raise ApiError(
                         413, f"Invalid request: the .docx has more than {_MOST_TAGS:,} tags"
                     )
-                relationships += part.count(b"Relationship ")
+                if file.filename.lower().endswith(".rels"):
+                    relationships += part.count(b"<")
                 encoding = _ENCODING.match(part)
-                known = not encoding or encoding[1].lower() in _ENCODINGS
+                known = not encoding or _KNOWN.fullmatch(encoding[1])
                 if relationships > _MOST_RELATIONSHIPS or not known or part.startswith(_EBCDIC):
                     raise ApiError(400, "Invalid request: the .docx file cannot be read")
                 copied.writestr(file.filename, part)

@@ -120,8 +120,7 @@ def _limited(seconds: float) -> type[HttpToolsProtocol]:
     class Limited(HttpToolsProtocol):
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            self._head, self._fields = 0, 0  # bytes of an unfinished head, and of headers
-            self._in_head = True
+            self._head, self._fields = 0, 0  # bytes of unfinished headers or trailers, and of all
             self._sending = self._accepting = self._start_limit()
 
         def connection_lost(self, exc: Exception | None) -> None:
@@ -130,8 +129,7 @@ def _limited(seconds: float) -> type[HttpToolsProtocol]:
             super().connection_lost(exc)
 
         def data_received(self, data: bytes) -> None:
-            if self._in_head:
-                self._head += len(data)
+            self._head += len(data)
             if self._head > _MOST_HEAD + _CHUNK:
                 self._refuse_head()
             else:
@@ -145,7 +143,7 @@ def _limited(seconds: float) -> type[HttpToolsProtocol]:
                 super().on_header(name, value)
 
         def on_headers_complete(self) -> None:
-            self._in_head, self._head = False, 0
+            self._head = 0
             if not self.transport.is_closing():
                 super().on_headers_complete()
 
@@ -158,11 +156,11 @@ def _limited(seconds: float) -> type[HttpToolsProtocol]:
                 self.transport.abort()
 
         def on_body(self, body: bytes) -> None:
+            self._head = 0
             if not self.transport.is_closing():
                 super().on_body(body)
 
         def on_message_complete(self) -> None:
-            self._in_head = True
             self._sending.cancel()
             if not self.transport.is_closing():
                 super().on_message_complete()

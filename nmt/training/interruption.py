@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-#: The signals that ask a process to stop; SIGHUP comes when a terminal is closed.
-STOPPING = tuple(
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-)
+#: Comes when a terminal is closed, often twice; Windows has none.
+HANGUP = getattr(signal, "SIGHUP", None)
+#: The signals that ask a process to stop.
+STOPPING = (signal.SIGINT, signal.SIGTERM, *((HANGUP,) if HANGUP else ()))
 
 
 class Interruption:
@@ -24,15 +24,15 @@ class Interruption:
 def catching_signals(at_second: Any) -> Iterator[Interruption]:
     """Record Ctrl-C, SIGTERM and SIGHUP within the context, instead of raising immediately.
 
-    at_second: handler for a second signal of the same kind. Signals that the process ignores stay
-    ignored: shell scripts start `nmt … &` with Ctrl-C ignored. Outside the main thread, where
-    Python allows no handlers, nothing is caught.
+    at_second: handler for a second signal of the same kind, except SIGHUP. Signals that the process
+    ignores stay ignored: shell scripts start `nmt … &` with Ctrl-C ignored. Outside the main
+    thread, where Python allows no handlers, nothing is caught.
     """
     interruption = Interruption()
 
     def stop(number: int, frame: FrameType | None) -> None:
         interruption.requested = True
-        signal.signal(number, at_second)
+        signal.signal(number, signal.SIG_IGN if number == HANGUP else at_second)
 
     if threading.current_thread() is not threading.main_thread():
         yield interruption

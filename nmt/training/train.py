@@ -49,8 +49,9 @@ def train(
     is nothing left to train, it keeps its former `training` section. A run that was killed before
     its first checkpoint starts over, with or without `resume`.
 
-    Raises `KeyboardInterrupt` after Ctrl-C, or after SIGTERM during updates, with a checkpoint
-    written if there has been an update, but without a datastore for `decoding.neighbours`.
+    Raises `KeyboardInterrupt` after Ctrl-C, or after SIGTERM or SIGHUP during updates, with a
+    checkpoint written if there has been an update, but without a datastore for
+    `decoding.neighbours`.
 
     worker: this process, from `joined`; default: the only one, on the best device; numbered:
     whether to use FOLDER-2, FOLDER-3, … if the folder exists

@@ -103,7 +103,7 @@ class Trainer:
     # --------------------------------------------------------------------------------- the loop
 
     def run(self) -> bool:
-        """Train until a limit is reached; raise `KeyboardInterrupt` after Ctrl-C or SIGTERM.
+        """Train until a limit is reached; raise `KeyboardInterrupt` after a signal to stop.
 
         Returns whether anything was left to train.
         """

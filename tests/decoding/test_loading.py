@@ -48,6 +48,14 @@ def test_another_models_attention_is_never_shown(run, caplog):
     assert load_translator(run, device=CPU, engine="ctranslate2").pytorch.models
 
 
+def test_pytorch_uses_the_cpu_if_it_lacks_the_device_of_ctranslate2(run, monkeypatch):
+    opened = load_translator(run, device=CPU, engine="ctranslate2")
+    monkeypatch.setattr("nmt.decoding.engines.ctranslate2.open_run", lambda *_: opened.search)
+    translator = load_translator(run, device="cuda:77", engine="ctranslate2")
+    [model] = translator.pytorch.models
+    assert next(model.parameters()).device == CPU
+
+
 def test_damaged_weights_are_reported_also_when_pytorch_is_needed_later(run):
     translator = load_translator(run, device=CPU, engine="ctranslate2")
     content = bytearray(run.weights("best").read_bytes())

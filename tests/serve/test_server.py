@@ -370,6 +370,7 @@ def test_pipelined_requests_are_limited(impatient: tuple[str, int]) -> None:
         b"GET /health HTTP/1.1\r\n" + b"ab:cd\r\n" * 20_000,
         b"GET /" + b"x" * 1_000_000,
         HEAD + b"Transfer-Encoding: chunked\r\n\r\n0\r\n" + b"ab:cd\r\n" * 20_000,
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n0\r\n" + b"x" * 1_000_000,
     ],
 )
 def test_endless_headers_are_refused(

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP during training: recorded once, and left alone where they are ignored."""
+"""Signals to stop during training: recorded once, and left alone where they are ignored."""
 
 import os
 import signal
@@ -27,8 +27,11 @@ def test_the_first_signal_is_recorded_and_the_second_stops_at_once(number: signa
         assert not interruption.requested
         os.kill(os.getpid(), number)
         assert interruption.requested
-        with pytest.raises(KeyboardInterrupt):
+        if number == signal.SIGHUP:  # a closed terminal often sends two
             os.kill(os.getpid(), number)
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), number)
     assert signal.getsignal(number) == before
 
 
