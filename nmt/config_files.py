@@ -79,10 +79,7 @@ def find_config(name: str | Path) -> Path:
 
     The extension `.yaml` is optional. Raises `UserError` if no file is found.
     """
-    names = [Path(name), Path(f"{name}.yaml")]
-    folders = (Path(), Path("configs"), SHIPPED_CONFIGS)
-    found = [path for folder in folders for each in names if (path := folder / each).is_file()]
-    if found:
+    if found := _configs_named(name):
         return found[0]
     shipped = [path.relative_to(SHIPPED_CONFIGS).as_posix() for path in shipped_configs()]
     stems = [each.removesuffix(".yaml") for each in shipped]
@@ -93,10 +90,16 @@ def find_config(name: str | Path) -> Path:
     )
 
 
+def _configs_named(name: str | Path) -> list[Path]:
+    """Return the files that a name can mean, in the order of their precedence."""
+    names = [Path(name), Path(f"{name}.yaml")]
+    folders = (Path(), Path("configs"), SHIPPED_CONFIGS)
+    return [path for folder in folders for each in names if (path := folder / each).is_file()]
+
+
 def _hidden_by(path: Path, name: str | Path) -> Path | None:
-    """Return the shipped configuration that `name` would mean without the file at `path`."""
-    shipped = (SHIPPED_CONFIGS / name, SHIPPED_CONFIGS / f"{name}.yaml")
-    return next((each for each in shipped if each.is_file() and not each.samefile(path)), None)
+    """Return the configuration that `name` would mean without the file at `path`."""
+    return next((each for each in _configs_named(name) if not each.samefile(path)), None)
 
 
 def shipped_configs() -> list[Path]:
@@ -112,8 +115,8 @@ def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
     path = find_config(name)
     tree = _read_yaml(path)
     if not tree and not overrides:
-        hides = _hidden_by(path, name) is not None
-        remedy = "delete it: it hides the shipped one" if hides else "use base.yaml"
+        hidden = _hidden_by(path, name)
+        remedy = f"delete it: it hides {hidden}" if hidden else "use base.yaml"
         raise UserError(f"{path}: is empty; write a section such as `data:`, or {remedy}")
     return _parse(tree, str(path), overrides).with_origin(
         Origin(config_name(path), tuple(overrides))

@@ -18,7 +18,7 @@ from nmt.corpus.tags import retagged
 from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
 from nmt.metrics import LABELS, Comparison, Evaluation, compare_texts, evaluate_texts
-from nmt.progress import Bar, elapsed, redrawn
+from nmt.progress import elapsed, in_bursts
 
 _LOG = logging.getLogger(__name__)
 
@@ -125,8 +125,7 @@ def compose_references(references: Sequence[str], data: DataConfig) -> list[str]
 def translate_sources(translator: Translator, sources: Sequence[str]) -> list[Translation]:
     """Return the best translation of each source, with a progress bar."""
     found = translator.stream(sources)
-    with redrawn(Bar(found, "translating", len(sources), delay=2)) as bar:
-        return [best for best, *_ in bar]
+    return [best for best, *_ in in_bursts(found, "translating", len(sources))]
 
 
 def read_pairs(source: Path | str, reference: Path | str, prefix: str = "") -> list[Example]:

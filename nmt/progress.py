@@ -4,7 +4,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, TypeVar
 
@@ -14,6 +14,7 @@ from nmt.errors import shown
 
 T = TypeVar("T")
 _SECONDS = 30  # between the lines in a file
+_DELAY = 2  # seconds before a bar appears
 _CONTROLS = re.compile(r"\x1b\[A|[\r\n]")  # to the line above, to the start, to the next line
 
 
@@ -38,6 +39,14 @@ class Bar(tqdm):  # type: ignore[type-arg]
                 return False
             self.last_print_t = max(self.last_print_t, start + self.delay)  # so that `close` clears
         return bool(super().display(*values, **named))
+
+    @staticmethod
+    def status_printer(file: Any) -> Callable[[str], None]:
+        """Return tqdm's function that draws a bar; it does nothing if the terminal was closed."""
+        try:
+            return tqdm.status_printer(file)
+        except OSError:
+            return lambda text: None
 
 
 def _can_be_redrawn(file: Any) -> bool:
@@ -86,29 +95,40 @@ def announce(*lines: str) -> None:
 
 def with_progress(items: Iterable[T], description: str, total: int | None = None) -> Iterable[T]:
     """Iterate over items with a progress bar, which appears after two seconds."""
-    return Bar(items, desc=shown(description), total=total, unit="", unit_scale=True, delay=2)
+    return Bar(items, desc=shown(description), total=total, unit="", unit_scale=True, delay=_DELAY)
+
+
+def in_bursts(items: Iterable[T], description: str, total: int, leave: bool = True) -> Iterator[T]:
+    """Iterate over items that come in bursts, with a progress bar as in `with_progress`.
+
+    It counts each item at once, and shows that work goes on while the next one takes long.
+    """
+    bar = Bar(desc=description, total=total, delay=_DELAY, leave=leave, smoothing=0)
+    with bar, _redrawn(bar):
+        for item in items:
+            bar.n += 1
+            yield item
 
 
 @contextmanager
-def redrawn(bar: Bar) -> Iterator[Bar]:
-    """Redraw a bar every second within the context, also while one item takes long."""
+def _redrawn(bar: Bar) -> Iterator[None]:
+    """Redraw a bar every second within the context, or in a file, every 30 seconds."""
     if bar.disable:
-        yield bar
+        yield
         return
     done = threading.Event()
-    bar.smoothing = 0  # items may come in bursts: the mean rate
 
     def show() -> None:
         due = time.monotonic() + (bar.delay or 0)
         while not done.wait(1):
             if time.monotonic() >= due:
-                bar.refresh()  # `update` would confuse the bar's own counting
+                bar.refresh()
                 due = time.monotonic() + bar.mininterval
 
     thread = threading.Thread(target=show, daemon=True)
     thread.start()
     try:
-        yield bar
+        yield
     finally:
         done.set()
         thread.join()
@@ -121,6 +141,6 @@ def elapsed(description: str, file: TextIO | None = None) -> Iterator[None]:
     `file` is standard error by default.
     """
     form = "{desc}: {elapsed}"
-    bar = Bar(desc=shown(description), bar_format=form, delay=2, leave=False, file=file)
-    with bar, redrawn(bar):
+    bar = Bar(desc=shown(description), bar_format=form, delay=_DELAY, leave=False, file=file)
+    with bar, _redrawn(bar):
         yield

@@ -1,13 +1,15 @@
 """Progress display; the tests of preparation and tokenizers check that it appears."""
 
+import errno
 import io
 import re
+import sys
 import time
 from collections.abc import Iterator
 
 import pytest
 
-from nmt.progress import Bar, announce, elapsed, redrawn
+from nmt.progress import Bar, announce, elapsed, in_bursts, with_progress
 
 
 class Terminal(io.StringIO):
@@ -93,36 +95,50 @@ def test_in_a_notebook_progress_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> N
     assert written.count("\rreading") > 90
 
 
-def test_a_redrawn_bar_moves_also_while_an_item_takes_long() -> None:
+def test_items_in_bursts_are_counted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bar also appears, and moves, while the next burst takes long."""
     file = Terminal()
+    monkeypatch.setattr("sys.stderr", file)
+    monkeypatch.setattr("nmt.progress._DELAY", 0.1)
 
-    def items() -> Iterator[int]:
-        for number in range(3):
-            until = time.monotonic() + 30
-            before = file.getvalue().count("working")
-            while file.getvalue().count("working") < before + 2 and time.monotonic() < until:
-                time.sleep(0.1)
-            yield number
-        assert time.monotonic() < until
-
-    with redrawn(Bar(items(), "working", 3, delay=0.1, file=file)) as bar:
-        assert list(bar) == [0, 1, 2]
-    assert "working:   0%" in file.getvalue()
-    assert "3/3" in file.getvalue()
-
-
-def test_redrawing_does_not_change_the_count_of_items_in_bursts() -> None:
     def items() -> Iterator[int]:
         for start in (0, 10, 20):
-            time.sleep(1.3)
+            until, wanted = time.monotonic() + 30, f" {start}/30 "
+            while wanted not in file.getvalue() and time.monotonic() < until:
+                time.sleep(0.1)
+            assert wanted in file.getvalue()
             yield from range(start, start + 10)
 
-    for file in (Terminal(), io.StringIO()):
-        with redrawn(Bar(items(), "working", 30, delay=0.1, mininterval=0.5, file=file)) as bar:
-            for number in bar:
-                assert bar.n <= number + 1
-        assert "30/30" in file.getvalue()
-        assert all(int(n) <= 30 for n in re.findall(r"(\d+)/30", file.getvalue()))
+    assert list(in_bursts(items(), "working", 30)) == list(range(30))
+    assert file.getvalue().rpartition("\r")[2].startswith("working: 100%")
+
+
+def test_in_a_file_items_in_bursts_take_a_line_every_30_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = io.StringIO()
+    monkeypatch.setattr("sys.stderr", file)
+    monkeypatch.setattr("nmt.progress._DELAY", 0.1)
+
+    def items() -> Iterator[int]:
+        for start in (0, 10, 20):
+            time.sleep(1.2)
+            yield from range(start, start + 10)
+
+    assert len(list(in_bursts(items(), "working", 30))) == 30
+    first, last = file.getvalue().splitlines()
+    assert " 0/30 " in first
+    assert " 30/30 " in last
+
+
+def test_a_closed_terminal_is_not_an_error() -> None:
+    class Closed(Terminal):
+        def flush(self) -> None:
+            raise OSError(errno.EIO, "Input/output error")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stderr", Closed())
+        assert list(with_progress(range(3), "working")) == [0, 1, 2]
 
 
 def test_no_progress_is_shown_for_quick_work() -> None:

@@ -87,6 +87,7 @@ def load_translator(
             try:
                 choose_device(place)
             except UserError:  # CTranslate2 may use a GPU that this PyTorch cannot
+                _LOG.warning(f"PyTorch cannot use {place} here, and runs on the CPU")
                 where = "cpu"
         return pytorch.open_runs(runs, weights, config.decoding, where)
 

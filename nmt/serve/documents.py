@@ -217,7 +217,13 @@ def _open_docx(content: bytes) -> "Document":
                     relationships += part.count(b"<")
                 encoding = _ENCODING.match(part)
                 known = not encoding or _KNOWN.fullmatch(encoding[1])
-                if relationships > _MOST_RELATIONSHIPS or not known or part.startswith(_EBCDIC):
+                if relationships > 2 * _MOST_RELATIONSHIPS:  # with closing tags
+                    raise ApiError(
+                        413,
+                        f"Invalid request: the .docx has more than {_MOST_RELATIONSHIPS:,} "
+                        "relationships between its parts",
+                    )
+                if not known or part.startswith(_EBCDIC):
                     raise ApiError(400, "Invalid request: the .docx file cannot be read")
                 copied.writestr(file.filename, part)
     return docx.Document(plain)

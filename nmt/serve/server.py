@@ -132,8 +132,12 @@ def _limited(seconds: float) -> type[HttpToolsProtocol]:
             self._head += len(data)
             if self._head > _MOST_HEAD + _CHUNK:
                 self._refuse_head()
-            else:
-                super().data_received(data)
+                return
+            super().data_received(data)
+            idle = self.cycle is None or self.cycle.response_complete
+            waits = self.timeout_keep_alive_task is None and self._sending.cancelled()
+            if idle and waits and not self.transport.is_closing():
+                self._sending = self._start_limit()  # after stray line breaks between requests
 
         def on_header(self, name: bytes, value: bytes) -> None:
             self._fields += len(name) + len(value)

@@ -14,7 +14,7 @@ from nmt.errors import UserError
 from nmt.metrics import corpus_bleu
 from nmt.model.transformer import Transformer
 from nmt.ops.memory import return_memory
-from nmt.progress import Bar, redrawn
+from nmt.progress import in_bursts
 from nmt.run_folder import Sample
 from nmt.training.batches import batches_of
 from nmt.training.distributed import Worker
@@ -100,8 +100,8 @@ class Validator:
         size = self._worker.size
         share = self.examples[self._worker.rank :: size]
         found = translator.stream([example.source for example in share])
-        with redrawn(Bar(found, "validating", len(share), delay=2, leave=False)) as bar:
-            own = [best.text for best, *_ in bar]
+        bar = in_bursts(found, "validating", len(share), leave=False)
+        own = [best.text for best, *_ in bar]
         translations = [""] * len(self.examples)
         for rank, part in enumerate(self._worker.gather(own)):
             translations[rank::size] = part

@@ -133,7 +133,10 @@ def test_a_new_configuration_may_have_the_name_of_a_shipped_one(
     assert runner.invoke(app, ["config", "new", "sample"]).stdout == expected != ""
     done = runner.invoke(app, ["config", "show", "--config", "sample"])
     assert "sample.yaml: is empty; " in str(done.exception)
-    assert "it hides the shipped one" in str(done.exception)
+    assert "or delete it: it hides " in str(done.exception)
+    Path("configs").mkdir()
+    Path("configs/sample.yaml").write_text("data: {seed: 7}\n")
+    assert "seed: 7" in runner.invoke(app, ["config", "new", "sample"]).stdout
 
 
 def test_the_training_time_is_that_of_the_option(tmp_path: Path) -> None:

@@ -387,6 +387,15 @@ def test_endless_headers_are_refused(
     assert ask(address.geturl(), ["Anna sings today."]) == ["Anna singt heute."]
 
 
+def test_stray_line_breaks_do_not_keep_a_connection_open(impatient: tuple[str, int]) -> None:
+    with socket.create_connection(impatient, timeout=30) as client:
+        client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b" 200 " in client.recv(10_000)
+        client.sendall(b"\r\n")
+        while client.recv(10_000):  # until the server closes the connection
+            pass
+
+
 def test_idle_connections_are_kept_alive(impatient: tuple[str, int]) -> None:
     client = HTTPConnection(*impatient)
     client.request("GET", "/health")
