@@ -99,7 +99,8 @@ def _configs_named(name: str | Path) -> list[Path]:
 
 def _hidden_by(path: Path, name: str | Path) -> Path | None:
     """Return the configuration that `name` would mean without the file at `path`."""
-    return next((each for each in _configs_named(name) if not each.samefile(path)), None)
+    others = (each for each in _configs_named(name) if not each.samefile(path))
+    return next((each for each in others if each.stat().st_size), None)
 
 
 def shipped_configs() -> list[Path]:

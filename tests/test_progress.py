@@ -122,7 +122,7 @@ def test_in_a_file_items_in_bursts_take_a_line_every_30_seconds(
 
     def items() -> Iterator[int]:
         for start in (0, 10, 20):
-            time.sleep(1.2)
+            time.sleep(1.8)
             yield from range(start, start + 10)
 
     assert len(list(in_bursts(items(), "working", 30))) == 30

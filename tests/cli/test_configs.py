@@ -135,6 +135,8 @@ def test_a_new_configuration_may_have_the_name_of_a_shipped_one(
     assert "sample.yaml: is empty; " in str(done.exception)
     assert "or delete it: it hides " in str(done.exception)
     Path("configs").mkdir()
+    Path("configs/sample.yaml").touch()
+    assert runner.invoke(app, ["config", "new", "sample"]).stdout == expected
     Path("configs/sample.yaml").write_text("data: {seed: 7}\n")
     assert "seed: 7" in runner.invoke(app, ["config", "new", "sample"]).stdout
 
