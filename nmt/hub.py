@@ -28,9 +28,8 @@ from nmt.errors import (
 )
 from nmt.output_files import temporary_folder
 from nmt.private_paths import without_folders
-from nmt.run_folder import RunFolder
+from nmt.run_folder import HUB, RunFolder
 
-HUB = "hf:"
 _READ = [
     *("run.json", "config.yaml", "metrics.jsonl"),
     *(f"data/*{ending}" for ending in (".json", ".jsonl", ".model", ".keys")),

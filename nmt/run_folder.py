@@ -63,6 +63,7 @@ from nmt.output_files import replacing
 from nmt.small_files import read_small
 
 FORMAT = 2  # of the run folder; 1 had no run.json
+HUB = "hf:"  # at the start of the address of a run on the Hugging Face Hub
 RUNS = Path("runs")
 _LOCK = ".lock"
 _HEADER = "run.json"
@@ -240,7 +241,7 @@ class RunFolder:
     @property
     def name(self) -> str:
         """The name of the folder, or NAME or NAME@REVISION for hf:USER/NAME@REVISION."""
-        if self.address.startswith("hf:"):
+        if self.address.startswith(HUB):
             return self.address.partition("/")[2].replace("/", "-")
         return self.path.name if self.path.name not in ("", "..") else self.path.resolve().name
 
@@ -423,7 +424,7 @@ def open_run(path: Path | str) -> RunFolder:
     Raises `UserError` if there is none.
     """
     path, address = Path(path), str(path)
-    if address.startswith("hf:"):
+    if address.startswith(HUB):
         from nmt.hub import download_run
 
         path = download_run(address)

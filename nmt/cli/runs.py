@@ -79,10 +79,10 @@ def rm(
 
     Example: nmt rm runs/sample runs/sample-2
     """
-    from nmt.run_folder import delete_run, open_run
+    from nmt.run_folder import HUB, delete_run, open_run
 
     for run in runs:
-        if str(run).startswith("hf:"):
+        if str(run).startswith(HUB):
             raise UserError(f"{run}: only local runs can be deleted")
     opened = [open_run(run) for run in runs]
     folders = list({run.path.resolve(): run for run in opened}.values())  # each once

@@ -53,11 +53,10 @@ def _require_unchanged(field: str, old: object, new: object) -> None:
 
 def require_same_settings(before: Config, now: Config) -> None:
     """Raise `UserError` if a field that the saved state depends on has changed."""
-    fixed = {f"model.{name}" for name in type(before.model).model_fields}
+    fixed = set(saved_settings(before))
     movable = {*CORPUS_PATHS, "corpora"}
     fixed |= {f"data.{name}" for name in type(before.data).model_fields if name not in movable}
     fixed |= {f"tokenizer.{name}" for name in type(before.tokenizer).model_fields if name != "run"}
-    fixed |= {f"training.{name}" for name in _FIXED}
     for field in sorted(fixed):
         section, name = field.split(".")
         old, new = (getattr(getattr(config, section), name) for config in (before, now))
