@@ -153,10 +153,13 @@ def test_xavier_normal_also_applies_to_feed_forward_matrices(load, documented):
 def test_a_joint_matrix_for_queries_keys_and_values_has_smaller_initial_weights(load, documented):
     torch.manual_seed(1)
     small = ["model.encoder_layers=1", "model.decoder_layers=1"]
-    layer = Transformer(load(NAME, *small).model, 9, 9).encoder[0].attention
+    model = Transformer(load(NAME, *small).model, 9, 9)
 
-    ours = float(layer.query_key_value.weight.detach().std())
+    ours = float(model.encoder[0].attention.query_key_value.weight.detach().std())
+    across = float(model.decoder[0].cross_attention.key_value.weight.detach().std())
     apart = float(torch.nn.init.xavier_normal_(torch.empty(512, 512)).std())
 
     assert ours / apart == pytest.approx(math.sqrt((512 + 512) / (512 + 3 * 512)), rel=0.01)
-    documented("Differences common to all five", f"{math.sqrt(1 / 2):.2f} times as large")
+    assert across / apart == pytest.approx(math.sqrt((512 + 512) / (512 + 2 * 512)), rel=0.01)
+    documented("General differences", f"{math.sqrt(1 / 2):.2f} times as large")
+    documented("General differences", f"{math.sqrt(2 / 3):.2f} times as large as in two")
