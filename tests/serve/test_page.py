@@ -224,9 +224,11 @@ def test_a_text_too_long_to_inspect_is_translated_without_alternatives(
     page.get_by_label("Text to translate").fill(" ".join([SENTENCE] * 21))
     expect(page.locator("#output")).to_have_text(" ".join([GERMAN] * 21))
     assert [body["n_best"] for body in asked] == [1]  # more take longer and are not shown
-    expect(page.locator("#looked")).to_have_text("Shown for up to 20 sentences; shorten the text.")
+    expect(page.locator("#looked")).to_have_text(
+        "Attention and beam search are shown for up to 20 sentences; shorten the text."
+    )
     page.get_by_text("Beam search").click()
-    expect(page.locator("#beam output")).to_contain_text("Shown for up to 20 sentences")
+    expect(page.locator("#beam output")).to_contain_text("shown for up to 20 sentences")
 
 
 def test_the_page_works_in_a_browser_that_blocks_storage(page: Page, server: Running) -> None:
@@ -491,7 +493,7 @@ def test_two_runs_are_compared(page: Page, server: Running) -> None:
     for output in page.locator(".output").all():
         expect(output).to_contain_text(GERMAN)
     page.get_by_role("button", name="Compare").click()
-    expect(page.locator("#results")).to_contain_text("0 of 16 sentences differ")
+    expect(page.locator("#results")).to_contain_text("0 of 16 translations differ")
 
 
 def test_the_api_documentation_works_offline(page: Page, server: Running) -> None:

@@ -3,9 +3,10 @@
 import { latest, stored } from "./api.js";
 import { debounced, h } from "./dom.js";
 
-export function start(main, query) {
+export function start(main) {
   const runs = [h("select", { id: "first" }), h("select", { id: "second" })];
   const asks = [latest(), latest()];
+  const requests = [0, 0];
   const askRuns = latest();
   const askComparison = latest();
   const outputs = runs.map((_, i) => h("div", { class: "output", dir: "auto", "aria-live": "polite", role: "group", "aria-label": `Translation of the ${["first", "second"][i]} run` }));
@@ -16,7 +17,7 @@ export function start(main, query) {
   const button = h("button", { type: "submit", class: "main", disabled: true }, "Compare");
   const results = h("div", { id: "results", "aria-live": "polite" });
   const notice = h("p", { class: "card", hidden: true }, "One run is served. To compare two: ", h("code", {}, "nmt serve --run runs/a --run runs/b"));
-  text.value = query.get("text") ?? stored("sessionStorage", "compared");
+  text.value = stored("sessionStorage", "compared");
   main.append(
     h("h1", {}, "Compare"), notice,
     h("div", { class: "bar" }, h("label", {}, "First ", runs[0]), h("label", {}, "Second ", runs[1])),
@@ -36,6 +37,7 @@ export function start(main, query) {
     if (!text.isConnected) return; // another view is shown
     if (!runs[0].value) return loadRuns(); // it translates
     runs.forEach(async (run, i) => {
+      const request = ++requests[i];
       heads[i].textContent = run.value;
       if (!text.value.trim()) {
         asks[i].cancel();
@@ -43,9 +45,8 @@ export function start(main, query) {
         return;
       }
       hint(i, "…");
-      const [value, name] = [text.value, run.value];
-      const found = await asks[i]("/v1/translate", { text: value, run: name });
-      if (value !== text.value || name !== run.value) return; // asked again meanwhile
+      const found = await asks[i]("/v1/translate", { text: text.value, run: run.value });
+      if (request !== requests[i]) return; // asked again meanwhile
       if (!found) {
         hint(i);
         return;
@@ -65,12 +66,12 @@ export function start(main, query) {
   }
 
   function showResults(found) {
-    const summary = h("p", {}, `${found.sentences.length} of ${found.count} sentences differ. BLEU: ${found.runs[0]} ${found.bleu[0].toFixed(2)}, ${found.runs[1]} ${found.bleu[1].toFixed(2)}.`);
+    const summary = h("p", {}, `${found.sentences.length} of ${found.count} translations differ. BLEU: ${found.runs[0]} ${found.bleu[0].toFixed(2)}, ${found.runs[1]} ${found.bleu[1].toFixed(2)}.`);
     if (!found.sentences.length) {
       results.replaceChildren(summary);
       return;
     }
-    results.replaceChildren(summary, h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Sentences that differ" }, h("table", { class: "wide" },
+    results.replaceChildren(summary, h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Translations that differ" }, h("table", { class: "wide" },
       h("thead", {}, h("tr", {}, ["Source", "Reference", ...found.runs].map((title) => h("th", { scope: "col" }, title)))),
       h("tbody", {}, found.sentences.map((row) => h("tr", {}, h("td", { dir: "auto" }, row.source), h("td", { dir: "auto" }, row.reference),
         row.translations.map((translation, i) => h("td", { dir: "auto" }, translation, h("span", { class: "score" }, `chrF ${row.chrf[i].toFixed(1)}${row.chrf[i] > row.chrf[1 - i] ? " ✓ better" : ""}`)))))))));

@@ -1,12 +1,12 @@
 // The view Runs: a table, training curves, and everything about one run.
 
 import { call } from "./api.js";
-import { h, percent } from "./dom.js";
+import { h } from "./dom.js";
 import { plot } from "./plot.js";
 
 const COLUMNS = [
   ["name", "Run"], ["languages", "Languages"], ["config", "Config"], ["data", "Data"],
-  ["parameters", "Parameters"], ["updates", "Updates"], ["bleu", "BLEU"], ["seconds", "Age"],
+  ["parameters", "Parameters"], ["updates", "Updates"], ["bleu", "BLEU"], ["seconds", "Changed"],
 ];
 const NUMBERS = new Set(["parameters", "updates", "bleu", "seconds"]);
 const PLOTS = [
@@ -61,7 +61,7 @@ export function start(main) {
   function showRow(row) {
     const texts = {
       parameters: row.parameters?.toLocaleString("en") ?? "–", updates: row.updates?.toLocaleString("en") ?? "–",
-      bleu: row.bleu?.toFixed(2) ?? "–", seconds: age(row.seconds),
+      bleu: row.bleu?.toFixed(2) ?? "–", seconds: row.seconds === null ? "–" : `${age(row.seconds)} ago`,
     };
     const box = h("input", { type: "checkbox", "data-key": `plot ${row.name}`, "aria-label": `Plot ${row.name}`, onchange: () => toggle(row.name) });
     box.checked = state.shown.has(row.name);
@@ -85,7 +85,7 @@ export function start(main) {
   async function chooseRun(name) {
     state.chosen = name;
     state.validation = -1;
-    await load(name);
+    await load(name).catch(() => {}); // the error is shown above the page
     showTable();
     showAbout();
     about.scrollIntoView({ block: "nearest" });
@@ -135,7 +135,7 @@ export function start(main) {
     const facts = [
       ["Pairs read", report.read.toLocaleString("en")], ["Dropped", list(report.dropped)], ["Kept", list(report.pairs)],
       ["Length in pieces", `${length("source")}; ${length("target")}`], ["Vocabulary", list(report.vocabulary_size)],
-      ...Object.entries(report.coverage).map(([split, sides]) => [`Known in ${split}`, Object.entries(sides).map(([side, share]) => `${side} ${percent(share)}`).join(", ")]),
+      ...Object.entries(report.coverage).map(([split, sides]) => [`Known tokens, ${split}`, Object.entries(sides).map(([side, share]) => `${side} ${(100 * share).toFixed(2)}%`).join(", ")]),
       ["Source also in training", list(report.source_in_train)],
     ];
     return ["Data", h("dl", { class: "facts" }, facts.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]))];
@@ -155,14 +155,19 @@ export function start(main) {
     try {
       const rows = await call("/v1/runs");
       if (!state.rows.length) for (const row of rows.slice(0, 1)) state.shown.add(row.name);
-      if (!state.chosen && rows.length) state.chosen = rows[0].name;
-      const before = new Map(state.rows.map((row) => [row.name, row.updates]));
+      const names = new Set(rows.map((row) => row.name));
+      for (const name of state.shown) if (!names.has(name)) state.shown.delete(name); // it was deleted
+      if (!names.has(state.chosen)) {
+        state.chosen = rows[0]?.name ?? null;
+        about.hidden = true; // until the details are loaded
+      }
       const wanted = new Set([...state.shown, state.chosen]);
-      const stale = rows.filter((row) => wanted.has(row.name) && (!state.details.has(row.name) || row.updates !== before.get(row.name)));
+      const updates = (name) => state.details.get(name).metrics.at(-1)?.update ?? null;
+      const stale = rows.filter((row) => wanted.has(row.name) && (!state.details.has(row.name) || row.updates !== updates(row.name)));
       await Promise.all(stale.map((row) => load(row.name)));
       state.rows = rows; // after loading, so that a failed load is repeated
       // Redrawing under the pointer loses clicks and selected text.
-      const drawn = JSON.stringify([rows.map((row) => ({ ...row, seconds: age(row.seconds) })), [...state.shown], state.chosen]);
+      const drawn = JSON.stringify([rows.map((row) => ({ ...row, seconds: age(row.seconds ?? 0) })), [...state.shown], state.chosen]);
       if (stale.length || drawn !== state.drawn) {
         showTable();
         showPlots();

@@ -12,7 +12,7 @@ const countSentences = (text) => [...new Intl.Segmenter(undefined, { granularity
 const kept = { text: "", run: "", address: "" }; // while another view is shown, or while the page has no key
 
 export function start(main, query) {
-  const state = { runs: [], loading: null, sentences: [], gap: "", chosen: 0, word: null, asked: null, shown: null, body: null };
+  const state = { runs: [], loading: null, sentences: [], gap: "", chosen: 0, word: null, asked: null, shown: null, body: null, looks: 0, failed: false };
   const ask = latest();
   const askInside = latest();
 
@@ -168,7 +168,8 @@ export function start(main, query) {
   }
 
   const notInspected = () =>
-    state.sentences.length > MOST_INSPECTED ? `Shown for up to ${MOST_INSPECTED} sentences; shorten the text.` : "…";
+    state.sentences.length > MOST_INSPECTED ? `Attention and beam search are shown for up to ${MOST_INSPECTED} sentences; shorten the text.`
+    : state.failed ? "Not available; see the message above." : "…";
 
   function describe(sides, found, word) {
     const best = found[word].map((weight, i) => [weight, sides.source[i].text]).sort((a, b) => b[0] - a[0]).slice(0, 3);
@@ -202,6 +203,7 @@ export function start(main, query) {
     const asked = linkOf(value);
     state.asked = asked;
     history.replaceState(null, "", state.asked);
+    state.looks++;
     askInside.cancel();
     if (!value.trim()) {
       ask.cancel();
@@ -223,7 +225,7 @@ export function start(main, query) {
       return;
     }
     const [{ sentences, gap }] = found.texts;
-    Object.assign(state, { sentences, gap, chosen: 0, word: null, shown: asked, body });
+    Object.assign(state, { sentences, gap, chosen: 0, word: null, shown: asked, body, failed: false });
     showCurrent();
     target.replaceChildren(names.of(found.target), h("span", { class: "small muted" }, found.engine));
     showOutput();
@@ -234,8 +236,14 @@ export function start(main, query) {
   async function lookInside() {
     if (!state.sentences.length || state.sentences.length > MOST_INSPECTED) return;
     const { body } = state; // the same search: a wider one may find another translation
+    const look = ++state.looks;
     const found = await askInside("/v1/translate", { ...body, attention: true, beam: beam.open });
-    if (!found || body !== state.body) return;
+    if (look !== state.looks) return; // asked again meanwhile
+    state.failed = !found;
+    if (!found) {
+      showInside();
+      return;
+    }
     const before = translations();
     state.sentences = found.texts[0].sentences;
     if (translations() === before) {
