@@ -25,7 +25,7 @@ test-slow: $(DEV)  ## the tests that take more than a few seconds
 
 test-browser: $(DEV)  ## test the page of nmt serve in Chromium
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
-	$(BIN)/pytest -m browser --tb=native tests/serve
+	$(BIN)/pytest -m browser --tb=native -rs tests/serve
 
 lint: $(DEV)  ## ruff: lint and format
 	$(BIN)/ruff check .

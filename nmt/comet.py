@@ -151,8 +151,8 @@ def _read_scores(path: Path, count: int) -> list[float]:
         scores = []
     if not scores or len(scores) != count:
         raise UserError(
-            f"--metric comet: unbabel-comet did not score all {count} sentences; its version may "
-            f"differ from {_PACKAGE}"
+            f"--metric comet: unbabel-comet did not score all {count} sentences; use the tested "
+            f"version, {_PACKAGE}"
         )
     return scores
 

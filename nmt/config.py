@@ -150,7 +150,7 @@ class CorpusConfig(Section):
         for name, sources in readers.items():
             if getattr(self, name) and self.source not in sources:
                 message = (
-                    f"`{name}` applies only to source {' and '.join(sources)}, not `{self.source}`"
+                    f"`{name}` applies to `source: {' or '.join(sources)}`, not to `{self.source}`"
                 )
                 yield (name, "source"), message
 
@@ -567,8 +567,8 @@ class ModelConfig(Section):
             yield ("positions", *sinusoidal), message
         if self.positions == "rotary" and self.key_size % 2:
             message = (
-                f"rotary positions rotate pairs of columns; a head's width {self.key_size} must be "
-                "even"
+                f"rotary positions rotate pairs of columns, so the width of a head, "
+                f"{self.key_size}, must be even; change d_key, d_model or heads"
             )
             yield ("positions", "d_key", "d_model", "heads"), message
         if (self.d_key is None or self.d_value is None) and self.d_model % self.heads:
@@ -751,10 +751,13 @@ class DecodingConfig(Section):
         ge=0,
         le=10,
         description="α in ((5 + length) / 6)^α, by which log-probabilities are divided (Wu et al. "
-        "2016, eq. 14); 0: no penalty",
+        "2016, eq. 14); higher values favour longer translations; 0: no penalty",
     )
     max_length_factor: float = Field(
-        1.5, ge=0, le=100, description="longest output in pieces: factor × source pieces + extra"
+        1.5,
+        ge=0,
+        le=100,
+        description="longest output in pieces, including <eos>: factor × source pieces + extra",
     )
     max_length_extra: int = Field(20, ge=1, le=10_000, description="see max_length_factor")
     temperature: float = Field(

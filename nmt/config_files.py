@@ -72,6 +72,8 @@ for _class in (_Loader, _Dumper):
         re.compile(r"^[-+]?\d+(\.\d*)?[eE][-+]?\d+$"),
         list("-+0123456789"),
     )
+# No field is a date, but a revision of a dataset may look like one.
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: str(node.value))
 
 
 def find_config(name: str | Path) -> Path:
@@ -439,6 +441,7 @@ def _default(field: FieldInfo) -> str:
 def written(value: object) -> str:
     """Return a field's value as YAML, in one line."""
     plain = list(value) if isinstance(value, tuple) else value
+    plain = str(plain) if isinstance(plain, Path) else plain
     return yaml.safe_dump(plain, default_flow_style=True, width=math.inf).split("\n")[0]
 
 

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 import torch
 
-from nmt.errors import no_such_device
+from nmt.errors import is_out_of_memory, no_such_device
 
 _LOG = logging.getLogger(__name__)
 _DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -40,7 +40,9 @@ def _named(name: str) -> torch.device:
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).item()  # fails for `meta`, whose tensors hold no data
-    except (RuntimeError, AssertionError, NotImplementedError, ValueError, ImportError):
+    except (RuntimeError, AssertionError, NotImplementedError, ValueError, ImportError) as error:
+        if is_out_of_memory(error):  # other programs use it
+            raise
         raise no_such_device(name) from None
     return device
 

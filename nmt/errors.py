@@ -37,6 +37,11 @@ def missing_extra(feature: str, extra: str) -> UserError:
     )
 
 
+def pytorch_missing() -> UserError:
+    """Return the error for what needs PyTorch in an installation without it."""
+    return UserError("this needs PyTorch, which is not installed: pip install torch")
+
+
 def one_line(error: object) -> str:
     """Return the text of an error in one line; libraries use several."""
     return " ".join(str(error).split())
@@ -61,8 +66,12 @@ def require_utf8(sentence: str) -> None:
 
 
 def _is_visible(character: str) -> bool:
-    # French has no-break spaces, Japanese wide ones.
-    return character.isprintable() or unicodedata.category(character) == "Zs"
+    # French has no-break spaces, Japanese wide ones; Persian, Hindi and emoji need joiners.
+    return (
+        character.isprintable()
+        or unicodedata.category(character) == "Zs"
+        or character in "\u200c\u200d"
+    )
 
 
 def unreadable_weights(path: Path, error: Exception) -> UserError:
@@ -104,7 +113,8 @@ def is_out_of_memory(error: Exception) -> bool:
     """Return whether memory ran out. CUDA has an error class for it; CPU and MPS do not."""
     text = str(error)
     names = ("OutOfMemoryError", "MemoryError")
-    return type(error).__name__ in names or "allocate memory" in text or "out of memory" in text
+    texts = ("allocate memory", "out of memory", "CUBLAS_STATUS_ALLOC_FAILED")
+    return type(error).__name__ in names or any(each in text for each in texts)
 
 
 def _free(path: Path) -> str:
@@ -114,12 +124,11 @@ def _free(path: Path) -> str:
 
 def no_such_weights(path: Path) -> UserError:
     """Return the error for weights that a run lacks."""
-    remedy = (
-        f"average them with nmt average {shlex.quote(str(path.parent))}"
-        if path.stem == "mean"
-        else "resume its training, or run nmt show to see which weights the run has"
-    )
-    return UserError(f"{path}: no such weights yet; {remedy}")
+    remedy = {
+        "mean": f"average them with nmt average {shlex.quote(str(path.parent))}",
+        "averaged": "runs with training.average_decay have them; choose other --weights",
+    }.get(path.stem, "nmt show lists the weights of the run; if there are none, train it longer")
+    return UserError(f"{path}: no such weights; {remedy}")
 
 
 def no_such_device(name: str) -> UserError:

@@ -12,7 +12,7 @@ from nmt.choices import BleuTokenizer
 from nmt.config import DataConfig
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.prepared import Example
-from nmt.corpus.readers import read_lines
+from nmt.corpus.readers import read_parallel
 from nmt.corpus.seen import Seen
 from nmt.corpus.tags import retagged
 from nmt.decoding.translator import Translation, Translator
@@ -130,10 +130,7 @@ def translate_sources(translator: Translator, sources: Sequence[str]) -> list[Tr
 
 def read_pairs(source: Path | str, reference: Path | str, prefix: str = "") -> list[Example]:
     """Read the pairs to score from two parallel files; prefix: put before each source."""
-    sources, references = list(read_lines(Path(source))), list(read_lines(Path(reference)))
-    if len(sources) != len(references):
-        raise UserError(
-            f"{source} has {len(sources)} lines, {reference} {len(references)}; the numbers must "
-            "be equal"
-        )
-    return [Example(prefix + s, r, False) for s, r in zip(sources, references, strict=True)]
+    pairs = list(read_parallel(Path(source), Path(reference)))
+    if not pairs:
+        raise UserError(f"{source} and {reference} are empty; check the files")
+    return [Example(prefix + s, r, False) for s, r in pairs]

@@ -27,7 +27,7 @@ def require_file(output: Path) -> None:
     # A file is replaced by a temporary one in the same folder.
     place = output if output.exists() and not output.is_file() else output.resolve().parent
     if output.exists() and not os.access(output, os.W_OK):
-        raise UserError(f"{output}: is write-protected; choose another file")
+        raise UserError(f"{output}: is read-only; choose another file")
     if not os.access(place, os.W_OK):
         raise UserError(f"{output}: {place} cannot be written to; choose another file")
 

@@ -153,9 +153,13 @@ class RunFolder:
         try:
             return load_config(self.path / "config.yaml")
         except UserError as error:  # its remedies are for configurations that the user writes
-            cause = str(error).partition("; ")[0]
+            file = str(self.path / "config.yaml")
+            causes = [
+                file + re.split(r"; | \(", line.removeprefix(file))[0]
+                for line in str(error).removeprefix("config ").split("\n")
+            ]
             raise UserError(
-                f"{cause}; correct it, copy the run folder again, or use another run"
+                "\n".join(causes) + "; correct it, copy the run folder again, or use another run"
             ) from None
 
     @property
@@ -281,13 +285,12 @@ class RunFolder:
                     points.append(shape.validate_json(line, strict=True))
         return points
 
-    def best_validation(self, metrics: list[Validation] | None = None) -> Validation | None:
+    def best_validation(self, metrics: list[Validation]) -> Validation | None:
         """Return the validation of the best weights by `training.best`, or None.
 
-        metrics: from `read_metrics`, if already read
+        metrics: from `read_metrics`
         """
         measure = self.config.training.best
-        metrics = self.read_metrics() if metrics is None else metrics
         lines = [line for line in metrics if not math.isnan(line[measure])]
         return max(lines, key=lambda line: quality(line, measure), default=None)
 
@@ -430,6 +433,8 @@ def open_run(path: Path | str) -> RunFolder:
         path = download_run(address)
     if not (path / "config.yaml").is_file():
         broken = path.is_symlink() and not path.exists()
+        if address.startswith(HUB):
+            raise UserError(f"{address}: not a run of nmt (it has no config.yaml); check the name")
         reason = "a broken link" if broken else "not a run folder (it has no config.yaml)"
         known = (RUNS / path / "config.yaml").is_file()
         remedy = f"did you mean {RUNS / path}?" if known else f"nmt runs lists the runs in ./{RUNS}"

@@ -18,6 +18,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 from nmt.config import TRAINING_ONLY, Config, ModelConfig
+from nmt.config_files import written
 from nmt.corpus.tokenizers import Tokenizer, load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import Arrays
 from nmt.decoding.engines.search import unknown_fields
@@ -55,7 +56,7 @@ _REQUIRED: dict[str, dict[str, object]] = {
         "score_scale": "d_key",
     },
     "tokenizer": {"word_mark": "start"},
-    "data": {"lowercase": "none", "restore_case": False, "carry_over": "none", "tags": []},
+    "data": {"lowercase": "none", "restore_case": False, "carry_over": "none"},
 }
 _REQUIRED_OF_MODEL: dict[str, dict[str, object]] = {  # further ones, by model.norm
     "post": {"final_norm": False},
@@ -77,7 +78,9 @@ def unsupported(config: Config) -> list[str]:
         for name, wanted in fields.items():
             value = getattr(getattr(config, section), name)
             if value != wanted:
-                reasons.append(f"{section}.{name} is {value}, not {wanted}")
+                reasons.append(f"{section}.{name} is {written(value)}, not {written(wanted)}")
+    if config.data.tags:
+        reasons.append("data.corpora has tags")
     if config.data.unicode == "NFKC":  # which changes common text, unlike NFC
         reasons.append("data.unicode is NFKC, not NFC or none")
     if not config.tokenizer.subword:

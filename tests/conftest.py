@@ -8,13 +8,30 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
-import torch
 
-from nmt.config import Config
-from nmt.config_files import parse_config
-from nmt.progress import Bar
-from nmt.run_folder import RunFolder
-from nmt.training.train import train
+
+def _clean_environment() -> None:
+    """Remove what differs between users: GPUs, proxies, caches, and settings of terminals."""
+    prefixes = ("HF_", "HUGGINGFACE_", "TQDM_")
+    terminal = ("COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "PYTHONUNBUFFERED")
+    for name in list(os.environ):
+        if name.startswith(prefixes) or name in terminal or name.lower().endswith("_proxy"):
+            del os.environ[name]
+    os.environ["NO_PROXY"] = "*"  # macOS has proxies outside the environment
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+
+_clean_environment()  # PyTorch and tqdm read some of it when they are imported
+
+import torch  # noqa: E402
+
+from nmt.config import Config  # noqa: E402
+from nmt.config_files import parse_config  # noqa: E402
+from nmt.progress import Bar  # noqa: E402
+from nmt.run_folder import RunFolder  # noqa: E402
+from nmt.training.train import train  # noqa: E402
+
+torch.backends.mps.is_available = lambda: False
 
 NAMES = ["Anna", "Ben", "Clara", "David", "Emma", "Felix", "Greta", "Hugo", "Ida", "Jonas"]
 VERBS = {
@@ -42,12 +59,6 @@ def _one_thread() -> None:
     """Use one thread: more do not help tiny tensors, and slow down tests that run in parallel."""
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"  # for the processes that tests start
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _buffered_output() -> None:
-    """Let the processes that tests start buffer their output, as users' do."""
-    os.environ.pop("PYTHONUNBUFFERED", None)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -274,6 +274,7 @@ def test_comet_sees_only_the_chosen_gpu(
     monkeypatch.setattr("nmt.comet.choose_device", lambda _: torch.device("cuda:1"))
     seen = tmp_path / "seen"
     monkeypatch.setenv("SHOW_DEVICES", str(seen))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
     comet = Comet(environment)
     for visible, expected in ((None, "1"), ("4,6", "6")):
         if visible:

@@ -89,7 +89,8 @@ def test_float16_is_supported_on_the_cpu():
 
 
 def test_be_deterministic_allows_only_deterministic_kernels(monkeypatch):
-    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", "")  # so that it is restored
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG")
     try:
         be_deterministic()
         assert torch.are_deterministic_algorithms_enabled()

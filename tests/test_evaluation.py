@@ -188,5 +188,7 @@ def test_files_of_different_lengths_are_refused(tmp_path: Path) -> None:
     source.write_text("a\nb\n")
     reference.write_text("c\n")
 
-    with pytest.raises(UserError, match=r"source.txt has 2 lines, .*reference.txt 1"):
+    with pytest.raises(
+        UserError, match=r"source.txt and .*reference.txt have different numbers of lines: 2 and 1"
+    ):
         read_pairs(source, reference)

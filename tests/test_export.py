@@ -1,9 +1,11 @@
 """An exported run is a folder that CTranslate2 can translate with, without nmt."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +15,7 @@ import sentencepiece
 from safetensors.torch import load_file, save_file
 
 from nmt.cli.writing import format_translations
+from nmt.config import Config
 from nmt.config_files import load_config
 from nmt.decoding.engines.conversion import write_model
 from nmt.decoding.loading import load_translator
@@ -42,6 +45,26 @@ def test_the_exported_folder_translates_without_nmt(trained_run: RunFolder, tmp_
     greedy = ["decoding.beam_size=1"]
     ours = load_translator(trained_run, overrides=greedy, device="cpu", engine="pytorch")
     assert texts == [translation.text for translation in ours.translate(LINES)]
+
+
+def test_a_model_of_whole_words_is_exported_without_the_program(
+    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = {"kind": "whitespace", "joint": False, "min_count": 1}
+    data = {"min_coverage": 0.1}
+    sections = {"tokenizer": words, "model": {"tie": "none"}, "training": {"max_updates": 1}}
+    run = train(toy_config(data=data, **sections), "run")
+    export_run(run, Path("exported"))
+    assert Path("exported/model.bin").exists()
+    assert not Path("exported/translate.py").exists()
+    corpus = Path("tags.tsv")
+    corpus.write_text("".join(f"word {i} ends\tWort {i} <eos>\n" for i in range(100)))
+    data |= {"path": str(corpus)}
+    run = train(toy_config(data=data, **sections), "tags")
+    with pytest.raises(UserError, match="the word <eos>, which CTranslate2 confuses"):
+        export_run(run, Path("again"))
+    assert not Path("again").exists()
 
 
 def test_each_kind_of_weights_is_exported(trained_run: RunFolder, tmp_path: Path) -> None:
@@ -171,7 +194,7 @@ def test_the_exported_program_stops_when_nobody_reads(
 ) -> None:
     export_run(trained_run, tmp_path / "exported")
     Path(tmp_path / "lines.en").write_text("Anna sings today.\n" * 3000, encoding="utf-8")
-    command = f"{sys.executable} translate.py < ../lines.en | head -1"
+    command = f"{shlex.quote(sys.executable)} translate.py < ../lines.en | head -1"
     done = subprocess.run(
         command, shell=True, cwd=tmp_path / "exported", capture_output=True, text=True
     )

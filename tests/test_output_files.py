@@ -43,7 +43,7 @@ def test_a_replaced_file_keeps_its_permissions() -> None:
 def test_a_write_protected_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("a").touch()
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "a")
-    with pytest.raises(UserError, match="a: is write-protected; choose another file"):
+    with pytest.raises(UserError, match="a: is read-only; choose another file"):
         require_file(Path("a"))
 
 

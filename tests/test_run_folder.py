@@ -225,7 +225,13 @@ def test_what_is_written_without_training_does_not_count_as_changes(name: str) -
     assert last_change(path) == 3000
 
 
-@pytest.mark.parametrize("content", ["", "model:\n  initialisation: xavier_unifo", "\xff"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "model:\n  initialisation: xavier_unifo", "\xff"),
+        "decoding: {beam_size: 0, engine: gpu}",  # two mistakes, with descriptions
+    ],
+)
 def test_a_damaged_configuration_of_a_run_has_a_remedy_of_its_own(content: str) -> None:
     path = make_run("a", 3000)
     (path / "config.yaml").write_bytes(content.encode("latin-1"))
@@ -233,6 +239,19 @@ def test_a_damaged_configuration_of_a_run_has_a_remedy_of_its_own(content: str) 
         UserError, match=r"config.yaml.*; correct it, copy the run folder again, or use another run"
     ):
         RunFolder(path).config  # noqa: B018
+
+
+def test_every_mistake_in_the_configuration_of_a_run_is_named() -> None:
+    path = make_run("a (copy)", 3000)
+    (path / "config.yaml").write_text("decoding: {beam_size: 0, max_length_extra: 0}")
+    with pytest.raises(UserError) as caught:
+        RunFolder(path).config  # noqa: B018
+    wanted = "is invalid, it should be greater than or equal to 1"
+    assert str(caught.value).splitlines() == [
+        f"{path}/config.yaml: decoding.beam_size: 0 {wanted}",
+        f"{path}/config.yaml: decoding.max_length_extra: 0 {wanted}; correct it, copy the run "
+        "folder again, or use another run",
+    ]
 
 
 def test_files_that_disappear_meanwhile_are_ignored(
@@ -521,7 +540,7 @@ def test_metrics_of_other_versions_can_be_read() -> None:
     lines = run.read_metrics()
     assert [(line["epoch"], line["samples"]) for line in lines] == [(0, [])] * 3
     assert math.isnan(lines[0]["loss"])
-    best = run.best_validation()
+    best = run.best_validation(lines)
     assert best
     assert best["update"] == 4
     run.write_metrics(lines)

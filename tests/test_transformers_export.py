@@ -136,13 +136,21 @@ def test_a_full_disk_is_reported(
 @pytest.mark.parametrize(
     ("sections", "reason"),
     [
-        ({"model": {"norm": "pre"}}, "model.final_norm is False, not True"),
-        ({"model": {"final_norm": True}}, "model.final_norm is True, not False"),
+        ({"model": {"norm": "pre"}}, "model.final_norm is false, not true"),
+        ({"model": {"final_norm": True}}, "model.final_norm is true, not false"),
         ({"model": PRE | {"tie": "inputs"}}, "model.tie is inputs, not all"),
         ({"model": {"positions": "rotary"}}, "model.positions is rotary, not sinusoidal"),
         ({"model": {"d_key": 8}}, "model.d_key and d_value are not d_model / heads"),
         ({"data": {"lowercase": "both"}}, "data.lowercase is both, not none"),
         ({"data": {"unicode": "NFKC"}}, "data.unicode is NFKC, not NFC or none"),
+        (
+            {"data": {"lowercase": "both", "restore_case": True}},
+            "data.restore_case is true, not false",
+        ),
+        ({"model": {"score_scale": "d_model"}}, "model.score_scale is d_model, not d_key"),
+        ({"model": {"first_position": 1}}, "model.first_position is 1, not 0"),
+        ({"model": {"position_exponent": "column"}}, "model.position_exponent is column, not pair"),
+        ({"model": {"norm_epsilon": 1e-3}}, "model.norm_epsilon is 0.001, not 1.0e-05"),
         ({"tokenizer": {"word_mark": "end"}}, "tokenizer.word_mark is end, not start"),
         ({"data": {"carry_over": "all"}}, "data.carry_over is all, not none"),
         ({"tokenizer": {"kind": "whitespace"}}, "tokenizer.kind is whitespace, not bpe or unigram"),
@@ -156,3 +164,18 @@ def test_unsupported_runs_are_refused_with_the_field(
     with pytest.raises(UserError, match=reason):
         export_run(run, Path("exported"), format_="transformers")
     assert not Path("exported").exists()
+
+
+def test_runs_with_tags_are_refused(toy_config: MakeConfig) -> None:
+    corpus = toy_config().data.path
+    corpora = [{"source": "tsv", "path": str(corpus), "tag": "news"}]
+    run = train(
+        toy_config(
+            data={"source": "pickle", "path": None, "corpora": corpora},
+            model=POST,
+            training={"max_updates": 1},
+        ),
+        "run",
+    )
+    with pytest.raises(UserError, match=r"data\.corpora has tags"):
+        export_run(run, Path("exported"), format_="transformers")

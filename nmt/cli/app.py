@@ -29,7 +29,15 @@ from nmt.cli import (
     translating,
 )
 from nmt.cli.writing import warn
-from nmt.errors import UserError, is_full_disk, is_out_of_memory, one_line, shown, unwritable
+from nmt.errors import (
+    UserError,
+    is_full_disk,
+    is_out_of_memory,
+    one_line,
+    pytorch_missing,
+    shown,
+    unwritable,
+)
 from nmt.training.interruption import HANGUP, STOPPING
 
 app = typer.Typer(
@@ -157,7 +165,9 @@ def _run() -> None:
             text = _without_far_guesses(error).replace(": Value error, ", ": ")  # pydantic's words
             if any(re.match("-[^=]* ", argument) for argument in sys.argv[1:]):
                 text += "; if this is a sentence, put -- before it"
-            _fail(f"{text}; see {command} --help", 2)
+            _fail(f"{text}{'' if text.endswith('?') else ';'} see {command} --help", 2)
+        if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+            _fail(str(pytorch_missing()), 2)
         cause = one_line(error)[:300] or type(error).__name__
         if is_out_of_memory(error):
             _fail(f"out of memory: {cause}; {_LESS_MEMORY}", 2)
@@ -225,7 +235,8 @@ def _without_far_guesses(error: Exception) -> str:
 
 
 _LESS_MEMORY = (
-    "to train, lower training.batch_tokens; to translate, decoding.batch_tokens or --beam-size"
+    "to train, use smaller batches (training.batch_tokens or batch_sentences); to translate, lower "
+    "decoding.batch_tokens or --beam-size"
 )
 
 

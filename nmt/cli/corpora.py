@@ -26,7 +26,9 @@ def corpora(
     source, _, target = languages.partition("-")
     known = re.fullmatch("[a-z]{2,3}-[a-z]{2,3}", languages)
     if not known or two_letters(source) == two_letters(target):
-        raise UserError(f"--languages {languages}: expected two language codes, as in en-de")
+        raise UserError(
+            f"--languages {languages}: expected two different language codes, as in en-de"
+        )
     if test_sets:
         from nmt.corpus.test_sets import list_test_sets
 

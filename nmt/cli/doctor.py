@@ -66,9 +66,11 @@ def _disk() -> str:
 
 
 def _cache() -> str:
-    import platformdirs
+    from nmt.corpus.download import cache_folder
 
-    return _size(platformdirs.user_cache_path("nmt"))
+    folder = cache_folder()
+    files = (file for file in folder.rglob("*") if file.is_file() and not file.is_symlink())
+    return f"{sum(file.stat().st_size for file in files) / 1e9:.1f} GB in {folder}"
 
 
 def _version(package: str) -> str:
@@ -112,8 +114,3 @@ def _memory() -> str:
 
     memory = psutil.virtual_memory()
     return f"{memory.total / 1e9:.1f} GB, {memory.available / 1e9:.1f} GB available"
-
-
-def _size(folder: Path) -> str:
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    return f"{size / 1e9:.1f} GB in {folder}"

@@ -109,6 +109,8 @@ def evaluate(
 
     if (source is None) != (reference is None):
         raise UserError("--source and --reference must be given together")
+    if output == Path("-"):
+        raise UserError("--output -: the scores go to standard output; name a file")
     if output:
         require_file(output)
         require_plain(output)

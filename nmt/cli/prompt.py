@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from nmt.cli.writing import format_translations, warn
-from nmt.errors import UserError, require_utf8
+from nmt.errors import UserError, pytorch_missing, require_utf8
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translator
@@ -125,7 +125,10 @@ class _Conversation:
         warn(f"beam of {size}")
 
     def attention(self, _: str) -> None:
-        from nmt.reports.attention import draw_attention, read_attention
+        try:
+            from nmt.reports.attention import draw_attention, read_attention
+        except ModuleNotFoundError:
+            raise pytorch_missing() from None
         from nmt.reports.figures import picture_path
 
         if not self.last:

@@ -167,7 +167,7 @@ def _access(
 
     given = [key.strip() for key in api_key or []]
     if not all(given):
-        raise UserError("--api-key: is empty; give a long random text")
+        raise UserError("--api-key: is empty; give a long random string")
     keys = [*given, *(read_keys(api_keys) if api_keys else [])]
     if not all(key.isascii() and key.isprintable() for key in keys):
         raise UserError(

@@ -83,7 +83,7 @@ def translate(
 
     input_, output = (None if path == Path("-") else path for path in (input_, output))
     text = None if text == ["-"] else text
-    if text and len(text) == 1 and _is_file(text[0]):
+    if text and all(map(_is_file, text)):
         raise UserError(f"{text[0]}: is a file; to translate it, add --input in front of it")
     if text and input_:
         raise UserError("give either text or --input, not both")
@@ -98,7 +98,7 @@ def translate(
         require_file(output)
         require_plain(output)
     if input_ and not input_.exists():
-        raise UserError(f"{input_}: cannot be read: no such file")
+        raise UserError(f"{input_}: no such file; give a text file, one sentence per line")
     if alignment and (asked or n_best or scores):
         raise UserError("--alignment cannot be combined with --n-best, --scores or the prompt")
     if alignment and engine == "ctranslate2":

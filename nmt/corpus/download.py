@@ -200,7 +200,7 @@ def _unpack(url: str, partial: Path, max_unpacked: int) -> None:
         raise _CutOffError("the file is truncated or damaged") from None
     if size > max_unpacked:
         raise UserError(
-            f"{url}: unpacks to more than {max_unpacked} bytes; unpack it by hand, and "
+            f"{url}: unpacks to more than {max_unpacked:,} bytes; unpack it by hand, and "
             "point data.path at the text (from OPUS: with source: parallel)"
         )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.config import Config, DataConfig
-from nmt.config_files import load_config
+from nmt.config_files import load_config, written
 from nmt.corpus.casing import CASING, Casing
 from nmt.corpus.json_files import unreadable
 from nmt.corpus.manifest import read_manifest, require_undamaged
@@ -148,4 +148,6 @@ class Inherited:
 def require_equal(field: str, new: object, old: object, run: Path) -> None:
     """Raise `UserError` if a field differs from the run's."""
     if new != old:
-        raise UserError(f"{field}: {new} differs from {old} in {run}; omit this field")
+        raise UserError(
+            f"{field}: {written(new)} differs from {written(old)} in {run}; omit this field"
+        )

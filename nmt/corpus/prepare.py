@@ -355,8 +355,8 @@ def _check_coverage(config: Config, coverage: dict[Split, dict[str, float]]) -> 
         remedy = (
             f"the vocabulary of {run} does not fit this text: train a new model without --from"
             if run
-            else "check that the splits contain the same kind of text, raise "
-            "tokenizer.vocabulary_size or use subwords"
+            else "check that the splits contain the same kind of text, or raise "
+            "tokenizer.vocabulary_size" + ("" if config.tokenizer.subword else ", or use subwords")
         )
         raise UserError(
             f"the vocabulary covers too few tokens: {', '.join(low)}, below data.min_coverage "

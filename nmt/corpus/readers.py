@@ -133,8 +133,8 @@ def align(sources: Iterator[str], targets: Iterator[str], names: tuple[str, str]
             yield first, second
     if source_count != target_count:
         raise UserError(
-            f"{names[0]} has {source_count} lines but {names[1]} has {target_count}; "
-            "line n of one must be the translation of line n of the other"
+            f"{names[0]} and {names[1]} have different numbers of lines: {source_count:,} and "
+            f"{target_count:,}; line n of one must be the translation of line n of the other"
         )
 
 
@@ -156,7 +156,7 @@ def _decode_blocks(stream: Stream, name: str, max_bytes: int | None) -> Iterator
     for block in _read_blocks(stream):
         size += len(block)
         if max_bytes and size > max_bytes:
-            raise UserError(f"{name}: unpacks to more than {max_bytes} bytes; unpack it first")
+            raise UserError(f"{name}: unpacks to more than {max_bytes:,} bytes; unpack it first")
         lines = _decode(block, name, number)
         number += len(lines)
         yield lines

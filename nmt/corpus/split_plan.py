@@ -332,9 +332,9 @@ def write_splits(
         counts[split] = len(examples)
         counts[f"{split} in train"] = sum(example.source_in_train for example in examples)
         if not any(e.source.strip() and e.reference.strip() for e in examples):
-            raise UserError(
-                f"the {split} split, or one side of it, is empty; check data.{split}_path"
-            )
+            field = f"{split}_path"
+            remedy = f"check data.{field}" if getattr(data, field, None) else "use another corpus"
+            raise UserError(f"the {split} split, or one side of it, is empty; {remedy}")
     return counts
 
 

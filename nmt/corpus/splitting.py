@@ -127,8 +127,9 @@ def assign_parts(
         why = f" (dropped: {dropped})" if dropped else ""
         if not candidates.any():
             raise UserError(
-                "no pairs can be held out: they share sentences with each other or with a split "
-                "that you provide (data.disjoint_splits), or all candidates were dropped" + why
+                "no pairs can be held out: all share sentences with each other or with a split "
+                f"that you provide, or were dropped{why}; provide data.validation_path and "
+                "data.test_path with other sentences"
             )
         found = int(candidates.sum())
         raise UserError(

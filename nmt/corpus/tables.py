@@ -237,10 +237,13 @@ def _lines(path: Path) -> Iterator[bytes]:
                 return
             if packed and len(line) > _LONGEST_PACKED:
                 raise UserError(
-                    f"{path}: line {number} is longer than {_LONGEST_PACKED} bytes; unpack the file"
+                    f"{path}: line {number} is longer than {_LONGEST_PACKED:,} bytes; unpack the "
+                    "file first"
                 )
             if packed and size > MAX_UNPACKED_BYTES:
-                raise UserError(f"{path}: unpacks to more than {MAX_UNPACKED_BYTES} bytes")
+                raise UserError(
+                    f"{path}: unpacks to more than {MAX_UNPACKED_BYTES:,} bytes; unpack it first"
+                )
             yield line
 
 

@@ -103,8 +103,8 @@ def _find(name: str, pair: str) -> Any:  # the library is untyped
         raise UserError(f"test set {name}: unknown; {guess}`nmt corpora --test-sets` lists them")
     if pair not in DATASETS[name].langpairs:
         raise UserError(
-            f"test set {name}: not available for {pair}; `nmt corpora --test-sets` lists those "
-            "that are"
+            f"test set {name}: not available for {pair}; `nmt corpora --test-sets --languages "
+            f"{pair}` lists those that are"
         )
     return DATASETS[name]
 

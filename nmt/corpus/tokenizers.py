@@ -218,7 +218,8 @@ def word_splitter(kind: WordKind, language: str) -> Callable[[Iterable[str]], It
         tokenizer = spacy.blank(language).tokenizer
     except Exception as error:  # a language without rules, or one that needs more packages
         raise UserError(
-            f"tokenizer.kind: spaCy cannot tokenize language {language!r}: {one_line(error)[:200]}"
+            f"tokenizer.kind: spaCy cannot tokenize language {language}: "
+            f"{one_line(error)[:200]}; use bpe, unigram or whitespace"
         ) from None
 
     def split(line: str) -> list[str]:

@@ -30,7 +30,7 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Translate a batch; return each sentence's `n_best` hypotheses, best first.
 
-    source: (batch, source) ids; limits: (batch,), on the CPU, maximum output length in pieces;
+    source: (batch, source) ids; limits: (batch,), on the CPU, longest output, including <eos>;
     grid: phrases that each output must contain before it may end.
 
     Each step considers the 2 · `beam_size` most probable continuations of a sentence. Of the first

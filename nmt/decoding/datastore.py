@@ -1,7 +1,8 @@
 """The key–value datastore for nearest-neighbour translation.
 
 Khandelwal et al. 2021, "Nearest Neighbor Machine Translation": for each target position of the
-training text, the key is the output of the last decoder layer and the value is the next piece.
+training text, the key is a state of the decoder and the value is the next piece. The state is what
+the output layer receives (in the paper, what the last feed-forward network receives).
 Similar keys are clustered, and a search visits only the nearest clusters (an inverted file, Sivic
 and Zisserman 2003).
 """

@@ -21,7 +21,7 @@ def greedy_search(
 ) -> list[Hypothesis]:
     """Translate a batch.
 
-    source: (batch, source) ids; limits: (batch,), on the CPU, maximum output length in pieces;
+    source: (batch, source) ids; limits: (batch,), on the CPU, longest output, including <eos>;
     alpha: length penalty, which affects only the reported score; sampler: draws the pieces instead
     of taking the most probable ones. Rows leave the batch when they end.
     """

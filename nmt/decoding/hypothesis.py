@@ -20,7 +20,7 @@ class Hypothesis:
 
 
 def length_penalty(length: int, alpha: float) -> float:
-    """lp(Y) = ((5 + |Y|) / 6)^α   (Wu et al. 2016, equation 14); |Y| counts <eos>."""
+    """lp(Y) = ((5 + |Y|) / 6)^α   (Wu et al. 2016, equation 14), with |Y| the pieces plus 1."""
     return float(((5 + length) / 6) ** alpha)
 
 

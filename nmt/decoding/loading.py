@@ -17,7 +17,7 @@ from nmt.decoding.engines import ctranslate2
 from nmt.decoding.engines.search import Search
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import OutdatedError, Translator
-from nmt.errors import UserError
+from nmt.errors import UserError, pytorch_missing
 from nmt.run_folder import RunFolder, open_run
 
 if TYPE_CHECKING:
@@ -77,11 +77,10 @@ def load_translator(
             from nmt.decoding.engines import pytorch
             from nmt.device import choose_device
         except ModuleNotFoundError:
-            raise UserError(
-                "this needs PyTorch, which is not installed: pip install torch"
-            ) from None
-        if opened and _identity(first, weights) != opened:
-            raise OutdatedError("this run was trained further after it was opened; open it again")
+            raise pytorch_missing() from None
+        if opened and (now := _identity(first, weights)) != opened:
+            happened = "was trained further" if now else "lost its weights"
+            raise OutdatedError(f"this run {happened} after it was opened; open it again")
         where = place
         if opened:
             try:

@@ -30,7 +30,7 @@ class Neighbours:
     def mix(self, hidden: Tensor, logits: Tensor) -> Tensor:
         """Return log p, which equals its own log-softmax.
 
-        hidden: (rows, d_model), the decoder's last layer; logits: (rows, target_size)
+        hidden: (rows, d_model), the input of the output layer; logits: (rows, target_size)
         """
         distances, tokens = self.datastore.nearest(hidden.float(), self.count)
         weights = (-distances / self.temperature).softmax(1) * self.share

@@ -50,7 +50,8 @@ class Sampler:
         for token in NEVER_WRITTEN:
             scores[:, token] = float("-inf")
         # Relative to the highest, which stays finite even at very low temperatures.
-        scores = (scores - scores.amax(1, keepdim=True)) / self._decoding.temperature
+        temperature = max(self._decoding.temperature, torch.finfo(torch.float32).tiny)
+        scores = (scores - scores.amax(1, keepdim=True)) / temperature
         probabilities, order = scores.softmax(1).sort(1, descending=True)
         sums = self._cut(probabilities).cumsum(1)
         numbers = torch.tensor([[self._generators[row].random()] for row in rows])

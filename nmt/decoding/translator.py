@@ -270,7 +270,7 @@ class Translator:
         return sorted(found, key=lambda h: (not h.complete, self._segments.lost(segment, h.ids)))
 
     def limits(self, segments: list[Segment]) -> list[int]:
-        """Return the maximum length of the translation of each segment, in pieces."""
+        """Return the maximum length of each translation in pieces, including <eos>."""
         factor, extra = self.decoding.max_length_factor, self.decoding.max_length_extra
         most = self.search.max_length - 1  # <sos>
         return [min(int((len(s.ids) - 1) * factor) + extra, most) for s in segments]

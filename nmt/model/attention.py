@@ -74,12 +74,13 @@ class MultiHeadAttention(nn.Module):
         causal: bool = False,
     ) -> Tensor:
         """MultiHead(Q, K, V) = Concat(head₁, …, head_h) Wᴼ   (section 3.2.2)."""
-        if causal and (self.recorded is not None or query.device.type == "cpu"):
+        device = query.device.type
+        if causal and (self.recorded is not None or device != "cuda"):
             mask, causal = causal_mask(query.shape[2], query.device), False
         if self.recorded is not None:
             may_attend = None if mask is None else boolean(mask)
             self.recorded.append(attention_weights(query, key, may_attend, self.scale))
-        if self.training and query.device.type == "cpu":
+        if device == "mps" or (device == "cpu" and self.training):
             heads = attention(query, key, value, mask, self.scale, self.dropout)
         else:
             heads = self._fused_attention(query, key, value, mask, causal)
@@ -92,13 +93,10 @@ class MultiHeadAttention(nn.Module):
         """Compute `attention` with PyTorch's fused kernel, which never stores the attention matrix.
 
         When training on a CPU, it is no faster in float32 and slower in bfloat16, and its dropout
-        does not use the generator of each thread.
+        does not use the generator of each thread. On MPS, it gives wrong results in some versions
+        of PyTorch (issues 176767 and 195910).
         """
         rate = self.dropout.rate if self.training else 0.0
-        if query.device.type == "mps":  # non-contiguous tensors have given wrong results
-            query, key, value = (x.contiguous() for x in (query, key, value))
-            if mask is not None:
-                mask = mask.expand(*query.shape[:3], key.shape[2]).contiguous()
         if query.device.type == "cuda":
             query, key, value = (_padded(x) for x in (query, key, value))
         heads = functional.scaled_dot_product_attention(

@@ -27,7 +27,7 @@ class FeedForward(nn.Module):
 
 
 class PostNorm(nn.Module):
-    """The paper's residual connection: LayerNorm(x + Dropout(Sublayer(x)))   (section 3.1)."""
+    """The paper's residual connection: LayerNorm(x + Dropout(Sublayer(x)))   (3.1, 5.4)."""
 
     def __init__(self, config: ModelConfig, dropout: float):
         super().__init__()
@@ -114,9 +114,10 @@ class DecoderLayer(nn.Module):
     ) -> Tensor:
         """Transform the target, attending to its past and to the source.
 
-        x: (batch, target, d_model); target_mask: (batch, 1, target, target);
-        source: from `cross_attention.keys_values`; source_mask: (batch, 1, 1, source);
-        rotations: see `SelfAttention.forward` → (batch, target, d_model)
+        x: (batch, target, d_model), in decoding one position of each hypothesis (see
+        `DecoderState`); target_mask, cache, rotations: see `SelfAttention.forward`;
+        source: from `cross_attention.keys_values`; source_mask: (batch, 1, 1, source)
+        → (batch, target, d_model)
         """
         residual = self.self_residual
         x = residual.after(

@@ -48,8 +48,8 @@ class LearnedPositions(nn.Module):
 class RotaryPositions(nn.Module):
     """Rotations of queries and keys by angles that grow with the position (Su et al. 2021).
 
-    The dot product of a rotated query and key depends on their positions only through their
-    distance.
+    The dot product of a rotated query and key depends on their positions only through the
+    (signed) difference.
     https://arxiv.org/abs/2104.09864
     """
 

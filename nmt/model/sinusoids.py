@@ -14,7 +14,8 @@ def sinusoid_table(
     PE(pos, 2i)     = sin(pos / 10000^(2i / d_model))
     PE(pos, 2i + 1) = cos(pos / 10000^(2i / d_model))
 
-    for pos = first, first + 1, …; with `exponent` "column", i is the column, as in some tutorials.
+    for pos = first, first + 1, …; with `exponent` "column", column c has the exponent 2c / d_model,
+    as in some tutorials.
 
     → (length, d_model)
     """

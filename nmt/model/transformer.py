@@ -50,7 +50,7 @@ class OutputLayer(Linear):
     """The logits of all target pieces: (…, d_model) → (…, target_size)."""
 
     @property
-    def rows(self) -> Tensor:
+    def target_weight(self) -> Tensor:
         """The weights of target pieces; source-only pieces of a joint vocabulary come last."""
         if len(self.weight) == self.out_features:
             return self.weight  # slicing would copy the gradient
@@ -58,7 +58,7 @@ class OutputLayer(Linear):
 
     def forward(self, x: Tensor) -> Tensor:
         """See the class."""
-        return linear(x, self.rows, self.bias)
+        return linear(x, self.target_weight, self.bias)
 
 
 class DecoderState:
@@ -97,8 +97,9 @@ class DecoderState:
     def select(self, rows: Tensor) -> None:
         """Keep, repeat or reorder hypotheses.
 
-        rows: (new batch, new hypotheses), where each row has hypotheses of one source; sources may
-        be dropped, but not reordered
+        rows: (new batch, new hypotheses), each the number of the source × hypotheses per source +
+        the number of the hypothesis; each row has hypotheses of one source; sources may be
+        dropped, but not reordered
         """
         batch = len(self.source_mask)
         hypotheses = 1 if self.past is None else self.past.shape[2]

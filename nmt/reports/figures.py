@@ -41,7 +41,7 @@ def picture_path(output: Path | None, folder: Path, name: str) -> Path:
         raise missing_extra("drawing pictures", "plot")
     path = output or folder / f"{name}.png"
     if path.suffix.lower() not in FORMATS:
-        raise UserError(f"{path}: a picture's name ends in {' or '.join(FORMATS)}")
+        raise UserError(f"{path}: unknown picture format; use {' or '.join(FORMATS)}")
     # `picture` creates the folder, so that a command that fails leaves none.
     require_file(path if output or folder.exists() else folder.parent / path.name)
     return path

@@ -4,6 +4,7 @@ More pairs allow a larger model, if there is time for several epochs. The fewer 
 dropout. docs/your-data.md has the measurements behind these rules.
 """
 
+import json
 from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate
@@ -70,8 +71,8 @@ def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
     pairs = lengths.total()
     if pairs < _FEWEST:
         raise UserError(
-            f"{corpus}: {pairs} pairs are too few to learn from; provide at least {_FEWEST}, "
-            "and 100,000 for a model of everyday language"
+            f"{corpus}: too few pairs to learn from: {pairs}; provide at least {_FEWEST}, and "
+            "100,000 for a model of everyday language"
         )
     longest, usual = max(lengths), _percentile(lengths, 99)
     target_pieces = pairs + 1.3 * target_words  # including <eos>
@@ -88,7 +89,7 @@ def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
 
 data:
   source: tsv             # English TAB other language on each line; or source TAB target
-  path: {_quoted(str(corpus))}
+  path: {json.dumps(str(corpus), ensure_ascii=False)}
   source_language: en     # the languages of the file
   target_language: de
   validation_size: {held_out}   # held out to choose the best weights
@@ -164,16 +165,9 @@ def _warnings(pairs: int, longest: int, epochs: float) -> list[str]:
         )
     if longest <= _SHORT:
         warnings.append(
-            f"the longest sentence has {longest} words: the model will fail on longer ones; add "
-            "longer sentences"
+            f"longest sentence: {longest} words; the model will fail on longer ones: add longer "
+            "sentences"
         )
     if pairs < 10_000:
         warnings.append(f"only {pairs:,} pairs; a model of everyday language needs 100,000")
     return warnings
-
-
-def _quoted(text: str) -> str:
-    """Return text as a quoted YAML string."""
-    import json
-
-    return json.dumps(text, ensure_ascii=False)

@@ -124,7 +124,7 @@ def count_stored(run: RunFolder) -> int | None:
 
 def run_as_json(run: RunFolder) -> dict[str, Any]:
     """Return everything about a run: settings, data, validations, files."""
-    origin = run.origin
+    origin, metrics = run.origin, run.read_metrics()
     return {
         "path": str(run.path),
         "changed": _iso_time(last_change(run.path)),
@@ -135,8 +135,8 @@ def run_as_json(run: RunFolder) -> dict[str, Any]:
         "data": run.report,
         "parameters": count_stored(run),
         "engine": describe_engine(run),
-        "best": run.best_validation(),
-        "validations": run.read_metrics(),
+        "best": run.best_validation(metrics),
+        "validations": metrics,
         "files": {str(file.relative_to(run.path)): file.stat().st_size for file in _files(run)},
     }
 
@@ -181,7 +181,8 @@ def describe_engine(run: RunFolder) -> str:
 
 
 def _progress(run: RunFolder) -> list[tuple[str, str]]:
-    metrics, best, by = run.read_metrics(), run.best_validation(), run.config.training.best
+    metrics, by = run.read_metrics(), run.config.training.best
+    best = run.best_validation(metrics)
     if not best:
         return []
     last, measure = metrics[-1], "BLEU" if by == "bleu" else by

@@ -26,7 +26,7 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
     from matplotlib.lines import Line2D
 
     if len(runs) > len(COLOURS):
-        raise UserError(f"a picture has room for {len(COLOURS)} runs, not {len(runs)}; name fewer")
+        raise UserError(f"a plot can show at most {len(COLOURS)} runs, not {len(runs)}; give fewer")
     curves = [_read(run) for run in runs]
     with picture(path, 13, 4.2) as figure:
         losses, bleu, rates = figure.subplots(1, 3)
@@ -58,10 +58,10 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
 
 def _read(run: RunFolder) -> tuple[list[Validation], list[UpdatePoint], Validation]:
     """Return all validations, the points of the training curve, and the best validation."""
-    best = run.best_validation()
+    lines = run.read_metrics()
+    best = run.best_validation(lines)
     if not best:
         raise UserError(f"{run.path}: no validation yet, so there is nothing to draw; train longer")
-    lines = run.read_metrics()
     points = run.read_updates() or [
         UpdatePoint(
             update=line["update"], loss=line["train_loss"], learning_rate=line["learning_rate"]

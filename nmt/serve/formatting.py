@@ -91,8 +91,8 @@ def with_superscripts(
 
     raised: indices of superscripts; references: those of marks that the document names as such
     """
-    marks = {*references, *(i for i in raised if is_mark(pieces, i))}
     endings = {i for i in raised if i and _ORDINAL.fullmatch(pieces[i - 1][-1:] + pieces[i])}
+    marks = {*references, *(i for i in raised if i + 1 not in endings and is_mark(pieces, i))}
     return Formatted(pieces, marks, endings)
 
 

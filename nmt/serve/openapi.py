@@ -22,6 +22,7 @@ _STATUSES = {
     "413": "the request is too large",
     "415": "the body is neither JSON nor a form",
     "429": "too many requests per minute",
+    "431": "the headers are too large",
     "500": "an internal error; the server's log has the details",
     "503": "too many requests are waiting, or this one takes too long",
 }

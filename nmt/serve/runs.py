@@ -35,7 +35,7 @@ class RunRow(TypedDict):
     parameters: int | None
     updates: int | None
     bleu: float | None
-    seconds: float
+    seconds: float | None
 
 
 class ConfigField(TypedDict):
@@ -60,7 +60,10 @@ class RunDetails(TypedDict):
 
 
 def list_runs(service: "Service") -> list[RunRow]:
-    """Return the runs, most recently trained first, without those that cannot be read."""
+    """Return the runs, most recently trained first.
+
+    Folders that cannot be read are left out, unless they are those of served runs.
+    """
     rows: list[RunRow] = []
     summaries = {}  # those of unchanged runs are kept, since the page asks every few seconds
     for name, run in _named_folders(service):
@@ -69,6 +72,8 @@ def list_runs(service: "Service") -> list[RunRow]:
             if not summary or summary[0].changed != last_change(run.path):
                 summary = summarize(run), run.config.data
         except (UserError, OSError):
+            if name in service.runs:
+                rows.append(_unreadable(service, name))
             continue
         summaries[run.path] = found, data = summary
         rows.append(
@@ -86,7 +91,24 @@ def list_runs(service: "Service") -> list[RunRow]:
             }
         )
     service.summaries = summaries
-    return sorted(rows, key=lambda row: row["seconds"])
+    return sorted(rows, key=lambda row: row["seconds"] or 0)
+
+
+def _unreadable(service: "Service", name: str) -> RunRow:
+    """Return the row of a served run whose folder was moved, deleted or damaged meanwhile."""
+    served = service.runs[name]
+    return {
+        "name": name,
+        "served": True,
+        "source": served.source,
+        "target": served.target,
+        "config": NOTHING,
+        "data": NOTHING,
+        "parameters": None,
+        "updates": None,
+        "bleu": None,
+        "seconds": None,
+    }
 
 
 def _corpora(data: DataConfig) -> str:

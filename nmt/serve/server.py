@@ -34,10 +34,9 @@ def read_keys(path: Path) -> list[str]:
     """Read API keys, one per line; lines that start with # are comments."""
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
-    except (OSError, UnicodeDecodeError):
-        raise UserError(
-            f"{path}: cannot be read as a text file of API keys, one per line"
-        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        cause = getattr(error, "strerror", None) or "not UTF-8"
+        raise UserError(f"{path}: cannot be read ({cause}); write one API key per line") from None
     keys = [line for line in lines if line and not line.startswith("#")]
     if not keys:
         raise UserError(f"{path}: contains no API key; write one key per line")

@@ -295,7 +295,7 @@ class AssumedRun:
         if self.max_minutes and self.max_minutes < 60 * hours:
             most = max(1, int(self.updates * self.max_minutes / (60 * hours)))
             whole = f"at most {most:,} updates, until training.max_minutes"
-        fits = "fits" if self.fits else "does not fit: lower training.batch_tokens"
+        fits = "fits" if self.fits else "does not fit: use smaller batches"
         return (
             f"device           {self.card} (assumed); matrix products in {self.precision}\n"
             f"largest batch    {pairs:,} pairs × {source} source × {target} target pieces\n"

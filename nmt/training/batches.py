@@ -28,10 +28,10 @@ _POOL_BATCHES = 100  # sentences are sorted by length within pools of about this
 class Batch:
     """Sentence pairs, padded on the right.
 
-    source: (batch, source), ending in <eos>; target_in: (batch, target), <sos> and all tokens but
-    the last; target_out: (batch, target), all tokens but the first; label_indices: (tokens,),
-    indices of labels that are not padding in the flattened target_out, computed on the CPU
-    because a GPU would have to synchronize
+    source: (batch, source), each sentence's pieces and <eos>; target_in: (batch, target), <sos> and
+    the pieces; target_out: (batch, target), the pieces and <eos>; label_indices: (tokens,), indices
+    of labels that are not padding in the flattened target_out, computed on the CPU because a GPU
+    would have to synchronize
     """
 
     source: Tensor

@@ -33,9 +33,10 @@ class Progress:
     """The progress of a training run.
 
     epoch: from 1; batch: number of batches done in this epoch; bleu: of the last validation; best:
-    the highest value of `training.best`; best_loss: of that validation; stale: validations since
-    the best; validated: update of the last validation; loss: summed in this process since then,
-    without label smoothing; loss_tokens: labels since then, in all processes
+    the highest BLEU, or with `training.best: loss` minus the lowest loss; best_loss: of that
+    validation; stale: validations since the best; validated: update of the last validation; loss:
+    summed in this process since then, without label smoothing; loss_tokens: labels since then, in
+    all processes
     """
 
     epoch: PositiveInt = 1

@@ -63,6 +63,7 @@ def require_room(prepared: PreparedData, d_model: int) -> None:
     size = positions * d_model * 4
     if size > _LARGEST:
         raise UserError(
-            f"decoding.neighbours: the keys of {positions:,} training positions would take "
-            f"{size / 2**30:.0f} GiB, more than the limit of {_LARGEST // 2**30} GiB; set it to 0"
+            f"decoding.neighbours: this corpus is too large: the keys of {positions:,} training "
+            f"positions would take {size / 2**30:.1f} GiB, more than the limit of "
+            f"{_LARGEST // 2**30} GiB; translate without neighbours (0)"
         )

@@ -30,7 +30,7 @@ def batch_loss(
     hidden, labels = at_labels(model, batch.duplicated() if r_drop else batch)
     output = model.output
     loss, plain = linear_cross_entropy(
-        hidden, output.rows, output.bias, labels, label_smoothing, r_drop
+        hidden, output.target_weight, output.bias, labels, label_smoothing, r_drop
     )
     return loss / passes, plain / passes
 

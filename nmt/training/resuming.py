@@ -4,6 +4,7 @@ import shlex
 from typing import Any
 
 from nmt.config import CORPUS_PATHS, Config
+from nmt.config_files import written
 from nmt.errors import UserError
 from nmt.run_folder import RunFolder
 from nmt.training.distributed import Worker
@@ -48,7 +49,10 @@ def require_saved_settings(saved: dict[str, Any], settings: dict[str, Any]) -> N
 
 def _require_unchanged(field: str, old: object, new: object) -> None:
     if old != new:
-        raise UserError(f"{field}: this run uses {old}, not {new}; start a new run to change it")
+        raise UserError(
+            f"{field}: this run uses {written(old)}, not {written(new)}; start a new run to change "
+            "it"
+        )
 
 
 def require_same_settings(before: Config, now: Config) -> None:

@@ -96,7 +96,8 @@ class TrainingState:
     def update(self, batches: list[Batch]) -> Tensor:
         """Take one step on the mean loss over all target tokens of the batches.
 
-        Returns their mean cross-entropy, which is the loss without label smoothing and R-Drop.
+        Returns their mean cross-entropy, which is the loss without label smoothing and R-Drop. With
+        several workers, it is this worker's part of the mean; the parts add up to the mean.
 
         All losses are divided by the tokens of all batches together, so that four quarters
         of a batch give the same gradient as the whole. Likewise with several workers: `batches` are

@@ -114,12 +114,15 @@ class Trainer:
         self._announce()
         resume = resuming_command(self.folder, self.worker)
         self.worker.when_lost = f"continue from the last checkpoint with {resume}"
-        with catching_signals(self.worker.at_second_signal) as self._interruption:
+        with (
+            catching_signals(self.worker.at_second_signal) as self._interruption,
+            closing(self._updates()) as updates,  # after saving: it may still prepare an epoch
+        ):
             if not self.progress.updates:
                 self._save()  # from now on the run can be resumed
             self._save_best()  # a killed process may not have got this far
             with self._opened_log() as self._log:
-                self._train_until_stopped()
+                self._train_until_stopped(updates)
                 if not self._interrupted and self.progress.validated != self.progress.updates:
                     self._validate()
             self.progress.finished = not self._interrupted
@@ -136,9 +139,8 @@ class Trainer:
             raise KeyboardInterrupt
         return True
 
-    def _train_until_stopped(self) -> None:
-        bar = ProgressBar(self.settings, self.progress, self.last_update)
-        with closing(self._updates()) as updates, bar:
+    def _train_until_stopped(self, updates: Iterator[list[Batch]]) -> None:
+        with ProgressBar(self.settings, self.progress, self.last_update) as bar:
             # Checked before each update: a resumed run may already be at its limit.
             while not (self._interrupted or self._limit()):
                 batches = next(updates, None)

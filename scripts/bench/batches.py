@@ -55,5 +55,5 @@ def flops(trainer: Trainer, epoch: Epoch) -> float:
         per_target -= layer.cross_attention.key_value.weight.numel()
     sources = sum(int((b.source != 0).sum()) for b in batches)
     targets = sum(b.tokens for b in batches)
-    output = model.output.rows.numel()
+    output = model.output.target_weight.numel()
     return 6 * (per_source * sources / targets + per_target + output)

@@ -1,12 +1,14 @@
 """Calls of the command line within this process, which avoids repeated imports."""
 
 import io
+import signal
 import subprocess
 import sys
 
 import pytest
 
 from nmt import cli
+from nmt.training.interruption import STOPPING
 
 PAIR = ("Anna sings today.", "Anna singt heute.")
 
@@ -16,6 +18,7 @@ def nmt(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[b
     command = ["nmt", *map(str, arguments)]
     streams = [io.TextIOWrapper(io.BytesIO(content), "utf-8") for content in (stdin, b"", b"")]
     code = 0
+    handlers = {number: signal.getsignal(number) for number in STOPPING}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", command)
         for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
@@ -24,6 +27,9 @@ def nmt(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[b
             cli.main()
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
     for stream in streams[1:]:
         stream.flush()
     output, errors = (stream.detach().getvalue() for stream in streams[1:])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from nmt import __version__
 from nmt.config_files import dump_config
 from nmt.run_folder import RunFolder
 
@@ -73,7 +74,7 @@ def test_help_mentions_ensembles(command: str) -> None:
 
 
 def test_version() -> None:
-    assert text(nmt("--version").stdout).strip() == "0.1.0"
+    assert text(nmt("--version").stdout).strip() == __version__
 
 
 def test_system_errors_are_reported_with_the_path_and_what_to_check(

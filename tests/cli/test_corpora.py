@@ -226,6 +226,15 @@ def test_sources_to_score_can_have_a_tag(echo: Echo, tmp_path: Path) -> None:
     assert echo.scored == ["Anna sings.", "", "Anna sings today."]
 
 
+def test_sentences_to_translate_can_have_a_tag(echo: Echo, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = pretend_run("news", "chat")
+    monkeypatch.setattr("nmt.cli.translating.find_runs", lambda *_: [run])
+    monkeypatch.setattr("nmt.cli.translating.open_translator", lambda *_: echo)
+    monkeypatch.setattr(echo, "stream", lambda lines, n: Echo.stream(echo, lines))
+    runner.invoke(app, ["translate", "--tag", "news", "Anna sings.", "Ben reads."])
+    assert echo.translated == [f"{TAGS[1]} Anna sings.", f"{TAGS[1]} Ben reads."]
+
+
 def test_held_out_sentences_keep_their_own_tag(echo: Echo) -> None:
     evaluated()
     assert echo.translated == [f"{TAGS[1]} Anna sings."]

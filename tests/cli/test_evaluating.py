@@ -134,7 +134,7 @@ def test_files_of_different_lengths_are_refused(trained_run: RunFolder) -> None:
     Path("source.txt").write_text("a\nb\n")
     Path("reference.txt").write_text("a\n")
     files = ["--source", "source.txt", "--reference", "reference.txt"]
-    assert_refused("evaluate", "--run", trained_run.path, *files, message="2 lines")
+    assert_refused("evaluate", "--run", trained_run.path, *files, message="lines: 2 and 1")
 
 
 def test_a_source_without_a_reference_is_refused(trained_run: RunFolder) -> None:

@@ -87,7 +87,10 @@ def test_attention_is_printed_as_json(trained_run: RunFolder) -> None:
         (["attention", "x", "--run", "nowhere"], "nowhere: not a run folder"),
         (["attention", "x", "--run", "{run}", "--run", "{run}"], "give a single --run"),
         (["attention", "Anna sings today. " * 20, "--run", "{run}"], "one sentence at a time"),
-        (["attention", "x", "--run", "{run}", "-o", "a.jpg"], "ends in .png or .svg"),
+        (
+            ["attention", "x", "--run", "{run}", "-o", "a.jpg"],
+            "unknown picture format; use .png or .svg",
+        ),
         (["attention", "x", "--run", "{run}", "-o", "no/a.png"], "no folder no"),
         (["attention", "x", "--run", "{run}", "-o", "a.png", "--json"], "neither --output"),
         (["training", "nowhere"], "nowhere: not a run folder"),

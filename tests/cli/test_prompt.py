@@ -165,7 +165,10 @@ def test_the_prompt_translates_line_by_line(trained_run: RunFolder) -> None:
         [*command, "--scores"], stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     os.write(controller, b"Ben swims often.\n\x04")
-    output, errors = process.communicate(timeout=60)
+    try:
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 0
     *scores, translation = text(output).rstrip("\n").split("\t")
     assert (len(scores), translation) == (2, "Ben schwimmt oft.")
@@ -173,3 +176,5 @@ def test_the_prompt_translates_line_by_line(trained_run: RunFolder) -> None:
     to_file = subprocess.run([*command, "--output", "x"], stdin=terminal, stderr=subprocess.PIPE)
     assert to_file.returncode == 2
     assert "--output does not work with the prompt" in text(to_file.stderr)
+    os.close(controller)
+    os.close(terminal)

@@ -30,6 +30,7 @@ def test_prepare_prints_its_report(toy_corpus: Path) -> None:
 
 def test_without_a_network_the_error_suggests_data_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(Path("cache").resolve()))
+    monkeypatch.delenv("NO_PROXY")
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nothing listens there
     monkeypatch.setattr("nmt.corpus.download._pause", lambda seconds: None)
     done = nmt("prepare")
@@ -63,11 +64,14 @@ def test_ctrl_c_saves_and_prints_the_command_to_continue(toy_corpus: Path) -> No
     write_config(toy_corpus, "epochs: 100000, checkpoint_updates: 1")
     command = [sys.executable, "-m", "nmt", "train", "--config", "mine.yaml"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 60
-    while not Path("runs/mine/checkpoint.pt").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
+    try:
+        deadline = time.monotonic() + 60
+        while not Path("runs/mine/checkpoint.pt").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert "nmt train --resume --run runs/mine" in text(output)
     assert "Traceback" not in text(errors)
@@ -140,7 +144,7 @@ def test_running_out_of_memory_is_reported_in_one_line(
     nmt("prepare", "--config", "mine.yaml")
     # This allocation really fails.
     monkeypatch.setattr(TrainingState, "update", lambda *_: torch.empty(1 << 50))
-    message = "lower training.batch_tokens"
+    message = "use smaller batches (training.batch_tokens or batch_sentences)"
     assert_refused("train", "--config", "mine.yaml", "--dry-run", message=message)
 
 

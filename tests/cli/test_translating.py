@@ -137,6 +137,10 @@ def test_a_run_works_from_another_folder_without_its_corpus(
     copy = tmp_path / "elsewhere" / "copy"
     shutil.copytree(trained_run.path, copy)
     (copy / "checkpoint.pt").unlink()
+    settings = (copy / "config.yaml").read_text()
+    corpus = str(trained_run.config.data.path)
+    assert corpus in settings
+    (copy / "config.yaml").write_text(settings.replace(corpus, "/nowhere/toy.tsv"))
     assert text(nmt("translate", "--run", copy, PAIR[0]).stdout) == PAIR[1] + "\n"
 
 
@@ -162,7 +166,10 @@ def test_a_sentence_that_is_not_utf8_is_refused(trained_run: RunFolder) -> None:
     ("arguments", "message"),
     [
         (["--run", "nowhere", "x"], "nowhere: not a run folder"),
-        (["--run", "{run}", "--input", "missing.txt"], "missing.txt: cannot be read"),
+        (
+            ["--run", "{run}", "--input", "missing.txt"],
+            "missing.txt: no such file; give a text file",
+        ),
         (["--run", "{run}", "x", "--set", "model.heads=2"], "only fields of decoding can be set"),
         (["--run", "{run}", "x", "--set", "decoding.beam=2"], "did you mean beam_size?"),
         (["--run", "{run}", "x", "--set", "decoding.top_p=1e-300"], "greater than or equal to"),
@@ -307,8 +314,18 @@ def test_every_run_of_an_ensemble_needs_the_requested_weights(
 def test_n_best_raises_the_beam_size_and_gives_no_empty_translation(trained_run: RunFolder) -> None:
     options = ["--run", trained_run.path, "--n-best", "9", "--beam-size", "3"]
     done = nmt("translate", *options, PAIR[0])
+    assert done.returncode == 0
     assert "--n-best 9 raises the beam size to 9" in text(done.stderr)
-    assert all(line.split("\t")[2] for line in text(done.stdout).splitlines())
+    lines = text(done.stdout).splitlines()
+    assert lines
+    assert all(line.split("\t")[2] for line in lines)
+
+
+def test_a_beam_as_wide_as_n_best_is_not_raised(trained_run: RunFolder) -> None:
+    options = ["--run", trained_run.path, "--n-best", "9", "--beam-size", "9"]
+    done = nmt("translate", *options, PAIR[0])
+    assert done.returncode == 0
+    assert "raises" not in text(done.stderr)
 
 
 @pytest.mark.parametrize("command", ["translate", "evaluate"])

@@ -412,7 +412,7 @@ def test_a_file_that_unpacks_to_too_many_bytes_is_not_kept(
 ) -> None:
     server.answers = [lambda handler: handler.reply(200, packed(kind))]
     message = refusal(f"{server.url}.{kind}", target, max_unpacked=1000)
-    assert "unpacks to more than 1000 bytes" in message
+    assert "unpacks to more than 1,000 bytes" in message
     assert left(target) == []
 
 

@@ -335,15 +335,19 @@ module.prepare(load_config("config.yaml"), Path("out"))
 
 
 @pytest.fixture
-def held_up(make_config: Make, tmp_path: Path) -> Callable[[], subprocess.Popen[str]]:
+def held_up(make_config: Make, tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[str]]]:
     """Return a function that starts a process that prepares `out` and waits at the end for `go`."""
     (tmp_path / "config.yaml").write_text(dump_config(make_config()), encoding="utf-8")
+    started: list[subprocess.Popen[str]] = []
 
     def start() -> subprocess.Popen[str]:
         code = [sys.executable, "-c", HELD_UP]
-        return subprocess.Popen(code, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+        started.append(subprocess.Popen(code, cwd=tmp_path, stderr=subprocess.PIPE, text=True))
+        return started[-1]
 
-    return start
+    yield start
+    for process in started:
+        process.kill()
 
 
 def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
@@ -469,9 +473,7 @@ def test_a_language_without_spacy_rules_is_refused_before_the_corpus_is_read(
 ) -> None:
     monkeypatch.setattr("nmt.corpus.prepare.read_given", pytest.fail)
     changes = {"data": {"target_language": "qq"}, "tokenizer": {"kind": "spacy"}}
-    assert "spaCy cannot tokenize language 'qq'" in refusal(
-        make_config(**changes), tmp_path / "out"
-    )
+    assert "spaCy cannot tokenize language qq" in refusal(make_config(**changes), tmp_path / "out")
 
 
 def test_files_of_file_managers_do_not_prevent_preparing_again(

@@ -141,7 +141,9 @@ def test_unequal_lengths_are_reported(tmp_path: Path, first: int, second: int) -
     source = write(tmp_path / "a.en", "x\n" * first)
     target = write(tmp_path / "a.de", "y\n" * second)
     message = refusal(read_parallel(source, target))
-    assert f"{source} has {first} lines but {target} has {second}" in message
+    assert (
+        f"{source} and {target} have different numbers of lines: {first} and {second};" in message
+    )
 
 
 def test_a_pickle_is_read_as_plain_strings(tmp_path: Path) -> None:
@@ -225,7 +227,7 @@ def test_compressed_files_with_other_names_are_recognized(
 def test_zip_bombs_are_refused(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nmt.corpus.readers.MAX_UNPACKED_BYTES", 10_000)
     path = write(tmp_path / name, "\n" * 20_000)
-    assert "unpacks to more than 10000 bytes" in refusal(read_tsv(path))
+    assert "unpacks to more than 10,000 bytes" in refusal(read_tsv(path))
 
 
 def test_overlong_lines_are_refused(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import time
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentencex import segment
 
@@ -65,6 +65,7 @@ def test_text_may_be_split_only_at_line_breaks() -> None:
     assert found.gaps == [" ", "\r\n", ""]
 
 
+@settings(deadline=None)
 @given(
     text=st.text(
         alphabet=st.one_of(st.sampled_from("aM r.…\u2028\u00a0\ud800\n"), st.characters())

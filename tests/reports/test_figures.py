@@ -68,8 +68,8 @@ def test_without_an_output_the_picture_is_saved_in_the_folder(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("a.jpg", r"a\.jpg: a picture's name ends in \.png or \.svg"),
-        ("a", r"a: a picture's name ends in"),
+        ("a.jpg", r"a\.jpg: unknown picture format; use \.png or \.svg"),
+        ("a", "a: unknown picture format"),
         ("no/a.png", r"there is no folder .*no; create it first"),
         ("folder.png", r"folder\.png: is a folder; name a file to write"),
     ],

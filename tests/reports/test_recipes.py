@@ -73,13 +73,13 @@ def test_too_little_time_gives_a_warning(tmp_path: Path) -> None:
 
 def test_short_sentences_and_few_pairs_give_warnings(tmp_path: Path) -> None:
     short = recommend(corpus(tmp_path / "a.tsv", 200, 5), 30, "cpu").warnings
-    assert any("the longest sentence has 5 words" in warning for warning in short)
+    assert any("longest sentence: 5 words;" in warning for warning in short)
     assert any("only 200 pairs" in warning for warning in short)
     assert recommend(corpus(tmp_path / "b.tsv", 10_000, 6), 30, "cpu").warnings == []
 
 
 def test_a_corpus_of_a_few_lines_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="3 pairs are too few to learn from"):
+    with pytest.raises(UserError, match="too few pairs to learn from: 3;"):
         recommend(corpus(tmp_path / "a.tsv", 3, 5), 30, "cpu")
 
 

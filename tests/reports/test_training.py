@@ -67,7 +67,7 @@ def test_long_names_are_not_cut_off(
 def test_more_runs_than_colours_are_refused(make_run: MakeRun, tmp_path: Path) -> None:
     runs = [make_run(f"run{number}") for number in range(8)]
     draw_training(runs[:7], tmp_path / "a.svg")
-    with pytest.raises(UserError, match="room for 7 runs, not 8; name fewer"):
+    with pytest.raises(UserError, match="at most 7 runs, not 8; give fewer"):
         draw_training(runs, tmp_path / "b.svg")
 
 

@@ -97,6 +97,11 @@ def test_the_ending_of_an_ordinal_gets_the_format_of_its_number() -> None:
     assert with_superscripts(["a ", "th", "b"], {1}).owners == [0, 0, 1, 1, 2]
 
 
+def test_an_ordinal_that_is_raised_as_a_whole_is_text() -> None:
+    assert with_superscripts(["2", "nd", " floor"], {0, 1}).text == "2nd floor"
+    assert with_superscripts(["the ", "2", "nd", " floor"], {1, 2}).text == "the 2nd floor"
+
+
 @pytest.mark.parametrize(
     ("pieces", "expected"),
     [

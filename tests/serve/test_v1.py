@@ -303,6 +303,20 @@ def test_the_list_of_runs_follows_the_folder(
         assert answer.status_code == 400
 
 
+def test_a_served_run_stays_in_the_list_without_its_folder(
+    served: ServedRun, tmp_path: Path
+) -> None:
+    folder = RunFolder(shutil.copytree(served.folder.path, tmp_path / "gone"))
+    run = ServedRun("gone", folder, served.translator, "pytorch")
+    with TestClient(make_app(Service([run, served])), base_url="http://localhost") as client:
+        shutil.rmtree(folder.path)
+        rows = {row["name"]: row for row in client.get("/v1/runs").json()}
+        assert rows.keys() == {"gone", "toy"}
+        assert (rows["gone"]["served"], rows["gone"]["source"]) == (True, "en")
+        assert rows["gone"]["updates"] is rows["gone"]["seconds"] is None
+        assert client.post("/v1/translate", json={"text": SENTENCE}).json()["run"] == "gone"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="file names are Unicode")
 def test_runs_whose_names_are_not_utf8_are_listed(served: ServedRun, tmp_path: Path) -> None:
     folder = tmp_path / "caf\udce9"

@@ -184,7 +184,7 @@ def test_a_batch_that_fits_leaves_room_for_the_driver() -> None:
     assert "GB of 10: fits" in str(full)
     over = replace(full, peak_memory=9_200_000_001)
     assert not over.fits
-    assert "does not fit: lower training.batch_tokens" in str(over)
+    assert "does not fit: use smaller batches" in str(over)
 
 
 @pytest.mark.parametrize(

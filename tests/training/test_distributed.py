@@ -33,6 +33,7 @@ from nmt.training.distributed import (
 from nmt.training.train import train
 
 MakeConfig = Callable[..., Config]
+LOOPBACK = "lo0" if sys.platform == "darwin" else "lo"
 PATIENCE = 600  # seconds: on a busy machine, two processes may take many times as long as usual
 EXACT: dict[str, object] = {
     "max_updates": 20,
@@ -136,7 +137,7 @@ def free_port() -> int:
 def start_two(command: list[str], folder: Path) -> Iterator[list["subprocess.Popen[str]"]]:
     """Start a command twice, with the variables that torchrun would set; kill both at the end."""
     shared = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
-    shared |= {"MASTER_PORT": str(free_port()), "GLOO_SOCKET_IFNAME": "lo"}
+    shared |= {"MASTER_PORT": str(free_port()), "GLOO_SOCKET_IFNAME": LOOPBACK}
     started = [
         subprocess.Popen(
             command,
@@ -343,6 +344,7 @@ def test_wrong_torchrun_variables_are_reported_in_one_line(monkeypatch: pytest.M
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
 def test_training_by_torchrun_can_be_killed_and_resumed(
     tmp_path: Path, toy_config: MakeConfig
 ) -> None:
@@ -356,12 +358,15 @@ def test_training_by_torchrun_can_be_killed_and_resumed(
         stderr=subprocess.PIPE,
         text=True,
     )
-    wait_for(tmp_path / "runs" / "toy" / "metrics.jsonl")
-    children = Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().split()
-    os.kill(int(children[-1]), signal.SIGKILL)
-    assert started.stderr
-    err = started.stderr.read()
-    assert started.wait() == 1
+    try:
+        wait_for(tmp_path / "runs" / "toy" / "metrics.jsonl")
+        children = Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().split()
+        os.kill(int(children[-1]), signal.SIGKILL)
+        assert started.stderr
+        err = started.stderr.read()
+        assert started.wait() == 1
+    finally:
+        started.terminate()
     assert sum(line.startswith("nmt: ") for line in err.splitlines()) == 1
     updates = checkpoint(tmp_path / "runs" / "toy")["progress"]["updates"]
     further = ["--resume", "--set", f"training.max_updates={updates + 5}"]

@@ -117,7 +117,9 @@ def test_a_corpus_too_large_is_refused_before_training(
 ) -> None:
     monkeypatch.setattr(module, "_LARGEST", 1000)
 
-    with pytest.raises(UserError, match=r"decoding\.neighbours: the keys of .* set it to 0"):
+    with pytest.raises(
+        UserError, match=r"decoding\.neighbours: .* too large: .* without neighbours"
+    ):
         train(toy_config(decoding=NEIGHBOURS), Path("run"))
 
     assert not Path("run").exists()
@@ -132,8 +134,8 @@ def test_a_corpus_too_large_is_refused_with_its_size() -> None:
 
     prepared = SimpleNamespace(sequences=lambda split: (None, Targets()))
     message = (
-        "the keys of 10,000,000,000 training positions would take 4768 GiB, more than the limit "
-        "of 4 GiB; set it to 0"
+        "the keys of 10,000,000,000 training positions would take 4768.4 GiB, more than the limit "
+        "of 4 GiB; translate without neighbours"
     )
 
     with pytest.raises(UserError, match=message):
@@ -149,7 +151,7 @@ def test_the_room_for_all_positions_is_checked(
     monkeypatch.setattr(module, "_LARGEST", size)
     module.require_room(prepared, run.config.model.d_model)
     monkeypatch.setattr(module, "_LARGEST", size - 1)
-    with pytest.raises(UserError, match="set it to 0"):
+    with pytest.raises(UserError, match="translate without neighbours"):
         module.require_room(prepared, run.config.model.d_model)
 
 
@@ -160,7 +162,9 @@ def test_a_corpus_too_large_is_refused_for_a_finished_run(
     run = train(config, Path("run"))
     monkeypatch.setattr(module, "_LARGEST", 1000)
 
-    with pytest.raises(UserError, match=r"decoding\.neighbours: the keys of .* set it to 0"):
+    with pytest.raises(
+        UserError, match=r"decoding\.neighbours: .* too large: .* without neighbours"
+    ):
         fill_datastore(run, prepare(config), "best", CPU)
 
 

@@ -250,7 +250,7 @@ def test_a_vocabulary_with_low_coverage_is_refused(
         ("model.d_model=32", "model.d_model: 32 differs from 64 in "),
         ("model.activation=gelu", "model.activation: gelu differs from relu in "),
         ("model.score_scale=d_model", "model.score_scale: d_model differs from d_key in "),
-        ("model.norm_epsilon=1e-3", "model.norm_epsilon: 0.001 differs from 1e-05 in "),
+        ("model.norm_epsilon=1e-3", "model.norm_epsilon: 0.001 differs from 1.0e-05 in "),
         ("tokenizer.kind=unigram", "tokenizer.kind: unigram differs from bpe in "),
         ("data.lowercase=both", "data.lowercase: both differs from none in "),
         ("training.freeze=[encoder, decoder, embeddings]", "nothing is left to train"),
@@ -310,9 +310,7 @@ def test_an_override_that_does_not_fit_is_reported_with_the_run(
 
 def test_missing_weights_are_named(trained_run: RunFolder) -> None:
     missing = trained_run.weights("mean")
-    with pytest.raises(
-        UserError, match=f"^{re.escape(str(missing))}: no such weights yet; average"
-    ):
+    with pytest.raises(UserError, match=f"^{re.escape(str(missing))}: no such weights; average"):
         config_from(trained_run, "mean", None, [])
 
 

@@ -202,7 +202,9 @@ class Arrays:
             raise infinite_weights(path)
 
     def take(self, name: str, *shape: int) -> NDArray[np.float32]:
-        """Return an array; raise `KeyError` if it is missing, `ValueError` for a wrong shape."""
+        """Return an array; raise `ValueError` if it is missing or has a wrong shape."""
+        if name not in self._arrays:
+            raise ValueError(f"{name} is missing")
         array = self._arrays[name]
         if array.shape != shape:
             raise ValueError(f"{name} has the shape {array.shape}, not {shape}")

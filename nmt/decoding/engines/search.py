@@ -14,8 +14,8 @@ class Required:
     """Phrases that each translation must contain before it may end.
 
     phrases: for each sentence, the phrases that its translation must contain, each a list of pieces
-    that must be adjacent, and of which the first does not recur in it; not_after: pieces that may
-    not follow a phrase directly
+    that must be adjacent, whose first piece occurs only once; not_after: pieces that may not follow
+    a phrase directly
     """
 
     phrases: Sequence[list[list[int]]]
@@ -55,8 +55,8 @@ class Search(Protocol):
     ) -> list[list[Hypothesis]]:
         """Return each sentence's `n_best` hypotheses, best first; accepts any number of sentences.
 
-        sources: ids, each with <eos>; limits: maximum length of each output; required: phrases
-        that each output must contain, which not every engine supports
+        sources: ids, each with <eos>; limits: maximum length of each output, including <eos>;
+        required: phrases that each output must contain, which not every engine supports
         """
 
 
