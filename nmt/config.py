@@ -180,12 +180,9 @@ class CorpusPart(CorpusConfig):
     @property
     def label(self) -> str:
         """Its name in reports."""
-        return self.name or " ".join(filter(None, (self.source, self._where)))
-
-    @property
-    def _where(self) -> str:
         found = self.path or self.train_path
-        return str(found[0] if isinstance(found, tuple) else found or "")
+        first = found[0] if isinstance(found, tuple) else found
+        return self.name or (f"{self.source} {first}" if first else self.source)
 
 
 class DataConfig(CorpusConfig):

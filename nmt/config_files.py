@@ -83,7 +83,7 @@ def find_config(name: str | Path) -> Path:
     """
     if found := _configs_named(name):
         return found[0]
-    shipped = [path.relative_to(SHIPPED_CONFIGS).as_posix() for path in shipped_configs()]
+    shipped = [config_name(path) for path in shipped_configs()]
     stems = [each.removesuffix(".yaml") for each in shipped]
     close = difflib.get_close_matches(str(name).removesuffix(".yaml"), stems, n=1, cutoff=0.7)
     raise UserError(

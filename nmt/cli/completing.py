@@ -5,10 +5,9 @@ from pathlib import Path
 
 def configs(incomplete: str) -> list[str]:
     """Return the shipped configurations and the YAML files in this folder that match."""
-    from nmt.config_files import shipped_configs
-    from nmt.shipped import SHIPPED_CONFIGS
+    from nmt.config_files import config_name, shipped_configs
 
-    names = [path.relative_to(SHIPPED_CONFIGS).as_posix() for path in shipped_configs()]
+    names = [config_name(path) for path in shipped_configs()]
     names += [str(path) for path in sorted(Path().glob("[!.]*.yaml"))]
     return [name for name in names if name.startswith(incomplete)]
 

@@ -104,7 +104,8 @@ def changed(run_data: Path) -> UserError:
 def require_undamaged(paths: list[Path]) -> None:
     """Raise `UserError` if a file of prepared data does not match the manifest beside it."""
     manifest = read_manifest(paths[0].parent)
-    for path in paths if manifest else []:
-        promised = manifest.checksums.get(path.name) if manifest else None
+    checksums = manifest.checksums if manifest else {}
+    for path in paths:
+        promised = checksums.get(path.name)
         if promised and path.is_file() and checksum(path) != promised:
             raise unreadable(path, DAMAGED)

@@ -132,7 +132,7 @@ def _require_own(folder: Path) -> None:
     if not folder.is_dir():
         raise UserError(f"{folder}: is a file, not a folder; move it, or choose another folder")
     names = {path.name for path in folder.iterdir()} - _BY_FILE_MANAGERS
-    if names and "prepared.json" not in names:
+    if names and MANIFEST not in names:
         raise UserError(
             f"{folder}: is not empty, but holds no prepared data; delete it, or move your files"
         )

@@ -93,7 +93,7 @@ def plan_splits(
     """
     cleaned = _clean(data, corpora, texts, cased)
     kept, dropped = cleaned.kept, cleaned.dropped
-    held_out = _held_out_pairs(corpora, cleaned.sizes)
+    held_out = np.repeat([corpus.held_out for corpus in corpora], cleaned.sizes)
     enabled = {*dropped}  # reported even if they drop nothing
     if data.disjoint_splits:
         enabled.add("in another split")
@@ -166,10 +166,6 @@ def _warn_if_few_are_left(parts: NDArray[np.uint8]) -> None:
             f"{held_out:,} of {held_out + training:,} pairs are held out; to train on more, lower "
             "data.validation_size and data.test_size"
         )
-
-
-def _held_out_pairs(corpora: list[Corpus], sizes: list[int]) -> NDArray[np.bool_]:
-    return np.repeat([corpus.held_out for corpus in corpora], sizes)
 
 
 def _assign(

@@ -17,11 +17,10 @@ from nmt.reports.figures import COLOURS, picture
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LENGTH = 60  # positions
 _CURVES = 4
 
 
-def position_table(source: Transformer | ModelConfig, length: int = LENGTH) -> NDArray[np.float32]:
+def position_table(source: Transformer | ModelConfig, length: int) -> NDArray[np.float32]:
     """Return the encodings of the first positions, as a model adds them: (positions, d_model).
 
     For learned positions: those of the source side. For rotary ones: cosines and sines of the

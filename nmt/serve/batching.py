@@ -75,7 +75,8 @@ class Batcher(Generic[T]):
         """
         waiting = self.waiting
         if waiting and waiting + len(lines) > self._most_waiting:
-            raise busy()
+            message = "Too many requests are waiting; try again"
+            raise ApiError(503, message, {"Retry-After": "1"})
         loop = asyncio.get_running_loop()
         job = _Job(model, n, deque(_Line(line, loop.create_future()) for line in lines))
         results = [line.result for line in job.lines]
@@ -164,8 +165,3 @@ class Batcher(Generic[T]):
 def _settle(line: _Line[T], error: Exception) -> None:
     if not line.result.done():
         line.result.set_exception(error)
-
-
-def busy() -> ApiError:
-    """Return the error for a full queue."""
-    return ApiError(503, "Too many requests are waiting; try again", {"Retry-After": "1"})

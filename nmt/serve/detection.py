@@ -1,15 +1,14 @@
 """Detects the language of a text, among those of the server."""
 
-import re
 import unicodedata
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from nmt.corpus.text_rules import WORD
 from nmt.errors import UserError
 from nmt.serve.served_run import ServedRun
 
-_WORD = re.compile(r"[^\W\d_]+")
 _MOST_CHARACTERS = 5_000  # read to detect a text's language
 
 
@@ -51,4 +50,4 @@ class Detector:
 
 def _words(text: str) -> list[str]:
     """Return the words in lower case, with composed letters."""
-    return _WORD.findall(unicodedata.normalize("NFC", text).lower())
+    return WORD.findall(unicodedata.normalize("NFC", text).lower())

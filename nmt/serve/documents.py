@@ -167,7 +167,9 @@ class _WordFile:
             self.texts: list[Formatted] = []
             self._notes = _read_notes(self._document)
             roots = [*_roots(self._document), *(root for _, root in self._notes)]
-            for stretch in (each for root in roots for each in _docx_stretches(root)):
+            for root in roots:
+                _separate_text(root)
+            for stretch in (each for root in roots for each in _stretches_in(root)):
                 texts = list(map(_text_of, stretch))
                 if has_letters("".join(texts)):
                     self.stretches.append(stretch)
@@ -248,12 +250,6 @@ def _read_notes(document: "Document") -> "list[tuple[OpcPart, BaseOxmlElement]]"
         for part in document.part.package.iter_parts()
         if part.content_type.endswith((".footnotes+xml", ".endnotes+xml"))
     ]
-
-
-def _docx_stretches(root: "BaseOxmlElement") -> "Iterator[list[CT_R]]":
-    """Yield the stretches of text in an element."""
-    _separate_text(root)
-    yield from _stretches_in(root)
 
 
 def _separate_text(root: "BaseOxmlElement") -> None:

@@ -108,7 +108,8 @@ class _Body:
                 return message
         if not self._waits:
             await self._discard()
-        raise self._too_large()
+        size = f"Invalid request: larger than {self._limits.body} bytes"
+        raise ApiError(413, size, {"Connection": "close"})
 
     async def _next(self) -> Message:
         message = await self._receive()
@@ -121,10 +122,6 @@ class _Body:
         """Read on for a while: many clients read no response before sending the whole body."""
         while not self._complete.is_set() and self._read <= _MOST_DISCARDED * self._limits.body:
             await self._next()
-
-    def _too_large(self) -> ApiError:
-        message = f"Invalid request: larger than {self._limits.body} bytes"
-        return ApiError(413, message, {"Connection": "close"})
 
     async def wait_for_disconnect(self) -> None:
         """Return when the client disconnects, after its request was read."""

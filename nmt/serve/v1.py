@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from typing_extensions import NotRequired, TypedDict
 
+from nmt.choices import HeldOut
 from nmt.errors import UserError
 from nmt.serve.comparing import Comparison, compare
 from nmt.serve.errors import ApiError
@@ -53,7 +54,7 @@ class CompareBody(_Body):
     """A comparison of two runs on sentences of a held-out set."""
 
     runs: list[str] = Field(min_length=2, max_length=2)
-    split: Literal["validation", "test"] = "test"
+    split: HeldOut = "test"
     sentences: int = Field(100, ge=1, le=500)
 
 

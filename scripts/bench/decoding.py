@@ -24,7 +24,6 @@ import peers
 import torch
 from measuring import Peer, Row, faster, in_turn, options, report, seconds
 
-from nmt.choices import EngineChoice
 from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.tokenizers import load_tokenizers
 from nmt.decoding.loading import load_translator
@@ -41,13 +40,11 @@ ALONE = 200  # sentences that are translated one at a time
 Translate = Callable[[list[str]], object]
 
 
-def open_nmt(
-    run: RunFolder, beam_size: int, engine: EngineChoice = "auto", device: str = "cpu"
-) -> Translator:
+def open_nmt(run: RunFolder, beam_size: int, device: str = "cpu") -> Translator:
     """Load the run without neighbours, with one length limit for all outputs."""
     limits = ["decoding.max_length_factor=0", f"decoding.max_length_extra={LONGEST}"]
     overrides = [*limits, f"decoding.beam_size={beam_size}", "decoding.neighbours=0"]
-    return load_translator(run, overrides=overrides, device=device, engine=engine)
+    return load_translator(run, overrides=overrides, device=device)
 
 
 def open_library(

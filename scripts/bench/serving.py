@@ -12,9 +12,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from measuring import options
@@ -195,14 +196,10 @@ async def hostile(port: int, lines: Sequence[str], right: Sequence[str], count: 
 
 
 def timed(
-    work: Callable[[], Awaitable[tuple[list[str], list[float]]]],
+    work: Coroutine[Any, Any, tuple[list[str], list[float]]],
 ) -> tuple[float, list[str], list[float]]:
     start = time.perf_counter()
-
-    async def main() -> tuple[list[str], list[float]]:
-        return await work()
-
-    found, took = asyncio.run(main())
+    found, took = asyncio.run(work)
     return time.perf_counter() - start, found, took
 
 
@@ -229,10 +226,10 @@ def main() -> None:
         start = time.perf_counter()
         translator.translate(lines)
         offline = len(lines) / (time.perf_counter() - start)
-        seconds, many, _ = timed(lambda: clients(server.port, lines, CLIENTS))
+        seconds, many, _ = timed(clients(server.port, lines, CLIENTS))
         crowds.append(len(lines) / seconds)
         shares.append(crowds[-1] / offline)
-    seconds, one, took = timed(lambda: clients(server.port, lines[:200], 1))
+    seconds, one, took = timed(clients(server.port, lines[:200], 1))
     crowd, share, single = statistics.median(crowds), statistics.median(shares), len(one) / seconds
     extra = 1000 * (statistics.median(took) - statistics.median(alone))
     before = server.memory()

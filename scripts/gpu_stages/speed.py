@@ -33,7 +33,7 @@ _AS_PEERS: dict[str, Findings] = {
         "final_norm": True,
         "tie": "all",
     },
-    "training": {"r_drop": 0.0, "average_decay": None, "clip_norm": 1.0, "accumulate": 1},
+    "training": {"r_drop": 0.0, "average_decay": 0.0, "clip_norm": 1.0, "accumulate": 1},
 }
 _LONGEST = {"multi30k.yaml": 40, "wmt-base.yaml": 100}
 _BATCHES = 48  # fewer are too noisy
@@ -50,10 +50,10 @@ def throughput_like_wmt_base(setup: Setup) -> Findings:
 
 
 def _throughput(setup: Setup, name: str) -> Findings:
-    config, size, longest = load_config(name), 0, _LONGEST[name]
+    config, longest = load_config(name), _LONGEST[name]
+    size = config.tokenizer.vocabulary_size
     if setup.pretend:
         config, size, longest = setup.own, 120, 12
-    size = size or config.tokenizer.vocabulary_size or 0
     config = with_fields(config, **_AS_PEERS)
     model = config.model
     sizes = model.d_model, model.heads, model.d_ff, model.encoder_layers, model.dropout

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sample import german
-from sample.text import listed
 
 # english[/comparative/superlative]: german[/comparative[/superlative stem]].
 TABLE = """
@@ -107,8 +106,6 @@ white: weiß
 grey: grau
 brown: braun
 """
-
-COLOURS = tuple(listed("red blue green yellow black white grey brown"))
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from sample import names, nouns, words
+from sample import nouns, words
 from sample.clause import Clause, Nominal, clause, phrase, pronoun
 from sample.dice import Dice, Draft, frame, say
 from sample.frames_likes import WANTED
+from sample.names import CITIES
 from sample.nouns import NOUNS
 from sample.text import listed
 from sample.verbs import activities
-
-CITIES = names.pairs(names.CITIES)
 
 
 @frame(1.3)

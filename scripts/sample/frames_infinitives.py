@@ -347,7 +347,7 @@ def instead_of(d: Dice) -> Draft:
     return say(made.en, made.de, f"{one[0]} instead {other[0]}")
 
 
-LANGUAGES = dict(names.pairs(names.LANGUAGES))
+LANGUAGES = dict(names.LANGUAGES)
 
 
 def _plain(name: str) -> tuple[str, str]:

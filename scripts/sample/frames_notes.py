@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from sample import names, nouns, words
+from sample import nouns, words
 from sample.clause import Nominal, clause, phrase, proper
 from sample.dice import Dice, Draft, capital, frame, note, say
+from sample.names import CITIES, COUNTRIES
 from sample.nouns import NOUNS
 from sample.text import listed
 from sample.verbs import activities
 
-CITIES = names.pairs(names.CITIES)
-COUNTRIES = names.pairs(names.COUNTRIES)
 LISTED = nouns.kinds("fruit", "dish", "snack", "clothes", "pair", "tableware", "gift", "flower")
 ON_THE_LIST = nouns.kinds("fruit") + nouns.some("flour, rice, sugar, cheese, meat, fish, nut")
 CAPTIONS = words.places(

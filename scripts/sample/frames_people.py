@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sample import names, nouns, words
+from sample import nouns, words
 from sample.clause import Nominal, clause, phrase
 from sample.dice import Dice, Draft, frame, say
+from sample.names import CITIES
 from sample.nouns import NOUNS
 from sample.text import listed
-
-CITIES = names.pairs(names.CITIES)
-
 
 # English, masculine, feminine.
 JOBS = tuple(

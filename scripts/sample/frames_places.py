@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from sample import german, names, nouns, words
+from sample import german, nouns, words
 from sample.clause import Nominal, clause, phrase
 from sample.dice import Dice, Draft, frame, say
+from sample.names import CITIES, COUNTRIES, LANGUAGES
 from sample.nouns import NOUNS
 from sample.text import listed
-
-CITIES = names.pairs(names.CITIES)
-
-
-COUNTRIES = names.pairs(names.COUNTRIES)
-
-
-LANGUAGES = names.pairs(names.LANGUAGES)
-
 
 BUILDINGS = nouns.some(
     "school, church, hotel, museum, restaurant, library, station, hospital, theatre, cinema, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sample import german, nouns, words
 from sample.clause import clause, phrase, pronoun, proper
 from sample.dice import Dice, Draft, frame, say
-from sample.frames_places import CITIES, COUNTRIES
+from sample.names import CITIES, COUNTRIES
 from sample.text import listed
 
 # The hours between which each activity is plausible.

@@ -57,8 +57,14 @@ Johnson Brown Miller Taylor Wilson Walker Parker Campbell Nakamura Tanaka Kim Ng
 Jansen Larsen Dubois Moreau
 """
 
+
+def pairs(table: str) -> tuple[tuple[str, str], ...]:
+    """Split a table of `english=german` entries."""
+    return tuple((en, de) for en, _, de in (entry.partition("=") for entry in table.split()))
+
+
 # English name, German name.
-CITIES = """
+CITIES = pairs("""
 Berlin=Berlin Hamburg=Hamburg Munich=München Cologne=Köln Vienna=Wien Zurich=Zürich Geneva=Genf
 Nuremberg=Nürnberg Hanover=Hannover Leipzig=Leipzig Dresden=Dresden Bremen=Bremen
 Stuttgart=Stuttgart Salzburg=Salzburg Rome=Rom Milan=Mailand Venice=Venedig Naples=Neapel
@@ -66,27 +72,22 @@ Florence=Florenz Paris=Paris London=London Madrid=Madrid Lisbon=Lissabon Athens=
 Warsaw=Warschau Krakow=Krakau Copenhagen=Kopenhagen Brussels=Brüssel Moscow=Moskau Oslo=Oslo
 Stockholm=Stockholm Helsinki=Helsinki Dublin=Dublin Budapest=Budapest Amsterdam=Amsterdam
 Tokyo=Tokio Cairo=Kairo Boston=Boston Chicago=Chicago
-"""
+""")
 
-COUNTRIES = """
+COUNTRIES = pairs("""
 Germany=Deutschland Austria=Österreich France=Frankreich Italy=Italien Spain=Spanien Poland=Polen
 Sweden=Schweden Norway=Norwegen Denmark=Dänemark Greece=Griechenland Portugal=Portugal
 Ireland=Irland Japan=Japan China=China India=Indien Canada=Kanada Brazil=Brasilien Mexico=Mexiko
 Egypt=Ägypten Kenya=Kenia Hungary=Ungarn Belgium=Belgien Finland=Finnland Iceland=Island
 Croatia=Kroatien Australia=Australien Russia=Russland Scotland=Schottland Bulgaria=Bulgarien
 Romania=Rumänien
-"""
+""")
 
-LANGUAGES = """
+LANGUAGES = pairs("""
 English=Englisch German=Deutsch French=Französisch Italian=Italienisch Spanish=Spanisch
 Polish=Polnisch Swedish=Schwedisch Greek=Griechisch Japanese=Japanisch Chinese=Chinesisch
 Russian=Russisch Turkish=Türkisch Portuguese=Portugiesisch
-"""
-
-
-def pairs(table: str) -> tuple[tuple[str, str], ...]:
-    """Split a table of `english=german` entries."""
-    return tuple((en, de) for en, _, de in (entry.partition("=") for entry in table.split()))
+""")
 
 
 def first_names(female: str, male: str) -> tuple[tuple[str, str], ...]:

@@ -47,7 +47,6 @@ watch_tv = watch: fern|sehen sieht sah ferngesehen
 write wrote written: schreiben schreibt schrieb geschrieben
 laugh: lachen
 play: spielen
-play_children = play: spielen
 cycle: Rad_|fahren fährt fuhr Rad_gefahren +s
 drive drove driven: Auto_|fahren fährt fuhr Auto_gefahren
 go_walk = go went gone: spazieren_|gehen geht ging spazieren_gegangen +s
@@ -57,14 +56,11 @@ take_photos = take took taken: fotografieren
 study studied studied: lernen
 learn: lernen
 work: arbeiten
-teach taught taught: unterrichten unterrichtet unterrichtete unterrichtet
 listen: hören
-hear heard heard: hören
 go went gone: gehen geht ging gegangen +s
 come came come: kommen kommt kam gekommen +s
 come_back = come came come ~back: zurück|kommen kommt kam zurückgekommen +s
 come_along = come came come ~along: mit|kommen kommt kam mitgekommen +s
-go_travel = go went gone: fahren fährt fuhr gefahren +s
 fly flew flown: fliegen fliegt flog geflogen +s
 tell told told: erzählen
 collect: sammeln
@@ -73,15 +69,12 @@ iron: bügeln
 tidy ~up: auf|räumen
 get_up = get got got ~up: auf|stehen steht stand aufgestanden +s
 wake_up = wake woke woken ~up: auf|wachen wacht wachte aufgewacht +s
-fall_asleep = fall fell fallen ~asleep: ein|schlafen schläft schlief eingeschlafen +s
 arrive: an|kommen kommt kam angekommen +s
 leave left left: ab|fahren fährt fuhr abgefahren +s
 start: beginnen beginnt begann begonnen
 end: enden
-stop: auf|hören
 rain: regnen
 snow: schneien
-shine shone shone: scheinen scheint schien geschienen
 eat ate eaten: essen isst aß gegessen
 drink drank drunk: trinken trinkt trank getrunken
 buy bought bought: kaufen
@@ -111,7 +104,6 @@ explain: erklären
 build built built: bauen
 order: bestellen
 bring brought brought: bringen bringt brachte gebracht
-bring_along = bring brought brought ~along: mit|bringen bringt brachte mitgebracht
 take took taken: nehmen nimmt nahm genommen
 send sent sent: schicken
 get got got: bekommen bekommt bekam bekommen
@@ -151,15 +143,12 @@ stay: bleiben bleibt blieb geblieben +s
 sit sat sat: sitzen sitzt saß gesessen
 stand stood stood: stehen steht stand gestanden
 lie lay lain: liegen liegt lag gelegen
-hang hung hung: hängen hängt hing gehangen
 put put put: legen
-stand_put = put put put: stellen
 like: mögen mag mochte gemocht
 love: lieben
 need: brauchen
 cost cost cost: kosten
 taste: schmecken
-hurt hurt hurt: weh_|tun tut tat wehgetan
 try_on = try tried tried ~on: an|probieren
 try tried tried: versuchen
 hope: hoffen

@@ -11,14 +11,14 @@ import torch
 from nmt.config import ModelConfig
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
-from nmt.reports.positions import LENGTH, cosines, draw_positions, position_table
+from nmt.reports.positions import cosines, draw_positions, position_table
 
 SMALL = {"d_model": 8, "heads": 2, "d_ff": 4, "encoder_layers": 1, "decoder_layers": 1}
 
 
 def test_sinusoids_follow_the_papers_formula() -> None:
-    table = position_table(ModelConfig(d_model=8, heads=2))
-    assert table.shape == (LENGTH, 8)
+    table = position_table(ModelConfig(d_model=8, heads=2), 60)
+    assert table.shape == (60, 8)
     assert table[7, 4] == pytest.approx(math.sin(7 / 10000 ** (4 / 8)), abs=1e-6)
     assert table[7, 5] == pytest.approx(math.cos(7 / 10000 ** (4 / 8)), abs=1e-6)
 
@@ -26,22 +26,22 @@ def test_sinusoids_follow_the_papers_formula() -> None:
 @pytest.mark.parametrize("kind", ["sinusoidal", "learned"])
 def test_the_table_of_a_model_equals_the_vectors_added_to_its_embeddings(kind: str) -> None:
     model = Transformer(ModelConfig(**SMALL, positions=kind, max_length=20), 9, 9).eval()
-    table = position_table(model)
+    table = position_table(model, 20)
     ids = torch.full((1, 20), 5)
     added = model.source_embedding(ids) - model.source_embedding.tokens(ids) * 8**0.5
     np.testing.assert_allclose(table, added[0].detach().numpy(), atol=1e-5)
 
 
 def test_rotary_positions_are_shown_as_cosines_and_sines_of_their_angles() -> None:
-    table = position_table(ModelConfig(d_model=8, heads=2, positions="rotary"))
-    assert table.shape == (LENGTH, 4)
+    table = position_table(ModelConfig(d_model=8, heads=2, positions="rotary"), 60)
+    assert table.shape == (60, 4)
     assert table[7, 2] == pytest.approx(math.cos(7 / 10000 ** (2 / 4)), abs=1e-6)
     assert table[7, 3] == pytest.approx(math.sin(7 / 10000 ** (2 / 4)), abs=1e-6)
 
 
 def test_learned_positions_need_a_trained_model() -> None:
     with pytest.raises(UserError, match="exist only in a trained run; select one with --run"):
-        position_table(ModelConfig(positions="learned"))
+        position_table(ModelConfig(positions="learned"), 60)
 
 
 @pytest.mark.parametrize("shape", [(60, 256), (4, 2), (1, 8)])

@@ -352,7 +352,7 @@ def test_word_documents_are_searched_and_changed_outside_the_event_loop(
         monkeypatch.setattr(documents, name, watched)
 
     called: set[str] = set()
-    names = {"_open_docx", "_docx_stretches", "_replace_runs"}
+    names = {"_open_docx", "_separate_text", "_replace_runs"}
     for name in names:
         watch(name)
     document = docx.Document()
