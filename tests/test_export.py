@@ -23,6 +23,7 @@ from nmt.errors import UserError
 from nmt.export import export_run
 from nmt.exported import translate
 from nmt.run_folder import RunFolder
+from nmt.special_tokens import PLACEHOLDERS
 from nmt.training.train import train
 
 LINES = ["Anna sings today.", "Ben swims often.", "Jonas cooks at home."]
@@ -203,7 +204,7 @@ def test_the_exported_program_stops_when_nobody_reads(
 
 @pytest.mark.parametrize("word_mark", ["start", "end"])
 def test_the_exported_program_prefers_names_that_are_words_of_their_own(word_mark: str) -> None:
-    mark = translate.PLACEHOLDERS[0]
+    mark = PLACEHOLDERS[0]
     exported = object.__new__(translate.Translator)
     exported.settings = {"length_penalty": 1.0, "word_mark": word_mark}
     exported.casing = None

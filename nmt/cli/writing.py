@@ -10,15 +10,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from nmt.corpus.text_rules import SEPARATORS
 from nmt.errors import UserError, shown, shown_lines
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator
-
-
-# These may separate sentences, but here a tab starts a column, and some programs read the others as
-# line ends.
-_SEPARATORS = str.maketrans(dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029", " "))
 
 
 def format_translations(
@@ -46,7 +42,7 @@ def _warn_of_parts(number: int, found: "Translation") -> None:
 
 def in_one_line(text: str) -> str:
     """Replace tabs and every character that any program reads as a line end with spaces."""
-    return text.translate(_SEPARATORS)
+    return text.translate(SEPARATORS)
 
 
 def align_lines(translator: "Translator", lines: Iterable[str]) -> Iterator[str]:

@@ -19,6 +19,10 @@ INVISIBLE = re.compile(
 )
 """Control and invisible formatting characters, which carry no meaning: cleaning removes them."""
 
+# These may separate sentences. In the output, a tab starts a column, and some programs read the
+# others as line ends.
+SEPARATORS = str.maketrans(dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029", " "))
+
 _MOST_MARKS = 30
 _HALFWIDTH = "\uff9e\uff9f"  # letters that NFKC turns into marks
 # Every match of the next pattern contains a match of this one, which is faster to search for.
@@ -108,6 +112,13 @@ def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list
     return lengths
 
 
+def halves(text: str) -> list[str]:
+    """Split a sentence in the middle, so that no short remainder is translated on its own."""
+    space, units = (" ", text.split(" ")) if " " in text else ("", list(text))
+    middle = len(units) // 2
+    return [space.join(units[:middle]), space.join(units[middle:])]
+
+
 # ------------------------------------------------------------------------------------ copied words
 
 
@@ -138,13 +149,14 @@ def _is_known(word: str, known: frozenset[str]) -> bool:
     return word in known or known.issuperset(WORD.findall(word))
 
 
-def copied(text: str) -> list[str]:
-    """Return the placeholders in a translation that are words of their own, or genitives ("Toms").
+def count_lost(text: str, hidden: Sequence[str]) -> int:
+    """Count the hidden words whose placeholders a translation lacks, or attaches to other words.
 
-    In training, nothing else is attached to one: only words that are the same on both sides are
-    hidden.
+    The genitive's s may be attached ("Toms"). In training, nothing else is: only words that are the
+    same on both sides are hidden.
     """
-    return _COPIED.findall(text)
+    kept = _COPIED.findall(text)
+    return sum(mark not in kept for mark in PLACEHOLDERS[: len(hidden)])
 
 
 def reveal(text: str, hidden: Sequence[str]) -> str:

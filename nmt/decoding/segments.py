@@ -15,7 +15,7 @@ from nmt.corpus.cleaning import Cleaner
 from nmt.corpus.report import PreparationReport
 from nmt.corpus.sentences import CutText, cut
 from nmt.corpus.tags import split_prefix
-from nmt.corpus.text_rules import copied, reveal
+from nmt.corpus.text_rules import count_lost, halves, reveal
 from nmt.corpus.tokenizers import Tokenizers
 from nmt.decoding.engines.search import Required
 from nmt.special_tokens import EOS, PLACEHOLDERS
@@ -106,10 +106,7 @@ class Segmenter:
         sentences = cut(text, self._data.source_language).sentences
         if len(sentences) > 1 or pieces <= self._room:
             return sentences
-        # In the middle, so that no short remainder is translated on its own.
-        space, units = (" ", text.split(" ")) if " " in text else ("", list(text))
-        middle = len(units) // 2
-        return [space.join(units[:middle]), space.join(units[middle:])]
+        return halves(text)
 
     # ------------------------------------------------------------------------------- after a search
 
@@ -120,8 +117,7 @@ class Segmenter:
 
     def lost(self, segment: Segment, ids: Sequence[int]) -> int:
         """Count the hidden words that a translation lacks, or has only as parts of other words."""
-        kept = copied(self._tokenizers.target.decode(ids))
-        return sum(mark not in kept for mark in PLACEHOLDERS[: len(segment.hidden)])
+        return count_lost(self._tokenizers.target.decode(ids), segment.hidden)
 
     def required(self, segments: Sequence[Segment]) -> Required:
         """Return the placeholders that translations must contain, as words of their own."""

@@ -34,7 +34,9 @@ except ImportError:
     segment = None
 
 from nmt.corpus.text_rules import (
-    copied,
+    SEPARATORS,
+    count_lost,
+    halves,
     hide,
     join_words,
     part_words,
@@ -44,10 +46,9 @@ from nmt.corpus.text_rules import (
     sentence_lengths,
     tidy,
 )
-from nmt.special_tokens import NEVER_WRITTEN, PLACEHOLDERS, SPECIALS
+from nmt.special_tokens import NEVER_WRITTEN, SPECIALS
 
 LINES_AT_A_TIME = 1_000
-SEPARATORS = str.maketrans(dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029", " "))
 SENTENCE = re.compile(r".+?(?:(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b\w\.)\s+|$)", re.DOTALL)
 
 
@@ -99,9 +100,7 @@ class Translator:
         if len(parts) == 1:
             if length <= self.settings["room"]:
                 return parts
-            space, units = (" ", text.split(" ")) if " " in text else ("", list(text))
-            middle = len(units) // 2
-            parts = [space.join(units[:middle]), space.join(units[middle:])]
+            parts = halves(text)
         return [each for part in parts for each in self._cut(part)]
 
     def _sentences(self, text: str) -> list[str]:
@@ -157,8 +156,7 @@ class Translator:
 
         def rank(hypothesis: tuple[list[str], float]) -> tuple[bool, int, float]:
             pieces, log_probability = hypothesis
-            kept = copied(self._decode(pieces))
-            lost = sum(mark not in kept for mark in PLACEHOLDERS[: len(hidden)])
+            lost = count_lost(self._decode(pieces), hidden)
             score = log_probability / ((6 + len(pieces)) / 6) ** alpha
             return (len(pieces) >= limit, lost, -score) if hidden else (False, 0, -score)
 

@@ -203,6 +203,16 @@ def test_mtdata_is_called_once_per_corpus(program: Path, cache: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no #!")
+def test_mtdata_is_called_again_on_request(program: Path) -> None:
+    data = mtdata("Statmt-europarl-10-deu-eng")
+    open_corpus(data)
+    program.write_text(program.read_text().replace("Good day.", "Hello."))
+    assert pairs(data) == [("Good day.", "Guten Tag.")]
+    open_corpus(data, refresh=True)
+    assert pairs(data) == [("Hello.", "Guten Tag.")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no #!")
 @pytest.mark.usefixtures("program", "immediate_progress")
 def test_a_long_download_by_mtdata_shows_the_elapsed_time(
     capsys: pytest.CaptureFixture[str],

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from nmt.config import DataConfig
+from nmt.corpus import download as module
 from nmt.corpus.download import git_blob_id
 from nmt.corpus.sources import (
     MULTI30K_BLOBS,
@@ -98,6 +99,23 @@ def downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str
     monkeypatch.setattr("nmt.corpus.download.download", download)
     monkeypatch.setattr("nmt.corpus.download.cache_folder", lambda: tmp_path / "cache")
     return asked
+
+
+@pytest.mark.parametrize("source", ["pickle", "multi30k", "tatoeba"])
+@pytest.mark.parametrize("refresh", [False, True])
+def test_files_are_downloaded_again_on_request(
+    source: str, refresh: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+    pretended = module.download
+
+    def download(*arguments: Any, refresh: bool = False, **named: Any) -> Path:
+        seen.append(refresh)
+        return pretended(*arguments, **named)
+
+    monkeypatch.setattr(module, "download", download)
+    open_corpus(DataConfig(source=source), refresh)  # type: ignore[arg-type]
+    assert set(seen) == {refresh}
 
 
 def test_a_pickle_has_english_first(tmp_path: Path) -> None:

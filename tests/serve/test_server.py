@@ -20,6 +20,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 import pytest
+import requests
 
 from nmt.decoding.translator import Translation
 from nmt.errors import UserError
@@ -417,6 +418,27 @@ def test_a_client_that_sends_too_much_receives_the_reason(
             ask(address, ["x" * 3_000_000])
         assert refused.value.code == 413
         assert b"larger than 300000 bytes" in refused.value.read()
+
+
+def test_links_have_the_scheme_that_the_proxy_passes_on(
+    start_server: Callable[[Service], str], served: ServedRun
+) -> None:
+    address = start_server(Service([served]))
+    for scheme in ("http", "https"):
+        found = requests.post(
+            f"{address}/translate_file",
+            data={"source": "en", "target": "de"},
+            files={"file": ("a.txt", b"Anna sings today.")},
+            headers={"X-Forwarded-Proto": scheme},
+            timeout=60,
+        )
+        assert found.json()["translatedFileUrl"].startswith(f"{scheme}://127.0.0.1:")
+
+
+def test_the_openapi_document_is_printed() -> None:
+    found = nmt("serve", "--export-openapi")
+    assert found.returncode == 0
+    assert "/translate" in json.loads(found.stdout)["paths"]
 
 
 def test_a_proxy_on_this_machine_passes_on_the_client(
