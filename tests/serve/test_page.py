@@ -225,10 +225,27 @@ def test_a_text_too_long_to_inspect_is_translated_without_alternatives(
     expect(page.locator("#output")).to_have_text(" ".join([GERMAN] * 21))
     assert [body["n_best"] for body in asked] == [1]  # more take longer and are not shown
     expect(page.locator("#looked")).to_have_text(
-        "Attention and beam search are shown for up to 20 sentences; shorten the text."
+        "Only texts of up to 20 sentences can be inspected; shorten the text."
     )
     page.get_by_text("Beam search").click()
-    expect(page.locator("#beam output")).to_contain_text("shown for up to 20 sentences")
+    expect(page.locator("#beam output")).to_contain_text("up to 20 sentences can be inspected")
+
+
+def test_a_failed_inspection_is_reported(page: Page, server: Running) -> None:
+    def refuse(route: Route) -> None:
+        if route.request.post_data_json.get("attention"):
+            route.fulfill(status=429, json={"error": "Slowdown"})
+        else:
+            route.continue_()
+
+    page.route("**/v1/translate", refuse)
+    page.goto(f"{server.address}/")
+    page.get_by_label("Text to translate").fill(SENTENCE)
+    expect(page.locator("#problem")).to_have_text("Slowdown")
+    expect(page.locator("#looked")).to_have_text("Not available; see the message above.")
+    page.unroute("**/v1/translate")
+    page.locator("#beam summary").click()  # asks again
+    expect(page.locator("#looked")).not_to_contain_text("Not available")
 
 
 def test_the_page_works_in_a_browser_that_blocks_storage(page: Page, server: Running) -> None:
@@ -472,6 +489,18 @@ def test_a_live_curve_grows_while_a_run_trains(
     finally:
         training.kill()
         training.wait()
+
+
+def test_a_deleted_run_disappears(page: Page, server: Running, run: RunFolder) -> None:
+    copied = run.path.parent / "copied"
+    shutil.copytree(run.path, copied)
+    page.goto(f"{server.address}/#/runs")
+    page.get_by_label("Plot copied").check()
+    page.get_by_role("button", name="copied", exact=True).click()
+    expect(page.locator("#about h2")).to_have_text("copied")
+    shutil.rmtree(copied)
+    expect(page.get_by_text("copied")).to_have_count(0)
+    expect(page.locator("#about h2")).not_to_have_text("copied")
 
 
 def test_the_details_of_a_run_are_shown(page: Page, server: Running) -> None:

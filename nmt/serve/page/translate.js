@@ -168,7 +168,7 @@ export function start(main, query) {
   }
 
   const notInspected = () =>
-    state.sentences.length > MOST_INSPECTED ? `Attention and beam search are shown for up to ${MOST_INSPECTED} sentences; shorten the text.`
+    state.sentences.length > MOST_INSPECTED ? `Only texts of up to ${MOST_INSPECTED} sentences can be inspected; shorten the text.`
     : state.failed ? "Not available; see the message above." : "…";
 
   function describe(sides, found, word) {
