@@ -101,7 +101,7 @@ def analyse(
     pairs = list(zip(examples, translations, strict=True))
 
     def group(numbers: list[int], names: Sequence[str]) -> list[Group]:
-        """Score each group of sentences; numbers: the index of each sentence's name."""
+        """Score each group of sentences; numbers: each sentence's group, as an index of `names`."""
         found = []
         for number, name in enumerate(names):
             chosen = [pair for pair, own in zip(pairs, numbers, strict=True) if own == number]

@@ -24,6 +24,7 @@ from nmt.output_files import temporary_folder
 
 MODEL = "Unbabel/wmt22-comet-da"
 _PACKAGE = "unbabel-comet==2.2.7"
+_OPTIONS = ("s", "t", "r")  # of comet-score: sources, translations, references
 _WITH = "setuptools<81"  # later versions lack pkg_resources, which torchmetrics imports
 _LONGEST_LINE = 10_000  # bytes
 _GRACE = 5  # seconds to end after SIGTERM
@@ -95,15 +96,15 @@ class Comet:
         Downloads the model the first time; its progress goes to standard error.
         """
         with temporary_folder() as folder:
-            for file, lines in zip("str", (sources, hypotheses, references), strict=True):
+            for file, lines in zip(_OPTIONS, (sources, hypotheses, references), strict=True):
                 text = "".join(f"{' '.join(line.splitlines())}\n" for line in lines)
                 (folder / file).write_text(text, "utf-8")
             command = [*self._python, "-m", "comet.cli.score", "--quiet", "--only_system"]
-            for file in "str":
+            for file in _OPTIONS:
                 command += [f"-{file}", file]
             gpus = "1" if self._device.type == "cuda" else "0"
             command += ["--gpus", gpus, "--model", self._located]
-            # COMET names no encoding.
+            # COMET opens files without naming an encoding.
             environment = {"PYTHONUTF8": "1", "PYTHONWARNINGS": "ignore"}
             with subprocess.Popen(
                 [*command, "--to_json", "scores.json"],

@@ -52,7 +52,7 @@ MOST_SUBWORDS = 250_000
 _BYTES_AND_SPECIALS = 256 + len(SPECIALS)
 
 BrokenRule = tuple[tuple[str, ...], str]  # the fields that the rule involves, and the message
-# With this validation context broken rules raise no error, so that all can be collected.
+# With this validation context, broken rules raise no error, so that all can be collected.
 RULES_UNCHECKED = {"rules": "unchecked"}
 
 
@@ -88,7 +88,7 @@ class Section(BaseModel):
 Source = Literal[
     "pickle", "tsv", "parallel", "table", "multi30k", "sample", "tatoeba", "opus", "mtdata", "hub"
 ]
-_NAMED = ("multi30k", "tatoeba", "opus", "mtdata", "hub")  # files of splits cannot be named
+_NAMED = ("multi30k", "tatoeba", "opus", "mtdata", "hub")  # known by name; take no files of splits
 _DOWNLOADED = ("pickle", "multi30k", "sample", "tatoeba")  # these need no path
 
 
@@ -247,7 +247,8 @@ class DataConfig(CorpusConfig):
     )
     drop_copies: bool = Field(
         False,
-        description="drop training pairs whose target equals the source, ignoring punctuation",
+        description="drop training pairs whose target equals the source, ignoring case and "
+        "punctuation",
     )
     min_letters: float = Field(
         0.0,
@@ -311,7 +312,7 @@ class DataConfig(CorpusConfig):
     def broken_rule_of_languages(self, given: set[str]) -> Iterator[BrokenRule]:
         """Refuse equal languages if only one of the two is among the fields `given`.
 
-        Both are set to train on pairs of one language, for example texts and simpler versions.
+        Set both to train on pairs of one language, for example texts and simpler versions.
         """
         languages = ("source_language", "target_language")
         if self.source_language == self.target_language and len(given & {*languages}) == 1:

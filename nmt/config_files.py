@@ -138,7 +138,7 @@ def _parse(tree: dict[str, Any], label: str, overrides: Sequence[str]) -> Config
     problems = [problem for problem in problems if problem]
     try:
         config = parse_config(tree, label, overridden)
-        # Most files set both languages; overriding one of them is a mistake, too.
+        # Most files set both languages; making them equal with one override is a mistake, too.
         given = {field.removeprefix("data.") for field in overridden}
         for _, message in config.data.broken_rule_of_languages(given):
             problems.append(f"{label} with --set: data: {message}")
@@ -256,7 +256,7 @@ def with_schema(text: str) -> str:
 def commented_config(name: str) -> str:
     """Return a configuration file with a comment above each field that describes it."""
     path = find_config(name)
-    if not path.stat().st_size:  # by the shell, in nmt config new sample > sample.yaml
+    if not path.stat().st_size:  # emptied by the shell: nmt config new sample > sample.yaml
         path = _hidden_by(path, name) or path
     load_config(path)  # raises an error unless it is a valid configuration
     lines = []

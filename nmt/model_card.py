@@ -97,7 +97,7 @@ def _licence(run: RunFolder) -> dict[str, str]:
     body of the card.
     """
     if run.config.training.initial_weights is not None:
-        return {}  # the user has to consider also what the model was trained on before
+        return {}  # the user must also consider what the model was trained on before
     licences = [corpus["licence"] for corpus in run.report.get("corpora", [])]
     names = {re.split("[,;]", licence)[0].lower().replace(" ", "-") for licence in licences}
     names = {name.removesuffix("-fr") for name in names}  # CC BY 2.0 FR is the French port

@@ -37,7 +37,7 @@ class Bar(tqdm):  # type: ignore[type-arg]
         if self.delay and (start := getattr(self, "start_t", 0)):
             if self._time() < start + self.delay:  # type: ignore[attr-defined]
                 return False
-            self.last_print_t = max(self.last_print_t, start + self.delay)  # so that `close` clears
+            self.last_print_t = max(self.last_print_t, start + self.delay)  # so `close` erases it
         return bool(super().display(*values, **named))
 
     @staticmethod

@@ -84,7 +84,8 @@ def translate(
     input_, output = (None if path == Path("-") else path for path in (input_, output))
     text = None if text == ["-"] else text
     if text and all(map(_is_file, text)):
-        raise UserError(f"{text[0]}: is a file; to translate it, add --input in front of it")
+        remedy = "add --input in front of it" if len(text) == 1 else "use --input, one at a time"
+        raise UserError(f"{text[0]}: is a file; to translate it, {remedy}")
     if text and input_:
         raise UserError("give either text or --input, not both")
     for each in text or []:

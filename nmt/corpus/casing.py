@@ -26,8 +26,8 @@ class _Stored:
 class Casing:
     """How words are capitalized within sentences, and whether sentences start with a capital.
 
-    words: the usual form of each lower-cased word; after: the form after a given preceding word,
-    for keys "PRECEDING WORD" whose form differs from `words`
+    words: the usual form of each lower-cased word; after: the form after a given preceding word, by
+    "BEFORE WORD" in lower case, where it differs from `words`
     """
 
     def __init__(self, words: dict[str, str], after: dict[str, str], sentence_capital: bool):

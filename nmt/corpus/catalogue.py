@@ -70,13 +70,13 @@ def list_corpora(languages: tuple[str, str]) -> Iterator[Entry]:
         file = cache / "tatoeba" / name
         pairs = "270,000+" if other == "deu" else "?"  # grows from year to year
         yield Entry("source: tatoeba", pairs, "CC BY 2.0 FR", TATOEBA_URL + name, (file,))
-    for corpus, in_german in _OPUS.items():
+    for corpus, german_pairs in _OPUS.items():
         name, version = corpus.split("/")
         url = f"{OPUS_URL}OPUS-{corpus}/moses/{pair}.txt.zip"
         file = cache / "opus" / f"{name}-{version}-{pair}.zip"
         licence = opus_licence(file) if file.is_file() else "see LICENSE"
         licence = shorten(licence, 60, placeholder=" …")
-        pairs = in_german if pair == "de-en" else "?"
+        pairs = german_pairs if pair == "de-en" else "?"
         yield Entry(f"source: opus, path: {corpus}", pairs, licence, url, (file,))
     if pair == "de-en":
         address = "https://huggingface.co/datasets/wmt/wmt14"

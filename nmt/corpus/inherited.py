@@ -83,7 +83,7 @@ class Inherited:
         return inherited
 
     def files(self, config: Config) -> list[Path]:
-        """Return the run's files that the new prepared data depends on."""
+        """Return the run's files that the fingerprint covers: vocabularies and held-out pairs."""
         return [*self._vocabularies(config), *self._held_out_files()]
 
     @property

@@ -88,7 +88,7 @@ def prepare(
         require_same_data(run_data, fingerprint)
     with _claim(folder) as partial:
         manifest = read_manifest(folder)
-        # The original run may have been trained again: its word lists are not in the fingerprint.
+        # The fingerprint omits the original run's word lists, which change if it is trained again.
         wanted = from_run = inherited.checksum if inherited else None
         if run_data:
             wanted = require_manifest(run_data).inherited or from_run
@@ -187,7 +187,7 @@ def _fingerprint(config: Config, corpora: list[Corpus], inherited: Inherited | N
     digest = hashlib.sha256(f"format {FORMAT}\n".encode())
     digest.update(_sections(config, paths=False).encode())  # files may be moved
     if config.data.drop_duplicates and len({corpus.held_out for corpus in corpora}) > 1:
-        digest.update(b"\nduplicates 2")  # earlier versions kept others of equal pairs
+        digest.update(b"\nduplicates 2")  # earlier versions kept a different one of equal pairs
     for path in inherited.files(config) if inherited else []:
         digest.update(f"\n{path.name} {checksum(path)}".encode())
     files = [

@@ -83,7 +83,7 @@ class Sequences:
         return [ids[start:end].tolist() for start, end in zip(starts, ends, strict=True)]
 
     def joined(self, order: NDArray[np.int64], starts: NDArray[np.int64]) -> "Sequences":
-        """Concatenate the sentences, taken in `order`; each index in `starts` begins a sentence."""
+        """Join sentences, taken in `order`; starts: places in `order` at which new ones begin."""
         lengths = self.lengths[order]
         offsets = np.concatenate([[0], lengths.cumsum()])
         shift = np.repeat(self.offsets[order] - offsets[:-1], lengths)

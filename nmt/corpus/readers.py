@@ -45,7 +45,7 @@ def read_tsv(
 ) -> Iterator[Pair]:
     """Yield the first two fields of each line; blank lines and a header are skipped.
 
-    A header consists of numbers, or of names such as "English" and "German"; skipping it is
+    A header consists of numbers, or of names such as "English" and "German"; only one of names is
     reported. If the first line has the format of Tatoeba's own files, number TAB source TAB number
     TAB target, the numbers are dropped.
 
@@ -57,7 +57,7 @@ def read_tsv(
         fields = line.split("\t")
         if number == 1:
             numbered = _is_tatoeba(fields)
-        if not line.strip() or (number == 1 and _is_header(fields)):
+        if not line.strip() or (number == 1 and _numbers_columns(fields)):
             continue
         if number == 1 and _names_columns(fields):
             if languages and _are_swapped(fields, languages, target_first):
@@ -87,10 +87,12 @@ def _tabs(fields: list[str]) -> str:
 
 def _is_tatoeba(fields: list[str]) -> bool:
     """Return whether the fields are a numbered sentence and a numbered translation."""
-    return len(fields) == 4 and not _is_header(fields) and all(map(str.isdecimal, fields[::2]))
+    return (
+        len(fields) == 4 and not _numbers_columns(fields) and all(map(str.isdecimal, fields[::2]))
+    )
 
 
-def _is_header(fields: list[str]) -> bool:
+def _numbers_columns(fields: list[str]) -> bool:
     """Return whether the fields are column numbers, from 0 or 1."""
     numbers = [str(number) for number in range(len(fields) + 1)]
     return len(fields) > 1 and fields in (numbers[:-1], numbers[1:])
@@ -165,7 +167,7 @@ def _decode_blocks(stream: Stream, name: str, max_bytes: int | None) -> Iterator
 def _read_blocks(stream: Stream) -> Iterator[bytes]:
     """Yield blocks of whole lines, each line with its line feed.
 
-    Truncates an overlong last line, so that a file without newlines does not exhaust memory.
+    Stops within an overlong line, which `_decode` refuses, so that it does not exhaust memory.
     """
     buffered = cast(BufferedIOBase, stream)  # all are buffered, whatever their type annotations say
     rest = b""

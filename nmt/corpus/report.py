@@ -45,7 +45,7 @@ class Sizes(TypedDict):
 
 
 class CorpusReport(TypedDict):
-    """One of several corpora: pairs read, and how many of them are in training."""
+    """A corpus: pairs read, and how many of them are in training."""
 
     name: str
     licence: str

@@ -100,7 +100,7 @@ def _select(data: DataConfig, part: CorpusPart) -> DataConfig:
 
 
 def english_is_last(source: str, target: str) -> bool:
-    """Return whether a file of pairs has the columns target, source: English comes first."""
+    """Return whether only the target is English; files of pairs then have the target first."""
     return three_letters(target) == "eng" != three_letters(source)
 
 

@@ -176,7 +176,7 @@ def _assign(
     may_be_taken: NDArray[np.bool_],
     dropped: str,
 ) -> NDArray[np.uint8]:
-    """Hold out validation and test pairs; drop pairs of other corpora with the same keys.
+    """Hold out validation and test pairs; drop pairs with their keys that may not be held out.
 
     may_be_taken: which pairs may be held out, shape (pairs,); dropped: as in `assign_parts`
     """

@@ -102,7 +102,7 @@ def assign_parts(
     """Assign kept pairs to splits; pairs with the same source go to the same split.
 
     Sources, sorted by key, fill each split up to its size; the rest is for training. Sources with
-    keys in `reserved` stay in training, because a provided split contains them. Returns a `Part`
+    keys in `reserved` (in a provided split, or of a large group) stay in training. Returns a `Part`
     per pair, shape (pairs,).
 
     dropped: why other pairs were dropped, for the error if too few are left
@@ -128,8 +128,8 @@ def assign_parts(
         if not candidates.any():
             raise UserError(
                 "no pairs can be held out: all share sentences with each other or with a split "
-                f"that you provide, or were dropped{why}; provide data.validation_path and "
-                "data.test_path with other sentences"
+                f"that you provide, or were dropped{why}; use other files, or omit "
+                "data.disjoint_splits if it is set"
             )
         found = int(candidates.sum())
         raise UserError(

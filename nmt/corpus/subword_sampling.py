@@ -84,7 +84,7 @@ class SegmentationSampler:
         return Sequences(ids, ends[self._sentences])
 
     def _ends(self, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Compute missing alternatives; return the offsets of all when concatenated, and the end.
+        """Compute missing ones; return where each alternative starts in the new ids, and their end.
 
         drawn: (words,), word · (1 + _ALTERNATIVES) + choice → (words + 1,)
         """

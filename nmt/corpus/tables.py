@@ -209,7 +209,7 @@ def _open(path: Path) -> "datasets.IterableDataset":
 
 
 def _check_json(path: Path) -> None:
-    """Raise `UserError` for rows that would crash pyarrow: null, deeply nested, or very long."""
+    """Raise `UserError` for rows that crash pyarrow (null, deeply nested), or if there are none."""
     first = True
     for number, line in enumerate(_lines(path), start=1):
         row = line.lstrip(b"\xef\xbb\xbf \t\r\n")

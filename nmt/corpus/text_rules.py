@@ -73,9 +73,8 @@ def tidy(text: str, form: UnicodeForm) -> str:
 def limit_marks(text: str) -> str:
     """In a run without letters, digits or spaces, remove combining marks after 30 characters.
 
-    Unicode's stream-safe text format does so after 30 marks.
-
-    Normalization sorts adjacent marks, which takes quadratic time.
+    Normalization sorts adjacent marks, which takes quadratic time. Unicode's stream-safe text
+    format also allows only 30 in a row.
     """
     return _MARKS.sub(_without_last_marks, text) if _MANY_ABOVE.search(text) else text
 

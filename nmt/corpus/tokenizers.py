@@ -1,7 +1,7 @@
 """Tokenizers: text to ids and back, by words or by SentencePiece subwords.
 
-Both kinds are reversible: a word that touches its left neighbour ("." in "Hello.") has a joiner
-mark, so the text can be restored exactly.
+Both kinds are reversible: SentencePiece marks the spaces; a spaCy word, or punctuation with
+`word_mark: end`, that touches its neighbour ("." in "Hello.") has a joiner mark.
 """
 
 import os

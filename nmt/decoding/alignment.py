@@ -88,7 +88,7 @@ def _cross_attention(model: Transformer, trace: Trace) -> Tensor:
 
 
 def _pairs(weights: Tensor, source: Sequence[int], target: Sequence[int]) -> list[tuple[int, int]]:
-    """Return each target word with its source word, if any; source, target: words of the pieces."""
+    """Return pairs of a source and a target word; source, target: the word of each piece."""
     if max(target, default=-1) < 0:  # no visible text
         return []
     words = max(source) + 1

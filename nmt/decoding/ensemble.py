@@ -46,8 +46,8 @@ class Ensemble:
     def step(self, tokens: Tensor, state: EnsembleState) -> Tensor:
         """Decode one more position from the members' caches.
 
-        tokens: (rows,), the last token of each → log p (rows, target_size), which equals its own
-        log-softmax
+        tokens: (rows,), the last token of each → log p (rows, target_size), which a
+        log-softmax would not change
         """
         steps = [
             model.step(tokens, member).float().log_softmax(-1)

@@ -14,7 +14,7 @@ class Grid:
     """How much of its required phrases each hypothesis of a beam contains.
 
     phrases: for each sentence, the phrases that its translation must contain, each a list of pieces
-    that must be adjacent, whose first piece occurs only once; not_after: pieces that may not follow
+    that must be adjacent, of which the first is not repeated; not_after: pieces that may not follow
     a phrase directly. Rows are hypotheses: at first one per sentence, later those chosen
     by `select`.
     """

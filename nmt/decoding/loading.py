@@ -17,7 +17,7 @@ from nmt.decoding.engines import ctranslate2
 from nmt.decoding.engines.search import Search
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import OutdatedError, Translator
-from nmt.errors import UserError, pytorch_missing
+from nmt.errors import UserError, is_out_of_memory, pytorch_missing
 from nmt.run_folder import RunFolder, open_run
 
 if TYPE_CHECKING:
@@ -79,13 +79,15 @@ def load_translator(
         except ModuleNotFoundError:
             raise pytorch_missing() from None
         if opened and (now := _identity(first, weights)) != opened:
-            happened = "was trained further" if now else "lost its weights"
-            raise OutdatedError(f"this run {happened} after it was opened; open it again")
+            happened = "was trained further" if now else "has lost its weights"
+            raise OutdatedError(f"this run {happened} since it was opened; open it again")
         where = place
         if opened:
             try:
                 choose_device(place)
-            except UserError:  # CTranslate2 may use a GPU that this PyTorch cannot
+            except Exception as error:  # CTranslate2 may use a GPU that PyTorch cannot, or fill it
+                if not isinstance(error, UserError) and not is_out_of_memory(error):
+                    raise
                 _LOG.warning(f"PyTorch cannot use {place} here, and runs on the CPU")
                 where = "cpu"
         return pytorch.open_runs(runs, weights, config.decoding, where)

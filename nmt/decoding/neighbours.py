@@ -28,7 +28,7 @@ class Neighbours:
     temperature: float
 
     def mix(self, hidden: Tensor, logits: Tensor) -> Tensor:
-        """Return log p, which equals its own log-softmax.
+        """Return log p, which a log-softmax would not change.
 
         hidden: (rows, d_model), the input of the output layer; logits: (rows, target_size)
         """

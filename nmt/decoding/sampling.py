@@ -57,7 +57,7 @@ class Sampler:
         numbers = torch.tensor([[self._generators[row].random()] for row in rows])
         drawn = copied(numbers, sums.device) * sums[:, -1:]
         ranks = torch.searchsorted(sums, drawn, right=True)
-        # Rounding up to 1 must select the last piece that can be drawn.
+        # A number that was rounded up to 1 selects the last piece that can be drawn.
         ranks = torch.minimum(ranks, (sums < sums[:, -1:]).sum(1, keepdim=True))
         pieces = order.gather(1, ranks)
         return logits.log_softmax(1).gather(1, pieces), pieces

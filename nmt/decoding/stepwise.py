@@ -13,7 +13,7 @@ class State(Protocol):
         """Number of target positions decoded so far."""
 
     def select(self, rows: Tensor) -> None:
-        """Keep, repeat or reorder rows: (new batch, hypotheses), by source."""
+        """Continue with these rows, (remaining sources, hypotheses); see `DecoderState.select`."""
 
 
 S = TypeVar("S", bound=State)

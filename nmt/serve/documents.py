@@ -28,13 +28,13 @@ _MOST_TAGS = 500_000  # of a .docx
 _MOST_PARTS = 1000  # of a .docx; python-docx takes quadratic time
 _MOST_RELATIONSHIPS = 20_000  # between them
 _ENCODING = re.compile(rb"[^<]{0,4}<\?xml[^>]*\bencoding\s*=\s*[\"']([^\"']*)")
-# In others, < may have another code.
+# Encodings that write < as in ASCII, so that tags can be counted; others are refused.
 _KNOWN = re.compile(rb"utf-(8|16)|(us-)?ascii|iso-8859-\d+|latin-?\d+|windows-125\d", re.IGNORECASE)
 _EBCDIC = b"\x4c\x6f\xa7\x94"  # <?xm
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _TEXT = (_WORD + "t", _WORD + "noBreakHyphen")
 _REFERENCES = (_WORD + "footnoteReference", _WORD + "endnoteReference")
-_REFERENCE = "\ufffc"  # stands for such a run among the texts
+_REFERENCE = "\ufffc"  # in place of the text of a run that refers to a note
 _SPACES = str.maketrans("\t\n\r", "   ")  # Word shows them as such; python-docx would write breaks
 _UNSEEN = (_WORD + "lastRenderedPageBreak", _WORD + "softHyphen")
 _MARKS = [  # these may lie between two words of a text
@@ -253,7 +253,7 @@ def _read_notes(document: "Document") -> "list[tuple[OpcPart, BaseOxmlElement]]"
 
 
 def _separate_text(root: "BaseOxmlElement") -> None:
-    """Split runs so that text has runs of its own, beside line breaks, tabs, notes and pictures."""
+    """Split runs so that text is apart from line breaks, tabs, notes and pictures."""
     from docx.oxml import OxmlElement
 
     copied = 0  # bytes

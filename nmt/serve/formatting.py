@@ -69,12 +69,12 @@ class Formatted:
         return [(self.pieces[mark].strip(), mark) for at, mark in self._marks if at <= start]
 
     def marks_within(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Return the places, relative to `start`, and indices of the marks behind characters."""
+        """Return (place - start, index) of each mark after a character of text[start:end]."""
         first, last = (bisect_right(self._marks, (at, len(self.pieces))) for at in (start, end))
         return [(place - start, mark) for place, mark in self._marks[first:last]]
 
     def copy(self, start: int, end: int) -> list[Part]:
-        """Return characters of `text` unchanged, each with the marks behind it."""
+        """Return characters of `text` unchanged, each with the marks that follow it."""
         characters = list(zip(self.text[start:end], self.owners[start:end], strict=True))
         parts: list[Part] = []
         before = 0

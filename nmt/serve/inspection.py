@@ -154,9 +154,9 @@ def _pieces_of(word: Span, spans: Sequence[Span]) -> list[int]:
 class Step:
     """A hypothesis at one step of the search.
 
-    piece: its last one; text: all its pieces, joined; parent: its index in the previous step;
-    log_probability: of all its pieces; fate: lives, ends (with <eos> or at the length limit), or
-    dies (none of its continuations was kept)
+    piece: its last one; text: all its pieces, joined; parent: index, in the previous step, of the
+    hypothesis that it continues; log_probability: of all its pieces; fate: lives, ends (with <eos>
+    or at the length limit), or dies (none of its continuations was kept)
     """
 
     piece: str

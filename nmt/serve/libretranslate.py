@@ -72,7 +72,7 @@ class Detection(TypedDict):
 
 
 class Translated(TypedDict):
-    """Lists where `q` is a list."""
+    """A translation; each field is a list if `q` is one."""
 
     translatedText: str | list[str]
     alternatives: NotRequired[list[str] | list[list[str]]]

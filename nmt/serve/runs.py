@@ -1,5 +1,6 @@
 """Runs as the page lists them, without paths of this machine."""
 
+import math
 import time
 from collections.abc import Iterator
 from itertools import chain
@@ -91,7 +92,7 @@ def list_runs(service: "Service") -> list[RunRow]:
             }
         )
     service.summaries = summaries
-    return sorted(rows, key=lambda row: row["seconds"] or 0)
+    return sorted(rows, key=lambda row: math.inf if row["seconds"] is None else row["seconds"])
 
 
 def _unreadable(service: "Service", name: str) -> RunRow:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class ServedRun:
     """A run with its translator.
 
-    name: for clients, never a path; source, target: language codes; engine: runs the search
+    name: for clients, never a path; source, target: language codes; engine: its name
     """
 
     name: str
@@ -41,7 +41,7 @@ class ServedRun:
         self, sentence: str, translation: "Translation", probabilities: bool = True
     ) -> "Inspection":
         """Inspect a translation of one sentence; raises `UserError` if that is impossible."""
-        model = self.translator.pytorch.models[0]  # first: raises the error without PyTorch
+        model = self.translator.pytorch.models[0]  # first: raises an error if PyTorch is missing
         from nmt.ops.threads import ALONE
         from nmt.serve.inspection import inspect
 

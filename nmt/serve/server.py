@@ -119,7 +119,7 @@ def _limited(seconds: float) -> type[HttpToolsProtocol]:
     class Limited(HttpToolsProtocol):
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            self._head, self._fields = 0, 0  # bytes of unfinished headers or trailers, and of all
+            self._head, self._fields = 0, 0  # bytes: of an unfinished head, of a request's fields
             self._sending = self._accepting = self._start_limit()
 
         def connection_lost(self, exc: Exception | None) -> None:

@@ -87,7 +87,8 @@ class Attention(TypedDict):
 class BeamStep(TypedDict):
     """A hypothesis with its last piece and its text.
 
-    parent: its index in the previous step; score: only if it ends here
+    parent: index, in the previous step, of the hypothesis that it continues; score: only if it ends
+    here
     """
 
     piece: str

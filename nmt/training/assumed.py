@@ -253,9 +253,10 @@ def _products_in(dtype: torch.dtype) -> Iterator[None]:
 class AssumedRun:
     """Estimated requirements of a run on a GPU that this machine lacks; times are lower bounds.
 
-    batch: (pairs, source, target), the shape of the largest batch; tokens: labels per update;
-    operations, traffic, launches, peak_memory: see `Count`; seconds: per update, by the roofline;
-    host_seconds: host time to launch one update; updates: in the whole run, ignoring max_minutes
+    batch: (pairs, source, target), the shape of the largest batch; tokens: labels in an update on
+    it; tokens_per_update: labels on average; operations, traffic, launches, peak_memory: see
+    `Count`; seconds: per update, by the roofline; host_seconds: host time to launch one update;
+    updates: in the whole run, ignoring max_minutes
     """
 
     card: str

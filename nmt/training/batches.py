@@ -267,7 +267,7 @@ class BatchPlan:
             return self._given
         return [
             sampler.draw(
-                # From 1: NumPy pads seeds with zeros, so 0 would repeat the numbers of the order.
+                # `side` is not 0, with which NumPy would draw the same numbers as for the order.
                 np.random.default_rng([self._config.seed, epoch, side]),
                 longest=self._max_length - 1,  # leaves room for <eos>
             )

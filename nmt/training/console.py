@@ -74,7 +74,7 @@ class ProgressBar:
         self._bar.close()
 
     def expect(self, last_update: int) -> None:
-        """Change the number of the last update; that of a new epoch may differ a little."""
+        """Change the estimated number of the last update, which each epoch may revise a little."""
         self._last_update = last_update
         if not self._settings.max_minutes:
             self._bar.total = last_update
@@ -117,7 +117,7 @@ class ProgressBar:
         return progress.minutes - self._minutes >= _REPORT_MINUTES
 
     def report(self, progress: Progress, epoch: int, loss: float) -> None:
-        """Show the loss of the last update, and the speed since the last report."""
+        """Show the loss of the latest update, and the speed since the last report."""
         seconds = 60 * (progress.minutes - self._minutes)
         speed = (progress.tokens - self._tokens) / max(seconds, 1e-9)
         self._bar.set_postfix_str(

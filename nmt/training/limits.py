@@ -47,7 +47,7 @@ def ends_early(settings: TrainingConfig) -> bool:
 
 
 def validation_is_due(settings: TrainingConfig, progress: Progress, batches_in_epoch: int) -> bool:
-    """Return whether to validate after the last update."""
+    """Return whether to validate after the update just done."""
     if settings.validate_updates:
         return progress.updates % settings.validate_updates == 0
     return progress.batch >= batches_in_epoch

@@ -130,7 +130,7 @@ class TrainingState:
 
         Returns the sum of the cross-entropy over the tokens.
         """
-        # Gradients are averaged over workers.
+        # Gradients are averaged over workers, but should be summed.
         divisor = self.loss_scale.divisor(tokens / self.worker.size)
         total = torch.zeros((), device=self.worker.device)
         for number, batch in enumerate(batches, 1):
@@ -145,13 +145,13 @@ class TrainingState:
 
     @property
     def learning_rate(self) -> float:
-        """The rate of the last update."""
+        """The rate of the latest update."""
         return learning_rate(self.settings, self.progress.updates, self.last_update)
 
     def mean_loss(self) -> float:
         """Return the mean loss per token since `forget_loss`, with dropout, without smoothing.
 
-        Without updates that were skipped; NaN if there were no others.
+        Skipped updates do not count; NaN if there were no others.
         """
         [loss] = self.worker.sum(self._cross_entropy.item())
         self._leave_out_skipped()

@@ -116,11 +116,11 @@ class Trainer:
         self.worker.when_lost = f"continue from the last checkpoint with {resume}"
         with (
             catching_signals(self.worker.at_second_signal) as self._interruption,
-            closing(self._updates()) as updates,  # after saving: it may still prepare an epoch
+            closing(self._updates()) as updates,  # closed after saving: may wait for a new epoch
         ):
             if not self.progress.updates:
                 self._save()  # from now on the run can be resumed
-            self._save_best()  # a killed process may not have got this far
+            self._save_best()  # a killed process may have saved only the checkpoint
             with self._opened_log() as self._log:
                 self._train_until_stopped(updates)
                 if not self._interrupted and self.progress.validated != self.progress.updates:

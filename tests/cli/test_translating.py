@@ -242,6 +242,8 @@ def test_a_file_is_not_translated_as_a_sentence_and_a_dash_is_standard_input(
     run = ("--run", trained_run.path)
     message = "lines.en: is a file; to translate it, add --input in front of it"
     assert_refused("translate", *run, "lines.en", message=message)
+    message = "to translate it, use --input, one at a time"
+    assert_refused("translate", *run, "lines.en", "lines.en", message=message)
     for arguments in (["-"], ["--input", "-"], ["-", "--output", "-"]):
         done = nmt("translate", *run, *arguments, stdin=f"{PAIR[0]}\n".encode())
         assert text(done.stdout) == f"{PAIR[1]}\n", done.stderr

@@ -100,9 +100,7 @@ def test_too_few_pairs_are_refused(pairs: int, sizes: dict[Part, int]) -> None:
 
 
 def test_without_candidates_the_cause_is_named() -> None:
-    with pytest.raises(
-        UserError, match=r"no pairs can be held out: .*provide data\.validation_path"
-    ):
+    with pytest.raises(UserError, match=r"no pairs can be held out: .*disjoint_splits"):
         assign(np.arange(0), {Part.TEST: 1})
 
 

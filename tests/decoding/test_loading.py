@@ -39,7 +39,7 @@ def test_another_models_attention_is_never_shown(run, caplog):
     translator = load_translator(run, device=CPU, engine="ctranslate2")
     expected = translator.translate(LINES)
     shutil.copyfile(run.weights("last"), run.weights("best"))
-    with pytest.raises(UserError, match="was trained further after it was opened; open it again"):
+    with pytest.raises(UserError, match="was trained further since it was opened; open it again"):
         translator.pytorch  # noqa: B018
     assert translator._pytorch_if_possible() is translator._pytorch_if_possible() is None
     [warning] = caplog.messages

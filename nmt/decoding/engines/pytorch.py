@@ -91,7 +91,7 @@ class PyTorchSearch:
                 model.eval()
         on_cpu = self._device.type == "cpu"
         threads = torch.get_num_threads() if on_cpu else 1
-        # Equal numbers of groups in a batch, or the beam would depend on the other sentences.
+        # Batch only sentences with equally many groups: the largest number sets the beam size.
         phrases = required.phrases if required else [[]] * len(sources)
         groups = [1 + sum(map(len, needed)) for needed in phrases]
         batches = []

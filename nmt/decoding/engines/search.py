@@ -14,7 +14,7 @@ class Required:
     """Phrases that each translation must contain before it may end.
 
     phrases: for each sentence, the phrases that its translation must contain, each a list of pieces
-    that must be adjacent, whose first piece occurs only once; not_after: pieces that may not follow
+    that must be adjacent, of which the first is not repeated; not_after: pieces that may not follow
     a phrase directly
     """
 

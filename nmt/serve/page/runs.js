@@ -154,16 +154,22 @@ export function start(main) {
   async function refresh() {
     try {
       const rows = await call("/v1/runs");
-      if (!state.rows.length) for (const row of rows.slice(0, 1)) state.shown.add(row.name);
+      const readable = rows.filter((row) => row.seconds !== null);
+      if (!state.rows.length) for (const row of readable.slice(0, 1)) state.shown.add(row.name);
       const names = new Set(rows.map((row) => row.name));
-      for (const name of state.shown) if (!names.has(name)) state.shown.delete(name); // it was deleted
+      for (const name of [...state.shown, ...state.details.keys()]) {
+        if (names.has(name)) continue;
+        state.shown.delete(name); // it was deleted
+        state.details.delete(name);
+      }
       if (!names.has(state.chosen)) {
-        state.chosen = rows[0]?.name ?? null;
+        state.chosen = readable[0]?.name ?? null;
+        state.validation = -1;
         about.hidden = true; // until the details are loaded
       }
       const wanted = new Set([...state.shown, state.chosen]);
       const updates = (name) => state.details.get(name).metrics.at(-1)?.update ?? null;
-      const stale = rows.filter((row) => wanted.has(row.name) && (!state.details.has(row.name) || row.updates !== updates(row.name)));
+      const stale = readable.filter((row) => wanted.has(row.name) && (!state.details.has(row.name) || row.updates !== updates(row.name)));
       await Promise.all(stale.map((row) => load(row.name)));
       state.rows = rows; // after loading, so that a failed load is repeated
       // Redrawing under the pointer loses clicks and selected text.

@@ -221,7 +221,8 @@ export function start(main, query) {
     if (state.asked !== asked) return; // another text or run has been asked for meanwhile
     output.classList.remove("busy");
     if (!found) {
-      state.asked = null; // failed: allow a retry
+      Object.assign(state, { asked: null, failed: true }); // allow a retry
+      showInside();
       return;
     }
     const [{ sentences, gap }] = found.texts;
