@@ -19,7 +19,9 @@ from pydantic import NonNegativeInt, TypeAdapter, ValidationError
 from sacrebleu.metrics.chrf import CHRF
 
 from nmt.checksums import checksum
-from nmt.corpus.readers import read_lines
+from nmt.config import DataConfig
+from nmt.corpus.cleaning import Cleaner
+from nmt.corpus.readers import MAX_LINE_BYTES, read_lines
 from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError, writing
 from nmt.locks import locked
@@ -74,9 +76,18 @@ class Augmentation:
             return "truncated at the length limit"
         if translation.mean_probability < self.min_probability:
             return "below --min-probability"
-        if self.back and _CHRF.sentence_score(back, [line]).score < self.min_chrf:
+        if len(f"{line}\t{translation.text}".encode()) > MAX_LINE_BYTES:
+            return "too long to be read again"
+        if self.back and self._chrf(self.back.data, back, line) < self.min_chrf:
             return "below --min-chrf"
         return ""
+
+    @staticmethod
+    def _chrf(data: DataConfig, back: str, line: str) -> float:
+        """Compare with the line as the model of the way back writes it."""
+        cleaner = Cleaner(data)
+        written = cleaner.tidy(line) if data.restore_case else cleaner.target(line)
+        return float(_CHRF.sentence_score(back, [written]).score)
 
 
 @dataclass

@@ -53,7 +53,7 @@ from nmt.choices import Best, Weights
 from nmt.config import Config, Origin
 from nmt.config_files import config_name, dump_config, load_config
 from nmt.corpus.json_files import FailFastList, first_problem, read_json_lines
-from nmt.corpus.manifest import require_undamaged, run_files
+from nmt.corpus.manifest import require_manifest, require_undamaged, run_files
 from nmt.corpus.prepared import Example, PreparedData, read_examples, read_report
 from nmt.corpus.report import PreparationReport
 from nmt.corpus.seen import Seen, read_seen
@@ -379,6 +379,8 @@ def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
     for file in sorted(run_files(prepared.folder), key=lambda file: file.name == _REPORT):
         with replacing(run.data / file.name) as partial:
             partial.write_bytes(file.read_bytes())
+    if require_manifest(run.data).fingerprint != prepared.fingerprint:
+        raise UserError(f"{prepared.folder}: was prepared again meanwhile; train again")
     run.write_config(config)
     return run
 

@@ -58,9 +58,10 @@ def test_a_tag_is_not_counted_as_a_word_and_is_readable() -> None:
 
 
 def test_a_tag_alone_is_not_a_sentence() -> None:
-    example = Example(TAGS[0] + " ", "", False)
     data = DataConfig.model_validate({"corpora": [{"source": "sample", "tag": "chat"}]})
-    assert analyse([example], [Translation("", 0.0)], data, seen()).empty == 0
+    for source in (TAGS[0] + " ", TAGS[0]):
+        example = Example(source, "", False)
+        assert analyse([example], [Translation("", 0.0)], data, seen()).empty == 0
 
 
 def test_sentences_with_and_without_rare_words_are_scored_separately() -> None:

@@ -310,8 +310,9 @@ def test_killed_and_restarted_processes_write_the_same_output_as_one(
 class Fixed:
     """Translates lines by looking them up in a table."""
 
-    def __init__(self, table: dict[str, Translation]):
+    def __init__(self, table: dict[str, Translation], **fields: object):
         self.table = table
+        self.data = DataConfig(**fields)
 
     def n_best(self, lines: list[str], n: int) -> list[list[Translation]]:
         return [[self.table[line]] for line in lines]
@@ -341,6 +342,26 @@ def test_translations_that_are_probably_wrong_are_dropped_and_counted() -> None:
         "below --min-probability": 1,
         "below --min-chrf": 1,
     }
+
+
+def test_the_round_trip_compares_with_the_line_as_the_model_writes_it() -> None:
+    lines = ["Scho\u0308n\u00ad!", "Haus"]  # a diaeresis of its own, and a soft hyphen
+    forth = Fixed({line: Translation(f"to {line}", 0.0) for line in lines})
+    for fields, found in (({}, ["Schön!", "Haus"]), ({"lowercase": "both"}, ["schön!", "haus"])):
+        back = Fixed(
+            {f"to {line}": Translation(text, 0.0) for line, text in zip(lines, found, strict=True)},
+            **fields,
+        )
+        how = Augmentation(True, back=back, min_chrf=100)  # type: ignore[arg-type]
+        assert len(list(how.pairs(forth, lines, Counter()))) == 2  # type: ignore[arg-type]
+
+
+def test_pairs_too_long_to_be_read_again_are_dropped() -> None:
+    line = "a" * 600_000
+    counts: Counter[str] = Counter()
+    forth = Fixed({line: Translation(line, 0.0)})
+    assert not list(Augmentation(True).pairs(forth, [line], counts))  # type: ignore[arg-type]
+    assert counts == {"too long to be read again": 1}
 
 
 def test_invalid_arguments_are_refused(trained_run: RunFolder) -> None:

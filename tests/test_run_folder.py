@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,13 @@ def test_a_new_run_contains_config_and_text_but_no_ids(
     assert run.config == config
     assert run.examples("test") == prepared.examples("test")
     assert run.read_metrics() == []
+
+
+def test_data_that_was_prepared_again_meanwhile_is_refused(
+    config: Config, prepared: PreparedData
+) -> None:
+    with pytest.raises(UserError, match="was prepared again meanwhile; train again"):
+        create_run(Path("a"), config, replace(prepared, fingerprint="another"))
 
 
 def test_an_empty_folder_may_become_a_run(config: Config, prepared: PreparedData) -> None:

@@ -130,6 +130,8 @@ def augment(
         unsampled = [f"decoding.{change}" for change in ("temperature=0", "top_k=0", "top_p=1")]
         back = load([returning], overrides=[*(set_ or []), *unsampled])
     translator = load([opened], overrides=set_)
+    if translator.decoding.temperature and engine == "ctranslate2":
+        raise UserError("--engine ctranslate2: PyTorch draws the samples; omit this option")
     # The order of columns in which source `tsv` expects pairs for the model to be trained.
     swapped = english_is_last(*(languages if forward else languages[::-1]))
     how = Augmentation(forward == swapped, n_best, min_probability, back, min_chrf)
@@ -138,7 +140,8 @@ def augment(
         *(beam_size, device, set_, engine, compute_type),
     )
     runs = [identity(each.weights(weights)) for each in (opened, *([returning] if back else []))]
-    counts = write_pairs(translator, how, input_, output, repr((chosen, runs)))
+    decoding = translator.decoding, back and back.decoding
+    counts = write_pairs(translator, how, input_, output, repr((chosen, runs, decoding)))
     kept = counts.pop("kept", 0)
     typer.echo(f"kept             {kept:,}")
     for reason, count in sorted(counts.items()):

@@ -225,6 +225,7 @@ def _score_test_sets(
     from dataclasses import asdict
 
     from nmt.cli.tables import print_table
+    from nmt.corpus.languages import two_letters
     from nmt.corpus.test_sets import read_test_set
     from nmt.evaluation import compose_references, translate_sources
     from nmt.metrics import LABELS, evaluate_texts
@@ -247,7 +248,7 @@ def _score_test_sets(
                 language=data.target_language,
                 lowercase=lowercase,
                 tokenize=tokenize,
-                test_set=(name, "-".join(languages)),
+                test_set=(name, "-".join(map(two_letters, languages))),
             )
     if not as_json:
         rows = [

@@ -93,6 +93,16 @@ def require_same_data(run_data: Path, fingerprint: str) -> None:
         raise changed(run_data)
 
 
+def require_same_vocabulary(run_data: Path, prepared: Path, names: list[str]) -> None:
+    """Refuse vocabularies that differ from the run's although the corpus is the same."""
+    before, now = (require_manifest(folder).checksums for folder in (run_data, prepared))
+    if any(name in before and before[name] != now.get(name) for name in names):
+        raise UserError(
+            f"{run_data.parent}: the libraries on this machine build another vocabulary than the "
+            "run has; install the versions with which it was started, or start a new run"
+        )
+
+
 def changed(run_data: Path) -> UserError:
     """Return the error for data that differs from a run's."""
     return UserError(

@@ -32,6 +32,7 @@ from nmt.corpus.manifest import (
     read_manifest,
     require_manifest,
     require_same_data,
+    require_same_vocabulary,
     write_manifest,
 )
 from nmt.corpus.placeholders import KNOWN_WORDS, KnownWords, NameHider, words_of
@@ -53,6 +54,7 @@ from nmt.corpus.tokenizers import (
     Tokenizer,
     Tokenizers,
     train_tokenizers,
+    vocabulary_files,
     word_splitter,
 )
 from nmt.errors import UserError, writing
@@ -100,8 +102,12 @@ def prepare(
             with writing(folder):
                 partial.mkdir()
                 tokenizers = _write(config, corpora, inherited, partial, fingerprint)
+                if run_data:
+                    require_same_vocabulary(run_data, partial, vocabulary_files(config.tokenizer))
                 _replace_folder(folder.resolve(), partial)
             return open_prepared(folder, config.data, config.tokenizer, tokenizers)
+        if run_data:
+            require_same_vocabulary(run_data, folder, vocabulary_files(config.tokenizer))
         _LOG.info("already prepared %s", folder)
         return open_prepared(folder, config.data, config.tokenizer)
 

@@ -352,8 +352,13 @@ def _held_out(data: DataConfig, corpora: list[Corpus], plan: SplitPlan) -> dict[
             prefix = tag_prefix(data, corpus.tag)
             pairs = with_progress(corpus.pairs("train"), "reading again", len(chosen))
             found = zip(parts.tolist(), pairs, strict=True)
-            for part, (source, target) in compress(found, chosen.tolist()):
-                held_out[Part(part)].append((prefix + source, target))
+            try:
+                for part, (source, target) in compress(found, chosen.tolist()):
+                    held_out[Part(part)].append((prefix + source, target))
+            except ValueError:  # by zip
+                raise UserError(
+                    f"{corpus.name}: was changed while nmt read it; run the command again"
+                ) from None
     return held_out
 
 

@@ -7,6 +7,7 @@ import csv
 import glob
 import gzip
 import hashlib
+import json
 import logging
 import re
 import warnings
@@ -210,10 +211,12 @@ def _open(path: Path) -> "datasets.IterableDataset":
 
 def _check_json(path: Path) -> None:
     """Raise `UserError` for rows that crash pyarrow (null, deeply nested), or if there are none."""
-    first = True
-    for number, line in enumerate(_lines(path), start=1):
+    first, lines = True, _lines(path)
+    for number, line in enumerate(lines, start=1):
         row = line.lstrip(b"\xef\xbb\xbf \t\r\n")
-        if first and row.startswith(b"["):  # an array of rows: pyarrow does not read it
+        if first and row.startswith(b"["):
+            if not all(isinstance(each, dict) for each in json.loads(b"".join([row, *lines]))):
+                raise UserError(f"{path}: holds more than rows with fields; correct it")
             return
         if row.startswith(b"null") or _depth(row) > _DEEPEST:
             raise UserError(f"{path}: line {number} is not a row with fields; correct it")

@@ -43,5 +43,5 @@ def show_tag(data: DataConfig, text: str) -> str:
 
 def split_prefix(data: DataConfig, text: str) -> tuple[str, str]:
     """Split a text into the prefix from `tag_prefix`, which may be empty, and the rest."""
-    tagged = text[1:2] == " " and text[0] in TAGS[: len(data.tags)]
+    tagged = text[:1] in [*TAGS[: len(data.tags)]] and text[1:2] in ("", " ")  # "": an empty text
     return (text[:2], text[2:]) if tagged else ("", text)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import pytest
 
 from nmt.config_files import dump_config, load_config, parse_config
 from nmt.corpus import prepare as module
+from nmt.corpus.manifest import MANIFEST, run_files
 from nmt.corpus.prepare import default_folder, prepare
 from nmt.corpus.prepared import Sequences
 from nmt.corpus.readers import read_tsv
@@ -314,6 +316,25 @@ def test_a_failed_move_restores_the_old_result(
         prepare(make_config(data={"seed": 9}), tmp_path / "old")
     assert state(old) == before
     assert names(tmp_path) == ["corpus.tsv", "old"]
+
+
+def test_a_vocabulary_that_other_libraries_build_is_refused(
+    make_config: Make, tmp_path: Path
+) -> None:
+    config = make_config()
+    prepared = prepare(config, tmp_path / "out")
+    run_data = tmp_path / "run" / "data"
+    run_data.mkdir(parents=True)
+    for file in run_files(prepared.folder):
+        shutil.copyfile(file, run_data / file.name)
+    prepare(config, tmp_path / "out", run_data=run_data)
+    manifest = json.loads((run_data / MANIFEST).read_text())
+    manifest["checksums"]["target.model"] = "of another version"
+    (run_data / MANIFEST).write_text(json.dumps(manifest))
+    for folder in (tmp_path / "out", tmp_path / "new"):
+        with pytest.raises(UserError, match="build another vocabulary than the run has"):
+            prepare(config, folder, run_data=run_data)
+    assert not (tmp_path / "new").exists()
 
 
 HELD_UP = """
