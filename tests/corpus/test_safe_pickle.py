@@ -316,6 +316,7 @@ def test_a_small_file_that_repeats_a_long_string_is_refused(tmp_path: Path) -> N
     assert load(tmp_path, pickle.dumps(short)) == short.tolist()
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # pickletools warns of odd escapes
 def test_random_damage_never_raises_anything_but_a_user_error(tmp_path: Path) -> None:
     good = [pickle.dumps(np.array(ROWS), protocol) for protocol in range(6)]
     random = np.random.default_rng(1)
