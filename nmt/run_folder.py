@@ -154,9 +154,9 @@ class RunFolder:
             return load_config(self.path / "config.yaml")
         except UserError as error:  # its remedies are for configurations that the user writes
             file = str(self.path / "config.yaml")
-            causes = [
-                file + re.split(r"; | \(", line.removeprefix(file))[0]
-                for line in str(error).removeprefix("config ").split("\n")
+            causes = [  # what follows the file's name, without remedies and descriptions
+                file + re.split(r"; | \(", line.rpartition(file)[2])[0]
+                for line in str(error).split("\n")
             ]
             raise UserError(
                 "\n".join(causes) + "; correct it, copy the run folder again, or use another run"
