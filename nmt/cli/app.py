@@ -165,7 +165,8 @@ def _run() -> None:
             text = _without_far_guesses(error).replace(": Value error, ", ": ")  # pydantic's words
             if any(re.match("-[^=]* ", argument) for argument in sys.argv[1:]):
                 text += "; if this is a sentence, put -- before it"
-            _fail(f"{text}{'' if text.endswith('?') else ';'} see {command} --help", 2)
+            see = " See" if text.endswith("?") else "; see"
+            _fail(f"{text}{see} {command} --help", 2)
         if isinstance(error, ModuleNotFoundError) and error.name == "torch":
             _fail(str(pytorch_missing()), 2)
         cause = one_line(error)[:300] or type(error).__name__

@@ -246,6 +246,7 @@ def test_only_similar_options_are_suggested() -> None:
     assert_refused("train", "--bars", message="No such option: --bars; see nmt train --help")
     done = nmt("train", "--dry-rum")
     assert "--dry-run" in text(done.stderr)
+    assert_refused("trian", message="Did you mean 'train'? See nmt --help")
 
 
 def test_a_choice_that_does_not_exist_is_refused() -> None:
