@@ -4,8 +4,8 @@ PAD, UNK, SOS, EOS = 0, 1, 2, 3
 SPECIALS = ("<pad>", "<unk>", "<sos>", "<eos>")
 NEVER_WRITTEN = (PAD, SOS)  # by any search
 
-# For unknown words (nmt/corpus/placeholders.py). They are private-use characters, which have no
-# meaning in text; cleaning removes any that occur.
+# For unknown words (nmt/corpus/text/placeholders.py). They are private-use characters, which have
+# no meaning in text; cleaning removes any that occur.
 PLACEHOLDERS = "\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008"
-# For the tags of corpora (nmt/corpus/tags.py); also private-use characters.
+# For the tags of corpora (nmt/corpus/text/tags.py); also private-use characters.
 TAGS = "\ue011\ue012\ue013\ue014\ue015\ue016\ue017\ue018"

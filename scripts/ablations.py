@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 
 NMT = [sys.executable, "-m", "nmt"]
 METRICS = ("bleu", "chrf")

@@ -15,7 +15,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from nmt.config_files import describe_fields, shipped_configs
+from nmt.config.yaml_files import describe_fields, shipped_configs
 
 ROOT = Path(__file__).parent.parent
 

@@ -99,7 +99,7 @@ def main(arguments: list[str]) -> int:
             from pretend_cuda.device import Pretending
         from gpu_stages.setup import Setup
 
-        from nmt.config_files import load_config
+        from nmt.config.yaml_files import load_config
         from nmt.device import choose_device
         from nmt.errors import UserError
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translator
-from nmt.run_folder import open_run
+from nmt.runs.finding import open_run
 
 NAMES = """
 Zbigniew Agnieszka Priyanka Wolfgang Dimitri Oluwaseun Xiomara Thandiwe Bartholomew Guinevere

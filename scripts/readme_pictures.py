@@ -21,7 +21,7 @@ from rich.text import Text
 from nmt.decoding.loading import load_translator
 from nmt.reports.attention import AttentionMap, read_attention
 from nmt.reports.figures import picture
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 SENTENCE = "A week ago she bought an expensive washing machine."

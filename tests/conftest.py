@@ -25,10 +25,10 @@ _clean_environment()  # PyTorch and tqdm read some of it when they are imported
 
 import torch  # noqa: E402
 
-from nmt.config import Config  # noqa: E402
-from nmt.config_files import parse_config  # noqa: E402
+from nmt.config.config import Config  # noqa: E402
+from nmt.config.yaml_files import parse_config  # noqa: E402
 from nmt.progress import Bar  # noqa: E402
-from nmt.run_folder import RunFolder  # noqa: E402
+from nmt.runs.folder import RunFolder  # noqa: E402
 from nmt.training.train import train  # noqa: E402
 
 torch.backends.mps.is_available = lambda: False

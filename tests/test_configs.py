@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.config import Config
-from nmt.config_files import SCHEMA_LINE, _read_yaml, load_config, shipped_configs
+from nmt.config.config import Config
+from nmt.config.yaml_files import SCHEMA_LINE, _read_yaml, load_config, shipped_configs
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.shipped import SHIPPED_CONFIGS
 from nmt.training.train import train

@@ -10,7 +10,7 @@ import typer
 from docs_pages import command_line, configuration
 
 from nmt.cli.app import app
-from nmt.config_files import describe_fields
+from nmt.config.yaml_files import describe_fields
 
 ROOT = Path(__file__).parent.parent
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.config_files import load_config
+from nmt.config.yaml_files import load_config
 from nmt.decoding.loading import load_translator
-from nmt.evaluation import EvaluationReport, evaluate
-from nmt.metrics import corpus_bleu
-from nmt.run_folder import RunFolder
+from nmt.evaluation.evaluate import EvaluationReport, evaluate
+from nmt.evaluation.metrics import corpus_bleu
+from nmt.runs.folder import RunFolder
 from nmt.training.train import train
 
 pytestmark = pytest.mark.slow

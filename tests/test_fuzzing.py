@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from nmt import cli
 from nmt.cli.app import app
-from nmt.config import Config
-from nmt.config_files import describe_fields, dump_config, load_config, parse_config
+from nmt.config.config import Config
+from nmt.config.yaml_files import describe_fields, dump_config, load_config, parse_config
 from nmt.errors import UserError, shown_lines
 
 FIELDS = [field for field, *_ in describe_fields()]

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.config import Config
-from nmt.config_files import dump_config
+from nmt.config.config import Config
+from nmt.config.yaml_files import dump_config
 
 KILLS = int(os.environ.get("NMT_KILLS", "20"))
 # A command is killed at any time, or after a change to files that match a pattern.

@@ -22,7 +22,7 @@ import yaml
 from typer.testing import CliRunner
 
 from nmt.cli.app import app
-from nmt.config_files import describe_fields, find_config, parse_config
+from nmt.config.yaml_files import describe_fields, find_config, parse_config
 
 ROOT = Path(__file__).parent.parent
 PAGES = {page.name: page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import torch
 
-from nmt.config import Config
-from nmt.corpus.prepare import prepare
-from nmt.run_folder import create_run
+from nmt.config.config import Config
+from nmt.corpus.preparing.prepare import prepare
+from nmt.runs.lifecycle import create_run
 from nmt.training.distributed import Worker
-from nmt.training.trainer import Trainer
+from nmt.training.loop import Trainer
 
 
 def make_trainer(config: Config, folder: str = "run") -> Trainer:

@@ -82,14 +82,14 @@ def augment(
 
     Example: nmt augment runs/de-en --input news.de --output synthetic.tsv
     """
-    from nmt.augmenting import Augmentation
-    from nmt.augmenting import augment as write_pairs
-    from nmt.checksums import identity
-    from nmt.corpus.languages import seem_to_be_in
-    from nmt.corpus.readers import read_lines
-    from nmt.corpus.sources import english_is_last
-    from nmt.output_files import require_file
-    from nmt.run_folder import open_run
+    from nmt.corpus.sources.readers import read_lines
+    from nmt.corpus.sources.registry import english_is_last
+    from nmt.corpus.text.languages import seem_to_be_in
+    from nmt.decoding.augmenting import Augmentation
+    from nmt.decoding.augmenting import augment as write_pairs
+    from nmt.files.checksums import identity
+    from nmt.files.output_files import require_file
+    from nmt.runs.finding import open_run
 
     require_file(output)
     require_plain(output)

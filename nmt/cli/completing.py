@@ -5,7 +5,7 @@ from pathlib import Path
 
 def configs(incomplete: str) -> list[str]:
     """Return the shipped configurations and the YAML files in this folder that match."""
-    from nmt.config_files import config_name, shipped_configs
+    from nmt.config.yaml_files import config_name, shipped_configs
 
     names = [config_name(path) for path in shipped_configs()]
     names += [str(path) for path in sorted(Path().glob("[!.]*.yaml"))]
@@ -14,7 +14,7 @@ def configs(incomplete: str) -> list[str]:
 
 def fields(incomplete: str) -> list[str]:
     """Return the fields that match, each with `=`."""
-    from nmt.config_files import describe_fields
+    from nmt.config.yaml_files import describe_fields
 
     return [f"{name}=" for name, *_ in describe_fields() if name.startswith(incomplete)]
 

@@ -23,7 +23,7 @@ def config_show(config: ConfigOption = "base.yaml", set_: SetOption = None) -> N
 
     Example: nmt config show --config sample.yaml --set training.epochs=3
     """
-    from nmt.config_files import dump_config
+    from nmt.config.yaml_files import dump_config
 
     typer.echo(dump_config(load(config, set_)), nl=False)
 
@@ -38,7 +38,7 @@ def config_fields(
 
     Example: nmt config fields training.schedule
     """
-    from nmt.config_files import describe_fields
+    from nmt.config.yaml_files import describe_fields
 
     for name, type_, default, description in describe_fields(which, nested=True):
         typer.echo(f"{name}: {type_} = {default}")
@@ -60,7 +60,7 @@ def config_schema() -> None:
 
     Example: nmt config schema > schema.json
     """
-    from nmt.config_files import config_schema
+    from nmt.config.yaml_files import config_schema
 
     typer.echo(json.dumps(config_schema(), indent=2, ensure_ascii=False))
 
@@ -90,7 +90,7 @@ def config_new(
     Example: nmt config new sample > mine.yaml
     Example: nmt config new --corpus pairs.tsv --minutes 30 > mine.yaml
     """
-    from nmt.config_files import commented_config, with_schema
+    from nmt.config.yaml_files import commented_config, with_schema
 
     if (name is None) == (corpus is None):
         raise UserError("give either a configuration to start from, or --corpus FILE")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from nmt.corpus.languages import two_letters
+from nmt.corpus.text.languages import two_letters
 from nmt.errors import UserError
 
 
@@ -30,7 +30,7 @@ def corpora(
             f"--languages {languages}: expected two different language codes, as in en-de"
         )
     if test_sets:
-        from nmt.corpus.test_sets import list_test_sets
+        from nmt.evaluation.test_sets import list_test_sets
 
         found = list_test_sets((source, target))
         rows = [
@@ -39,7 +39,7 @@ def corpora(
         ]
         print_table(("test set", "lines, if downloaded", "what it is", "address"), rows, 4, below=2)
         return
-    from nmt.corpus.catalogue import list_corpora
+    from nmt.corpus.sources.catalogue import list_corpora
 
     print_table(
         ("fields of data", "pairs", "on disk", "licence", "address"),

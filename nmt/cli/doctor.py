@@ -66,7 +66,7 @@ def _disk() -> str:
 
 
 def _cache() -> str:
-    from nmt.corpus.download import cache_folder
+    from nmt.corpus.sources.download import cache_folder
 
     folder = cache_folder()
     files = (file for file in folder.rglob("*") if file.is_file() and not file.is_symlink())

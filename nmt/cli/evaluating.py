@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nmt.choices import BleuTokenizer, ExtraMetric, HeldOut
 from nmt.cli.options import (
     BeamOption,
     ComputeTypeOption,
@@ -21,11 +20,12 @@ from nmt.cli.options import (
     open_translator,
 )
 from nmt.cli.writing import in_one_line, require_plain, say, warn, write_lines
+from nmt.config.choices import BleuTokenizer, ExtraMetric, HeldOut
 from nmt.errors import UserError, shown_lines
 
 if TYPE_CHECKING:
-    from nmt.comet import Comet
-    from nmt.run_folder import RunFolder
+    from nmt.evaluation.comet import Comet
+    from nmt.runs.folder import RunFolder
 
 _MORE_SEEN = 0.05  # share of the references
 
@@ -102,10 +102,10 @@ def evaluate(
     Example: nmt evaluate --run runs/sample --against runs/sample-2
     Public test sets: nmt evaluate --test-set wmt20,multi30k/2018
     """
-    from nmt.corpus.tags import split_prefix, tag_prefix
-    from nmt.evaluation import evaluate as evaluate_translator
-    from nmt.evaluation import read_pairs
-    from nmt.output_files import require_file
+    from nmt.corpus.text.tags import split_prefix, tag_prefix
+    from nmt.evaluation.evaluate import evaluate as evaluate_translator
+    from nmt.evaluation.evaluate import read_pairs
+    from nmt.files.output_files import require_file
 
     if (source is None) != (reference is None):
         raise UserError("--source and --reference must be given together")
@@ -179,8 +179,8 @@ def evaluate(
 
 def _warn_if_one_has_seen_more(references: list[str], *runs: "RunFolder") -> None:
     """Warn if far more of the references occur in the training data of one of two runs."""
-    from nmt.corpus.cleaning import Cleaner
-    from nmt.corpus.seen import TARGET_KEYS
+    from nmt.corpus.preparing.statistics import TARGET_KEYS
+    from nmt.corpus.text.cleaning import Cleaner
 
     if not all((run.data / TARGET_KEYS).is_file() for run in runs):  # of an earlier version
         return
@@ -206,7 +206,7 @@ def _open_comet(
     """
     if metric is None:
         return None
-    from nmt.comet import MODEL, Comet
+    from nmt.evaluation.comet import MODEL, Comet
 
     return Comet(environment, model or MODEL, device)
 
@@ -225,10 +225,10 @@ def _score_test_sets(
     from dataclasses import asdict
 
     from nmt.cli.tables import print_table
-    from nmt.corpus.languages import two_letters
-    from nmt.corpus.test_sets import read_test_set
-    from nmt.evaluation import compose_references, translate_sources
-    from nmt.metrics import LABELS, evaluate_texts
+    from nmt.corpus.text.languages import two_letters
+    from nmt.evaluation.evaluate import compose_references, translate_sources
+    from nmt.evaluation.metrics import LABELS, evaluate_texts
+    from nmt.evaluation.test_sets import read_test_set
     from nmt.progress import elapsed
 
     data = runs[0].config.data

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from nmt.choices import ExportFormat
 from nmt.cli import completing
 from nmt.cli.options import (
     RunArgument,
@@ -13,6 +12,7 @@ from nmt.cli.options import (
     named_or_newest,
 )
 from nmt.cli.writing import say, warn
+from nmt.config.choices import ExportFormat
 
 
 def export(
@@ -32,8 +32,8 @@ def export(
 
     Example: nmt export runs/mine --format transformers
     """
-    from nmt.export import export_run
-    from nmt.output_files import require_folder
+    from nmt.export.export import export_run
+    from nmt.files.output_files import require_folder
 
     file = f"{weights}.safetensors"
     source = named_or_newest(run, file, "nmt export")
@@ -65,8 +65,8 @@ def push(
 
     Example: nmt push runs/sample user/name
     """
-    from nmt.hub import push_run
-    from nmt.run_folder import open_run
+    from nmt.export.hub import push_run
+    from nmt.runs.finding import open_run
 
     source = open_run(run)
     address = push_run(source, name, weights, public)

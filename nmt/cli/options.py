@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nmt.choices import ComputeType, EngineChoice, Weights
 from nmt.cli import completing
+from nmt.config.choices import ComputeType, EngineChoice, Weights
 
 if TYPE_CHECKING:
-    from nmt.config import Config
+    from nmt.config.config import Config
     from nmt.decoding.translator import Translator
-    from nmt.run_folder import RunFolder
+    from nmt.runs.folder import RunFolder
 
 _LOG = logging.getLogger(__name__)
 
@@ -101,7 +101,7 @@ ComputeTypeOption = Annotated[
 
 def load(config: str, overrides: list[str] | None) -> "Config":
     """Load the configuration given by --config and --set."""
-    from nmt.config_files import find_config, load_config
+    from nmt.config.yaml_files import find_config, load_config
 
     loaded = load_config(config, overrides or [])
     _LOG.info("configuration    %s", find_config(config))
@@ -110,14 +110,14 @@ def load(config: str, overrides: list[str] | None) -> "Config":
 
 def named_or_newest(path: Path | None, file: str, command: str) -> "RunFolder":
     """Open the run given as the command's argument, or the newest run that has the file."""
-    from nmt.run_folder import newest_run, open_run
+    from nmt.runs.finding import newest_run, open_run
 
     return open_run(path) if path else newest_run(file, option=f"{command} FOLDER")
 
 
 def find_runs(paths: list[Path] | None, weights: Weights) -> "list[RunFolder]":
     """Open the runs given by --run, or the newest run that has these weights."""
-    from nmt.run_folder import newest_run, open_run
+    from nmt.runs.finding import newest_run, open_run
 
     return [open_run(path) for path in paths or []] or [newest_run(f"{weights}.safetensors")]
 

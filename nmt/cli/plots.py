@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from nmt.choices import AttentionPicture, Weights
 from nmt.cli import completing
 from nmt.cli.options import (
     BeamOption,
@@ -20,6 +19,7 @@ from nmt.cli.options import (
     open_translator,
 )
 from nmt.cli.writing import say, warn
+from nmt.config.choices import AttentionPicture, Weights
 from nmt.errors import UserError
 
 MOST_COLUMNS = 12  # more curves would be indistinguishable
@@ -120,7 +120,7 @@ def training(
     """
     from nmt.reports.figures import picture_path
     from nmt.reports.training import draw_training
-    from nmt.run_folder import newest_run, open_run
+    from nmt.runs.finding import newest_run, open_run
 
     if runs:
         folders = [open_run(run) for run in runs]
@@ -172,7 +172,7 @@ def positions(
     """
     from nmt.reports.figures import picture_path
     from nmt.reports.positions import draw_positions, position_table
-    from nmt.run_folder import open_run
+    from nmt.runs.finding import open_run
 
     if run and config:
         raise UserError("give either --run or --config, not both")
@@ -227,7 +227,7 @@ def lengths(
     Prepares the data first if necessary.
     Example: nmt plot lengths --config sample.yaml
     """
-    from nmt.corpus.prepare import prepare
+    from nmt.corpus.preparing.prepare import prepare
     from nmt.reports.figures import picture_path
     from nmt.reports.lengths import draw_lengths
 

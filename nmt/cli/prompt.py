@@ -13,7 +13,7 @@ from nmt.errors import UserError, pytorch_missing, require_utf8
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translator
-    from nmt.run_folder import RunFolder
+    from nmt.runs.folder import RunFolder
 
 HELP = """\
 Type a sentence to translate it; the arrow keys recall earlier ones.

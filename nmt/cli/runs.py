@@ -26,7 +26,7 @@ def runs(
 
     Example: nmt runs --json
     """
-    from nmt.reports.runs import RUN_COLUMNS, summarize_runs
+    from nmt.runs.summaries import RUN_COLUMNS, summarize_runs
 
     found, damaged = summarize_runs(folder)
     if json_:
@@ -48,8 +48,8 @@ def show(
     With --json, every setting as well.
     Example: nmt show runs/sample
     """
-    from nmt.corpus.tags import show_tag
-    from nmt.reports.runs import VALIDATION_COLUMNS, run_as_json, run_facts, validation_rows
+    from nmt.corpus.text.tags import show_tag
+    from nmt.runs.summaries import VALIDATION_COLUMNS, run_as_json, run_facts, validation_rows
 
     folder = named_or_newest(run, "config.yaml", "nmt show")
     if json_:
@@ -79,7 +79,9 @@ def rm(
 
     Example: nmt rm runs/sample runs/sample-2
     """
-    from nmt.run_folder import HUB, delete_run, open_run
+    from nmt.runs.finding import open_run
+    from nmt.runs.folder import HUB
+    from nmt.runs.lifecycle import delete_run
 
     for run in runs:
         if str(run).startswith(HUB):

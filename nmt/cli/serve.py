@@ -114,7 +114,7 @@ def serve(
         _print_openapi()
         return
 
-    from nmt.run_folder import RUNS
+    from nmt.runs.finding import RUNS
     from nmt.serve.app import make_app
     from nmt.serve.limits import Limits
     from nmt.serve.served_run import ServedRun, name_runs

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from nmt.choices import Weights
 from nmt.cli import completing
 from nmt.cli.options import (
     ConfigOption,
@@ -18,11 +17,12 @@ from nmt.cli.options import (
     named_or_newest,
 )
 from nmt.cli.writing import say, warn
+from nmt.config.choices import Weights
 from nmt.errors import UserError, shown_lines
 
 if TYPE_CHECKING:
-    from nmt.config import Config
-    from nmt.run_folder import RunFolder
+    from nmt.config.config import Config
+    from nmt.runs.folder import RunFolder
 
 
 def prepare(
@@ -41,8 +41,8 @@ def prepare(
     Does nothing unless the corpus or the configuration has changed.
     Example: nmt prepare --config sample.yaml
     """
-    from nmt.corpus.prepare import prepare
-    from nmt.corpus.report import format_report
+    from nmt.corpus.preparing.prepare import prepare
+    from nmt.corpus.preparing.report import format_report
 
     prepared = prepare(load(config, set_), refresh=refresh)
     typer.echo(shown_lines(format_report(prepared.report, prepared.shares)))
@@ -166,8 +166,8 @@ def _new_training(
     config: str | None, set_: list[str] | None, start: _Start
 ) -> "tuple[Config, Path]":
     """Return the configuration of a new run, and its folder if none is named."""
-    from nmt.config_files import find_config, load_config
-    from nmt.run_folder import RUNS, open_run
+    from nmt.config.yaml_files import find_config, load_config
+    from nmt.runs.finding import RUNS, open_run
     from nmt.training.fine_tuning import config_from
 
     if not start.run:
@@ -187,8 +187,8 @@ def _run_to_train(
     config: str | None, set_: list[str] | None, run: Path | None, resume: bool, start: _Start
 ) -> "tuple[Config, Path]":
     """Return the configuration and the folder of a new run, or of the run to resume."""
-    from nmt.config_files import find_config, load_config
-    from nmt.run_folder import newest_training, open_run
+    from nmt.config.yaml_files import find_config, load_config
+    from nmt.runs.finding import newest_training, open_run
 
     if not resume:
         settings, folder = _new_training(config, set_, start)
@@ -209,7 +209,7 @@ def _print_next_steps(run: "RunFolder", resume: str) -> None:
 
     resume: the command that resumes it
     """
-    from nmt.corpus.tags import tag_and_text
+    from nmt.corpus.text.tags import tag_and_text
 
     quoted, metrics = shlex.quote(str(run.path)), run.read_metrics()
     say(f"trained          {run.path}")
@@ -242,8 +242,8 @@ def average(
     First: nmt train --config sample.yaml --set training.keep_validated=3
     Example: nmt average runs/sample --last 3
     """
+    from nmt.files.output_files import replacing
     from nmt.model.weights import average_weights
-    from nmt.output_files import replacing
 
     opened = named_or_newest(run, "last.safetensors", "nmt average")
     kept = opened.validated()[-last:]
@@ -280,11 +280,11 @@ def datastore(
     Use this command for other runs or other weights. It needs the corpus.
     Example: nmt datastore runs/sample
     """
-    from nmt.config import CORPUS_PATHS
-    from nmt.corpus.prepare import prepare
+    from nmt.config.data import CORPUS_PATHS
+    from nmt.corpus.preparing.prepare import prepare
     from nmt.device import choose_device
     from nmt.errors import no_such_weights
-    from nmt.output_files import require_file
+    from nmt.files.output_files import require_file
     from nmt.training.fill_datastore import fill_datastore
 
     file = f"{weights}.safetensors"

@@ -78,8 +78,8 @@ def translate(
     Several runs translate together, as an ensemble.
     Example: nmt translate "Where is the station?"
     """
-    from nmt.corpus.tags import tag_prefix
-    from nmt.output_files import require_file
+    from nmt.corpus.text.tags import tag_prefix
+    from nmt.files.output_files import require_file
 
     input_, output = (None if path == Path("-") else path for path in (input_, output))
     text = None if text == ["-"] else text
@@ -137,6 +137,6 @@ def _argument_lines(texts: list[str]) -> list[str]:
 
 def _input_lines(path: Path | None) -> Iterator[str]:
     """Yield the lines of a file or of standard input, split at line feeds only."""
-    from nmt.corpus.readers import decode_lines, read_lines
+    from nmt.corpus.sources.readers import decode_lines, read_lines
 
     return read_lines(path) if path else decode_lines(sys.stdin.buffer, "standard input")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from nmt.corpus.text_rules import SEPARATORS
+from nmt.corpus.text.normalization import SEPARATORS
 from nmt.errors import UserError, shown, shown_lines
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def write_lines(lines: Iterator[str], output: Path | None) -> None:
         for line in lines:
             typer.echo(line)
         return
-    from nmt.output_files import replacing
+    from nmt.files.output_files import replacing
     from nmt.progress import with_progress
 
     # Write to a device or pipe such as /dev/null; never replace it.

@@ -11,7 +11,7 @@ casing.json           the capitalization of the training targets, if data.restor
 frequent_words.json   words of each side that occur at least 5 times in training
 train.target.keys     int64, sorted hashes of the training targets
 report.json           what was read, dropped and covered
-prepared.json         the manifest (nmt/corpus/manifest.py)
+prepared.json         the manifest (nmt/corpus/preparing/manifest.py)
 """
 
 import json
@@ -25,13 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from nmt.config import DataConfig, TokenizerConfig
-from nmt.corpus.json_files import first_problem, read_json_lines, unreadable
-from nmt.corpus.manifest import read_manifest
-from nmt.corpus.report import PreparationReport
-from nmt.corpus.tokenizers import Tokenizers, load_tokenizers
+from nmt.config.data import DataConfig
+from nmt.config.tokenizer import TokenizerConfig
+from nmt.corpus.preparing.manifest import read_manifest
+from nmt.corpus.preparing.report import PreparationReport
+from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers
 from nmt.errors import UserError
-from nmt.small_files import read_small
+from nmt.files.json_files import first_problem, read_json_lines, unreadable
+from nmt.files.small_files import read_small
 from nmt.special_tokens import PAD
 
 SIDES: tuple[Literal["source"], Literal["target"]] = ("source", "target")

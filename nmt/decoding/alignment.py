@@ -6,7 +6,7 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
-from nmt.corpus.tokenizers import Tokenizer
+from nmt.corpus.tokenizers.tokenizers import Tokenizer
 from nmt.decoding.translator import Trace, Translation, Translator
 from nmt.model.attention import CrossAttention, SelfAttention, record_attention
 from nmt.model.transformer import Transformer

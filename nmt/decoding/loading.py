@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.checksums import identity
-from nmt.choices import ComputeType, Engine, EngineChoice, Weights
-from nmt.config import Config
-from nmt.config_files import override_config
-from nmt.corpus.inherited import READING
-from nmt.corpus.placeholders import KNOWN_WORDS
-from nmt.corpus.tokenizers import load_tokenizers, vocabulary_files
+from nmt.config.choices import ComputeType, Engine, EngineChoice, Weights
+from nmt.config.config import Config
+from nmt.config.yaml_files import override_config
+from nmt.corpus.preparing.parent_run import READING
+from nmt.corpus.text.placeholders import KNOWN_WORDS
+from nmt.corpus.tokenizers.tokenizers import load_tokenizers, vocabulary_files
 from nmt.decoding.engines import ctranslate2
-from nmt.decoding.engines.search import Search
+from nmt.decoding.engines.interface import Search
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import OutdatedError, Translator
 from nmt.errors import UserError, is_out_of_memory, pytorch_missing
-from nmt.run_folder import RunFolder, open_run
+from nmt.files.checksums import identity
+from nmt.runs.finding import open_run
+from nmt.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     import torch

@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from nmt.config import DataConfig, DecodingConfig
-from nmt.corpus.cleaning import Cleaner
-from nmt.corpus.report import PreparationReport
-from nmt.corpus.sentences import CutText, cut
-from nmt.corpus.tags import split_prefix
-from nmt.corpus.text_rules import count_lost, halves, reveal
-from nmt.corpus.tokenizers import Tokenizers
-from nmt.decoding.engines.search import Required
+from nmt.config.data import DataConfig
+from nmt.config.decoding import DecodingConfig
+from nmt.corpus.preparing.report import PreparationReport
+from nmt.corpus.text.cleaning import Cleaner
+from nmt.corpus.text.normalization import count_lost, halves, reveal
+from nmt.corpus.text.sentences import CutText, cut
+from nmt.corpus.text.tags import split_prefix
+from nmt.corpus.tokenizers.tokenizers import Tokenizers
+from nmt.decoding.engines.interface import Required
 from nmt.special_tokens import EOS, PLACEHOLDERS
 
 # If a larger share of the training lines than this had several sentences, lines are not split into

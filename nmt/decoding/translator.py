@@ -9,12 +9,13 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
-from nmt.config import DataConfig, DecodingConfig
-from nmt.corpus.sentences import CutText
-from nmt.corpus.text_rules import reveal
-from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
-from nmt.decoding.engines.search import Search
-from nmt.decoding.hypothesis import Hypothesis
+from nmt.config.data import DataConfig
+from nmt.config.decoding import DecodingConfig
+from nmt.corpus.text.normalization import reveal
+from nmt.corpus.text.sentences import CutText
+from nmt.corpus.tokenizers.tokenizers import Tokenizers, WordTokenizer
+from nmt.decoding.engines.interface import Search
+from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.segments import Segment, Segmenter, TrainingLines
 from nmt.errors import UserError
 from nmt.special_tokens import EOS, SPECIALS, UNK

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nmt.config import ModelConfig
+from nmt.config.model import ModelConfig
 from nmt.model.cache import KeyValueCache
 from nmt.model.masks import boolean, causal_mask
 from nmt.model.positions import rotate

@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from nmt.config import ModelConfig
+from nmt.config.model import ModelConfig
 from nmt.model.attention import CrossAttention, SelfAttention
 from nmt.model.cache import KeyValueCache
 from nmt.ops.dropout import Dropout

@@ -5,7 +5,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from nmt.config import ModelConfig
+from nmt.config.model import ModelConfig
 from nmt.model.sinusoids import sinusoid_table
 
 

@@ -7,7 +7,7 @@
 import torch
 from torch import Tensor, nn
 
-from nmt.config import ModelConfig
+from nmt.config.model import ModelConfig
 from nmt.model.cache import KeyValueCache
 from nmt.model.layers import DecoderLayer, EncoderLayer
 from nmt.model.masks import for_kernels, padding_mask, target_mask

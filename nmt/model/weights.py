@@ -8,9 +8,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, load_model, save_file
 from torch import Tensor
 
-from nmt.checksums import CHECKSUM, NO_CHECKSUM, require_undamaged, sign
-from nmt.config import ModelConfig
+from nmt.config.model import ModelConfig
 from nmt.errors import infinite_weights, no_such_weights, one_line, unreadable_weights
+from nmt.files.checksums import CHECKSUM, NO_CHECKSUM, require_undamaged, sign
 from nmt.model.transformer import Transformer
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.choices import AttentionKind, AttentionPicture
+from nmt.config.choices import AttentionKind, AttentionPicture
 from nmt.decoding.alignment import attention_of
 from nmt.decoding.translator import Trace, Translation, Translator
 from nmt.errors import UserError, require_utf8, shown

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.errors import UserError, missing_extra
-from nmt.output_files import replacing, require_file
+from nmt.files.output_files import replacing, require_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

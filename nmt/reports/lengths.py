@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nmt.corpus.prepared import SIDES, PreparedData
-from nmt.corpus.report import PreparationReport
+from nmt.corpus.preparing.report import PreparationReport
 from nmt.reports.figures import COLOURS, picture
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.config import ModelConfig
+from nmt.config.model import ModelConfig
 from nmt.errors import UserError
 from nmt.model.positions import POSITIONS, LearnedPositions
 from nmt.model.transformer import Transformer

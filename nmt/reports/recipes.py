@@ -11,7 +11,7 @@ from itertools import accumulate
 from math import isinf
 from pathlib import Path
 
-from nmt.corpus.readers import read_tsv
+from nmt.corpus.sources.readers import read_tsv
 from nmt.decoding.engines.ctranslate2 import threads
 from nmt.errors import UserError, shown
 from nmt.progress import with_progress

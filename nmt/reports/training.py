@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmt.errors import UserError, shown
 from nmt.reports.figures import COLOURS, picture
-from nmt.run_folder import RunFolder, UpdatePoint, Validation
+from nmt.runs.folder import RunFolder, UpdatePoint, Validation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
-from nmt.corpus.tags import retagged, show_tag
+from nmt.corpus.text.tags import retagged, show_tag
 from nmt.errors import UserError
 from nmt.serve.errors import ApiError
 
@@ -71,7 +71,7 @@ def _score(
 ) -> tuple[list[ComparedSentence], tuple[float, float]]:
     from sacrebleu.metrics.chrf import CHRF
 
-    from nmt.metrics import corpus_bleu
+    from nmt.evaluation.metrics import corpus_bleu
 
     references = [example.reference for example in examples]
     metric = CHRF()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
-from nmt.corpus.readers import open_zip
+from nmt.corpus.sources.readers import open_zip
 from nmt.serve.errors import ApiError
 from nmt.serve.formatting import Formatted, Part, has_letters, with_superscripts
 from nmt.serve.served_run import ServedRun

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nmt.config import DecodingConfig
-from nmt.corpus.text_rules import INVISIBLE, JOINER
-from nmt.decoding.beam import beam_search
-from nmt.decoding.hypothesis import Hypothesis
+from nmt.config.decoding import DecodingConfig
+from nmt.corpus.text.normalization import INVISIBLE, JOINER
+from nmt.decoding.search.beam import beam_search
+from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.translator import Trace, Translation, Translator
 from nmt.model.transformer import Transformer
 from nmt.reports.attention import AttentionMap, read_attention

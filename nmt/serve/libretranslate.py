@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import NotRequired, TypedDict
 
-from nmt.corpus.languages import language_name
+from nmt.corpus.text.languages import language_name
 from nmt.serve.detection import Detected
 from nmt.serve.documents import KINDS, text_of, translate_document
 from nmt.serve.limits import MOST_OPTIONS

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from nmt.corpus.languages import two_letters
+from nmt.corpus.text.languages import two_letters
 from nmt.serve.errors import ApiError
 from nmt.serve.formatting import Formatted, has_letters, with_superscripts
 

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
-from nmt.config import CORPUS_PATHS, DataConfig
-from nmt.config_files import describe_fields, written
-from nmt.corpus.report import PreparationReport
-from nmt.corpus.tags import show_tag
+from nmt.config.data import CORPUS_PATHS, DataConfig
+from nmt.config.yaml_files import describe_fields, written
+from nmt.corpus.preparing.report import PreparationReport
+from nmt.corpus.text.tags import show_tag
 from nmt.errors import UserError
-from nmt.private_paths import without_folders
-from nmt.reports.runs import NOTHING, summarize
-from nmt.run_folder import RunFolder, Validation, last_change, runs_in
+from nmt.files.private_paths import without_folders
+from nmt.runs.finding import last_change, runs_in
+from nmt.runs.folder import RunFolder, Validation
+from nmt.runs.summaries import NOTHING, summarize
 from nmt.serve.errors import ApiError
 from nmt.serve.served_run import name_runs
 

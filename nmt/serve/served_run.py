@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nmt.corpus.text_rules import reveal
+from nmt.corpus.text.normalization import reveal
 from nmt.errors import UserError
-from nmt.private_paths import public_name
-from nmt.run_folder import RunFolder
+from nmt.files.private_paths import public_name
+from nmt.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator

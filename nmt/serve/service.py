@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import anyio.to_thread
 
-from nmt.config import DataConfig
-from nmt.reports.runs import RunSummary
+from nmt.config.data import DataConfig
+from nmt.runs.summaries import RunSummary
 from nmt.serve.batching import Batcher
 from nmt.serve.detection import Detector
 from nmt.serve.downloads import Downloads

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
-from nmt.corpus.tags import split_prefix
+from nmt.corpus.text.tags import split_prefix
 from nmt.errors import UserError
 from nmt.serve.batching import Batcher
 from nmt.serve.errors import ApiError
@@ -26,7 +26,7 @@ from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
 
 if TYPE_CHECKING:
-    from nmt.corpus.sentences import CutText
+    from nmt.corpus.text.sentences import CutText
     from nmt.decoding.translator import Translation
 
 _LINE_BREAK = re.compile(r"[\n\r\f]")

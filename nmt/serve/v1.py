@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from typing_extensions import NotRequired, TypedDict
 
-from nmt.choices import HeldOut
+from nmt.config.choices import HeldOut
 from nmt.errors import UserError
 from nmt.serve.comparing import Comparison, compare
 from nmt.serve.errors import ApiError

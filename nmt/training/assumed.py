@@ -20,15 +20,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
-from nmt.config import Config
-from nmt.corpus.prepare import prepare
+from nmt.config.config import Config
+from nmt.corpus.preparing.prepare import prepare
 from nmt.errors import UserError
 from nmt.training.batches import Batch, BatchPlan
 from nmt.training.console import duration
 from nmt.training.distributed import Worker
 from nmt.training.limits import last_update, updates_per_epoch
+from nmt.training.loop import require_possible
 from nmt.training.state import TrainingState
-from nmt.training.trainer import require_possible
 
 _SECONDS_PER_LAUNCH = 8e-6  # approximate time of Python and PyTorch on the host per operation
 _RESERVED = 0.8e9  # bytes used by the driver, the CUDA context and its libraries

@@ -12,10 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.config import TrainingConfig
+from nmt.config.training import TrainingConfig
 from nmt.corpus.prepared import PreparedData, Sequences
-from nmt.corpus.subword_sampling import SegmentationSampler
-from nmt.corpus.tokenizers import SubwordTokenizer
+from nmt.corpus.tokenizers.subword_regularization import SegmentationSampler
+from nmt.corpus.tokenizers.tokenizers import SubwordTokenizer
 from nmt.device import copied
 from nmt.errors import UserError
 from nmt.model.padding import pad

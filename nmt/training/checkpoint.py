@@ -13,10 +13,10 @@ from pydantic import FiniteFloat, NonNegativeFloat, NonNegativeInt, PositiveInt,
 from torch import Tensor
 
 from nmt.errors import UserError, is_out_of_memory, one_line
+from nmt.files.output_files import replacing
 from nmt.model.transformer import Transformer
-from nmt.output_files import replacing
 from nmt.progress import announce
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.training.distributed import Worker
 from nmt.training.optimization import LossScale, WeightAverage
 from nmt.training.resuming import require_saved_settings

@@ -4,10 +4,11 @@ from collections.abc import MutableMapping
 from types import TracebackType
 from typing import Any
 
-from nmt.config import DataConfig, TrainingConfig
-from nmt.corpus.tags import split_prefix
+from nmt.config.data import DataConfig
+from nmt.config.training import TrainingConfig
+from nmt.corpus.text.tags import split_prefix
 from nmt.progress import Bar, announce
-from nmt.run_folder import Validation
+from nmt.runs.folder import Validation
 from nmt.training.checkpoint import Progress
 from nmt.training.limits import ends_early
 

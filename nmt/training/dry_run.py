@@ -1,6 +1,6 @@
 """Estimates whether a training run will fit into memory, and how long it will take.
 
->>> from nmt.config_files import load_config
+>>> from nmt.config.yaml_files import load_config
 >>> from nmt.training.dry_run import dry_run
 >>> print(dry_run(load_config("sample.yaml")))
 """
@@ -18,19 +18,19 @@ from typing import Any
 import psutil
 import torch
 
-from nmt.config import Config
-from nmt.corpus.prepare import prepare
+from nmt.config.config import Config
+from nmt.corpus.preparing.prepare import prepare
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.translator import Translator
 from nmt.device import choose_device
 from nmt.model.transformer import count_parameters
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.training.batches import Batch
 from nmt.training.console import duration
 from nmt.training.distributed import Worker
 from nmt.training.fill_datastore import require_room
 from nmt.training.limits import ends_early
-from nmt.training.trainer import Trainer, require_possible
+from nmt.training.loop import Trainer, require_possible
 
 _UPDATES, _SECONDS = 100, 15.0  # measured in each of two epochs, at most
 _VALIDATED = 1000  # pairs, at most

@@ -3,16 +3,16 @@
 import torch
 from torch import Tensor
 
-from nmt.checksums import identity
-from nmt.choices import Weights
-from nmt.corpus.manifest import read_manifest, require_same_data
+from nmt.config.choices import Weights
 from nmt.corpus.prepared import PreparedData
-from nmt.decoding.datastore import Datastore
+from nmt.corpus.preparing.manifest import read_manifest, require_same_data
+from nmt.decoding.search.datastore import Datastore
 from nmt.errors import UserError
+from nmt.files.checksums import identity
+from nmt.files.output_files import replacing
 from nmt.model.weights import load_weights
-from nmt.output_files import replacing
 from nmt.progress import Bar, elapsed
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.training.batches import batches_of
 from nmt.training.loss import at_labels
 

@@ -7,15 +7,19 @@ from pathlib import Path
 
 from torch import nn
 
-from nmt.choices import Weights
-from nmt.config import TRAINING_ONLY, Config, CorpusConfig, CorpusPart, DataConfig, ModelPart
-from nmt.config_files import override_config
-from nmt.corpus.inherited import READING, require_equal
-from nmt.corpus.tokenizers import vocabulary_files
+from nmt.config.choices import Weights
+from nmt.config.config import Config
+from nmt.config.data import CorpusConfig, CorpusPart, DataConfig
+from nmt.config.model import TRAINING_ONLY
+from nmt.config.training import ModelPart
+from nmt.config.yaml_files import override_config
+from nmt.corpus.preparing.parent_run import READING, require_equal
+from nmt.corpus.tokenizers.tokenizers import vocabulary_files
 from nmt.errors import UserError, no_such_weights
 from nmt.model.transformer import Transformer
 from nmt.model.weights import read_weights
-from nmt.run_folder import RunFolder, open_run
+from nmt.runs.finding import open_run
+from nmt.runs.folder import RunFolder
 
 LOW_PEAK = 1e-3  # learning rate; with 3e-4, a few hundred updates hardly learn a new domain
 _CORPUS_FIELDS = {f"data.{name}" for name in (*CorpusConfig.model_fields, "corpora")}

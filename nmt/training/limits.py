@@ -2,7 +2,7 @@
 
 import math
 
-from nmt.config import TrainingConfig
+from nmt.config.training import TrainingConfig
 from nmt.training.checkpoint import Progress
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from nmt.errors import writing
-from nmt.output_files import replacing
-from nmt.run_folder import RunFolder, UpdatePoint, Validation
+from nmt.files.output_files import replacing
+from nmt.runs.folder import RunFolder, UpdatePoint, Validation
 from nmt.training.tensorboard import TensorBoard
 
 POINT_UPDATES = 10  # updates between points of the training curve

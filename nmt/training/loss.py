@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nmt.config import TrainingConfig
+from nmt.config.training import TrainingConfig
 from nmt.device import autocast
 from nmt.model.transformer import Transformer
 from nmt.ops.cross_entropy import linear_cross_entropy

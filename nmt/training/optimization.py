@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.config import TrainingConfig
+from nmt.config.training import TrainingConfig
 from nmt.training.sharding import shard_like
 
 _LEAST_SCALE = 2.0**-10  # of the loss in float16; initially 2^16

@@ -3,10 +3,11 @@
 import shlex
 from typing import Any
 
-from nmt.config import CORPUS_PATHS, Config
-from nmt.config_files import written
+from nmt.config.config import Config
+from nmt.config.data import CORPUS_PATHS
+from nmt.config.yaml_files import written
 from nmt.errors import UserError
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.training.distributed import Worker
 
 _FIXED = (  # of the training section

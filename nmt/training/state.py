@@ -7,13 +7,13 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
-from nmt.config import Config
+from nmt.config.config import Config
 from nmt.device import be_deterministic, product_dtype
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.ops.compiled import compile_training
 from nmt.ops.memory import bound_kernels, keep_memory, return_memory
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.special_tokens import UNK
 from nmt.training.backward import Seed, backward, backward_in_shards
 from nmt.training.batches import Batch

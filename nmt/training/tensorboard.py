@@ -9,10 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from nmt.config import DataConfig
-from nmt.corpus.tags import show_tag
+from nmt.config.data import DataConfig
+from nmt.corpus.text.tags import show_tag
 from nmt.errors import missing_extra, writing
-from nmt.run_folder import Validation
+from nmt.runs.folder import Validation
 
 TAGS = {
     "train_loss": "loss/training",

@@ -1,6 +1,6 @@
 """The stage `train`: trains on prepared data until a limit is reached.
 
->>> from nmt.config_files import load_config
+>>> from nmt.config.yaml_files import load_config
 >>> from nmt.training.train import train
 >>> run = train(load_config("sample.yaml"), Path("runs/sample"))
 """
@@ -11,27 +11,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-from nmt.checksums import identity
-from nmt.choices import Weights
-from nmt.config import Config
-from nmt.corpus.prepare import default_folder, prepare
+from nmt.config.choices import Weights
+from nmt.config.config import Config
 from nmt.corpus.prepared import PreparedData, open_prepared
-from nmt.corpus.report import format_corpora, format_inherited
-from nmt.decoding.datastore import weights_of
+from nmt.corpus.preparing.prepare import default_folder, prepare
+from nmt.corpus.preparing.report import format_corpora, format_inherited
 from nmt.decoding.engines.conversion import convert
+from nmt.decoding.search.datastore import weights_of
 from nmt.device import choose_device
+from nmt.files.checksums import identity
 from nmt.progress import announce
-from nmt.run_folder import (
-    RunFolder,
-    claimed,
-    create_run,
-    discard_beginning,
-    open_run,
-)
+from nmt.runs.finding import open_run
+from nmt.runs.folder import RunFolder
+from nmt.runs.lifecycle import claimed, create_run, discard_beginning
 from nmt.training.distributed import Worker
 from nmt.training.fill_datastore import fill_datastore, require_room
+from nmt.training.loop import Trainer, require_possible
 from nmt.training.resuming import require_same_settings, resuming_command
-from nmt.training.trainer import Trainer, require_possible
 
 
 def train(

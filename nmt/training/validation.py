@@ -4,18 +4,18 @@ import math
 from collections.abc import Sequence
 from typing import TypedDict
 
-from nmt.config import Config
+from nmt.config.config import Config
 from nmt.corpus.prepared import PreparedData
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
 from nmt.device import autocast
 from nmt.errors import UserError
-from nmt.metrics import corpus_bleu
+from nmt.evaluation.metrics import corpus_bleu
 from nmt.model.transformer import Transformer
 from nmt.ops.memory import return_memory
 from nmt.progress import in_bursts
-from nmt.run_folder import Sample
+from nmt.runs.folder import Sample
 from nmt.training.batches import batches_of
 from nmt.training.distributed import Worker
 from nmt.training.loss import score_batch
@@ -24,7 +24,7 @@ _SAMPLES = 3  # sentences shown at each validation
 
 
 class Measures(TypedDict):
-    """Metrics of a validation; see `nmt.run_folder.Validation`."""
+    """Metrics of a validation; see `nmt.runs.folder.Validation`."""
 
     loss: float
     perplexity: float

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from nmt.training.batches import Batch, Epoch
-from nmt.training.trainer import Trainer
+from nmt.training.loop import Trainer
 
 
 def beginning(trainer: Trainer, count: int) -> Epoch:

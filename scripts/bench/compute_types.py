@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translator
-from nmt.evaluation import evaluate
-from nmt.run_folder import open_run
+from nmt.evaluation.evaluate import evaluate
+from nmt.runs.finding import open_run
 
 
 def emulate_int8(model: nn.Module) -> None:

@@ -24,12 +24,13 @@ import peers
 import torch
 from measuring import Peer, Row, faster, in_turn, options, report, seconds
 
-from nmt.corpus.cleaning import Cleaner
-from nmt.corpus.tokenizers import load_tokenizers
+from nmt.corpus.text.cleaning import Cleaner
+from nmt.corpus.tokenizers.tokenizers import load_tokenizers
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translator
-from nmt.export import export_run
-from nmt.run_folder import RunFolder, open_run
+from nmt.export.export import export_run
+from nmt.runs.finding import open_run
+from nmt.runs.folder import RunFolder
 
 PEER = "CTranslate2, float32"
 SEARCHES = {"greedy": 1, "beam 5": 5}

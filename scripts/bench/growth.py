@@ -17,8 +17,10 @@ from measuring import machine, options, readable, seconds
 from preparing import nmt_prepare
 from repetition import repeated, write
 
-from nmt.config import DecodingConfig, ModelConfig, TrainingConfig
-from nmt.corpus.readers import read_parallel
+from nmt.config.decoding import DecodingConfig
+from nmt.config.model import ModelConfig
+from nmt.config.training import TrainingConfig
+from nmt.corpus.sources.readers import read_parallel
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.model.transformer import Transformer
 from nmt.reports.figures import picture

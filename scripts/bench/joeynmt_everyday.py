@@ -20,12 +20,12 @@ import numpy as np
 import yaml
 from peers import python
 
-from nmt.config_files import load_config
-from nmt.corpus.cleaning import Cleaner
-from nmt.corpus.prepare import prepare
+from nmt.config.yaml_files import load_config
 from nmt.corpus.prepared import PreparedData
-from nmt.corpus.tokenizers import Tokenizer
-from nmt.metrics import evaluate_texts
+from nmt.corpus.preparing.prepare import prepare
+from nmt.corpus.text.cleaning import Cleaner
+from nmt.corpus.tokenizers.tokenizers import Tokenizer
+from nmt.evaluation.metrics import evaluate_texts
 
 # JoeyNMT passes an argument that PyTorch has since removed.
 JOEYNMT = """

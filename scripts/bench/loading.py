@@ -17,12 +17,12 @@ import torch
 from measuring import Row, in_turn, options, report, seconds
 from tqdm import tqdm
 
-from nmt.config_files import load_config
-from nmt.corpus.prepare import prepare
-from nmt.run_folder import RunFolder
+from nmt.config.yaml_files import load_config
+from nmt.corpus.preparing.prepare import prepare
+from nmt.runs.folder import RunFolder
 from nmt.training.batches import BatchPlan
 from nmt.training.distributed import Worker
-from nmt.training.trainer import Trainer
+from nmt.training.loop import Trainer
 
 MOST = 0.02  # of the time of an update
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from measuring import Row, faster, in_turn, options, report
 from repetition import repeated, write
 
-from nmt.corpus.readers import read_parallel, read_tsv
+from nmt.corpus.sources.readers import read_parallel, read_tsv
 from nmt.shipped import SAMPLE_CORPUS
 
 VOCABULARY_SIZE = "8000"

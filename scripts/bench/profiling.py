@@ -19,13 +19,13 @@ from plain_training import Loop, Transformer
 from torch.profiler import ProfilerActivity, profile
 from training import COMPARED
 
-from nmt.config_files import load_config
-from nmt.corpus.prepare import prepare
+from nmt.config.yaml_files import load_config
+from nmt.corpus.preparing.prepare import prepare
 from nmt.device import choose_device, product_dtype
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.training.batches import Batch
 from nmt.training.distributed import Worker
-from nmt.training.trainer import Trainer
+from nmt.training.loop import Trainer
 
 KINDS = {
     "matrix products": r"mm_?$|bmm$|addmm_?$|linear",

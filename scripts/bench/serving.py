@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from measuring import options
 
 from nmt.decoding.loading import load_translator
-from nmt.run_folder import open_run
+from nmt.runs.finding import open_run
 
 CLIENTS = 16
 HOSTILE_CLIENTS = 64

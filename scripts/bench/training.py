@@ -18,13 +18,13 @@ import torch
 from batches import beginning, flops, update, write_batches
 from measuring import Peer, ceiling, in_turn, less, more, options, peak_memory, report
 
-from nmt.config import Config
-from nmt.config_files import load_config
-from nmt.corpus.prepare import prepare
+from nmt.config.config import Config
+from nmt.config.yaml_files import load_config
+from nmt.corpus.preparing.prepare import prepare
 from nmt.device import choose_device, product_dtype
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.training.distributed import Worker
-from nmt.training.trainer import Trainer
+from nmt.training.loop import Trainer
 
 PEERS = [("plain", "plain PyTorch loop", 1.7), ("JoeyNMT", "JoeyNMT 2.3.0", 6.0)]
 COMPARED = Path(__file__).with_name("compared.yaml")

@@ -18,11 +18,11 @@ import torch
 from batches import beginning, flops, update, write_batches
 from measuring import Peer, ceiling, faster, in_turn, more, options, report, seconds
 
-from nmt.config_files import load_config
-from nmt.corpus.prepare import prepare
-from nmt.run_folder import RunFolder
+from nmt.config.yaml_files import load_config
+from nmt.corpus.preparing.prepare import prepare
+from nmt.runs.folder import RunFolder
 from nmt.training.distributed import Worker
-from nmt.training.trainer import Trainer
+from nmt.training.loop import Trainer
 
 UPDATES = 20
 TARGET = 10

@@ -16,12 +16,12 @@ from torch.nn.attention import SDPBackend
 from torch.overrides import TorchFunctionMode
 
 from gpu_stages.setup import Findings, Setup, Skipped, relative_error, with_fields
-from nmt.config import Config
-from nmt.config_files import dump_config
-from nmt.decoding.beam import beam_search
+from nmt.config.config import Config
+from nmt.config.yaml_files import dump_config
 from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.search.beam import beam_search
 from nmt.device import autocast, product_dtype
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.special_tokens import EOS
 from nmt.training.distributed import Worker
 from nmt.training.train import train

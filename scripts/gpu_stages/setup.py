@@ -9,12 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nmt.config import Config
-from nmt.corpus.prepare import prepare
-from nmt.run_folder import RunFolder
+from nmt.config.config import Config
+from nmt.corpus.preparing.prepare import prepare
+from nmt.runs.folder import RunFolder
 from nmt.training.batches import Batch
 from nmt.training.distributed import Worker
-from nmt.training.trainer import Trainer
+from nmt.training.loop import Trainer
 
 Findings = dict[str, Any]
 

@@ -14,8 +14,8 @@ from torch.profiler import ProfilerActivity, profile
 from torch.utils._python_dispatch import _disable_current_modes
 
 from gpu_stages.setup import Findings, Setup, with_fields
-from nmt.config import Config
-from nmt.config_files import load_config
+from nmt.config.config import Config
+from nmt.config.yaml_files import load_config
 from nmt.device import product_dtype
 from nmt.special_tokens import SPECIALS
 from nmt.training.assumed import CARDS, Count, count_update

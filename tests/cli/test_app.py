@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from nmt import __version__
-from nmt.config_files import dump_config
-from nmt.run_folder import RunFolder
+from nmt.config.yaml_files import dump_config
+from nmt.runs.folder import RunFolder
 
 from .command_line import PAIR, assert_refused, imported_by, nmt, text
 
@@ -83,7 +83,7 @@ def test_system_errors_are_reported_with_the_path_and_what_to_check(
     def refuse(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", "runs/mine/last.safetensors")
 
-    monkeypatch.setattr("nmt.export.export_run", refuse)
+    monkeypatch.setattr("nmt.export.export.export_run", refuse)
     message = "runs/mine/last.safetensors: Permission denied; check the path, its permissions"
     assert_refused("export", trained_run.path, message=message)
 
@@ -105,7 +105,7 @@ def test_a_full_disk_is_reported_with_the_copy_that_failed(
     def fill(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "original", None, "copy")
 
-    monkeypatch.setattr("nmt.export.export_run", fill)
+    monkeypatch.setattr("nmt.export.export.export_run", fill)
     message = "nmt: copy: cannot be written (No space left on device; "
     assert_refused("export", trained_run.path, message=message)
 

@@ -8,8 +8,9 @@ import yaml
 from typer.testing import CliRunner
 
 from nmt.cli.app import app
-from nmt.config import Config, CorpusConfig, CorpusPart
-from nmt.config_files import SCHEMA_LINE, describe_fields, load_config, shipped_configs
+from nmt.config.config import Config
+from nmt.config.data import CorpusConfig, CorpusPart
+from nmt.config.yaml_files import SCHEMA_LINE, describe_fields, load_config, shipped_configs
 from nmt.errors import UserError
 from nmt.shipped import SHIPPED_CONFIGS
 

@@ -14,15 +14,15 @@ from sacrebleu.dataset import DATASETS
 from typer.testing import CliRunner
 
 from nmt.cli.app import app
-from nmt.comet import CometScore
-from nmt.config import DataConfig
-from nmt.corpus.catalogue import list_corpora
+from nmt.config.data import DataConfig
 from nmt.corpus.prepared import Example
-from nmt.corpus.tags import tag_prefix
+from nmt.corpus.sources.catalogue import list_corpora
+from nmt.corpus.text.tags import tag_prefix
 from nmt.decoding.translator import Translation
 from nmt.errors import UserError
-from nmt.metrics import LABELS
-from nmt.run_folder import RunFolder
+from nmt.evaluation.comet import CometScore
+from nmt.evaluation.metrics import LABELS
+from nmt.runs.folder import RunFolder
 from nmt.special_tokens import TAGS
 
 runner = CliRunner()
@@ -114,7 +114,7 @@ def test_sets(monkeypatch: pytest.MonkeyPatch) -> None:
         "second": (["Ben reads often."] * 2, [["Ben liest oft."] * 2, ["Oft liest Ben."] * 2]),
     }
     read = lambda name, languages: sets[name]  # noqa: E731
-    monkeypatch.setattr("nmt.corpus.test_sets.read_test_set", read)
+    monkeypatch.setattr("nmt.evaluation.test_sets.read_test_set", read)
 
 
 @pytest.mark.usefixtures("test_sets")

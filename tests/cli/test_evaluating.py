@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nmt.corpus.splitting import sentence_keys
+from nmt.corpus.preparing.splitting import sentence_keys
 from nmt.errors import UserError
-from nmt.metrics import LABELS
-from nmt.run_folder import RunFolder
+from nmt.evaluation.metrics import LABELS
+from nmt.runs.folder import RunFolder
 
 from .command_line import PAIR, assert_refused, nmt, text
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file, save_file
 
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 
 from .command_line import assert_refused, nmt, text
 

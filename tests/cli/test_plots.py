@@ -11,9 +11,9 @@ import yaml
 from typer.testing import CliRunner
 
 from nmt.cli.app import app
-from nmt.config_files import dump_config
+from nmt.config.yaml_files import dump_config
 from nmt.decoding.engines.pytorch import PyTorchSearch
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 
 from .command_line import PAIR, assert_refused, nmt, text
 

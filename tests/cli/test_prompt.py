@@ -16,7 +16,7 @@ from prompt_toolkit.output import DummyOutput
 from nmt.cli.prompt import converse, typed_lines
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translator
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 
 from .command_line import text
 

@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from nmt.cli.app import app
-from nmt.config_files import dump_config, load_config, parse_config
-from nmt.corpus.tags import tag_prefix
+from nmt.config.yaml_files import dump_config, load_config, parse_config
+from nmt.corpus.text.tags import tag_prefix
 from nmt.errors import UserError
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 
 from .command_line import assert_refused, imported_by, nmt, text
 
@@ -222,7 +222,7 @@ def test_runs_and_show(a_copy: Path) -> None:
 
 def test_runs_are_listed_without_torch(a_copy: Path) -> None:
     imported = imported_by("runs")
-    assert "nmt.reports.runs" in imported
+    assert "nmt.runs.summaries" in imported
     assert "torch" not in imported
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
-from nmt.config_files import dump_config
-from nmt.run_folder import RunFolder
+from nmt.config.yaml_files import dump_config
+from nmt.runs.folder import RunFolder
 
 from .command_line import PAIR, assert_refused, nmt, text
 
@@ -32,7 +32,7 @@ def test_without_a_network_the_error_suggests_data_path(monkeypatch: pytest.Monk
     monkeypatch.setenv("XDG_CACHE_HOME", str(Path("cache").resolve()))
     monkeypatch.delenv("NO_PROXY")
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nothing listens there
-    monkeypatch.setattr("nmt.corpus.download._pause", lambda seconds: None)
+    monkeypatch.setattr("nmt.corpus.sources.download._pause", lambda seconds: None)
     done = nmt("prepare")
     assert done.returncode == 2
     [line] = [line for line in text(done.stderr).splitlines() if line.startswith("nmt:")]

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.config_files import dump_config
-from nmt.run_folder import RunFolder
+from nmt.config.yaml_files import dump_config
+from nmt.runs.folder import RunFolder
 
 from .command_line import PAIR, assert_refused, nmt, text
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from nmt.config import Config
-from nmt.config_files import parse_config
-from nmt.corpus.prepare import prepare
+from nmt.config.config import Config
+from nmt.config.yaml_files import parse_config
 from nmt.corpus.prepared import PreparedData
+from nmt.corpus.preparing.prepare import prepare
 from nmt.errors import UserError
 
 Make = Callable[..., Config]

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nmt.config import Config, TrainingConfig
-from nmt.config_files import dump_config, load_config, parse_config
-from nmt.corpus.cleaning import Cleaner
-from nmt.corpus.prepare import prepare
+from nmt.config.config import Config
+from nmt.config.training import TrainingConfig
+from nmt.config.yaml_files import dump_config, load_config, parse_config
 from nmt.corpus.prepared import PreparedData
-from nmt.corpus.report import format_report
-from nmt.corpus.tags import show_tag, split_prefix, tag_and_text, tag_prefix
+from nmt.corpus.preparing.prepare import prepare
+from nmt.corpus.preparing.report import format_report
+from nmt.corpus.text.cleaning import Cleaner
+from nmt.corpus.text.tags import show_tag, split_prefix, tag_and_text, tag_prefix
 from nmt.decoding.segments import Segmenter, TrainingLines
 from nmt.errors import UserError
 from nmt.special_tokens import TAGS

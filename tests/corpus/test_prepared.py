@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt.config import Config, DataConfig, TokenizerConfig
-from nmt.corpus.manifest import read_manifest
-from nmt.corpus.prepare import prepare
+from nmt.config.config import Config
+from nmt.config.data import DataConfig
+from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.prepared import (
     Example,
     Sequences,
@@ -18,7 +18,9 @@ from nmt.corpus.prepared import (
     read_examples,
     write_examples,
 )
-from nmt.corpus.readers import MAX_LINE_BYTES
+from nmt.corpus.preparing.manifest import read_manifest
+from nmt.corpus.preparing.prepare import prepare
+from nmt.corpus.sources.readers import MAX_LINE_BYTES
 from nmt.errors import UserError
 
 SENTENCES = [[5, 6, 7], [], [8], [], [2**31 - 1, 0]]

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nmt.config import ModelConfig
+from nmt.config.model import ModelConfig
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import EOS, SOS, UNK
 

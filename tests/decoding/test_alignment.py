@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from nmt.cli.writing import align_lines
-from nmt.config import DataConfig, DecodingConfig
-from nmt.corpus.sentences import CutText
-from nmt.corpus.tokenizers import Tokenizers, WordTokenizer
-from nmt.corpus.vocabulary import Vocabulary
+from nmt.config.data import DataConfig
+from nmt.config.decoding import DecodingConfig
+from nmt.corpus.text.sentences import CutText
+from nmt.corpus.tokenizers.tokenizers import Tokenizers, WordTokenizer
+from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.decoding.alignment import (
     _cross_attention,
     _pairs,
@@ -20,12 +21,12 @@ from nmt.decoding.alignment import (
     format_pairs,
 )
 from nmt.decoding.engines.pytorch import PyTorchSearch
-from nmt.decoding.hypothesis import Hypothesis
 from nmt.decoding.loading import load_translator
+from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.translator import Trace, Translation, Translator
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.special_tokens import EOS, SPECIALS, TAGS
 
 WORDS = WordTokenizer("whitespace", "en", Vocabulary([*SPECIALS, "a", "b"]))

@@ -10,15 +10,17 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt import run_folder
-from nmt.config import Config, DecodingConfig
-from nmt.config_files import dump_config
-from nmt.corpus.prepare import prepare
+from nmt.config.config import Config
+from nmt.config.decoding import DecodingConfig
+from nmt.config.yaml_files import dump_config
+from nmt.corpus.preparing.prepare import prepare
 from nmt.decoding.loading import choose_engine, load_translator
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.model.weights import save_weights
-from nmt.run_folder import RunFolder, create_run
+from nmt.runs import folder as run_folder
+from nmt.runs.folder import RunFolder
+from nmt.runs.lifecycle import create_run
 
 CPU = torch.device("cpu")
 LINES = ["Anna sings today.", "", "Ben reads at home."]

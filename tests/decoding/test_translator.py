@@ -9,19 +9,21 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.config import DataConfig, DecodingConfig, TokenizerConfig
-from nmt.corpus.casing import Casing
-from nmt.corpus.placeholders import KNOWN_WORDS, KnownWords
-from nmt.corpus.tokenizers import (
+from nmt.config.data import DataConfig
+from nmt.config.decoding import DecodingConfig
+from nmt.config.tokenizer import TokenizerConfig
+from nmt.corpus.text.capitals import Casing
+from nmt.corpus.text.placeholders import KNOWN_WORDS, KnownWords
+from nmt.corpus.tokenizers.tokenizers import (
     Tokenizers,
     WordTokenizer,
     load_tokenizers,
     train_tokenizers,
 )
-from nmt.corpus.vocabulary import Vocabulary
+from nmt.corpus.tokenizers.vocabulary import Vocabulary
+from nmt.decoding.engines.interface import Required
 from nmt.decoding.engines.pytorch import PyTorchSearch
-from nmt.decoding.engines.search import Required
-from nmt.decoding.hypothesis import Hypothesis, finish
+from nmt.decoding.search.hypothesis import Hypothesis, finish
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
 from nmt.special_tokens import EOS, PLACEHOLDERS, SPECIALS, UNK

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from nmt.config import ModelConfig
+from nmt.config.model import ModelConfig
 from nmt.model.transformer import Transformer
 
 Matrix = NDArray[np.float64]

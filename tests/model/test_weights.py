@@ -6,9 +6,9 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from nmt.checksums import recorded_checksum
-from nmt.config import ModelConfig
+from nmt.config.model import ModelConfig
 from nmt.errors import UserError
+from nmt.files.checksums import recorded_checksum
 from nmt.model.transformer import count_parameters
 from nmt.model.weights import average_weights, load_weights, save_weights
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch._dynamo.testing import CompileCounterWithBackend
 
-from nmt.config import Config
-from nmt.decoding.beam import beam_search
+from nmt.config.config import Config
+from nmt.decoding.search.beam import beam_search
 from nmt.model.transformer import Transformer
 from nmt.ops import compiled as module
 from nmt.ops.compiled import compile_training, compiled

@@ -19,31 +19,31 @@ from pretend_cuda.device import CUDA, Pretending, waits
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nmt.config import Config
-from nmt.corpus.prepare import prepare
+from nmt.config.config import Config
+from nmt.corpus.preparing.prepare import prepare
 from nmt.decoding.alignment import align
-from nmt.decoding.beam import beam_search
-from nmt.decoding.datastore import Datastore
-from nmt.decoding.ensemble import Ensemble
-from nmt.decoding.greedy import greedy_search
-from nmt.decoding.grid import Grid
 from nmt.decoding.loading import load_translator
-from nmt.decoding.neighbours import Neighbours, WithNeighbours
-from nmt.decoding.sampling import Sampler
-from nmt.decoding.stepwise import Stepwise
+from nmt.decoding.search.beam import beam_search
+from nmt.decoding.search.datastore import Datastore
+from nmt.decoding.search.ensemble import Ensemble
+from nmt.decoding.search.greedy import greedy_search
+from nmt.decoding.search.lexical_constraints import Grid
+from nmt.decoding.search.nearest_neighbours import Neighbours, WithNeighbours
+from nmt.decoding.search.sampling import Sampler
+from nmt.decoding.search.stepwise import Stepwise
 from nmt.decoding.unknown import replace_unknown
 from nmt.model import transformer
 from nmt.model.masks import padding_mask
 from nmt.model.padding import pad
 from nmt.model.weights import load_weights
 from nmt.ops.dropout import Dropout
-from nmt.run_folder import RunFolder, Validation
+from nmt.runs.folder import RunFolder, Validation
 from nmt.serve.inspection import inspect, record_beam
 from nmt.special_tokens import EOS, UNK
 from nmt.training.checkpoint import _restore_moments
 from nmt.training.distributed import Worker
+from nmt.training.loop import Trainer
 from nmt.training.train import train
-from nmt.training.trainer import Trainer
 
 R = TypeVar("R")
 

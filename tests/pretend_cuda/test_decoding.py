@@ -7,7 +7,7 @@ import pytest
 import scenarios
 import torch
 
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 
 Pretending = Callable[..., object]
 CPU = torch.device("cpu")

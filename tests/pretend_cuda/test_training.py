@@ -7,9 +7,9 @@ import pytest
 import scenarios
 import torch
 
-from nmt.config import Config
-from nmt.corpus.prepare import prepare
-from nmt.run_folder import RunFolder
+from nmt.config.config import Config
+from nmt.corpus.preparing.prepare import prepare
+from nmt.runs.folder import RunFolder
 from nmt.training.fine_tuning import config_from
 
 MakeConfig = Callable[..., Config]

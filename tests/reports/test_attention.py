@@ -10,8 +10,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from nmt.choices import AttentionPicture
-from nmt.config import DataConfig, DecodingConfig, ModelConfig
+from nmt.config.choices import AttentionPicture
+from nmt.config.data import DataConfig
+from nmt.config.decoding import DecodingConfig
+from nmt.config.model import ModelConfig
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translator
@@ -28,7 +30,7 @@ from nmt.reports.attention import (
     read_attention,
     readable,
 )
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.special_tokens import SOS
 
 SENTENCE = "Anna sings today."

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
-from nmt.config import Config
-from nmt.corpus.prepare import prepare
+from nmt.config.config import Config
+from nmt.corpus.preparing.prepare import prepare
 from nmt.reports.lengths import draw_lengths
 
 

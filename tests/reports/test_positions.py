@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from nmt.config import ModelConfig
+from nmt.config.model import ModelConfig
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.reports.positions import cosines, draw_positions, position_table

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.config import Config
-from nmt.config_files import load_config
+from nmt.config.config import Config
+from nmt.config.yaml_files import load_config
 from nmt.errors import UserError
 from nmt.reports.recipes import recommend
 

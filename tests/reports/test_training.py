@@ -9,7 +9,7 @@ import pytest
 
 from nmt.errors import UserError
 from nmt.reports.training import draw_training
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 
 MakeRun = Callable[..., RunFolder]
 

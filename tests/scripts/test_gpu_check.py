@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.config import Config
-from nmt.config_files import dump_config
+from nmt.config.config import Config
+from nmt.config.yaml_files import dump_config
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "gpu_check.py"
 sys.path.insert(0, str(SCRIPT.parent))

@@ -13,7 +13,7 @@ import torch
 from starlette.testclient import TestClient
 
 from nmt.decoding.loading import load_translator
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.serve.app import make_app
 from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun

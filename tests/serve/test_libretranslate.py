@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from nmt.cli.app import app
 from nmt.cli.writing import in_one_line
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.serve import operations
 from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun

@@ -31,10 +31,10 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from nmt.config import Config
-from nmt.config_files import dump_config, parse_config
+from nmt.config.config import Config
+from nmt.config.yaml_files import dump_config, parse_config
 from nmt.decoding.loading import load_translator
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.serve.app import make_app
 from nmt.serve.served_run import ServedRun
 from nmt.serve.server import bind

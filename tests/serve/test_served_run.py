@@ -7,7 +7,7 @@ import pytest
 
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translation
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.serve.served_run import ServedRun
 
 

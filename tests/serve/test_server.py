@@ -24,7 +24,8 @@ import requests
 
 from nmt.decoding.translator import Translation
 from nmt.errors import UserError
-from nmt.run_folder import RUNS, RunFolder
+from nmt.runs.finding import RUNS
+from nmt.runs.folder import RunFolder
 from nmt.serve.app import OPERATIONS
 from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
@@ -128,7 +129,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from nmt.cli.options import open_translator
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.serve.app import make_app
 from nmt.serve.served_run import ServedRun
 from nmt.serve.service import Service

@@ -17,14 +17,14 @@ import yaml
 from sacrebleu.metrics.chrf import CHRF
 from starlette.testclient import TestClient
 
-from nmt.config import DataConfig
+from nmt.config.data import DataConfig
 from nmt.corpus.prepared import Example
-from nmt.corpus.tags import tag_prefix
+from nmt.corpus.text.tags import tag_prefix
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translation
 from nmt.errors import UserError
-from nmt.reports.runs import RunSummary, summarize
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
+from nmt.runs.summaries import RunSummary, summarize
 from nmt.serve import v1
 from nmt.serve.app import make_app
 from nmt.serve.inspection import Inspection

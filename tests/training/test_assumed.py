@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from nmt.config import Config
-from nmt.config_files import load_config
-from nmt.corpus.prepare import prepare
+from nmt.config.config import Config
+from nmt.config.yaml_files import load_config
+from nmt.corpus.preparing.prepare import prepare
 from nmt.errors import UserError
 from nmt.ops import compiled, cross_entropy
 from nmt.training.assumed import (

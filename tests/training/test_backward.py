@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from nmt.config import ModelConfig, TrainingConfig
+from nmt.config.model import ModelConfig
+from nmt.config.training import TrainingConfig
 from nmt.model.transformer import Transformer
 from nmt.training.backward import Seed, backward, backward_in_shards
 from nmt.training.batches import Batch

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from nmt.config import Config
-from nmt.corpus.prepare import prepare
+from nmt.config.config import Config
 from nmt.corpus.prepared import PreparedData, Sequences
+from nmt.corpus.preparing.prepare import prepare
 from nmt.special_tokens import EOS, PAD, SOS
 from nmt.training.batches import Batch, BatchPlan, batches_of
 

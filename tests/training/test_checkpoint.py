@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import torch
 
-from nmt.config import Config
-from nmt.corpus.prepare import prepare
+from nmt.config.config import Config
+from nmt.corpus.preparing.prepare import prepare
 from nmt.errors import UserError
 from nmt.training.train import train
 from tests.trainers import make_trainer, resumed

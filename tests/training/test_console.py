@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from nmt.config import DataConfig, TrainingConfig
-from nmt.run_folder import Validation
+from nmt.config.data import DataConfig
+from nmt.config.training import TrainingConfig
+from nmt.runs.folder import Validation
 from nmt.special_tokens import TAGS
 from nmt.training.checkpoint import Progress
 from nmt.training.console import _REPORT_MINUTES, ProgressBar, duration, show_validation

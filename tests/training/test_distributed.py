@@ -19,10 +19,10 @@ import torch
 from safetensors.torch import load_file
 from torch import distributed
 
-from nmt.config import Config
-from nmt.config_files import dump_config
+from nmt.config.config import Config
+from nmt.config.yaml_files import dump_config
 from nmt.errors import UserError
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.training.distributed import (
     DistributedWorker,
     _is_lost_connection,
@@ -76,10 +76,10 @@ WORKER = """
 import json, os, signal, sys
 from pathlib import Path
 import torch
-from nmt.config_files import load_config
+from nmt.config.yaml_files import load_config
 from nmt.errors import UserError
-from nmt.run_folder import RunFolder
-from nmt.training import checkpoint, state, train, trainer
+from nmt.runs.folder import RunFolder
+from nmt.training import checkpoint, loop, state, train
 from nmt.training.distributed import joined
 
 def refuse(*_): raise AssertionError("the second process wrote")
@@ -99,16 +99,16 @@ def signalled(self, batches):
 
 state.TrainingState.update = signalled
 
-save = trainer.Trainer._save
+save = loop.Trainer._save
 
 def signalled_late(self):
     save(self)
     if name == "signalled late" and self.worker.rank and self.progress.finished:
         os.kill(os.getpid(), signal.SIGTERM)
 
-trainer.Trainer._save = signalled_late
+loop.Trainer._save = signalled_late
 if os.environ["RANK"] == "1":
-    train.create_run = trainer.replacing = checkpoint.replacing = refuse
+    train.create_run = loop.replacing = checkpoint.replacing = refuse
     RunFolder.write_config = RunFolder.write_metrics = refuse
 torch.set_default_dtype(torch.float64)
 for port, name, updates, resume in json.loads(sys.argv[1]):

@@ -12,8 +12,9 @@ from typing import Any
 import psutil
 import pytest
 
-from nmt.config import Config, TrainingConfig
-from nmt.corpus.prepare import prepare
+from nmt.config.config import Config
+from nmt.config.training import TrainingConfig
+from nmt.corpus.preparing.prepare import prepare
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters

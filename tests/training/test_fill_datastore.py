@@ -10,12 +10,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from nmt.config import Config
-from nmt.corpus.prepare import prepare
-from nmt.decoding.datastore import Datastore
+from nmt.config.config import Config
+from nmt.corpus.preparing.prepare import prepare
 from nmt.decoding.loading import load_translator
+from nmt.decoding.search.datastore import Datastore
 from nmt.errors import UserError
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.training import fill_datastore as module
 from nmt.training.batches import Batch
 from nmt.training.fill_datastore import fill_datastore

@@ -12,16 +12,18 @@ import torch
 import yaml
 from safetensors.torch import load_file
 
-from nmt.config import Config, DataConfig, ModelConfig
-from nmt.config_files import dump_config, load_config, override_config
-from nmt.corpus.inherited import Inherited
-from nmt.corpus.prepare import prepare
+from nmt.config.config import Config
+from nmt.config.data import DataConfig
+from nmt.config.model import ModelConfig
+from nmt.config.yaml_files import dump_config, load_config, override_config
 from nmt.corpus.prepared import PreparedData
+from nmt.corpus.preparing.parent_run import Inherited
+from nmt.corpus.preparing.prepare import prepare
 from nmt.errors import UserError
+from nmt.export.model_card import model_card
 from nmt.model.transformer import Transformer
-from nmt.model_card import model_card
-from nmt.reports.runs import run_facts
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
+from nmt.runs.summaries import run_facts
 from nmt.training.fine_tuning import LOW_PEAK, config_from, freeze
 from nmt.training.state import TrainingState
 from nmt.training.train import train

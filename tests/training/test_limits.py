@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmt.config import TrainingConfig
+from nmt.config.training import TrainingConfig
 from nmt.training.checkpoint import Progress
 from nmt.training.limits import checkpoint_is_due, last_update, reached_limit, validation_is_due
 

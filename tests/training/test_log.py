@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from nmt.run_folder import RunFolder, UpdatePoint
+from nmt.runs.folder import RunFolder, UpdatePoint
 from nmt.training.log import opened_log
 
 

@@ -3,7 +3,8 @@ import math
 import pytest
 import torch
 
-from nmt.config import ModelConfig, TrainingConfig
+from nmt.config.model import ModelConfig
+from nmt.config.training import TrainingConfig
 from nmt.model.transformer import Transformer
 from nmt.training import loss as module
 from nmt.training.batches import Batch

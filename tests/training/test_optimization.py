@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from nmt.config import TrainingConfig
+from nmt.config.training import TrainingConfig
 from nmt.training.optimization import LossScale, WeightAverage, learning_rate, make_optimizer
 
 

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from nmt.config import Config
+from nmt.config.config import Config
 from nmt.errors import UserError
 from nmt.training.batches import Batch
 from nmt.training.console import ProgressBar
-from nmt.training.trainer import Trainer
+from nmt.training.loop import Trainer
 from tests.trainers import make_trainer
 
 MakeConfig = Callable[..., Config]

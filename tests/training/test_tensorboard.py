@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from nmt.config import Config, DataConfig
-from nmt.corpus.tags import tag_prefix
+from nmt.config.config import Config
+from nmt.config.data import DataConfig
+from nmt.corpus.text.tags import tag_prefix
 from nmt.errors import UserError
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
+from nmt.training.loop import Trainer
 from nmt.training.tensorboard import TAGS, TensorBoard
 from nmt.training.train import train
-from nmt.training.trainer import Trainer
 
 MakeConfig = Callable[..., Config]
 pytestmark = pytest.mark.usefixtures("in_empty_folder")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.config import Config
+from nmt.config.config import Config
 from nmt.errors import UserError
 from nmt.training.dry_run import dry_run
 from nmt.training.train import train

@@ -6,13 +6,14 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from nmt.config import Config, DecodingConfig
-from nmt.corpus.prepare import prepare
+from nmt.config.config import Config
+from nmt.config.decoding import DecodingConfig
 from nmt.corpus.prepared import PreparedData
+from nmt.corpus.preparing.prepare import prepare
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
-from nmt.metrics import corpus_bleu
+from nmt.evaluation.metrics import corpus_bleu
 from nmt.model.transformer import Transformer
 from nmt.training.distributed import Worker
 from nmt.training.validation import Validator, spread

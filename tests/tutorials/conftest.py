@@ -10,10 +10,10 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from nmt.config import Config
-from nmt.config_files import load_config
-from nmt.decoding.beam import beam_search
-from nmt.decoding.greedy import greedy_search
+from nmt.config.config import Config
+from nmt.config.yaml_files import load_config
+from nmt.decoding.search.beam import beam_search
+from nmt.decoding.search.greedy import greedy_search
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.ops.dropout import Dropout

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.config_files import describe_fields, find_config, load_config
-from nmt.corpus.prepare import prepare
+from nmt.config.yaml_files import describe_fields, find_config, load_config
+from nmt.corpus.preparing.prepare import prepare
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.shipped import SHIPPED_CONFIGS
 

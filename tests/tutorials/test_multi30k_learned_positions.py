@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from nmt.corpus.prepare import prepare
+from nmt.corpus.preparing.prepare import prepare
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import PAD
 

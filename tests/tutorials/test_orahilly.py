@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from nmt.corpus.prepare import prepare
-from nmt.corpus.readers import read_pickle
+from nmt.corpus.preparing.prepare import prepare
+from nmt.corpus.sources.readers import read_pickle
 from nmt.model.positions import sinusoids
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import PAD

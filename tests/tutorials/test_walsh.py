@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from nmt.corpus.cleaning import Cleaner
-from nmt.corpus.prepare import prepare
+from nmt.corpus.preparing.prepare import prepare
+from nmt.corpus.text.cleaning import Cleaner
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import PAD
 from nmt.training.optimization import make_optimizer

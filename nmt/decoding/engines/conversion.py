@@ -25,15 +25,15 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.checksums import checksum, identity, require_undamaged
-from nmt.choices import Weights
-from nmt.config import TRAINING_ONLY, ModelConfig
-from nmt.decoding.engines.search import unknown_fields, unknown_values
+from nmt.config.choices import Weights
+from nmt.config.model import TRAINING_ONLY, ModelConfig
+from nmt.decoding.engines.interface import unknown_fields, unknown_values
 from nmt.errors import infinite_weights, no_such_weights, unreadable_weights
-from nmt.locks import locked
+from nmt.files.checksums import checksum, identity, require_undamaged
+from nmt.files.locks import locked
+from nmt.files.output_files import temporary_folder
 from nmt.model.sinusoids import sinusoid_table
-from nmt.output_files import temporary_folder
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.special_tokens import EOS, SOS, UNK
 
 _CHECKSUMS = "SHA256SUMS"

@@ -9,14 +9,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
-from nmt.choices import ComputeType, Engine, Weights
-from nmt.config import Config, DecodingConfig
-from nmt.decoding.batches import share_out
+from nmt.config.choices import ComputeType, Engine, Weights
+from nmt.config.config import Config
+from nmt.config.decoding import DecodingConfig
 from nmt.decoding.engines import conversion
-from nmt.decoding.engines.search import Required, unknown_fields
-from nmt.decoding.hypothesis import Hypothesis, best_first, finish
+from nmt.decoding.engines.interface import Required, unknown_fields
+from nmt.decoding.search.batches import share_out
+from nmt.decoding.search.hypothesis import Hypothesis, best_first, finish
 from nmt.errors import UserError, no_such_device, one_line
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.special_tokens import NEVER_WRITTEN, UNK
 
 _LOG = logging.getLogger(__name__)

@@ -5,25 +5,25 @@ from typing import Any
 
 import torch
 
-from nmt.choices import Engine, Weights
-from nmt.config import DecodingConfig
-from nmt.decoding.batches import share_out
-from nmt.decoding.beam import beam_search
-from nmt.decoding.datastore import Datastore
-from nmt.decoding.engines.search import Required
-from nmt.decoding.ensemble import Ensemble
-from nmt.decoding.greedy import greedy_search
-from nmt.decoding.grid import Grid
-from nmt.decoding.hypothesis import Hypothesis, best_first
-from nmt.decoding.neighbours import Neighbours, WithNeighbours
-from nmt.decoding.sampling import Sampler, count_earlier
-from nmt.decoding.stepwise import Stepwise
+from nmt.config.choices import Engine, Weights
+from nmt.config.decoding import DecodingConfig
+from nmt.decoding.engines.interface import Required
+from nmt.decoding.search.batches import share_out
+from nmt.decoding.search.beam import beam_search
+from nmt.decoding.search.datastore import Datastore
+from nmt.decoding.search.ensemble import Ensemble
+from nmt.decoding.search.greedy import greedy_search
+from nmt.decoding.search.hypothesis import Hypothesis, best_first
+from nmt.decoding.search.lexical_constraints import Grid
+from nmt.decoding.search.nearest_neighbours import Neighbours, WithNeighbours
+from nmt.decoding.search.sampling import Sampler, count_earlier
+from nmt.decoding.search.stepwise import Stepwise
 from nmt.device import choose_device
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
 from nmt.model.weights import load_weights
 from nmt.ops.threads import ALONE, parallel_map
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 
 
 def open_runs(

@@ -9,15 +9,15 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from nmt.choices import Weights
-from nmt.config import ModelConfig
+from nmt.config.choices import Weights
+from nmt.config.model import ModelConfig
 from nmt.decoding.engines import conversion
 from nmt.decoding.engines.conversion import convert, converted
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.model.weights import save_weights
-from nmt.run_folder import RunFolder
+from nmt.runs.folder import RunFolder
 
 LINES = ["Anna sings today.", "Ben swims often."]
 

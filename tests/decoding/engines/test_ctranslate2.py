@@ -8,15 +8,17 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from nmt.choices import ComputeType
-from nmt.config import Config, DecodingConfig, ModelConfig
+from nmt.config.choices import ComputeType
+from nmt.config.config import Config
+from nmt.config.decoding import DecodingConfig
+from nmt.config.model import ModelConfig
 from nmt.decoding.engines import conversion, ctranslate2
 from nmt.decoding.engines.conversion import write_model
 from nmt.decoding.engines.ctranslate2 import CTranslate2Search
+from nmt.decoding.engines.interface import Required
 from nmt.decoding.engines.pytorch import PyTorchSearch
-from nmt.decoding.engines.search import Required
-from nmt.decoding.hypothesis import Hypothesis, length_penalty
 from nmt.decoding.loading import load_translator
+from nmt.decoding.search.hypothesis import Hypothesis, length_penalty
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.model.weights import save_weights

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from nmt.checksums import identity
-from nmt.config import DecodingConfig
-from nmt.decoding.datastore import Datastore
+from nmt.config.decoding import DecodingConfig
 from nmt.decoding.engines import pytorch
+from nmt.decoding.engines.interface import Required
 from nmt.decoding.engines.pytorch import PyTorchSearch
-from nmt.decoding.engines.search import Required
-from nmt.run_folder import RunFolder
+from nmt.decoding.search.datastore import Datastore
+from nmt.files.checksums import identity
+from nmt.runs.folder import RunFolder
 from nmt.special_tokens import EOS
 
 

@@ -1,0 +1,91 @@
+"""The configuration: five sections, whose fields have types, bounds and descriptions.
+
+`nmt/config/yaml_files.py` reads it from YAML.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pydantic import PrivateAttr
+
+from nmt.config.data import DataConfig
+from nmt.config.decoding import DecodingConfig
+from nmt.config.model import ModelConfig
+from nmt.config.section import BrokenRule, Section
+from nmt.config.tokenizer import TokenizerConfig
+from nmt.config.training import TrainingConfig
+
+_GERMAN = ("de", "deu", "ger")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a configuration came from: a file, and the fields that were overridden.
+
+    fine_tuning: the options of nmt train that selected a run to start from, such as --from
+
+    All origins compare equal, so that configurations are equal if their values are.
+    """
+
+    file: str = field(default="", compare=False)
+    overrides: tuple[str, ...] = field(default=(), compare=False)
+    fine_tuning: str = field(default="", compare=False)
+
+
+class Config(Section):
+    """The settings of a run."""
+
+    _origin: Origin = PrivateAttr(Origin())
+
+    data: DataConfig = DataConfig()
+    tokenizer: TokenizerConfig = TokenizerConfig()
+    model: ModelConfig = ModelConfig()
+    training: TrainingConfig = TrainingConfig()
+    decoding: DecodingConfig = DecodingConfig()
+
+    @property
+    def origin(self) -> Origin:
+        """The file and the overrides it was loaded from; empty if created in Python."""
+        return self._origin
+
+    def with_origin(self, origin: Origin) -> "Config":
+        """Return a copy with this origin."""
+        copy = self.model_copy()
+        copy._origin = origin
+        return copy
+
+    def broken_rules(self) -> Iterator[BrokenRule]:
+        """See `Section.broken_rules`; includes those of all sections."""
+        for section in type(self).model_fields:
+            for fields, message in getattr(self, section).broken_rules():
+                yield tuple(f"{section}.{field}" for field in fields), f"{section}: {message}"
+        if self.model.tie in ("inputs", "all") and not self.tokenizer.joint:
+            message = f"`model.tie: {self.model.tie}` needs `tokenizer.joint: true`"
+            yield ("model.tie", "tokenizer.joint"), message
+        if self.training.r_drop and not self.model.has_dropout:
+            message = (
+                "`training.r_drop` compares two passes with different dropout; set "
+                "`model.dropout` too"
+            )
+            yield ("training.r_drop", "model.dropout"), message
+        if self.data.carry_over == "names" and self.data.lowercase != "none":
+            message = "`data.carry_over: names` recognizes names by capitals; set it to `all`, or "
+            yield ("data.carry_over", "data.lowercase"), message + "`data.lowercase` to none"
+        if self.data.carry_over == "names" and self.data.source_language in _GERMAN:
+            message = "`data.carry_over: names` recognizes names by capitals, but all German nouns "
+            fields = ("data.carry_over", "data.source_language")
+            yield fields, message + "are capitalized; set it to none or all"
+        if self.training.initial_weights and not self.tokenizer.run:
+            message = (
+                "`training.initial_weights` needs `tokenizer.run`, the run that they come from"
+            )
+            yield ("training.initial_weights", "tokenizer.run"), message
+        if self.data.tags and not self.tokenizer.subword:
+            message = "tags of `data.corpora` need `tokenizer.kind: bpe` or `unigram`"
+            yield ("data.corpora", "tokenizer.kind"), message
+        if self.data.carry_over != "none" and not self.tokenizer.subword:
+            yield (
+                ("data.carry_over", "tokenizer.kind"),
+                "`data.carry_over` needs `tokenizer.kind: bpe` or `unigram`; with whole words, "
+                "use `decoding.replace_unknown` instead",
+            )

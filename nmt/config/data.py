@@ -1,0 +1,295 @@
+"""The section `data`: where the sentence pairs come from, how they are cleaned and split."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from nmt.config.section import MOST, BrokenRule, Section
+from nmt.special_tokens import TAGS
+
+
+def _path_or_pair(value: object) -> object:
+    paths = value if isinstance(value, (list, tuple)) else [value]
+    sound = all(isinstance(path, (str, Path)) for path in paths)
+    if value is not None and not (sound and len(paths) == (2 if paths is value else 1)):
+        # One message; pydantic would report one for each member of the union.
+        raise PydanticCustomError("path", "Input should be a path, or [source, target] paths")
+    return tuple(paths) if paths is value else value
+
+
+MOST_TAGS = len(TAGS)
+CORPUS_PATHS = ("path", "train_path", "validation_path", "test_path")  # of the data section
+PathOrPair = Annotated[Path | tuple[Path, Path] | None, BeforeValidator(_path_or_pair)]
+LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
+Source = Literal[
+    "pickle", "tsv", "parallel", "table", "multi30k", "sample", "tatoeba", "opus", "mtdata", "hub"
+]
+_NAMED = ("multi30k", "tatoeba", "opus", "mtdata", "hub")  # known by name; take no files of splits
+_DOWNLOADED = ("pickle", "multi30k", "sample", "tatoeba")  # these need no path
+
+
+class CorpusConfig(Section):
+    """Which corpus to use, by name or by files."""
+
+    source: Source = Field(
+        "pickle",
+        description="type of the corpus files (pickle, tsv, parallel, table), or a named corpus; "
+        "`sample` is built in; `pickle` without a path is the corpus of "
+        "O'Rahilly's tutorial, 10,000 short English–German pairs",
+    )
+    path: PathOrPair = Field(
+        None,
+        description="where the corpus is. pickle, tsv, tatoeba: a file with the source in the "
+        "first column, or English in the first column if English is the target. multi30k: a "
+        "folder. table: a file or folder of Parquet, JSON lines, CSV or Arrow. parallel: [source, "
+        "target] files, or STEM for STEM.en and STEM.de. opus: NAME/VERSION or its zip file. "
+        "mtdata: an identifier. hub: the dataset's name. Without a path, pickle, multi30k and "
+        "tatoeba are downloaded",
+    )
+    train_path: PathOrPair = Field(
+        None, description="training split, if you provide one; same form as `path`"
+    )
+    validation_path: PathOrPair = Field(None, description="validation split, if you provide one")
+    test_path: PathOrPair = Field(None, description="test split, if you provide one")
+    subset: str | None = Field(
+        None, description="configuration of the dataset, such as de-en (hub)"
+    )
+    revision: str | None = Field(None, description="branch, tag or commit of the dataset (hub)")
+    columns: tuple[str, str] | None = Field(
+        None,
+        description="names of the source and target columns; a dot selects a nested field, as in "
+        "translation.en; unset: guessed from the names (table, hub)",
+    )
+
+    def broken_rules(self) -> Iterator[BrokenRule]:
+        """See `Section.broken_rules`; at most one rule about paths is reported."""
+        splits = [f for f in ("train_path", "validation_path", "test_path") if getattr(self, f)]
+        paths = ["path", *splits] if self.path else splits
+        corpus = self.path or self.train_path
+        if self.source == "sample" and paths:
+            yield ("source", *paths), f"source `sample` is built in; remove {', '.join(paths)}"
+        elif self.source in _NAMED and splits:
+            message = f"source `{self.source}` takes no files of splits; remove {', '.join(splits)}"
+            yield ("source", *splits), message
+        elif self.path and self.train_path:
+            yield ("path", "train_path"), "`path` and `train_path` cannot both be set"
+        elif self.source not in _DOWNLOADED and not corpus:
+            wanted = "`path`" if self.source in _NAMED else "`path` or `train_path`"
+            message = f"source `{self.source}` needs {wanted}"
+            yield ("source", "path", "train_path"), message
+        elif splits and not corpus:
+            message = (
+                f"{' and '.join(splits)} set without `train_path` or `path`; set one of them too"
+            )
+            yield ("source", "path", "train_path", *splits), message
+        readers = {"subset": ("hub",), "revision": ("hub",), "columns": ("hub", "table")}
+        for name, sources in readers.items():
+            if getattr(self, name) and self.source not in sources:
+                message = (
+                    f"`{name}` applies to `source: {' or '.join(sources)}`, not to `{self.source}`"
+                )
+                yield (name, "source"), message
+
+
+class CorpusPart(CorpusConfig):
+    """One of several corpora that a model is trained on."""
+
+    name: str | None = Field(None, description="name in reports; unset: source and path")
+    weight: float | None = Field(
+        None,
+        gt=0,
+        le=1e6,
+        description="its share of each epoch, relative to the other weights; unset: shares "
+        "follow the sizes of the corpora, as mixing_temperature says",
+    )
+    tag: str | None = Field(
+        None,
+        pattern="^[a-z0-9_-]{1,30}$",
+        description="token put in front of its source sentences; use it with --tag",
+    )
+    held_out: bool = Field(
+        True,
+        description="use its validation and test splits; if none of the corpora has such a split, "
+        "hold out pairs of this one",
+    )
+
+    @property
+    def label(self) -> str:
+        """Its name in reports."""
+        found = self.path or self.train_path
+        first = found[0] if isinstance(found, tuple) else found
+        return self.name or (f"{self.source} {first}" if first else self.source)
+
+
+class DataConfig(CorpusConfig):
+    """Where the sentence pairs come from, how they are cleaned, and how they are split."""
+
+    corpora: tuple[CorpusPart, ...] = Field(
+        (),
+        max_length=100,
+        description="train on several corpora, instead of source and path: a list of "
+        "{source, path, …, weight, tag, held_out, name}",
+    )
+    mixing_temperature: float = Field(
+        1.0,
+        ge=1,
+        le=1000,
+        description="T: the share of each of `corpora` in an epoch is proportional to its number "
+        "of training pairs to the power of 1 / T, so small corpora are repeated (Arivazhagan et "
+        "al. 2019; 5 is usual); 1: every pair once",
+    )
+    source_language: LanguageCode = Field("en", description="language code of the source")
+    target_language: LanguageCode = Field("de", description="language code of the target")
+    validation_size: int = Field(
+        500,
+        ge=1,
+        le=MOST,
+        description="pairs to hold out for validation, unless the corpus has a validation split",
+    )
+    test_size: int = Field(
+        1000,
+        ge=1,
+        le=MOST,
+        description="pairs to hold out for testing, unless the corpus has a test split",
+    )
+    unicode: Literal["NFC", "NFKC", "none"] = Field(
+        "NFC", description="Unicode normalization form, applied to both sides"
+    )
+    lowercase: Literal["none", "source", "both"] = Field(
+        "none", description="which sides to convert to lower case"
+    )
+    restore_case: bool = Field(
+        False,
+        description="restore capitals in translations, as learned from the training targets; the "
+        "model itself writes lower case (needs lowercase: both)",
+    )
+    max_words: int = Field(
+        100,
+        ge=1,
+        le=1_000_000,
+        description="drop training pairs with a side longer than this many words separated by "
+        "spaces, or 50 times as many characters",
+    )
+    max_ratio: float = Field(
+        9.0,
+        ge=1,
+        le=1e6,
+        description="drop training pairs whose lengths in words differ by more than this ratio",
+    )
+    drop_duplicates: bool = Field(
+        True,
+        description="keep only one of several identical training pairs: the first, but if nmt "
+        "chooses the held-out pairs, preferably one from a corpus with `held_out`",
+    )
+    drop_copies: bool = Field(
+        False,
+        description="drop training pairs whose target equals the source, ignoring case and "
+        "punctuation",
+    )
+    min_letters: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="drop training pairs, such as lists of numbers, with a side in which letters "
+        "make up less than this share of the characters other than spaces (0.5 is usual); 0: keep "
+        "all",
+    )
+    max_character_ratio: float | None = Field(
+        None,
+        ge=1,
+        le=1e6,
+        description="drop training pairs whose lengths in characters differ by more than this "
+        "ratio",
+    )
+    drop_mojibake: bool = Field(
+        False,
+        description="drop training pairs that were decoded with the wrong encoding, such as Ã¼ "
+        "(needs the extra `filters`)",
+    )
+    check_languages: bool = Field(
+        False,
+        description="drop training pairs with a side that is very likely in another language "
+        "(needs the extra `filters`)",
+    )
+    disjoint_splits: bool = Field(
+        False,
+        description="ensure that no sentence, source or target, occurs in two splits, ignoring "
+        "case and punctuation; training pairs that share one with a split you provide are dropped, "
+        "but two splits you provide are not compared",
+    )
+    carry_over: Literal["none", "names", "all"] = Field(
+        "none",
+        description="source words to copy into the translation if they did not occur in training "
+        "(subwords only): none, names (capitalized words, also at the start of a sentence), or "
+        "all; in half of the training pairs that contain names, placeholders replace the names",
+    )
+    min_coverage: float = Field(
+        0.7,
+        ge=0,
+        le=1,
+        description="stop with an error if the vocabulary covers a smaller share of the validation "
+        "or test tokens than this",
+    )
+    seed: int = Field(1, ge=0, lt=2**31, description="seed for the split and the placeholders")
+
+    def broken_rules(self) -> Iterator[BrokenRule]:
+        """See `Section.broken_rules`."""
+        if self.corpora:
+            yield from self._broken_rules_of_corpora()
+        else:
+            yield from super().broken_rules()
+            if self.mixing_temperature > 1:
+                yield ("mixing_temperature", "corpora"), "`mixing_temperature` needs `corpora`"
+        yield from self.broken_rule_of_languages(self.model_fields_set)
+        if self.restore_case and self.lowercase != "both":
+            message = f"`restore_case` needs `lowercase: both`, not `{self.lowercase}`"
+            yield ("restore_case", "lowercase"), message
+
+    def broken_rule_of_languages(self, given: set[str]) -> Iterator[BrokenRule]:
+        """Refuse equal languages if only one of the two is among the fields `given`.
+
+        Set both to train on pairs of one language, for example texts and simpler versions.
+        """
+        languages = ("source_language", "target_language")
+        if self.source_language == self.target_language and len(given & {*languages}) == 1:
+            language = self.source_language
+            yield (
+                languages,
+                f"both languages are {language}; set both `source_language` and `target_language`",
+            )
+
+    @property
+    def label(self) -> str:
+        """The name of the corpus, or the names of all."""
+        return ", ".join(part.label for part in self.corpora) or self.source
+
+    @property
+    def tags(self) -> list[str]:
+        """The corpora's different tags, in the order in which they are numbered."""
+        return sorted({part.tag for part in self.corpora if part.tag})
+
+    def _broken_rules_of_corpora(self) -> Iterator[BrokenRule]:
+        for name, info in CorpusConfig.model_fields.items():
+            if getattr(self, name) != info.default:
+                yield (
+                    ("corpora", name),
+                    f"move `{name}` into an entry of `corpora`; each entry has its own",
+                )
+        for part in self.corpora:
+            for _, message in part.broken_rules():
+                yield ("corpora",), f"corpora, {part.label}: {message}"
+        if len({part.weight is None for part in self.corpora}) > 1:
+            yield ("corpora",), "corpora: set `weight` for all of them, or for none"
+        if self.mixing_temperature > 1 and any(part.weight for part in self.corpora):
+            message = "corpora: set `weight` or `mixing_temperature`, not both"
+            yield ("corpora", "mixing_temperature"), message
+        if not any(part.held_out for part in self.corpora):
+            yield (
+                ("corpora",),
+                "corpora: set `held_out: true` for at least one, to validate and test on",
+            )
+        if len(self.tags) > MOST_TAGS:
+            yield ("corpora",), f"corpora: {len(self.tags)} different tags, at most {MOST_TAGS}"

@@ -1,0 +1,98 @@
+"""The section `decoding`."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from nmt.config.choices import EngineChoice
+from nmt.config.section import MOST, BrokenRule, Section
+
+
+class DecodingConfig(Section):
+    """How translations are searched for."""
+
+    engine: EngineChoice = Field(
+        "auto",
+        description="inference engine. ctranslate2: faster; pytorch: supports everything; auto: "
+        "ctranslate2 if it supports the model and the options",
+    )
+    beam_size: int = Field(
+        4, ge=1, le=500, description="hypotheses kept at each step; 1: greedy search"
+    )
+    length_penalty: float = Field(
+        0.6,
+        ge=0,
+        le=10,
+        description="α in ((5 + length) / 6)^α, by which log-probabilities are divided (Wu et al. "
+        "2016, eq. 14); higher values favour longer translations; 0: no penalty",
+    )
+    max_length_factor: float = Field(
+        1.5,
+        ge=0,
+        le=100,
+        description="longest output in pieces, including <eos>: factor × source pieces + extra",
+    )
+    max_length_extra: int = Field(20, ge=1, le=10_000, description="see max_length_factor")
+    temperature: float = Field(
+        0.0,
+        ge=0,
+        le=100,
+        description="sample each piece from the probabilities raised to the power 1 / temperature; "
+        "0: search for the most probable translation instead",
+    )
+    top_k: int = Field(
+        0,
+        ge=0,
+        le=10_000_000,
+        description="sample from this many most probable pieces only; 0: from all",
+    )
+    top_p: float = Field(
+        1.0,
+        ge=1e-6,
+        le=1,
+        description="sample from the smallest set of pieces with at least this total probability",
+    )
+    seed: int = Field(1, ge=0, lt=2**31, description="seed for sampling")
+    batch_tokens: int = Field(
+        8192, ge=1, le=MOST, description="maximum source tokens × beam size per batch"
+    )
+    split_sentences: bool = Field(
+        True,
+        description="translate the sentences of a line separately, if training had one sentence "
+        "per line",
+    )
+    replace_unknown: bool = Field(
+        True,
+        description="replace <unk> with the source word that the decoder attends to most, among "
+        "the unknown ones if there are any (word level only)",
+    )
+    neighbours: int = Field(
+        0,
+        ge=0,
+        le=10_000,
+        description="neighbours in nearest-neighbour translation (Khandelwal et al. 2021): at each "
+        "step, retrieve this many similar positions of the training text and interpolate the "
+        "model's probabilities with those of the pieces that followed; helps with small corpora; "
+        "0: off",
+    )
+    neighbour_share: float = Field(
+        0.3, gt=0, lt=1, description="λ: the neighbours' share of the probability"
+    )
+    neighbour_temperature: float = Field(
+        20,
+        ge=1e-6,
+        le=1e6,
+        description="T: the squared distance at which a neighbour's weight falls to 1/e",
+    )
+
+    def broken_rules(self) -> Iterator[BrokenRule]:
+        """See `Section.broken_rules`."""
+        restrictions = {"top_k": self.top_k > 0, "top_p": self.top_p < 1}
+        limits = [field for field, is_set in restrictions.items() if is_set]
+        if limits and not self.temperature:
+            message = f"`{limits[0]}` restricts sampling; set `temperature` too, for example to 1"
+            yield (*limits, "temperature"), message
+
+    def hypotheses(self, n_best: int) -> int:
+        """Return how many hypotheses per sentence to keep in order to find the `n_best`."""
+        return n_best if self.temperature else max(n_best, self.beam_size)

@@ -1,0 +1,84 @@
+"""The section `tokenizer`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, get_args
+
+from pydantic import Field
+
+from nmt.config.section import MOST, BrokenRule, Section
+from nmt.special_tokens import SPECIALS
+
+SubwordKind = Literal["bpe", "unigram"]
+WordKind = Literal["spacy", "whitespace"]
+MOST_SUBWORDS = 250_000
+_BYTES_AND_SPECIALS = 256 + len(SPECIALS)
+
+
+class TokenizerConfig(Section):
+    """How text is split into pieces, and pieces become ids."""
+
+    kind: Literal["bpe", "unigram", "spacy", "whitespace"] = Field(
+        "bpe",
+        description="SentencePiece subwords (bpe, unigram), or words (spaCy's blank tokenizer, or "
+        "split at whitespace)",
+    )
+    joint: bool = Field(True, description="one vocabulary for both languages")
+    vocabulary_size: int = Field(
+        8000,
+        ge=8,
+        le=10_000_000,
+        description="maximum size of a vocabulary, including special tokens; for subwords, at most "
+        f"{MOST_SUBWORDS:,}",
+    )
+    word_mark: Literal["start", "end"] = Field(
+        "start",
+        description="whether the first or the last piece of a word carries the word boundary mark "
+        "(subwords only); with end, a compound shares its last pieces with its last component; "
+        "punctuation is split off, so that the mark directly follows the word",
+    )
+    min_count: int = Field(
+        1,
+        ge=1,
+        le=MOST,
+        description="words that occur less often than this in training become <unk> "
+        "(word level only)",
+    )
+    byte_fallback: bool = Field(
+        True, description="encode characters outside the vocabulary as bytes (subwords only)"
+    )
+    run: Path | None = Field(
+        None,
+        description="use the vocabularies of this run folder, and keep its held-out pairs out of "
+        "training (nmt train --from sets it); unset: learn new vocabularies",
+    )
+    sampling: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="random segmentation during training (subwords only): for bpe, the probability "
+        "of dropping a merge (0.1 is usual); for unigram, the share of words to resample",
+    )
+
+    @property
+    def subword(self) -> bool:
+        """Whether pieces are SentencePiece subwords."""
+        return self.kind in get_args(SubwordKind)
+
+    def broken_rules(self) -> Iterator[BrokenRule]:
+        """See `Section.broken_rules`."""
+        if self.sampling and not self.subword:
+            message = f"`sampling` needs `kind: bpe` or `unigram`, not `{self.kind}`"
+            yield ("sampling", "kind"), message
+        if self.word_mark == "end" and not self.subword:
+            message = f"`word_mark: end` needs `kind: bpe` or `unigram`, not `{self.kind}`"
+            yield ("word_mark", "kind"), message
+        if self.vocabulary_size > MOST_SUBWORDS and self.subword:
+            message = f"`vocabulary_size` is at most {MOST_SUBWORDS:,} for `kind: {self.kind}`"
+            yield ("vocabulary_size", "kind"), message
+        if self.vocabulary_size <= _BYTES_AND_SPECIALS and self.subword and self.byte_fallback:
+            message = f"`vocabulary_size` must be more than {_BYTES_AND_SPECIALS} with "
+            yield ("vocabulary_size", "byte_fallback", "kind"), message + "`byte_fallback: true`"
+        if self.min_count > 1 and self.subword:
+            message = f"`min_count` needs `kind: spacy` or `whitespace`, not `{self.kind}`"
+            yield ("min_count", "kind"), message

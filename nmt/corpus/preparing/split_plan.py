@@ -1,0 +1,368 @@
+"""Cleans the training corpora, and decides which split each pair belongs to.
+
+Memory holds a few bytes per pair; the text itself is in files, and held-out pairs are read again.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain, compress, islice
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt.config.data import DataConfig
+from nmt.corpus.prepared import Example, write_examples
+from nmt.corpus.preparing.splitting import (
+    Part,
+    assign_parts,
+    first_occurrences,
+    has_key,
+    linked_groups,
+    plain,
+    sentence_key,
+    sentence_keys,
+)
+from nmt.corpus.sources.readers import Pair, Split
+from nmt.corpus.sources.registry import Corpus
+from nmt.corpus.text.cleaning import Cleaner
+from nmt.corpus.text.languages import seem_swapped
+from nmt.corpus.text.sentences import has_several
+from nmt.corpus.text.tags import tag_prefix
+from nmt.errors import UserError
+from nmt.files.text_files import CHUNK, text_writer
+from nmt.progress import with_progress
+
+_LOG = logging.getLogger(__name__)
+
+# validation and test pairs that the user or the corpus provides
+Given: TypeAlias = Mapping[Split, list[Pair]]
+PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
+_NO_KEYS = np.empty(0, np.int64)
+
+
+def read_given(data: DataConfig, corpora: list[Corpus]) -> Given:
+    """Return the pairs of provided validation and test splits, with tags on the sources."""
+    given: dict[Split, list[Pair]] = {}
+    for corpus in corpora:
+        for split in PARTS:
+            if corpus.held_out and split in corpus.files:
+                pairs = with_progress(corpus.pairs(split), f"reading {split}")
+                prefix = tag_prefix(data, corpus.tag)
+                given.setdefault(split, []).extend((prefix + s, t) for s, t in pairs)
+    return given
+
+
+@dataclass
+class SplitPlan:
+    """Which split each pair of the training corpora goes to; a few bytes per pair, no text.
+
+    sizes: number of pairs per corpus; the arrays concatenate the corpora in this order
+    several: which sources consist of more than one sentence
+    """
+
+    sizes: list[int]
+    parts: NDArray[np.uint8]
+    source_keys: NDArray[np.int64]
+    target_keys: NDArray[np.int64]
+    several: NDArray[np.bool_]
+    dropped: Counter[str]
+
+    @property
+    def in_train(self) -> NDArray[np.bool_]:
+        """Which pairs are used for training."""
+        return np.equal(self.parts, Part.TRAIN)
+
+
+def plan_splits(
+    data: DataConfig,
+    corpora: list[Corpus],
+    given: Given,
+    held_out_before: list[Pair],
+    texts: tuple[Path, Path],
+    cased: Path | None,
+) -> SplitPlan:
+    """Read and clean the training corpora, write all pairs, and assign each to a split.
+
+    held_out_before: the pairs that `tokenizer.run` or earlier runs held out, which may be held out
+    again but not used for training
+    """
+    cleaned = _clean(data, corpora, texts, cased)
+    kept, dropped = cleaned.kept, cleaned.dropped
+    held_out = np.repeat([corpus.held_out for corpus in corpora], cleaned.sizes)
+    enabled = {*dropped}  # reported even if they drop nothing
+    if data.disjoint_splits:
+        enabled.add("in another split")
+    if data.drop_duplicates:
+        # Of equal pairs, keep one that may be held out, whatever the order of the corpora.
+        draws = any(split not in given for split in PARTS)
+        order = np.argsort(~held_out & draws, kind="stable")
+        first = np.empty_like(kept)
+        first[order] = first_occurrences(
+            cleaned.source_keys[order], cleaned.target_keys[order], kept[order]
+        )
+        dropped["duplicate"] = int((kept & ~first).sum())
+        kept = first
+    if data.disjoint_splits:
+        shared = _shares_with(chain.from_iterable(given.values()), cleaned, data)
+        dropped["in another split"] = int((kept & shared).sum())
+        kept = kept & ~shared
+    reasons = ", ".join(f"{reason} {count:,}" for reason, count in dropped.items() if count)
+    if not kept.any():
+        raise UserError(
+            f"no training pairs left after cleaning (dropped: {reasons}); check the corpus and "
+            "the limits in the data section"
+        )
+    sizes: dict[Split, int] = {"test": data.test_size, "validation": data.validation_size}
+    wanted = {PARTS[split]: size for split, size in sizes.items() if split not in given}
+    if data.disjoint_splits:
+        keys = np.zeros_like(cleaned.source_keys)
+        keys[kept] = linked_groups(cleaned.plain_source_keys[kept], cleaned.plain_target_keys[kept])
+        reserved = _large_groups(keys[kept], min(sizes.values()))
+    else:
+        keys = cleaned.source_keys
+        reserved = np.concatenate([_NO_KEYS, *(_source_keys(data, p) for p in given.values())])
+    parts = _assign(keys, kept, wanted, reserved, held_out, reasons)
+    if not (parts == Part.TRAIN).any():
+        raise UserError(
+            "all pairs are held out, so none are left for training; lower data.validation_size and "
+            "data.test_size"
+        )
+    _warn_if_few_are_left(parts)
+    dropped["in another split"] += int((kept & (parts == Part.DROPPED)).sum())
+    if held_out_before:
+        shared = (
+            _shares_with(held_out_before, cleaned, data)
+            if data.disjoint_splits
+            else np.isin(cleaned.source_keys, _source_keys(data, held_out_before))
+        )
+        spared = shared & (parts == Part.TRAIN)
+        dropped["held out by the original run"] = int(spared.sum())
+        parts[spared] = Part.DROPPED
+        if not (parts == Part.TRAIN).any():
+            raise UserError(
+                "no training pairs left: the original run held all of them out for validation or "
+                "testing; use other pairs"
+            )
+    counted = Counter({why: count for why, count in dropped.items() if count or why in enabled})
+    return SplitPlan(
+        cleaned.sizes,
+        parts,
+        cleaned.source_keys,
+        cleaned.target_keys,
+        cleaned.several,
+        counted,
+    )
+
+
+def _warn_if_few_are_left(parts: NDArray[np.uint8]) -> None:
+    held_out, training = int((parts > Part.TRAIN).sum()), int((parts == Part.TRAIN).sum())
+    if 2 * held_out > training:
+        _LOG.warning(
+            f"{held_out:,} of {held_out + training:,} pairs are held out; to train on more, lower "
+            "data.validation_size and data.test_size"
+        )
+
+
+def _assign(
+    keys: NDArray[np.int64],
+    kept: NDArray[np.bool_],
+    wanted: dict[Part, int],
+    reserved: NDArray[np.int64],
+    may_be_taken: NDArray[np.bool_],
+    dropped: str,
+) -> NDArray[np.uint8]:
+    """Hold out validation and test pairs; drop pairs with their keys that may not be held out.
+
+    may_be_taken: which pairs may be held out, shape (pairs,); dropped: as in `assign_parts`
+    """
+    parts = assign_parts(keys, kept & may_be_taken, wanted, reserved, dropped)
+    others = kept & ~may_be_taken
+    taken = np.unique(keys[parts > Part.TRAIN])
+    parts[others] = np.where(np.isin(keys[others], taken), Part.DROPPED, Part.TRAIN)
+    return parts
+
+
+@dataclass
+class _Cleaned:
+    """Facts about each training pair, after cleaning.
+
+    sizes: number of pairs per corpus; the arrays concatenate the corpora in this order
+    several: which of the kept sources consist of more than one sentence
+    plain_source_keys, plain_target_keys: hashes that ignore case and punctuation; empty unless
+    `data.disjoint_splits` is set
+    """
+
+    sizes: list[int]
+    kept: NDArray[np.bool_]
+    source_keys: NDArray[np.int64]
+    target_keys: NDArray[np.int64]
+    plain_source_keys: NDArray[np.int64]
+    plain_target_keys: NDArray[np.int64]
+    several: NDArray[np.bool_]
+    dropped: Counter[str]
+
+
+def _clean(
+    data: DataConfig, corpora: list[Corpus], texts: tuple[Path, Path], cased: Path | None
+) -> _Cleaned:
+    """Write the cleaned training pairs; to `cased`, the targets before lower-casing.
+
+    Returns which pairs to keep, hashes of their sources and targets, and why others were dropped.
+    """
+    cleaner = Cleaner(data)
+    kept: list[NDArray[np.bool_]] = []
+    several: list[NDArray[np.bool_]] = []
+    keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
+    plain_keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
+    dropped: Counter[str] = Counter()
+    sizes = [0] * len(corpora)
+    with ExitStack() as stack:
+        files = [stack.enter_context(text_writer(text)) for text in texts]
+        cased_file = stack.enter_context(text_writer(cased)) if cased else None
+        for number, prefix, chunk in _read_chunks(data, corpora):
+            if not sizes[number]:
+                _warn_if_swapped(_shown_name(data, corpora[number]), chunk, data)
+            sizes[number] += len(chunk)
+            tidied = [cleaner.tidy_lines(side) for side in zip(*chunk, strict=True)]
+            if cased_file:
+                cased_file.write(tidied[1] + "\n")
+            # Capitals mark where sentences begin, and are part of the patterns of mojibake.
+            cased_sources, cased_targets = (side.split("\n") for side in tidied)
+            reasons = cleaner.reasons_to_drop(cased_sources, cased_targets)
+            kept.append(reasons == "")
+            several.append(_have_several(cased_sources, kept[-1], data.source_language))
+            sources = cleaner.source_case(tidied[0]).split("\n")
+            targets = cleaner.target_case(tidied[1]).split("\n")
+            dropped.update(reasons[reasons != ""].tolist())
+            for side, lines in enumerate((sources, targets)):
+                before = prefix if side == 0 else ""
+                files[side].write(before + f"\n{before}".join(lines) + "\n")
+                keys[side].append(sentence_keys(lines, data.seed))
+                if data.disjoint_splits:
+                    plain_keys[side].append(sentence_keys(map(plain, lines), data.seed))
+    dropped.update(dict.fromkeys(cleaner.filters, 0))
+    return _Cleaned(
+        sizes=sizes,
+        kept=np.concatenate(kept),
+        source_keys=np.concatenate(keys[0]),
+        target_keys=np.concatenate(keys[1]),
+        plain_source_keys=np.concatenate(plain_keys[0]),
+        plain_target_keys=np.concatenate(plain_keys[1]),
+        several=np.concatenate(several),
+        dropped=dropped,
+    )
+
+
+def _have_several(lines: list[str], kept: NDArray[np.bool_], language: str) -> NDArray[np.bool_]:
+    """Return which of the kept lines consist of more than one sentence."""
+    found = np.zeros_like(kept)
+    numbers = np.flatnonzero(kept).tolist()
+    found[numbers] = has_several([lines[number] for number in numbers], language)
+    return found
+
+
+def _warn_if_swapped(name: str, pairs: list[Pair], data: DataConfig) -> None:
+    source, target = data.source_language, data.target_language
+    sources, targets = zip(*pairs, strict=True)
+    if seem_swapped(sources, targets, (source, target)):
+        _LOG.warning(
+            f"{name}: its sources seem to be in {target} and its targets in {source}; if so, "
+            "swap its columns or files"
+        )
+
+
+def _shown_name(data: DataConfig, corpus: Corpus) -> str:
+    """Return the path of the only corpus as configured, or a corpus's name."""
+    path = data.path or data.train_path or corpus.name
+    return " and ".join(map(str, path)) if isinstance(path, tuple) else str(path)
+
+
+def _read_chunks(data: DataConfig, corpora: list[Corpus]) -> Iterator[tuple[int, str, list[Pair]]]:
+    """Yield chunks of pairs, each with the number of its corpus and its tag prefix."""
+    for number, corpus in enumerate(corpora):
+        pairs = iter(with_progress(corpus.pairs("train"), f"reading {corpus.name}"))
+        while chunk := list(islice(pairs, CHUNK)):
+            yield number, tag_prefix(data, corpus.tag), chunk
+
+
+def _shares_with(
+    held_out: Iterable[Pair], cleaned: _Cleaned, data: DataConfig
+) -> NDArray[np.bool_]:
+    """Return which training pairs share a source or target with a held-out pair."""
+    pairs, cleaner = list(held_out), Cleaner(data)
+    sources, targets = (
+        sentence_keys((plain(cleaner.tidy(pair[side])) for pair in pairs), data.seed)
+        for side in (0, 1)
+    )
+    return np.isin(cleaned.plain_source_keys, sources) | np.isin(cleaned.plain_target_keys, targets)
+
+
+def _large_groups(keys: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return the keys of groups so large that a few of them would fill a split of `size` pairs."""
+    groups, counts = np.unique(keys, return_counts=True)
+    return groups[counts > max(10, size // 20)]
+
+
+def _source_keys(data: DataConfig, pairs: list[Pair]) -> NDArray[np.int64]:
+    cleaner = Cleaner(data)
+    return sentence_keys((cleaner.source(source) for source, _ in pairs), data.seed)
+
+
+def write_splits(
+    data: DataConfig, given: Given, corpora: list[Corpus], plan: SplitPlan, folder: Path
+) -> Counter[str]:
+    """Write the raw validation and test pairs; return the size of each split."""
+    cleaner = Cleaner(data)
+    train_keys = np.unique(plan.source_keys[plan.in_train])
+    counts = Counter(train=int(plan.in_train.sum()))
+    held_out = _held_out(data, corpora, plan)
+    for split, part in PARTS.items():
+        pairs = given.get(split, held_out[part])
+        examples = [_example(pair, cleaner, train_keys) for pair in pairs]
+        write_examples(folder / f"{split}.jsonl", examples)
+        counts[split] = len(examples)
+        counts[f"{split} in train"] = sum(example.source_in_train for example in examples)
+        if not any(e.source.strip() and e.reference.strip() for e in examples):
+            field = f"{split}_path"
+            remedy = f"check data.{field}" if getattr(data, field, None) else "use another corpus"
+            raise UserError(f"the {split} split, or one side of it, is empty; {remedy}")
+    return counts
+
+
+def keep_lines(text: Path, kept: NDArray[np.bool_]) -> None:
+    """Keep only the lines of a text file that `kept` selects."""
+    rest = text.with_suffix(".kept")
+    with text.open("rb") as lines, rest.open("wb") as file:
+        file.writelines(compress(lines, kept.tolist()))
+    rest.replace(text)
+
+
+def _held_out(data: DataConfig, corpora: list[Corpus], plan: SplitPlan) -> dict[Part, list[Pair]]:
+    """Read the corpora again and return the raw held-out pairs, with tags on the sources."""
+    held_out: dict[Part, list[Pair]] = {part: [] for part in PARTS.values()}
+    all_parts = np.split(plan.parts, np.cumsum(plan.sizes)[:-1])
+    for corpus, parts in zip(corpora, all_parts, strict=True):
+        chosen = np.isin(parts, list(held_out))
+        if chosen.any():
+            prefix = tag_prefix(data, corpus.tag)
+            pairs = with_progress(corpus.pairs("train"), "reading again", len(chosen))
+            found = zip(parts.tolist(), pairs, strict=True)
+            try:
+                for part, (source, target) in compress(found, chosen.tolist()):
+                    held_out[Part(part)].append((prefix + source, target))
+            except ValueError:  # by zip
+                raise UserError(
+                    f"{corpus.name}: was changed while nmt read it; run the command again"
+                ) from None
+    return held_out
+
+
+def _example(pair: tuple[str, str], cleaner: Cleaner, train_keys: NDArray[np.int64]) -> Example:
+    source, reference = (" ".join(text.split()) for text in pair)
+    key = sentence_key(cleaner.source(source), cleaner.data.seed)
+    return Example(source, cleaner.composed(reference), has_key(train_keys, key))

@@ -1,0 +1,56 @@
+"""Greedy search and sampling: one hypothesis per sentence."""
+
+import torch
+from torch import Tensor
+
+from nmt.decoding.search.hypothesis import Hypothesis, finish
+from nmt.decoding.search.next_tokens import best_pieces
+from nmt.decoding.search.sampling import Sampler
+from nmt.decoding.search.stepwise import S, Stepwise
+from nmt.device import copied
+from nmt.special_tokens import EOS, SOS
+
+
+@torch.inference_mode()
+def greedy_search(
+    model: Stepwise[S],
+    source: Tensor,
+    limits: Tensor,
+    alpha: float = 0.0,
+    sampler: Sampler | None = None,
+) -> list[Hypothesis]:
+    """Translate a batch.
+
+    source: (batch, source) ids; limits: (batch,), on the CPU, longest output, including <eos>;
+    alpha: length penalty, which affects only the reported score; sampler: draws the pieces instead
+    of taking the most probable ones. Rows leave the batch when they end.
+    """
+    state = model.start(source)
+    most = limits.tolist()
+    active = list(range(len(most)))
+    tokens = source.new_full((len(most),), SOS)
+    sums = source.new_zeros(len(most), dtype=torch.float)
+    written: list[list[int]] = [[] for _ in most]
+    found: dict[int, Hypothesis] = {}
+    while active:
+        logits = model.step(tokens, state)
+        best, pieces = sampler.draw(logits, active) if sampler else best_pieces(logits, 1)
+        sums, tokens = sums + best[:, 0], pieces[:, 0]
+        alive = []
+        # The only values of this step that the CPU waits for.
+        fetched = torch.stack([tokens.int(), sums.view(torch.int32)]).cpu()
+        for place, (i, token, total) in enumerate(
+            zip(active, fetched[0].tolist(), fetched[1].view(torch.float).tolist(), strict=True)
+        ):
+            if token != EOS:
+                written[i].append(token)
+            if token == EOS or len(written[i]) >= most[i]:
+                found[i] = finish(written[i], total, alpha, token == EOS)
+            else:
+                alive.append(place)
+        if len(alive) < len(active):
+            kept = copied(torch.tensor(alive, dtype=torch.long), source.device)
+            state.select(kept[:, None])
+            tokens, sums = tokens.index_select(0, kept), sums.index_select(0, kept)
+            active = [active[place] for place in alive]
+    return [found[i] for i in range(len(most))]

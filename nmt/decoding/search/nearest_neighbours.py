@@ -1,0 +1,58 @@
+"""Nearest-neighbour translation (Khandelwal et al. 2021)."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from nmt.decoding.search.datastore import Datastore
+from nmt.model.transformer import DecoderState, Transformer
+
+_LEAST = torch.finfo(torch.float32).tiny  # avoids log 0
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Interpolates a model's probabilities with those of the nearest training positions.
+
+    p(y) = (1 - λ) p_model(y) + λ Σᵢ [yᵢ = y] exp(-dᵢ / T) / Σᵢ exp(-dᵢ / T)
+    (Khandelwal et al. 2021, equations 2 and 3), over the `count` nearest positions, where
+    dᵢ is the squared distance to the key of position i, and yᵢ its value
+
+    share: λ; temperature: T
+    """
+
+    datastore: Datastore
+    count: int
+    share: float
+    temperature: float
+
+    def mix(self, hidden: Tensor, logits: Tensor) -> Tensor:
+        """Return log p, which a log-softmax would not change.
+
+        hidden: (rows, d_model), the input of the output layer; logits: (rows, target_size)
+        """
+        distances, tokens = self.datastore.nearest(hidden.float(), self.count)
+        weights = (-distances / self.temperature).softmax(1) * self.share
+        probabilities = logits.float().softmax(1) * (1 - self.share)
+        mixed = probabilities.scatter_add_(1, tokens, weights)
+        return mixed.clamp_min(_LEAST).log()
+
+
+class WithNeighbours:
+    """A model whose probabilities are interpolated with those of its neighbours.
+
+    See `Stepwise`.
+    """
+
+    def __init__(self, model: Transformer, neighbours: Neighbours):
+        self._model, self._neighbours = model, neighbours
+
+    def start(self, source: Tensor) -> DecoderState:
+        """See `Transformer.start`."""
+        return self._model.start(source)
+
+    def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
+        """See `Transformer.step`; returns log-probabilities."""
+        hidden = self._model.step_hidden(tokens, state)
+        return self._neighbours.mix(hidden, self._model.logits(hidden))

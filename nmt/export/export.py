@@ -1,0 +1,138 @@
+"""Exports a trained model for other programs, in CTranslate2's format.
+
+The export is what `nmt.decoding.engines.conversion` writes, but with pieces instead of ids in the
+vocabularies, plus the tokenizers, which CTranslate2 does not handle. For subwords it also contains
+a program, `nmt/export/translate.py`, with the same pre- and postprocessing as `nmt translate`,
+but without its second search if copied words are lost. The modules of nmt that it imports are
+copied beside it.
+
+The format of `transformers` is in `nmt/export/transformers.py`.
+"""
+
+import glob
+import json
+import re
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from nmt.config.choices import ExportFormat, Weights
+from nmt.config.config import Config
+from nmt.corpus.text.capitals import CASING
+from nmt.corpus.text.languages import two_letters
+from nmt.corpus.text.placeholders import KNOWN_WORDS
+from nmt.corpus.tokenizers.tokenizers import Tokenizer, load_tokenizers, vocabulary_files
+from nmt.decoding.engines.conversion import unsupported, write_model
+from nmt.decoding.segments import TrainingLines
+from nmt.errors import UserError, writing
+from nmt.files.locks import locked
+from nmt.runs.folder import RunFolder
+from nmt.special_tokens import SPECIALS
+
+_LOCK = ".lock"
+_PACKAGE = Path(__file__).parent.parent
+_PROGRAM = ("export/translate.py", "corpus/text/normalization.py", "special_tokens.py")
+_IMPORT = re.compile(r"^from nmt(?:\.\w+)*\.(\w+) import", re.MULTILINE)
+_DECODING = {"beam_size", "length_penalty", "max_length_factor", "max_length_extra"}
+
+
+def export_run(
+    run: RunFolder,
+    folder: Path | str,
+    weights: Weights = "best",
+    format_: ExportFormat = "ctranslate2",
+) -> None:
+    """Write model and tokenizers to a new folder, which appears only when complete.
+
+    Raises `UserError` if the folder exists, for damaged weights, and for a model or vocabulary that
+    the format does not support.
+    """
+    folder = Path(folder)
+    prefix = f".{folder.name}.partial."
+    for remains in folder.parent.glob(f"{glob.escape(prefix)}*"):
+        # Another export holds the lock while it runs; a killed one has released it.
+        with suppress(UserError), locked(remains / _LOCK, "at work", wait=False):
+            shutil.rmtree(remains, ignore_errors=True)
+    if folder.exists():
+        raise UserError(f"{folder}: already exists; delete it, or choose another folder (--output)")
+    write = _write_transformers if format_ == "transformers" else _write_ctranslate2
+    with (
+        writing(folder),
+        TemporaryDirectory(prefix=prefix, dir=folder.parent) as scratch,
+        locked(Path(scratch, _LOCK), "at work"),
+    ):
+        partial = Path(scratch, folder.name)
+        partial.mkdir()
+        write(run, weights, partial)
+        if folder.exists():
+            raise UserError(
+                f"{folder}: another export has just created it; choose another folder (--output)"
+            )
+        partial.rename(folder)
+
+
+def _write_transformers(run: RunFolder, weights: Weights, folder: Path) -> None:
+    from nmt.export import transformers as transformers_export
+    from nmt.export.model_card import model_card
+
+    if reasons := transformers_export.unsupported(run.config):
+        raise UserError(f"transformers does not support this model: {'; '.join(reasons)}")
+    transformers_export.write_transformers(run, run.weights(weights), folder)
+    card = model_card(run, weights, transformers_export.USAGE, library_name="transformers")
+    (folder / "README.md").write_text(card, encoding="utf-8")
+
+
+def _write_ctranslate2(run: RunFolder, weights: Weights, folder: Path) -> None:
+    config = run.config
+    if reasons := unsupported(config.model):
+        raise UserError(f"CTranslate2 does not support this model: {'; '.join(reasons)}")
+    tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
+    vocabularies = _pieces(tokenizers.source), _pieces(tokenizers.target)
+    write_model(run.weights(weights), config.model, vocabularies, folder)
+    for name in vocabulary_files(config.tokenizer):
+        shutil.copyfile(run.data / name, folder / name)
+    if config.tokenizer.subword:
+        _write_program(run, config, folder)
+
+
+def _write_program(run: RunFolder, config: Config, folder: Path) -> None:
+    """Write translate.py, which does not need nmt, its data, and a README."""
+    source_model, target_model = vocabulary_files(config.tokenizer)
+    room = config.model.max_length - 1  # <eos>
+    lines = TrainingLines.of(run.report, config.decoding)
+    settings = {
+        "source_model": source_model,
+        "target_model": target_model,
+        "word_mark": config.tokenizer.word_mark,
+        "longest": min(lines.longest, room),
+        "room": room,
+        "split_sentences": lines.single,
+        "source_language": two_letters(config.data.source_language),  # for sentencex
+        **config.data.model_dump(include={"unicode", "lowercase", "carry_over", "restore_case"}),
+        **config.decoding.model_dump(include=_DECODING),
+    }
+    text = json.dumps(settings, indent=2) + "\n"
+    (folder / "settings.json").write_text(text, encoding="utf-8")
+    for name in _PROGRAM:
+        module = _IMPORT.sub(r"from \1 import", (_PACKAGE / name).read_text(encoding="utf-8"))
+        (folder / Path(name).name).write_text(module, encoding="utf-8")
+    readme = (_PACKAGE / "export/README.md").read_text(encoding="utf-8")
+    for name in ("source_language", "target_language"):
+        readme = readme.replace(f"{{{name}}}", getattr(config.data, name))
+    readme = readme.replace("{source_model}", source_model).replace("{target_model}", target_model)
+    (folder / "README.md").write_text(readme, encoding="utf-8")
+    for name in (CASING, KNOWN_WORDS):
+        if (run.data / name).exists():
+            shutil.copyfile(run.data / name, folder / name)
+
+
+def _pieces(tokenizer: Tokenizer) -> list[str]:
+    pieces = tokenizer.pieces(range(tokenizer.size))
+    for piece in SPECIALS:
+        if pieces.count(piece) > 1:
+            raise UserError(
+                f"tokenizer.kind: the corpus has the word {piece}, which CTranslate2 confuses "
+                "with the special token; remove it from the corpus, or use subwords"
+            )
+    return pieces

@@ -1,0 +1,188 @@
+"""Runs on the Hugging Face Hub: `nmt push` uploads one, `--run hf:user/name` reads one.
+
+Only weights as safetensors, YAML, JSON, SentencePiece models and hashes are downloaded: nothing
+that could run. A checkpoint, which PyTorch would unpickle, is neither uploaded nor downloaded.
+"""
+
+import json
+import shlex
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, get_args
+
+from nmt.config.choices import Weights
+from nmt.config.config import Config, Origin
+from nmt.config.yaml_files import read_value, written
+from nmt.corpus.preparing.manifest import MANIFEST, require_manifest, run_files
+from nmt.corpus.sources.download import cache_folder
+from nmt.corpus.tokenizers.tokenizers import load_tokenizers
+from nmt.errors import (
+    UserError,
+    is_full_disk,
+    missing_extra,
+    no_such_weights,
+    one_line,
+    unwritable,
+)
+from nmt.files.output_files import temporary_folder
+from nmt.files.private_paths import without_folders
+from nmt.runs.folder import HUB, RunFolder
+
+_READ = [
+    *("run.json", "config.yaml", "metrics.jsonl"),
+    *(f"data/*{ending}" for ending in (".json", ".jsonl", ".model", ".keys")),
+    *(f"{which}.safetensors" for which in get_args(Weights)),
+]
+_USAGE = """```
+nmt translate --run hf:{name} "A sentence to translate."
+```"""
+
+
+def import_hub() -> Any:
+    """Return the library; raises `UserError` if it is not installed."""
+    try:
+        import huggingface_hub
+    except ImportError:
+        raise missing_extra("the Hugging Face Hub", "hub") from None
+    return huggingface_hub
+
+
+def download_run(address: str) -> Path:
+    """Return the folder of the run at hf:USER/NAME or hf:USER/NAME@REVISION, in the cache.
+
+    Unchanged files are not downloaded again; without a network, the cached run is used. Each
+    version has a folder of its own, so an interrupted update cannot mix two of them.
+    """
+    name, _, revision = address.removeprefix(HUB).partition("@")
+    cache = cache_folder() / "runs"
+    try:
+        folder = import_hub().snapshot_download(
+            name, revision=revision or None, cache_dir=cache, allow_patterns=_READ
+        )
+    except UserError:
+        raise
+    except Exception as error:  # the possible exceptions have no common base class
+        if is_full_disk(error):
+            raise unwritable(cache, error) from None
+        raise UserError(
+            f"{address}: cannot be downloaded: {one_line(error)[:300]}; check the name and your "
+            "network; for a private run, log in with hf auth login"
+        ) from None
+    return Path(folder)
+
+
+def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
+    """Upload a run with one kind of weights, also in `transformers`' format if possible.
+
+    Adds a model card. Absolute paths in the configuration are reduced to file names. Files of an
+    earlier push are deleted, others stay. `decoding.neighbours` is set to 0, since the datastore is
+    not uploaded. A new repository is private unless `public`. It is created after the files have
+    been collected, but before the test set is translated, so that a wrong name or login is reported
+    early. Returns its address.
+    """
+    from nmt.export.transformers import FILES
+
+    library = import_hub()
+    if not run.weights(weights).is_file():
+        raise no_such_weights(run.weights(weights))
+    _require_undamaged(run, weights)
+    with temporary_folder() as scratch:
+        copy = RunFolder(scratch / "run")
+        exported = _assemble(run, copy, weights)
+        with _uploading(name):
+            repository = library.create_repo(name, private=not public, exist_ok=True)
+        full_name = repository.repo_id  # with the user's name, which may be omitted
+        _add_card(copy, full_name, weights, exported)
+        with _uploading(name):
+            library.upload_folder(
+                repo_id=full_name,
+                folder_path=copy.path,
+                commit_message="Upload with nmt push",
+                delete_patterns=[*_READ, *FILES],
+            )
+    return str(repository)
+
+
+def _require_undamaged(run: RunFolder, weights: Weights) -> None:
+    """Read every file that the model card needs; raises `UserError` if one is damaged."""
+    import torch
+
+    from nmt.model.weights import load_weights
+
+    require_manifest(run.data)
+    run.examples("test")
+    load_tokenizers(run.config.data, run.config.tokenizer, run.data)
+    sizes = run.report["vocabulary_size"]
+    path, cpu = run.weights(weights), torch.device("cpu")
+    load_weights(path, run.config.model, sizes["source"], sizes["target"], cpu)
+
+
+@contextmanager
+def _uploading(name: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # see above
+        raise UserError(
+            f"{name}: cannot be uploaded: {one_line(error)[:300]}; log in with hf auth login, "
+            "and check the name and your network"
+        ) from None
+
+
+def _assemble(run: RunFolder, copy: RunFolder, weights: Weights) -> bool:
+    """Write the files to upload, except the card, to a new folder.
+
+    Returns whether they include the run in the format of `transformers`.
+    """
+    from nmt.export.transformers import unsupported, write_transformers
+
+    copy.data.mkdir(parents=True)
+    # Once only: training that is in progress may replace them.
+    shutil.copyfile(run.weights(weights), copy.weights(weights))
+    exported = not unsupported(run.config)
+    if exported:
+        write_transformers(run, copy.weights(weights), copy.path)
+    for file in run_files(run.data):
+        shutil.copyfile(file, copy.data / file.name)
+    if run.metrics.exists():
+        shutil.copyfile(run.metrics, copy.metrics)
+    fields = without_folders(run.config.model_dump(mode="json"))
+    fields["decoding"]["neighbours"] = 0
+    config = Config.model_validate(fields)
+    origin = run.origin
+    overrides = tuple(map(_override_without_folders, origin.overrides))
+    fine_tuning = shlex.join(without_folders(shlex.split(origin.fine_tuning)))
+    public = Origin(without_folders(origin.file), overrides, fine_tuning)
+    copy.write_config(config.with_origin(public))
+    # Both contain the paths of the corpora.
+    for file in (copy.data / "report.json", copy.data / MANIFEST):
+        content = without_folders(json.loads(file.read_bytes()))
+        file.write_text(json.dumps(content, indent=2, ensure_ascii=False), encoding="utf-8")
+    return exported
+
+
+def _add_card(copy: RunFolder, name: str, weights: Weights, exported: bool) -> None:
+    """Score the weights, and write the model card."""
+    from nmt.export.model_card import model_card
+    from nmt.export.transformers import USAGE
+
+    usage, metadata = _USAGE.replace("{name}", name), {}
+    if exported:
+        usage += "\n\n" + USAGE.replace("FOLDER", name)
+        metadata["library_name"] = "transformers"
+    card = model_card(copy, weights, usage, **metadata)
+    (copy.path / "README.md").write_text(card, encoding="utf-8")
+    copy.weights(weights).replace(copy.weights("best"))  # which other commands use by default
+    shutil.rmtree(copy.converted, ignore_errors=True)  # made by the translator that was scored
+
+
+def _override_without_folders(override: str) -> str:
+    """Return an override with paths reduced to file names.
+
+    The value is read as YAML, since a path may be in a list or in quotes.
+    """
+    field, _, text = override.partition("=")
+    value = read_value(text)
+    private = without_folders(value)
+    return override if private == value else f"{field}={written(private)}"

@@ -1,0 +1,105 @@
+"""The model card of a run: training data, training command, and scores."""
+
+import re
+import shlex
+from typing import Any
+
+import yaml
+
+from nmt.config.choices import Weights
+from nmt.corpus.preparing.report import CorpusReport, corpora_before
+from nmt.decoding.loading import load_translator
+from nmt.evaluation.evaluate import evaluate
+from nmt.runs.folder import RunFolder
+
+# Those of https://huggingface.co/docs/hub/repositories-licenses that a corpus may have.
+_HUB_LICENCES = """
+apache-2.0 c-uda cc cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-4.0 cc-by-nc-2.0 cc-by-nc-3.0 cc-by-nc-4.0
+cc-by-nc-nd-3.0 cc-by-nc-nd-4.0 cc-by-nc-sa-2.0 cc-by-nc-sa-3.0 cc-by-nc-sa-4.0 cc-by-nd-4.0
+cc-by-sa-3.0 cc-by-sa-4.0 cc0-1.0 cdla-permissive-1.0 cdla-permissive-2.0 cdla-sharing-1.0
+etalab-2.0 gfdl gpl-2.0 gpl-3.0 lgpl-2.1 lgpl-3.0 lgpl-lr mit odbl odc-by pddl unlicense
+"""
+
+
+def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) -> str:
+    """Return a run's model card as Markdown; translates the test set to score it.
+
+    usage: instructions for the files next to the card; metadata: further front matter
+    """
+    config, report = run.config, run.report
+    source, target = config.data.source_language, config.data.target_language
+    # Neither an export nor an upload contains the datastore.
+    translator = load_translator(run, weights=weights, overrides=["decoding.neighbours=0"])
+    scores = evaluate(translator, run.examples("test"), config.data)
+    front: dict[str, Any] = {
+        "language": [source, target],
+        **_licence(run),
+        "pipeline_tag": "translation",
+        "tags": ["translation", "nmt"],
+        **metadata,
+    }
+    corpora = _listed(report.get("corpora", []))
+    fine_tuned = config.training.initial_weights is not None
+    if fine_tuned and (before := corpora_before(report)):
+        corpora += f"\n\nBefore fine-tuning, the model was trained on:\n\n{_listed(before)}"
+    origin = run.origin
+    changes = " ".join(f"--set {shlex.quote(change)}" for change in origin.overrides)
+    file = origin.file or "config.yaml"  # the run's own: Python callers need no file
+    parts = ("nmt train", origin.fine_tuning, f"--config {shlex.quote(file)}", changes)
+    command = " ".join(filter(None, parts))
+    trained = "fine-tuned" if fine_tuned else "trained from scratch"
+    pairs = report["pairs"]
+    return f"""---
+{yaml.safe_dump(front, allow_unicode=True, sort_keys=False).strip()}
+---
+
+# Translation, {source} → {target}
+
+A Transformer, {trained} with nmt.
+
+{usage}
+
+## Data
+
+{corpora}
+
+Sentence pairs: {pairs["train"]:,} for training, {pairs["validation"]:,} for validation,
+{pairs["test"]:,} for testing. Check the licences of the corpora before you publish the model.
+
+## Training
+
+```
+{command}
+```
+
+## Scores
+
+Scores of the {weights} weights on the {pairs["test"]:,} test pairs, computed by `nmt evaluate`:
+
+```
+{scores}
+```
+"""
+
+
+def _listed(corpora: list[CorpusReport]) -> str:
+    return "\n".join(
+        f"- {corpus['name']}: {corpus['train']:,} pairs in training; "
+        + (f"licence: {corpus['licence']}" if corpus["licence"] else "licence not known to nmt")
+        for corpus in corpora
+    )
+
+
+def _licence(run: RunFolder) -> dict[str, str]:
+    """Return the field `license` if the Hub has a name for the one licence of all training text.
+
+    The Hub's `other` would need the text of the licence, so other licences are named only in the
+    body of the card.
+    """
+    if run.config.training.initial_weights is not None:
+        return {}  # the user must also consider what the model was trained on before
+    licences = [corpus["licence"] for corpus in run.report.get("corpora", [])]
+    names = {re.split("[,;]", licence)[0].lower().replace(" ", "-") for licence in licences}
+    names = {name.removesuffix("-fr") for name in names}  # CC BY 2.0 FR is the French port
+    name = names.pop() if len(names) == 1 else ""
+    return {"license": name} if name in _HUB_LICENCES.split() else {}

@@ -1,0 +1,299 @@
+"""Exports a run for the library `transformers`: `nmt export --format transformers`.
+
+The library's Marian is the paper's Transformer: norms after the residual connections, sinusoids,
+subwords. Its Pegasus has the norms before the sublayers and at the end of each stack, and one
+matrix for all embeddings. The sinusoids of both have all sines before all cosines, so the columns
+of everything that is d_model wide are reordered: the same numbers in another order.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import save_file
+
+from nmt.config.config import Config
+from nmt.config.model import TRAINING_ONLY, ModelConfig
+from nmt.config.yaml_files import written
+from nmt.corpus.tokenizers.tokenizers import Tokenizer, load_tokenizers, vocabulary_files
+from nmt.decoding.engines.conversion import Arrays
+from nmt.decoding.engines.interface import unknown_fields
+from nmt.errors import one_line
+from nmt.model.sinusoids import sinusoid_table
+from nmt.runs.folder import RunFolder
+from nmt.special_tokens import EOS, NEVER_WRITTEN, PAD, SOS, SPECIALS, UNK
+
+USAGE = """```python
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+tokenizer = AutoTokenizer.from_pretrained("FOLDER")
+model = AutoModelForSeq2SeqLM.from_pretrained("FOLDER")
+batch = tokenizer(["Where is the station?"], return_tensors="pt", padding=True)
+print(tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True))
+```
+
+Give the tokenizer one sentence at a time, in the Unicode form NFC, with ordinary spaces and
+without soft hyphens and other invisible characters: unlike nmt, transformers does not split or
+normalize text. Greedy search then gives the same pieces
+as nmt, except for text like a special token (`<pad>`) or a language code (`>>de<<`). Beam search
+may choose other translations, because transformers uses a different length penalty."""
+FILES = (  # that `write_transformers` writes
+    *("model.safetensors", "config.json", "generation_config.json", "tokenizer_config.json"),
+    *("source.spm", "target.spm", "vocab.json", "target_vocab.json"),
+)
+Array = NDArray[np.float32]
+# Fields that must have these values, because the format supports no others.
+_REQUIRED: dict[str, dict[str, object]] = {
+    "model": {
+        "norm_epsilon": 1e-5,
+        "positions": "sinusoidal",
+        "position_exponent": "pair",
+        "first_position": 0,
+        "score_scale": "d_key",
+    },
+    "tokenizer": {"word_mark": "start"},
+    "data": {"lowercase": "none", "restore_case": False, "carry_over": "none"},
+}
+_REQUIRED_OF_MODEL: dict[str, dict[str, object]] = {  # further ones, by model.norm
+    "post": {"final_norm": False},
+    "pre": {"final_norm": True, "tie": "all"},
+}
+# Other fields of the model that are expressed here, or that only training needs.
+_EXPRESSED = TRAINING_ONLY | {
+    *("d_model", "heads", "d_key", "d_value", "d_ff", "encoder_layers", "decoder_layers"),
+    *("norm", "final_norm", "activation", "attention_bias", "output_bias", "max_length"),
+    *("scale_embeddings", "tie"),
+}
+
+
+def unsupported(config: Config) -> list[str]:
+    """Return the reasons why transformers does not support such a run, if any."""
+    reasons = unknown_fields("model", config.model, _EXPRESSED | _REQUIRED["model"].keys())
+    norm = config.model.norm
+    for section, fields in (*_REQUIRED.items(), ("model", _REQUIRED_OF_MODEL[norm])):
+        for name, wanted in fields.items():
+            value = getattr(getattr(config, section), name)
+            if value != wanted:
+                reasons.append(f"{section}.{name} is {written(value)}, not {written(wanted)}")
+    if config.data.tags:
+        reasons.append("data.corpora has tags")
+    if config.data.unicode == "NFKC":  # which changes common text, unlike NFC
+        reasons.append("data.unicode is NFKC, not NFC or none")
+    if not config.tokenizer.subword:
+        reasons.append(f"tokenizer.kind is {config.tokenizer.kind}, not bpe or unigram")
+    model = config.model
+    if (model.key_size, model.value_size) != (model.d_model // model.heads,) * 2:
+        reasons.append("model.d_key and d_value are not d_model / heads")
+    return reasons
+
+
+def write_transformers(run: RunFolder, weights: Path, folder: Path) -> None:
+    """Write model, tokenizer and generation settings to an empty folder.
+
+    Raises `UserError` for weights that are damaged or of another model.
+    """
+    config = run.config
+    tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
+    sizes = tokenizers.source.size, tokenizers.target.size
+    with Arrays.opened(weights) as arrays:
+        model = dict(_Weights(config.model, arrays).named(*sizes))
+    try:
+        save_file(model, folder / "model.safetensors", {"format": "pt"})
+    except SafetensorError as error:  # such as a full disk
+        raise OSError(one_line(error)[:200]) from None
+    _write_json(folder / "config.json", _model_config(config.model, *sizes))
+    _write_json(folder / "generation_config.json", _generation_config(config))
+    source, target = vocabulary_files(config.tokenizer)
+    shutil.copyfile(run.data / source, folder / "source.spm")
+    shutil.copyfile(run.data / target, folder / "target.spm")
+    _write_json(folder / "vocab.json", _numbers(tokenizers.source))
+    _write_json(folder / "target_vocab.json", _numbers(tokenizers.target))
+    tokenizer = {
+        "tokenizer_class": "MarianTokenizer",
+        "separate_vocabs": True,
+        "source_lang": config.data.source_language,
+        "target_lang": config.data.target_language,
+        "pad_token": SPECIALS[PAD],
+        "unk_token": SPECIALS[UNK],
+        "eos_token": SPECIALS[EOS],
+        "model_max_length": config.model.max_length,
+    }
+    _write_json(folder / "tokenizer_config.json", tokenizer)
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _numbers(tokenizer: Tokenizer) -> dict[str, int]:
+    return {piece: number for number, piece in enumerate(tokenizer.pieces(range(tokenizer.size)))}
+
+
+def _model_config(model: ModelConfig, source_size: int, target_size: int) -> dict[str, Any]:
+    sides = {
+        f"{side}_{name}": value
+        for side in ("encoder", "decoder")
+        for name, value in (("attention_heads", model.heads), ("ffn_dim", model.d_ff))
+    }
+    layouts: dict[str, dict[str, Any]] = {
+        "post": {
+            "architectures": ["MarianMTModel"],
+            "model_type": "marian",
+            "decoder_vocab_size": target_size,
+            "share_encoder_decoder_embeddings": False,  # shared ones are written twice
+        },
+        "pre": {"architectures": ["PegasusForConditionalGeneration"], "model_type": "pegasus"},
+    }
+    return {
+        **layouts[model.norm],
+        "d_model": model.d_model,
+        **sides,
+        "encoder_layers": model.encoder_layers,
+        "decoder_layers": model.decoder_layers,
+        "activation_function": model.activation,
+        "scale_embedding": model.scale_embeddings,
+        "max_position_embeddings": model.max_length,
+        "vocab_size": source_size,
+        "tie_word_embeddings": model.tie in ("target", "all"),
+        "dropout": model.dropout,
+        "attention_dropout": model.attention_dropout,
+        "activation_dropout": model.feed_forward_dropout,
+        **_special_ids(),
+        "forced_eos_token_id": None,
+    }
+
+
+def _special_ids() -> dict[str, int]:
+    return {
+        "pad_token_id": PAD,
+        "bos_token_id": SOS,
+        "eos_token_id": EOS,
+        "decoder_start_token_id": SOS,
+    }
+
+
+def _generation_config(config: Config) -> dict[str, Any]:
+    return {
+        **_special_ids(),
+        "suppress_tokens": list(NEVER_WRITTEN),
+        "num_beams": config.decoding.beam_size,
+        "length_penalty": config.decoding.length_penalty,
+        "max_length": config.model.max_length,
+    }
+
+
+class _Weights:
+    """Names and orders weights as in transformers' Marian or Pegasus."""
+
+    def __init__(self, model: ModelConfig, arrays: Arrays):
+        self._model, self._arrays = model, arrays
+        columns = np.arange(model.d_model)
+        self._order = np.concatenate([columns[0::2], columns[1::2]])
+
+    def named(self, source_size: int, target_size: int) -> Iterator[tuple[str, Array]]:
+        """Yield all weights with their names in transformers."""
+        model = self._model
+        if model.norm == "pre":
+            yield from self._shared_embeddings(source_size, target_size)
+        else:
+            yield from self._embeddings(source_size, target_size)
+        for i in range(model.encoder_layers):
+            yield from self._layer(f"encoder.{i}.", f"model.encoder.layers.{i}.", "attention")
+        for i in range(model.decoder_layers):
+            there = f"model.decoder.layers.{i}."
+            yield from self._layer(f"decoder.{i}.", there, "self_attention")
+            yield from self._cross_attention(f"decoder.{i}.", there)
+
+    def _embeddings(self, source_size: int, target_size: int) -> Iterator[tuple[str, Array]]:
+        """Yield the embeddings and the output layer of Marian."""
+        model, d_model = self._model, self._model.d_model
+        embeddings = self._take("source_embedding.tokens.weight", source_size, d_model)
+        yield "model.encoder.embed_tokens.weight", self._columns(embeddings)
+        if model.tie not in ("inputs", "all"):
+            embeddings = self._take("target_embedding.tokens.weight", target_size, d_model)
+        yield "model.decoder.embed_tokens.weight", self._columns(embeddings[:target_size])
+        if model.tie not in ("target", "all"):
+            yield "lm_head.weight", self._columns(self._take("output.weight", target_size, d_model))
+        yield "final_logits_bias", self._output_bias(target_size)[None]
+
+    def _shared_embeddings(self, source_size: int, target_size: int) -> Iterator[tuple[str, Array]]:
+        """Yield the embeddings, positions, output bias and final norms of Pegasus.
+
+        Source-only pieces have an output there too; a bias of -∞ excludes them.
+        """
+        d_model = self._model.d_model
+        embeddings = self._take("source_embedding.tokens.weight", source_size, d_model)
+        yield "model.shared.weight", self._columns(embeddings)
+        never = np.full(source_size - target_size, -np.inf, np.float32)
+        yield "final_logits_bias", np.concatenate([self._output_bias(target_size), never])[None]
+        table = self._columns(sinusoid_table(self._model.max_length, d_model))
+        for stack in ("encoder", "decoder"):
+            yield f"model.{stack}.embed_positions.weight", table
+            yield from self._norm(f"{stack}_norm", f"model.{stack}.layer_norm")
+
+    def _output_bias(self, size: int) -> Array:
+        if not self._model.output_bias:
+            return np.zeros(size, np.float32)
+        return self._take("output.bias", size)
+
+    def _layer(self, here: str, there: str, attention: str) -> Iterator[tuple[str, Array]]:
+        """Yield self-attention and feed-forward with their norms."""
+        d_model, d_ff = self._model.d_model, self._model.d_ff
+        own = f"{here}{attention}."
+        yield from self._projections(own, "query_key_value", f"{there}self_attn.", "qkv")
+        yield from self._output(own + "output", f"{there}self_attn.out_proj", d_model)
+        norm = {"attention": "attention_residual", "self_attention": "self_residual"}[attention]
+        yield from self._norm(f"{here}{norm}.norm", f"{there}self_attn_layer_norm")
+        inner = f"{here}feed_forward.inner"
+        yield f"{there}fc1.weight", self._columns(self._take(f"{inner}.weight", d_ff, d_model))
+        yield f"{there}fc1.bias", self._take(f"{inner}.bias", d_ff)
+        yield from self._output(f"{here}feed_forward.outer", f"{there}fc2", d_ff)
+        yield from self._norm(f"{here}feed_forward_residual.norm", f"{there}final_layer_norm")
+
+    def _cross_attention(self, here: str, there: str) -> Iterator[tuple[str, Array]]:
+        own, other = f"{here}cross_attention.", f"{there}encoder_attn."
+        yield from self._projections(own, "query", other, "q")
+        yield from self._projections(own, "key_value", other, "kv")
+        yield from self._output(f"{own}output", f"{other}out_proj", self._model.d_model)
+        yield from self._norm(f"{here}cross_residual.norm", f"{there}encoder_attn_layer_norm")
+
+    def _projections(
+        self, here: str, name: str, there: str, kinds: str
+    ) -> Iterator[tuple[str, Array]]:
+        """Yield the parts of a joint projection; kinds: a letter for each part."""
+        d_model = self._model.d_model
+        weight = self._take(f"{here}{name}.weight", len(kinds) * d_model, d_model)
+        bias = self._bias(f"{here}{name}.bias", len(kinds) * d_model)
+        parts = zip(kinds, np.split(weight, len(kinds)), np.split(bias, len(kinds)), strict=True)
+        for kind, rows, offsets in parts:
+            yield f"{there}{kind}_proj.weight", self._columns(rows)
+            yield f"{there}{kind}_proj.bias", np.ascontiguousarray(offsets)
+
+    def _output(self, here: str, there: str, width: int) -> Iterator[tuple[str, Array]]:
+        """Yield a layer whose output is d_model wide."""
+        d_model = self._model.d_model
+        yield f"{there}.weight", self._take(f"{here}.weight", d_model, width)[self._order]
+        is_attention = here.endswith("attention.output")
+        bias = self._bias if is_attention else self._take
+        yield f"{there}.bias", bias(f"{here}.bias", d_model)[self._order]
+
+    def _norm(self, here: str, there: str) -> Iterator[tuple[str, Array]]:
+        for kind in ("weight", "bias"):
+            yield f"{there}.{kind}", self._take(f"{here}.{kind}", self._model.d_model)[self._order]
+
+    def _bias(self, name: str, size: int) -> Array:
+        """Return a bias of attention: zeros where the model has none."""
+        if not self._model.attention_bias:
+            return np.zeros(size, np.float32)
+        return self._take(name, size)
+
+    def _take(self, name: str, *shape: int) -> Array:
+        return self._arrays.take(name, *shape)
+
+    def _columns(self, weight: Array) -> Array:
+        return np.ascontiguousarray(weight[:, self._order])

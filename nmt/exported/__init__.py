@@ -1,1 +1,0 @@
-"""Files of an export besides the model: a program and a README for users without nmt."""

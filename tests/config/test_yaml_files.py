@@ -1,0 +1,815 @@
+"""Configurations: every mistake gives one line that says what was expected; valid ones load."""
+
+import math
+import sys
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from annotated_types import Le, Lt
+from pydantic import ValidationError
+
+from nmt.config.config import Config
+from nmt.config.data import DataConfig
+from nmt.config.model import ModelConfig
+from nmt.config.tokenizer import TokenizerConfig
+from nmt.config.yaml_files import (
+    FORMER_FIELDS,
+    describe_fields,
+    dump_config,
+    find_config,
+    load_config,
+    parse_config,
+    shipped_configs,
+)
+from nmt.errors import UserError
+from nmt.shipped import SHIPPED_CONFIGS
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.yaml"
+
+
+def load(path: Path, text: str | bytes, *overrides: str) -> Config:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return load_config(path, overrides)
+
+
+def refusal(path: Path, text: str | bytes, *overrides: str) -> str:
+    """Return the error message, with the path of the file replaced by PATH."""
+    with pytest.raises(UserError) as caught:
+        load(path, text, *overrides)
+    return str(caught.value).replace(str(path), "PATH")
+
+
+# -------------------------------------------------------------------------------------- mistakes
+
+
+def test_an_unknown_field_gets_a_suggestion(path: Path) -> None:
+    assert refusal(path, "training: {lable_smoothing: 0.1}") == (
+        "PATH: training.lable_smoothing: unknown field; did you mean label_smoothing?"
+    )
+
+
+def test_an_unknown_section_gets_a_suggestion(path: Path) -> None:
+    assert refusal(path, "trainig: {epochs: 3}") == (
+        "PATH: trainig: unknown section; did you mean training?"
+    )
+
+
+@pytest.mark.parametrize("text", ["training: {rate: 0.5}", "training: {rate: 0.5, old: 3}"])
+def test_renamed_fields_of_earlier_versions_are_read(
+    path: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former = {"training.rate": "training.learning_rate", "training.old": None}
+    monkeypatch.setattr("nmt.config.yaml_files.FORMER_FIELDS", former)
+    assert load(path, text) == load(path, "training: {learning_rate: 0.5}")
+
+
+def test_renamed_fields_map_to_existing_fields() -> None:
+    known = {field for field, *_ in describe_fields()}
+    assert known.isdisjoint(FORMER_FIELDS)
+    assert known.issuperset(filter(None, FORMER_FIELDS.values()))
+
+
+@pytest.mark.parametrize(
+    ("override", "wanted"),
+    [
+        ("training.max_minutes=1e308", "less than or equal to 1000000000"),
+        ("training.accumulate=99999999999999999999", "less than or equal to 1000000"),
+        ("decoding.batch_tokens=1e22", "a smaller whole number"),
+        ("model.encoder_layers=1e20", "a smaller whole number"),
+        ("model.d_model=70000", "less than or equal to 65536"),
+        ("decoding.neighbour_temperature=1e-45", "greater than or equal to 0.000001"),
+        ("training.epochs=0x" + "f" * 6000, "less than or equal to 1000000000"),
+    ],
+)
+def test_numbers_out_of_bounds_are_refused(path: Path, override: str, wanted: str) -> None:
+    assert f" is invalid, it should be {wanted}" in refusal(path, "", override)
+
+
+@pytest.mark.parametrize(
+    ("override", "wanted"), [("tokenizer.run=3", "a path ("), ("data.subset=3", "text (")]
+)
+def test_values_of_another_type_are_refused_in_plain_words(
+    path: Path, override: str, wanted: str
+) -> None:
+    assert f": 3 is invalid, it should be {wanted}" in refusal(path, "", override)
+
+
+@pytest.mark.parametrize("value", ["!!map [a]", "!!set [a]", '"\\UFFFFFFFF"', "9" * 6000])
+def test_values_that_break_the_yaml_library_are_refused(path: Path, value: str) -> None:
+    message = refusal(path, "", f"training.epochs={value}")
+    assert message == f"--set training.epochs={value}: the value is not valid YAML"
+
+
+def test_every_number_of_the_configuration_has_an_upper_bound() -> None:
+    for section, kind in Config.model_fields.items():
+        assert kind.annotation
+        for name, field in kind.annotation.model_fields.items():
+            if {int, float} & {field.annotation, *get_args(field.annotation)}:
+                bounded = any(isinstance(bound, Le | Lt) for bound in field.metadata)
+                assert bounded or name == "betas", f"{section}.{name}"
+
+
+def test_an_unrecognizable_name_lists_the_known_names(path: Path) -> None:
+    assert refusal(path, "zzz: 3") == (
+        "PATH: zzz: unknown section; expected one of data, tokenizer, model, training, decoding"
+    )
+    known = "kind, joint, vocabulary_size, word_mark, min_count, byte_fallback, run, sampling"
+    assert refusal(path, "tokenizer: {17: 3}") == (
+        f"PATH: tokenizer.17: unknown field; expected one of {known}"
+    )
+
+
+def test_all_mistakes_are_reported_at_once(path: Path) -> None:
+    text = "training: {epochs: 0, foo_bar_baz: 1}\nmodel: {dropout: 2}\nzzz: {}"
+    lines = refusal(path, text, "training.label_smoothing=7", "yyy.x=2").split("\n")
+    assert len(lines) == 6
+    assert (
+        "PATH: model.dropout: 2 is invalid, it should be less than 1 (dropout on embeddings"
+        in lines[0]
+    )
+    assert lines[1] == (
+        "PATH: training.epochs: 0 is invalid, it should be greater than or equal to 1 "
+        "(maximum number of passes over the training data)"
+    )
+    assert lines[2] == (
+        "--set: training.label_smoothing: 7 is invalid, it should be less than 1 "
+        "(probability mass spread over the whole vocabulary)"
+    )
+    assert lines[3].startswith(
+        "PATH: training.foo_bar_baz: unknown field; expected one of epochs, "
+    )
+    assert lines[4].startswith("PATH: zzz: unknown section")
+    assert lines[5].startswith("--set: yyy: unknown section")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "shown", "wanted"),
+    [
+        ("data.source", "Pickle", "'Pickle'", "'pickle', 'tsv', 'parallel', 'table', 'multi30k',"),
+        ("data.source_language", "ENG", "'ENG'", "two or three lower-case letters, such as en"),
+        (
+            "data.target_language",
+            "no",
+            "false",
+            "text or a number; put no, yes, on and off in quotes",
+        ),
+        ("data.unicode", "null", "null", "'NFC', 'NFKC' or 'none'"),
+        ("data.validation_size", "0", "0", "greater than or equal to 1"),
+        ("data.test_size", "1.5", "1.5", "a whole number"),
+        ("data.max_words", "many", "'many'", "a whole number"),
+        ("data.max_ratio", "0.5", "0.5", "greater than or equal to 1"),
+        ("data.drop_duplicates", "3", "3", "true or false"),
+        ("data.carry_over", "some", "'some'", "'none', 'names' or 'all'"),
+        ("data.min_coverage", "1.1", "1.1", "less than or equal to 1"),
+        ("data.seed", "-1", "-1", "greater than or equal to 0"),
+        ("data.seed", "2147483648", "2147483648", "less than 2147483648"),
+        ("tokenizer.kind", "bpee", "'bpee'", "'bpe', 'unigram', 'spacy' or 'whitespace'"),
+        ("tokenizer.vocabulary_size", "7", "7", "greater than or equal to 8"),
+        ("tokenizer.min_count", "0", "0", "greater than or equal to 1"),
+        ("tokenizer.sampling", "1.01", "1.01", "less than or equal to 1"),
+        ("model.d_model", "1", "1", "greater than or equal to 2"),
+        ("model.heads", "0", "0", "greater than or equal to 1"),
+        ("model.d_key", "0", "0", "greater than or equal to 1"),
+        ("model.max_length", "3", "3", "greater than or equal to 4"),
+        ("model.dropout", "1", "1", "less than 1"),
+        ("model.attention_dropout", "-0.1", "-0.1", "greater than or equal to 0"),
+        ("model.norm", "middle", "'middle'", "'pre' or 'post'"),
+        ("training.epochs", "true", "true", "text or a number"),
+        ("training.epochs", "null", "null", "a whole number"),
+        ("training.max_minutes", "0", "0", "greater than 0"),
+        ("training.max_minutes", ".inf", "inf", "a finite number"),
+        ("training.learning_rate", "-1e-3", "-0.001", "greater than 0"),
+        ("training.learning_rate", "0", "0", "greater than 0"),
+        ("training.learning_rate", ".nan", "nan", "a finite number"),
+        ("training.learning_rate", "-.inf", "-inf", "a finite number"),
+        ("training.learning_rate", "fast", "'fast'", "a number"),
+        ("training.label_smoothing", "1", "1", "less than 1"),
+        (
+            "training.betas",
+            "[0.9, 1]",
+            "[0.9, 1]",
+            "two numbers from 0 up to, but not including, 1",
+        ),
+        (
+            "training.betas",
+            "[-0.1, 0.9]",
+            "[-0.1, 0.9]",
+            "two numbers from 0 up to, but not including, 1",
+        ),
+        ("training.betas", "[.nan, 0.9]", "nan", "a finite number"),
+        ("training.betas", "[0.9]", "[0.9]", "a list of two, such as [first, second]"),
+        ("training.betas", "0.9", "0.9", "a list of two, such as [first, second]"),
+        ("data.columns", "[a]", "['a']", "a list of two, such as [first, second] (names"),
+        ("training.freeze", "encoder", "'encoder'", "a list in square brackets (parts"),
+        ("training.average_decay", "1", "1", "less than 1"),
+        ("decoding.beam_size", "501", "501", "less than or equal to 500"),
+        ("decoding.length_penalty", "-1", "-1", "greater than or equal to 0"),
+        ("decoding.max_length_extra", "0", "0", "greater than or equal to 1"),
+    ],
+)
+def test_an_invalid_value_is_reported_in_one_line_with_what_is_expected(
+    path: Path, field: str, value: str, shown: str, wanted: str
+) -> None:
+    section, name = field.split(".")
+    message = refusal(path, f"{section}:\n  {name}: {value}\n")
+    assert message.startswith(f"PATH: {field}: {shown} is invalid, it should be {wanted}")
+    description = next(text for name, _, _, text in describe_fields() if name == field)
+    assert message.endswith(f"({description})")
+    assert "\n" not in message
+
+
+def test_types_of_paths_are_shown_as_such() -> None:
+    types = {name: kind for name, kind, *_ in describe_fields()}
+    assert types["data.path"] == "path | tuple[path, path] | null"
+    assert types["tokenizer.run"] == "path | null"
+
+
+def test_too_long_a_list_is_reported_with_its_limit() -> None:
+    corpora = [{"source": "tsv", "path": "pairs.tsv"}] * 101
+    with pytest.raises(UserError, match="it should be a list of at most 100"):
+        parse_config({"data": {"corpora": corpora}}, "test")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("[a, b, c]", "['a', 'b', 'c']"),
+        ("[a]", "['a']"),
+        ("[]", "[]"),
+        ("[a, 3]", "['a', 3]"),
+        ("[[a], b]", "[['a'], 'b']"),
+        ("123", "123"),
+        ("{a: b}", "{'a': 'b'}"),
+    ],
+)
+@pytest.mark.parametrize("name", ["path", "train_path", "validation_path", "test_path"])
+def test_an_invalid_path_is_reported_in_one_line(
+    path: Path, name: str, value: str, shown: str
+) -> None:
+    message = refusal(path, f"data: {{{name}: {value}}}")
+    start = f"PATH: data.{name}: {shown} is invalid, it should be a path, or [source, target] paths"
+    assert message.startswith(start)
+    assert "\n" not in message
+
+
+def test_very_long_values_are_shortened(path: Path) -> None:
+    message = refusal(path, f"model: {{norm: {'x' * 10_000}}}")
+    assert message.startswith(f"PATH: model.norm: '{'x' * 56}... is invalid")
+    assert len(message) < 250
+    assert len(refusal(path, f"model: {{d_model: [{'1,' * 10_000}]}}")) < 250
+
+
+@pytest.mark.parametrize("value", ["3", "[1]", "text", "true"])
+def test_a_section_must_contain_fields(path: Path, value: str) -> None:
+    message = refusal(path, f"model: {value}", "model.heads=2")
+    assert message.endswith("is invalid, it should be a section: one indented line per field")
+    assert message.startswith("PATH: model: ")
+
+
+# ------------------------------------------------------------------------------ rules across fields
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "model: {d_model: 10, heads: 3}",
+            "model: `heads` 3 must divide d_model 10, or set d_key and d_value",
+        ),
+        ("tokenizer: {joint: false}", "`model.tie: all` needs `tokenizer.joint: true`"),
+        (
+            "model: {dropout: 0}\ntraining: {r_drop: 1}",
+            "`training.r_drop` compares two passes with different dropout; set `model.dropout` too",
+        ),
+        (
+            "training: {batch_sentences: 3}",
+            "training: exactly one of batch_tokens and batch_sentences must be null, got 4096 and "
+            "3",
+        ),
+        (
+            "training: {batch_tokens: null}",
+            "training: exactly one of batch_tokens and batch_sentences must be null, "
+            "got null and null",
+        ),
+        (
+            "training: {initial_weights: runs/a/best.safetensors}",
+            "`training.initial_weights` needs `tokenizer.run`, the run that they come from",
+        ),
+        (
+            "tokenizer: {vocabulary_size: 260}",
+            "tokenizer: `vocabulary_size` must be more than 260 with `byte_fallback: true`",
+        ),
+        (
+            "decoding: {top_k: 1}",
+            "decoding: `top_k` restricts sampling; set `temperature` too, for example to 1",
+        ),
+        (
+            "decoding: {top_p: 0.9}",
+            "decoding: `top_p` restricts sampling; set `temperature` too, for example to 1",
+        ),
+        (
+            "tokenizer: {kind: whitespace, sampling: 0.1}",
+            "tokenizer: `sampling` needs `kind: bpe` or `unigram`, not `whitespace`",
+        ),
+        (
+            "tokenizer: {kind: spacy, word_mark: end}",
+            "tokenizer: `word_mark: end` needs `kind: bpe` or `unigram`, not `spacy`",
+        ),
+        (
+            "tokenizer: {min_count: 2}",
+            "tokenizer: `min_count` needs `kind: spacy` or `whitespace`, not `bpe`",
+        ),
+        (
+            "tokenizer: {kind: unigram, vocabulary_size: 250001}",
+            "tokenizer: `vocabulary_size` is at most 250,000 for `kind: unigram`",
+        ),
+        (
+            "data: {lowercase: source, restore_case: true}",
+            "data: `restore_case` needs `lowercase: both`, not `source`",
+        ),
+        (
+            "data: {carry_over: names}\ntokenizer: {kind: spacy}",
+            "`data.carry_over` needs `tokenizer.kind: bpe` or `unigram`; with whole "
+            "words, use `decoding.replace_unknown` instead",
+        ),
+        (
+            "data: {carry_over: names, lowercase: source}",
+            "`data.carry_over: names` recognizes names by capitals; set it to `all`, or "
+            "`data.lowercase` to none",
+        ),
+        (
+            "data: {carry_over: names, source_language: de, target_language: en}",
+            "`data.carry_over: names` recognizes names by capitals, but all German nouns "
+            "are capitalized; set it to none or all",
+        ),
+        (
+            "tokenizer: {joint: false}\nmodel: {tie: inputs}",
+            "`model.tie: inputs` needs `tokenizer.joint: true`",
+        ),
+        (
+            "model: {positions: learned, first_position: 1}",
+            "model: `positions: learned` does not use first_position",
+        ),
+        (
+            "model: {positions: rotary, first_position: 1}",
+            "model: `positions: rotary` does not use first_position",
+        ),
+        (
+            "model: {positions: rotary, d_key: 3}",
+            "model: rotary positions rotate pairs of columns, so the width of a head, 3, must be "
+            "even; change d_key, d_model or heads",
+        ),
+        (
+            "model: {max_length: 30_000, d_model: 65_536}",
+            "model: `max_length` 30,000 is too large for d_model 65,536: at most 2,048",
+        ),
+        (
+            "model: {positions: learned, position_exponent: column}",
+            "model: `positions: learned` does not use position_exponent",
+        ),
+        (
+            "data: {source_language: de}",
+            "data: both languages are de; set both `source_language` and `target_language`",
+        ),
+        ("data: {path: a, train_path: b}", "data: `path` and `train_path` cannot both be set"),
+        ("data: {source: tsv}", "data: source `tsv` needs `path` or `train_path`"),
+        (
+            "data: {test_path: a}",
+            "data: test_path set without `train_path` or `path`; set one of them too",
+        ),
+        (
+            "data: {source: multi30k, test_path: a}",
+            "data: source `multi30k` takes no files of splits; remove test_path",
+        ),
+        (
+            "data: {source: sample, path: a, test_path: b}",
+            "data: source `sample` is built in; remove path, test_path",
+        ),
+        (
+            "data: {source: sample, validation_path: a}",
+            "data: source `sample` is built in; remove validation_path",
+        ),
+    ],
+)
+def test_incompatible_fields_are_refused(path: Path, text: str, message: str) -> None:
+    assert refusal(path, text) == f"PATH: {message}"
+
+
+def test_pairs_of_one_language_need_both_fields(path: Path) -> None:
+    both = "data: {source_language: en, target_language: en}"
+    config = load(path, both)
+    path.write_text(dump_config(config), encoding="utf-8")  # as in the folder of a run
+    assert load_config(path) == config
+    assert load_config(path, ["training.epochs=1"]).data == config.data
+    languages = ["data.source_language=de", "data.target_language=de"]
+    assert load_config("base.yaml", languages).data.source_language == "de"
+    with pytest.raises(
+        UserError, match="with --set: data: both languages are de; set both `source_"
+    ):
+        load_config("base.yaml", languages[:1])
+
+
+def test_mistakes_of_every_kind_are_reported_at_once(path: Path) -> None:
+    text = """
+        data: {source: tsv, carry_over: all, seed: -1}
+        tokenizer: {kind: spacy, sampling: 0.1, joint: false}
+        model: {d_model: 10, heads: 3, foo_bar_baz: 1}
+        training: {lable_smoothing: 0.1, batch_sentences: 8}
+        zzz: {}
+    """
+    lines = refusal(path, text, "nonsense", "model.norm=3", "model.haedss=4").split("\n")
+    beginnings = [
+        "--set nonsense: expected section.field=value",
+        "PATH: data.seed: -1 is invalid",
+        "--set: model.norm: 3 is invalid",
+        "PATH: model.foo_bar_baz: unknown field; expected one of d_model",
+        "--set: model.haedss: unknown field; did you mean heads?",
+        "PATH: training.lable_smoothing: unknown field; did you mean label_smoothing?",
+        "PATH: zzz: unknown section",
+        "PATH: data: source `tsv` needs `path` or `train_path`",
+        "PATH: tokenizer: `sampling` needs `kind: bpe` or `unigram`",
+        "PATH: training: exactly one of batch_tokens and batch_sentences must be null",
+        "PATH: `model.tie: all` needs `tokenizer.joint: true`",
+        "PATH: `data.carry_over` needs `tokenizer.kind: bpe` or `unigram`",
+    ]
+    for line, beginning in zip(lines, beginnings, strict=True):
+        assert line.startswith(beginning)
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("data: {source: sample, path: a}", "source path"),
+        ("data: {source: multi30k, train_path: a}", "source train_path"),
+        ("data: {path: a, train_path: b}", "path train_path"),
+        ("data: {source: parallel}", "source path train_path"),
+        ("data: {test_path: a}", "source path train_path test_path"),
+        ("tokenizer: {kind: spacy, sampling: 0.1}", "kind sampling"),
+        ("model: {d_model: 10, heads: 3, d_key: 2}", "d_model heads d_key d_value"),
+        ("training: {batch_sentences: 3}", "batch_tokens batch_sentences"),
+        ("tokenizer: {joint: false}", "joint model.tie"),
+        ("data: {carry_over: all}\ntokenizer: {kind: spacy}", "carry_over tokenizer.kind"),
+    ],
+)
+def test_rules_are_skipped_if_one_of_their_fields_is_invalid(
+    path: Path, text: str, fields: str
+) -> None:
+    [rule] = refusal(path, text).split("\n")
+    for field in fields.split():
+        name = field if "." in field else f"{text.partition(':')[0]}.{field}"
+        [line] = refusal(path, text, f"{name}={{}}").split("\n")
+        assert line.startswith(f"--set: {name}: {{}} is invalid")
+    assert rule in refusal(path, text, "decoding.beam_size={}").split("\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "data: {source: tsv, pathh: a}",
+        "dataa: {source: tsv, path: a}\ndata: {source: tsv}",
+        "data: {source: tsv, path: 3}\ntokenizer: [joint]\nmodel: {tie: all}",
+    ],
+)
+def test_rules_are_skipped_if_a_field_name_is_mistyped(path: Path, text: str) -> None:
+    assert "needs" not in refusal(path, text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("dropout", "embedding_dropout", "attention_output_dropout"),
+        *("attention_dropout", "feed_forward_dropout"),
+    ],
+)
+def test_any_dropout_permits_r_drop(name: str) -> None:
+    none = {"dropout": 0, "embedding_dropout": 0, "attention_output_dropout": 0}
+    parse_config({"model": none | {name: 0.1}, "training": {"r_drop": 1}}, "test")
+
+
+def test_a_rule_broken_by_an_override_names_the_override(path: Path) -> None:
+    assert refusal(path, "model: {d_model: 10, heads: 2}", "model.heads=3") == (
+        "PATH with --set: model: `heads` 3 must divide d_model 10, or set d_key and d_value"
+    )
+
+
+def test_python_callers_see_all_broken_rules_of_a_section() -> None:
+    with pytest.raises(ValidationError, match=r"`tsv` needs `path` or `train_path`"):
+        DataConfig(source="tsv")
+    tokenizer, model = TokenizerConfig(kind="spacy", joint=False), ModelConfig()
+    with pytest.raises(ValidationError, match=r"`model.tie: all` needs .*; `data.carry_over`"):
+        Config(data=DataConfig(carry_over="all"), tokenizer=tokenizer, model=model)
+
+
+def test_two_invalid_numbers_in_a_pair_are_reported_once(path: Path) -> None:
+    assert "\n" not in refusal(path, "training: {betas: [.nan, .nan]}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "model: {d_model: 10, heads: 3, d_key: 4, d_value: 5}",
+        "tokenizer: {joint: false}\nmodel: {tie: target}",
+        "tokenizer: {vocabulary_size: 260, byte_fallback: false}",
+        "training: {batch_sentences: 3, batch_tokens: null}",
+        "data: {source: tsv, path: a, test_path: b}",
+        "data: {source: multi30k, path: a}",
+        "data: {carry_over: all}\ntokenizer: {kind: unigram}",
+        "data: {carry_over: none}\ntokenizer: {kind: spacy}",
+    ],
+)
+def test_compatible_fields_are_accepted(path: Path, text: str) -> None:
+    assert isinstance(load(path, text), Config)
+
+
+def test_head_sizes_follow_from_d_model_unless_set(path: Path) -> None:
+    model = load(path, "model: {d_model: 12, heads: 3, d_value: 7}").model
+    assert (model.key_size, model.value_size) == (4, 7)
+
+
+# ------------------------------------------------------------------------------------------ YAML
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("5e-4", 5e-4), ("1e3", 1000), ("5E-4", 5e-4), ("1.e3", 1000), ("0.5", 0.5), ("2", 2)],
+)
+def test_numbers_may_be_written_in_common_notations(path: Path, text: str, number: float) -> None:
+    assert load(path, f"training: {{learning_rate: {text}}}").training.learning_rate == number
+    assert load(path, "", f"training.learning_rate={text}").training.learning_rate == number
+
+
+@pytest.mark.parametrize("text", ["training:\n", "training: null\n"])
+def test_an_empty_section_keeps_the_defaults(path: Path, text: str) -> None:
+    assert load(path, text) == Config()
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "{}"])
+def test_an_empty_file_is_refused(path: Path, text: str) -> None:
+    with pytest.raises(UserError, match=r"is empty; write a section .* use base\.yaml"):
+        load(path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("training: {epochs: 1,\n  epochs: 2}", "line 2: `epochs` occurs twice"),
+        ("model: {heads: 1}\nmodel: {heads: 1}", "line 2: `model` occurs twice"),
+        ("model: [", "line 1: while parsing a flow node expected the node content"),
+        ("model:\n\theads: 1", "line 2: while scanning for the next token found character"),
+        ("? [a]\n: 1", "line 1: while constructing a mapping found unhashable key"),
+        ("--- {}\n--- {}", "line 2: expected a single document"),
+        ("training: {epochs: !!bool 3}", "a value does not match its tag"),
+        ("training: {epochs: !!int ''}", "a value does not match its tag"),
+        ("model: {heads: \0}", "unacceptable character"),
+        ('"\\ud800": 1', "'utf-8' codec can't encode character '\\ud800'"),
+        ('data: {path: "\\ud800"}', "'utf-8' codec can't encode character '\\ud800'"),
+        ("model: " + "[" * 5000, "maximum recursion depth exceeded"),
+        ("training: {epochs: " + "9" * 5000 + "}", "Exceeds the limit"),
+    ],
+)
+def test_invalid_yaml_is_reported_in_one_line(path: Path, text: str, problem: str) -> None:
+    message = refusal(path, text)
+    assert "\n" not in message
+    assert message.startswith(f"PATH: not valid YAML: {problem}")
+
+
+@pytest.mark.parametrize("revision", ["2024-05-01", "2020-13-45"])
+def test_dates_are_text(path: Path, revision: str) -> None:
+    config = load(path, f"data: {{source: hub, path: a/b, revision: {revision}}}")
+    assert config.data.revision == revision
+    assert load(path, dump_config(config)).data.revision == revision
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("- training", "['training']"), ("training", "'training'"), ("3", "3")]
+)
+def test_the_top_level_must_consist_of_sections(path: Path, text: str, shown: str) -> None:
+    assert refusal(path, text) == f"PATH: expected sections such as `training:`, got {shown}"
+
+
+@pytest.mark.parametrize("text", [b"data: {path: M\xfcller}", b"\xff\xfed\0a\0"])
+def test_files_that_are_not_utf8_are_refused(path: Path, text: bytes) -> None:
+    position = text.index(b"\xfc" if b"\xfc" in text else b"\xff") + 1
+    assert refusal(path, text) == f"PATH: not UTF-8 (byte {position}); save it as UTF-8"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are Unicode")
+def test_the_name_of_the_file_need_not_be_utf8(tmp_path: Path) -> None:
+    config = load(tmp_path / "caf\udce9.yaml", "data: {source: sample}")
+    assert config.origin.file == f"{tmp_path}/caf?.yaml"
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_read(path: Path) -> None:
+    assert load(path, b"\xef\xbb\xbftraining:\r\n  epochs: 3\r\n").training.epochs == 3
+
+
+def test_python_tags_are_refused(path: Path, tmp_path: Path) -> None:
+    tag = f"!!python/object/apply:os.system ['touch {tmp_path}/made']"
+    message = refusal(path, f"data: {{path: {tag}}}")
+    assert message.startswith("PATH: not valid YAML: line 1: could not determine a constructor")
+    assert "\n" not in message
+    refused = refusal(path, "", f"data.path={tag}")
+    assert refused == f"--set data.path={tag}: the value is not valid YAML"
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("text", ["[{}]", "{{<<: [{}]}}"])
+def test_a_yaml_bomb_is_refused(path: Path, text: str) -> None:
+    bomb = ["a0: &a0 " + ("[x]" if text[0] == "[" else "{x: 1}")]
+    bomb += [f"a{n}: &a{n} " + text.format(", ".join([f"*a{n - 1}"] * 9)) for n in range(1, 12)]
+    message = refusal(path, "\n".join([*bomb, "data: {path: *a11}"]))
+    problem = "line 2: `*a0` must refer to a single value, not to a list or a section"
+    assert message == f"PATH: not valid YAML: {problem}"
+
+
+def test_a_self_referencing_section_is_refused(path: Path) -> None:
+    assert "`*a` must refer to a single value" in refusal(path, "model: &a {heads: *a}")
+
+
+def test_an_alias_of_a_value_is_read(path: Path) -> None:
+    config = load(path, "data: {seed: &seed 7}\ntraining: {seed: *seed}")
+    assert (config.data.seed, config.training.seed) == (7, 7)
+
+
+# ------------------------------------------------------------------------------------------ --set
+
+
+def test_overrides_win_over_the_file(path: Path) -> None:
+    config = load(path, "training: {epochs: 3, patience: 2}", "training.epochs=4", "model.heads=2")
+    assert (config.training.epochs, config.training.patience, config.model.heads) == (4, 2, 2)
+
+
+def test_the_last_override_wins(path: Path) -> None:
+    assert load(path, "", "training.epochs=4", " training.epochs = 5").training.epochs == 5
+
+
+def test_overrides_may_be_null_or_lists(path: Path) -> None:
+    overrides = ["training.clip_norm=null", "training.betas=[0.8, 0.9]", "data.path=[a, b]"]
+    config = load(path, "data: {source: parallel}", *overrides)
+    assert config.training.clip_norm is None
+    assert config.training.betas == (0.8, 0.9)
+    assert config.data.path == (Path("a"), Path("b"))
+
+
+def test_text_that_looks_like_a_number_needs_quotes(path: Path) -> None:
+    assert load(path, "", "data.path='1e3'").data.path == Path("1e3")
+    message = refusal(path, "", "data.path=1e3")
+    assert message.startswith("--set: data.path: 1000.0 is invalid, it should be a path")
+
+
+@pytest.mark.parametrize(
+    "override", ["", "training", "training.epochs", "epochs=3", "training.=3", ".epochs=3", "=3"]
+)
+def test_overrides_need_a_section_a_field_and_a_value(path: Path, override: str) -> None:
+    expected = f"--set {override}: expected section.field=value, as in training.epochs=3"
+    assert refusal(path, "", override) == expected
+
+
+@pytest.mark.parametrize("value", ["", " ", "# 3"])
+def test_an_override_without_a_value_is_refused(path: Path, value: str) -> None:
+    override = f"training.max_minutes={value}"
+    remedy = "no value; write training.max_minutes=null to unset the field"
+    assert refusal(path, "", override) == f"--set {override}: {remedy}"
+    assert load(path, "", "training.max_minutes=null").training.max_minutes is None
+
+
+@pytest.mark.parametrize("value", ["[", "{a: 1, a: 2}", "*x", "a: b: c", "!!bool 3", "\0"])
+def test_an_override_with_invalid_yaml_is_refused(path: Path, value: str) -> None:
+    override = f"training.epochs={value}"
+    assert refusal(path, "", override) == f"--set {override}: the value is not valid YAML"
+
+
+def test_an_override_of_an_unknown_field_or_section_gets_a_suggestion(path: Path) -> None:
+    assert refusal(path, "", "training.epoch=3") == (
+        "--set: training.epoch: unknown field; did you mean epochs?"
+    )
+    assert refusal(path, "", "trainings.epochs=3") == (
+        "--set: trainings: unknown section; did you mean training?"
+    )
+
+
+# ----------------------------------------------------------------------------------- where to look
+
+
+def test_a_name_is_looked_up_as_a_path_then_in_configs_then_among_shipped_configs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = tmp_path / "shipped"
+    monkeypatch.setattr("nmt.config.yaml_files.SHIPPED_CONFIGS", shipped)
+    monkeypatch.chdir(tmp_path)
+    for folder in (shipped, tmp_path / "configs", tmp_path):
+        folder.mkdir(exist_ok=True)
+        (folder / "mine.yaml").touch()
+        expected = [(folder / "mine.yaml").resolve()] * 2
+        assert [find_config(name).resolve() for name in ("mine.yaml", "mine")] == expected
+
+
+def test_shipped_configs_in_a_folder_are_found_by_folder_and_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    expected = SHIPPED_CONFIGS / "tutorials" / "orahilly.yaml"
+    assert find_config("tutorials/orahilly.yaml") == find_config("tutorials/orahilly") == expected
+
+
+def test_unset_dropout_follows_dropout(path: Path) -> None:
+    model = load(path, "model: {dropout: 0.3, embedding_dropout: 0.0}").model
+    assert (model.embedding_dropout_rate, model.attention_output_dropout_rate) == (0.0, 0.3)
+
+
+def test_the_extension_may_be_omitted_from_names_with_dots(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("v1.2.yaml").touch()
+    assert find_config("v1.2") == Path("v1.2.yaml")
+
+
+def test_a_folder_is_not_taken_for_a_config(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("base.yaml").mkdir()
+    assert find_config("base") == next(p for p in shipped_configs() if p.name == "base.yaml")
+
+
+def test_a_missing_config_names_the_shipped_ones() -> None:
+    with pytest.raises(UserError) as caught:
+        load_config("nowhere")
+    shipped = ", ".join(path.relative_to(SHIPPED_CONFIGS).as_posix() for path in shipped_configs())
+    assert {"base.yaml", "tutorials/orahilly.yaml"} <= set(shipped.split(", "))
+    assert str(caught.value) == (
+        f"config nowhere not found, neither as a path nor in ./configs; shipped configs: {shipped}"
+    )
+
+
+@pytest.mark.parametrize("name", ["sampel", "sampel.yaml"])
+def test_a_misspelled_config_gets_a_suggestion(name: str) -> None:
+    with pytest.raises(
+        UserError, match=rf"config {name} not found, .*; did you mean sample.yaml\?$"
+    ):
+        load_config(name)
+
+
+@pytest.mark.parametrize("name", ["mine.yaml", "test", "configs/mine.yaml", "german.yaml"])
+def test_another_name_gets_no_suggestion(name: str) -> None:
+    with pytest.raises(UserError, match=r"shipped configs: base.yaml, "):
+        load_config(name)
+
+
+# ------------------------------------------------------------------------------------- the config
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {},
+        {"data": {"source": "parallel", "path": ["1e3", "no"]}},
+        {"data": {"source": "tsv", "train_path": "5e-4", "test_path": "Übung: #1 \u2028\x85"}},
+        {"training": {"learning_rate": 3e-05, "clip_norm": None, "betas": [0.0, 0.999]}},
+        {"data": {"source_language": "no", "target_language": "on"}},
+    ],
+)
+def test_dumping_and_loading_a_config_is_lossless(path: Path, tree: dict[str, Any]) -> None:
+    config = parse_config(tree, "test")
+    assert load(path, dump_config(config)) == config
+
+
+def test_every_field_has_a_type_a_default_and_a_description() -> None:
+    rows = {name: (type_, default, text) for name, type_, default, text in describe_fields()}
+    expected = {f"{s}.{f}" for s, fields in Config().model_dump().items() for f in fields}
+    assert rows.keys() == expected
+    assert all(all(row) for row in rows.values())
+    assert rows["training.betas"] == (
+        "tuple[float, float]",
+        "[0.9, 0.98]",
+        "Adam's decay rates, β1 and β2",
+    )
+    assert rows["data.path"][:2] == ("path | tuple[path, path] | null", "null")
+    assert rows["model.norm"][:2] == ("pre | post", "pre")
+
+
+def test_the_documented_defaults_equal_the_defaults(path: Path) -> None:
+    tree: dict[str, list[str]] = {}
+    for name, _, default, _ in describe_fields():
+        section, field = name.split(".")
+        tree.setdefault(section, [f"{section}:"]).append(f"  {field}: {default}")
+    assert load(path, "\n".join(line for lines in tree.values() for line in lines)) == Config()
+
+
+def test_configs_are_frozen() -> None:
+    config = Config()
+    with pytest.raises(ValidationError, match="frozen"):
+        config.data = DataConfig()
+    with pytest.raises(ValidationError, match="frozen"):
+        config.training.epochs = 3
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_python_callers_cannot_pass_nan_or_infinity(number: float) -> None:
+    with pytest.raises(ValidationError, match="finite"):
+        TokenizerConfig(sampling=number)

@@ -1,0 +1,592 @@
+"""`prepare`, from corpus to folder: its files, when it is skipped, and its errors."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+
+from nmt.config.yaml_files import dump_config, load_config, parse_config
+from nmt.corpus.prepared import Sequences
+from nmt.corpus.preparing import prepare as module
+from nmt.corpus.preparing.manifest import MANIFEST, run_files
+from nmt.corpus.preparing.prepare import default_folder, prepare
+from nmt.corpus.preparing.splitting import plain
+from nmt.corpus.sources.readers import read_tsv
+from nmt.corpus.sources.registry import open_corpora
+from nmt.errors import UserError
+from nmt.special_tokens import PLACEHOLDERS, UNK
+
+from ..conftest import (
+    Make,
+    contents,
+    given,
+    held_out,
+    refusal,
+    sentence_pairs,
+    train_pairs,
+    write_tsv,
+)
+
+WORDS = {"kind": "whitespace"}
+
+
+def state(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return a value that changes when any file of the folder is rewritten."""
+    return {p.name: (p.stat().st_ino, p.stat().st_mtime_ns) for p in folder.iterdir()}
+
+
+def names(folder: Path) -> list[str]:
+    """Return the names of the files in a folder, except locks."""
+    return sorted(p.name for p in folder.iterdir() if p.suffix != ".lock")
+
+
+# ---------------------------------------------------------------------------------------- contents
+
+
+def test_the_folder_contains_all_files_and_nothing_else(make_config: Make, tmp_path: Path) -> None:
+    prepared = prepare(make_config(), tmp_path / "new" / "folder")
+    assert prepared.folder == tmp_path / "new" / "folder"
+    arrays = [
+        f"{split}.{side}.{kind}"
+        for split in ("train", "validation")
+        for side in ("source", "target")
+        for kind in ("ids", "offsets")
+    ]
+    others = ["joint.model", "prepared.json", "report.json", "test.jsonl", "validation.jsonl"]
+    others += ["frequent_words.json", "target.model", "train.target.keys"]
+    assert set(contents(prepared.folder)) == {*arrays, *others}
+    assert names(prepared.folder.parent) == ["folder"]
+
+
+def test_all_files_are_on_the_disk_before_the_folder_counts_as_complete(
+    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed = set()
+
+    def fsync(descriptor: int) -> None:
+        assert not (tmp_path / "out").exists()
+        flushed.add(os.fstat(descriptor).st_ino)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    folder = prepare(make_config(), tmp_path / "out").folder
+    assert flushed == {path.stat().st_ino for path in folder.iterdir()}
+
+
+def test_capitals_are_learned_only_from_the_training_pairs(
+    make_config: Make, tmp_path: Path
+) -> None:
+    nouns = ["Tisch" + "".join(letters) for letters in product("aeiou", "bdfgk", "aeiou")]
+    path = write_tsv(tmp_path / "nouns.tsv", [(f"A {noun}.", f"Ein {noun}.") for noun in nouns])
+    data = {"path": str(path), "lowercase": "both", "restore_case": True}
+    prepared = prepare(make_config(data=data), tmp_path / "out")
+    casing = prepared.tokenizers.casing
+    assert casing is not None
+    restored = {casing.restore(f"ein {noun.lower()}.") for noun in nouns}
+    training = {target for _, target in train_pairs(prepared)}
+    assert len(training) == len(nouns) - 50
+    assert {text.lower() for text in restored if "Tisch" in text} == training
+
+
+def test_parallel_files_and_a_tsv_file_give_the_same_prepared_data(
+    make_config: Make, tmp_path: Path
+) -> None:
+    for side, language in enumerate(("en", "de")):
+        text = "".join(pair[side] + "\r\n" for pair in sentence_pairs())
+        (tmp_path / f"corpus.{language}").write_bytes(text.encode())
+    config = make_config(data={"source": "parallel", "path": str(tmp_path / "corpus")})
+    parallel = prepare(config, tmp_path / "a")
+    table = prepare(make_config(), tmp_path / "b")
+    corpora = {"corpora": parallel.report["corpora"]}  # whose names differ
+    assert parallel.report == table.report | corpora
+    same = set(contents(table.folder)) - {"prepared.json", "report.json"}
+    assert {n: contents(parallel.folder)[n] for n in same} == {
+        n: contents(table.folder)[n] for n in same
+    }
+
+
+def test_the_counts_in_the_report_add_up(make_config: Make, tmp_path: Path) -> None:
+    pairs = [
+        *sentence_pairs(),
+        *sentence_pairs()[:7],
+        ("  " + sentence_pairs()[9][0], sentence_pairs()[9][1] + "\u200b"),
+        ("", "leer"),
+        ("word " * 101, "Wort " * 101),
+        ("one", "a b c d e f g h i j k l"),
+    ]
+    path = write_tsv(tmp_path / "dirty.tsv", pairs)
+    prepared = prepare(make_config(data={"path": str(path)}), tmp_path / "out")
+    report = prepared.report
+    assert report["read"] == 311
+    assert report["dropped"] == {
+        "empty side": 1,
+        "too long": 1,
+        "length ratio": 1,
+        "duplicate": 8,
+    }
+    assert report["pairs"] == {"train": 250, "validation": 20, "test": 30}
+    assert report["hidden_names"] == 0
+    assert report["corpora"] == [{"name": "tsv", "licence": "", "read": 311, "train": 250}]
+    assert report["read"] == sum(report["dropped"].values()) + sum(report["pairs"].values())
+    source, target = prepared.sequences("train")
+    assert len(source) == len(target) == 250
+    assert report["lengths"]["source"]["longest"] == source.lengths.max()
+    assert report["lengths"]["target"]["mean"] == round(float(target.lengths.mean()), 2)
+    assert report["vocabulary_size"] == {"source": 400, "target": 344}
+    assert report["coverage"]["test"] == {"source": 1.0, "target": 1.0}
+    assert json.loads((tmp_path / "out" / "report.json").read_text("utf-8")) == report
+
+
+def test_names_are_hidden_in_half_of_the_training_pairs_and_nowhere_else(
+    make_config: Make, tmp_path: Path
+) -> None:
+    prepared = prepare(make_config(data={"carry_over": "all"}), tmp_path / "out")
+    without = prepare(make_config(), tmp_path / "without")
+    hidden = prepared.report["hidden_names"]
+    with_tom = [pair for pair in train_pairs(without) if "Tom" in pair[0]]
+    assert 0.3 * len(with_tom) < hidden < 0.7 * len(with_tom)
+    assert prepared.report["pairs"] == {"train": 250, "validation": 20, "test": 30}
+    changed = set(train_pairs(prepared)) - set(train_pairs(without))
+    assert len(changed) == hidden
+    for source, target in changed:
+        assert source.split()[0] == target.split()[0] in PLACEHOLDERS
+        assert "Tom" not in source + target
+    assert held_out(prepared, "test") == held_out(without, "test")
+
+
+def test_vocabularies_come_only_from_the_training_pairs(make_config: Make, tmp_path: Path) -> None:
+    config = given(tmp_path, make_config, min_coverage=0)
+    new = [("I see the zeppelin", "ich sehe das Luftschiff")]
+    write_tsv(tmp_path / "test.tsv", new)
+    config = parse_config({**config.model_dump(mode="json"), "tokenizer": WORDS}, "test")
+    prepared = prepare(config, tmp_path / "out")
+    encoded = prepared.tokenizers.source.encode("I see the zeppelin")
+    assert encoded[3] == UNK
+    assert UNK not in encoded[:3]
+    assert prepared.tokenizers.target.encode("Luftschiff") == [UNK]
+    assert prepared.report["coverage"]["test"] == {"source": 0.75, "target": 0.75}
+
+
+@pytest.mark.parametrize("all_given", [True, False])
+def test_each_file_is_read_once_and_the_training_file_twice_if_it_is_split(
+    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, all_given: bool
+) -> None:
+    read: list[str] = []
+
+    def read_and_count(path: Path, **fields: Any) -> Iterator[tuple[str, str]]:
+        read.append(path.stem)
+        yield from read_tsv(path, **fields)
+
+    monkeypatch.setattr("nmt.corpus.sources.registry.read_tsv", read_and_count)
+    fields = {} if all_given else {"validation_path": None}
+    config = given(tmp_path, make_config, lowercase="both", restore_case=True, **fields)
+    prepare(config, tmp_path / "out")
+    assert sorted(read) == (
+        ["test", "train", "validation"] if all_given else ["test", "train", "train"]
+    )
+
+
+# --------------------------------------------------------------------- when preparation is skipped
+
+
+def test_a_second_call_does_nothing(make_config: Make, tmp_path: Path) -> None:
+    folder = prepare(make_config(), tmp_path / "out").folder
+    before = state(folder)
+    again = prepare(make_config(), tmp_path / "out")
+    assert state(folder) == before
+    assert again.report["read"] == 300
+
+
+def test_moving_a_corpus_does_not_change_the_fingerprint(
+    make_config: Make, tmp_path: Path, tsv: Path
+) -> None:
+    first = prepare(make_config(), tmp_path / "out")
+    moved = tsv.rename(tmp_path / "moved.tsv")
+    second = prepare(make_config(data={"path": str(moved)}), tmp_path / "other")
+    assert second.fingerprint == first.fingerprint
+
+
+def test_changes_to_later_sections_do_not_trigger_preparation(
+    make_config: Make, tmp_path: Path
+) -> None:
+    before = state(prepare(make_config(), tmp_path / "out").folder)
+    prepare(make_config(model={"heads": 8}), tmp_path / "out")
+    assert state(tmp_path / "out") == before
+
+
+def test_a_changed_corpus_triggers_preparation(
+    make_config: Make, tmp_path: Path, tsv: Path
+) -> None:
+    first = prepare(make_config(), tmp_path / "out")
+    stat = tsv.stat()
+    write_tsv(tsv, [(s.replace("bird", "crow"), t) for s, t in sentence_pairs()])
+    os.utime(tsv, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    second = prepare(make_config(), tmp_path / "out")
+    assert second.fingerprint != first.fingerprint
+    assert any("crow" in source for source, _ in train_pairs(second))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"data": {"seed": 2}}, {"data": {"lowercase": "both"}}, {"tokenizer": {"kind": "unigram"}}],
+)
+def test_a_changed_configuration_triggers_preparation(
+    make_config: Make, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    before = contents(prepare(make_config(), tmp_path / "out").folder)
+    prepare(make_config(**change), tmp_path / "out")
+    assert contents(tmp_path / "out")["joint.model"] != before["joint.model"]
+    assert [p.name for p in tmp_path.iterdir() if p.is_dir()] == ["out"]
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut"])
+@pytest.mark.parametrize("name", ["train.source.ids", "test.jsonl", "joint.model", "report.json"])
+def test_a_damaged_folder_is_rebuilt(
+    make_config: Make, tmp_path: Path, name: str, damage: str
+) -> None:
+    before = contents(prepare(make_config(), tmp_path / "out").folder)
+    path = tmp_path / "out" / name
+    path.write_bytes(path.read_bytes()[:-4])
+    if damage == "missing":
+        path.unlink()
+    prepare(make_config(), tmp_path / "out")
+    assert contents(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "whitespace"])
+def test_two_runs_write_the_same_bytes(make_config: Make, tmp_path: Path, kind: str) -> None:
+    carry_over = "none" if kind == "whitespace" else "all"
+    config = make_config(
+        tokenizer={"kind": kind}, data={"carry_over": carry_over, "min_coverage": 0}
+    )
+    folders = [prepare(config, tmp_path / name).folder for name in ("a", "b")]
+    assert contents(folders[0]) == contents(folders[1])
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+@pytest.mark.parametrize(
+    "stage", ["plan_splits", "train_tokenizers", "encode_examples", "write_manifest"]
+)
+def test_an_interruption_leaves_the_old_result_or_nothing(
+    make_config: Make,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    stage: str,
+    error: type[BaseException],
+) -> None:
+    old = prepare(make_config(), tmp_path / "old").folder
+    before = state(old)
+
+    def interrupt(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(module, stage, interrupt)
+    for name in ("old", "new"):
+        with pytest.raises(error):
+            prepare(make_config(data={"seed": 9}), tmp_path / name)
+    assert state(old) == before
+    assert names(tmp_path) == ["corpus.tsv", "old"]
+
+
+def test_a_failed_move_restores_the_old_result(
+    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = prepare(make_config(), tmp_path / "old").folder
+    before = state(old)
+    rename = Path.rename
+
+    def fail_for_new(path: Path, target: Path) -> Path:
+        if path.name.startswith(".old.partial") and not path.name.endswith(".old"):
+            raise OSError("no space left")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail_for_new)
+    with pytest.raises(UserError, match=r"cannot be written .*no space left"):
+        prepare(make_config(data={"seed": 9}), tmp_path / "old")
+    assert state(old) == before
+    assert names(tmp_path) == ["corpus.tsv", "old"]
+
+
+def test_a_vocabulary_that_other_libraries_build_is_refused(
+    make_config: Make, tmp_path: Path
+) -> None:
+    config = make_config()
+    prepared = prepare(config, tmp_path / "out")
+    run_data = tmp_path / "run" / "data"
+    run_data.mkdir(parents=True)
+    for file in run_files(prepared.folder):
+        shutil.copyfile(file, run_data / file.name)
+    prepare(config, tmp_path / "out", run_data=run_data)
+    manifest = json.loads((run_data / MANIFEST).read_text())
+    manifest["checksums"]["target.model"] = "of another version"
+    (run_data / MANIFEST).write_text(json.dumps(manifest))
+    for folder in (tmp_path / "out", tmp_path / "new"):
+        with pytest.raises(UserError, match="build another vocabulary than the run has"):
+            prepare(config, folder, run_data=run_data)
+    assert not (tmp_path / "new").exists()
+
+
+HELD_UP = """
+import time
+from pathlib import Path
+from nmt.config.yaml_files import load_config
+from nmt.corpus.preparing import prepare as module
+
+def write_and_wait(*arguments):
+    write(*arguments)
+    with Path("written").open("a") as file:
+        file.write("once ")
+    while not Path("go").exists():
+        time.sleep(0.01)
+
+write, module._write = module._write, write_and_wait
+module.prepare(load_config("config.yaml"), Path("out"))
+"""
+
+
+@pytest.fixture
+def held_up(make_config: Make, tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[str]]]:
+    """Return a function that starts a process that prepares `out` and waits at the end for `go`."""
+    (tmp_path / "config.yaml").write_text(dump_config(make_config()), encoding="utf-8")
+    started: list[subprocess.Popen[str]] = []
+
+    def start() -> subprocess.Popen[str]:
+        code = [sys.executable, "-c", HELD_UP]
+        started.append(subprocess.Popen(code, cwd=tmp_path, stderr=subprocess.PIPE, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+
+
+def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    while not path.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+
+
+def test_a_second_process_says_that_it_is_waiting(
+    held_up: Callable[[], subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    first = held_up()
+    wait_for(tmp_path / "written", first)
+    assert not (tmp_path / "out").exists()
+    second = held_up()
+    assert second.stderr
+    said = ""
+    while "waiting for another process to prepare out" not in said:
+        said += (character := second.stderr.read(1))
+        assert character, said
+    (tmp_path / "go").touch()
+    assert [process.wait() for process in (first, second)] == [0, 0]
+    assert (tmp_path / "written").read_text() == "once "
+    assert names(tmp_path) == ["config.yaml", "corpus.tsv", "go", "out", "written"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no such signal")
+def test_files_of_a_killed_process_are_deleted(
+    held_up: Callable[[], subprocess.Popen[str]], make_config: Make, tmp_path: Path
+) -> None:
+    process = held_up()
+    wait_for(tmp_path / "written", process)
+    process.kill()
+    process.wait()
+    assert (tmp_path / f".out.partial-{process.pid}" / "prepared.json").exists()
+    assert prepare(make_config(), tmp_path / "out").report["read"] == 300
+    assert names(tmp_path) == ["config.yaml", "corpus.tsv", "out", "written"]
+
+
+def test_leftovers_are_deleted_even_when_there_is_nothing_to_do(
+    make_config: Make, tmp_path: Path
+) -> None:
+    before = state(prepare(make_config(), tmp_path / "out[1]").folder)
+    (tmp_path / ".out[1].partial-1.old").mkdir()
+    (tmp_path / ".out1.partial-1").mkdir()
+    prepare(make_config(), tmp_path / "out[1]")
+    assert state(tmp_path / "out[1]") == before
+    assert names(tmp_path) == [".out1.partial-1", "corpus.tsv", "out[1]"]
+
+
+def test_without_locks_the_leftovers_of_others_are_kept(
+    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_locks = Mock(side_effect=OSError(37, "No locks available"))
+    monkeypatch.setattr("filelock.FileLock.acquire", no_locks)
+    (tmp_path / ".out.partial-1").mkdir()  # it may belong to a running process
+    (tmp_path / f".out.partial-{os.getpid()}").mkdir()
+    prepare(make_config(), tmp_path / "out")
+    assert names(tmp_path) == [".out.partial-1", "corpus.tsv", "out"]
+
+
+def test_the_output_may_be_an_empty_folder_or_the_current_one(
+    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    assert prepare(make_config(), tmp_path / "empty").report["read"] == 300
+    monkeypatch.chdir(tmp_path / "empty")
+    assert prepare(make_config(data={"seed": 9}), Path("../empty")).report["read"] == 300
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match="is not empty, but holds no prepared data"):
+        prepare(make_config(), Path())
+    assert names(tmp_path) == ["corpus.tsv", "empty"]
+
+
+@pytest.mark.parametrize("room", [10, 1000, 3000])
+def test_a_full_disk_is_reported_and_leaves_no_files(
+    make_config: Make,
+    tmp_path: Path,
+    full_disk: Callable[[int], AbstractContextManager[None]],
+    room: int,
+) -> None:
+    config = make_config()
+    with full_disk(room), pytest.raises(UserError, match=r"out: cannot be written \(.* free on"):
+        prepare(config, tmp_path / "out")
+    assert names(tmp_path) == ["corpus.tsv"]
+
+
+@pytest.mark.parametrize("name", ["notes.json", "folder.json"])
+def test_own_files_with_usual_endings_are_kept(
+    make_config: Make, tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "out"
+    prepare(make_config(), folder)
+    if name.startswith("folder"):
+        (folder / name).mkdir()
+    else:
+        (folder / name).write_text("mine")
+    with pytest.raises(UserError, match=f"files that nmt did not write; move them: {name}"):
+        prepare(make_config(tokenizer={"vocabulary_size": 350}), folder)
+    assert (folder / name).exists()
+
+
+@pytest.mark.parametrize("also_prepared", [True, False])
+@pytest.mark.parametrize("name", ["notes.txt", "best.safetensors", "checkpoint.pt", "config.yaml"])
+def test_a_folder_with_other_files_is_not_overwritten(
+    make_config: Make, tmp_path: Path, name: str, also_prepared: bool
+) -> None:
+    folder = tmp_path / "out"
+    if also_prepared:
+        prepare(make_config(), folder)
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("mine")
+    expected = (
+        f"holds files that nmt did not write; move them: {name}"
+        if also_prepared
+        else "is not empty, but holds no prepared data; delete it, or move your files"
+    )
+    assert refusal(make_config(data={"seed": 9}), folder) == f"{folder}: {expected}"
+
+
+def test_a_language_without_spacy_rules_is_refused_before_the_corpus_is_read(
+    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.corpus.preparing.prepare.read_given", pytest.fail)
+    changes = {"data": {"target_language": "qq"}, "tokenizer": {"kind": "spacy"}}
+    assert "spaCy cannot tokenize language qq" in refusal(make_config(**changes), tmp_path / "out")
+
+
+def test_files_of_file_managers_do_not_prevent_preparing_again(
+    make_config: Make, tmp_path: Path
+) -> None:
+    prepare(make_config(), tmp_path / "out")
+    (tmp_path / "out" / ".DS_Store").write_bytes(b"\0")
+    assert prepare(make_config(data={"seed": 9}), tmp_path / "out").report["read"] == 300
+
+
+def test_a_file_at_the_output_path_is_not_overwritten(make_config: Make, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("mine")
+    assert "is a file, not a folder" in refusal(make_config(), tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_the_default_folder_depends_on_data_and_tokenizer(
+    make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    prepared = prepare(make_config())
+    assert prepared.folder == default_folder(make_config(model={"heads": 8}))
+    assert re.fullmatch(r"data/prepared/tsv-[0-9a-f]{10}", prepared.folder.as_posix())
+    assert default_folder(make_config(data={"seed": 2})) != prepared.folder
+    assert default_folder(make_config(tokenizer={"kind": "unigram"})) != prepared.folder
+
+
+# ---------------------------------------------------------------------------------------- refusals
+
+
+def test_low_coverage_is_refused(make_config: Make, tmp_path: Path) -> None:
+    config = given(tmp_path, make_config)
+    write_tsv(tmp_path / "test.tsv", [("a totally other kind of green text", "das alte Haus.")])
+    config = parse_config({**config.model_dump(mode="json"), "tokenizer": WORDS}, "test")
+    message = refusal(config, tmp_path / "out")
+    assert message.startswith(
+        "the vocabulary covers too few tokens: test source 14.3%, test target 66.7%, "
+    )
+
+
+def test_characters_spelled_as_bytes_are_not_covered(make_config: Make, tmp_path: Path) -> None:
+    config = given(tmp_path, make_config)
+    assert config.tokenizer.byte_fallback
+    write_tsv(tmp_path / "test.tsv", [("αβγδ εζηθ", "ικλμ νξοπ")])
+    message = refusal(config, tmp_path / "out")
+    assert message.startswith("the vocabulary covers too few tokens: test source")
+
+
+def test_a_missing_corpus_is_refused(make_config: Make, tmp_path: Path) -> None:
+    config = make_config(data={"path": str(tmp_path / "none.tsv")})
+    assert "none.tsv: no such file" in refusal(config, tmp_path / "out")
+
+
+# ------------------------------------------------------------------------------------ real corpora
+
+
+def test_the_real_tutorial_is_prepared_with_its_own_split(corpora: Path, tmp_path: Path) -> None:
+    data = {
+        "train_path": str(corpora / "english-german-train.pkl"),
+        "test_path": str(corpora / "english-german-test.pkl"),
+        "validation_size": 500,
+        "carry_over": "all",
+    }
+    tree = {"data": data, "tokenizer": {"vocabulary_size": 2000}}
+    prepared = prepare(parse_config(tree, "test"), tmp_path / "out")
+    report = prepared.report
+    assert report["read"] == 9000
+    assert report["pairs"]["test"] == 1000
+    assert report["source_in_train"] == {"validation": 0, "test": 322}
+    assert sum(example.source_in_train for example in prepared.examples("test")) == 322
+    assert sum(report["pairs"].values()) - 1000 == 9000 - sum(report["dropped"].values())
+
+
+def test_the_real_multi30k_is_prepared(corpora: Path, tmp_path: Path) -> None:
+    tree = {"data": {"source": "multi30k", "path": str(corpora / "multi30k")}}
+    report = prepare(parse_config(tree, "test"), tmp_path / "out").report
+    assert report["read"] == 29_000
+    assert (report["pairs"]["validation"], report["pairs"]["test"]) == (1_014, 1_000)
+    assert report["pairs"]["train"] == 29_000 - sum(report["dropped"].values())
+    assert len(Sequences.open(tmp_path / "out" / "train.source")) == report["pairs"]["train"]
+
+
+@pytest.mark.slow
+def test_everyday_has_no_sentence_in_two_splits(corpora: Path, tmp_path: Path) -> None:
+    config = load_config("everyday.yaml", [f"data.path={corpora / 'tatoeba-deu.txt'}"])
+    prepared = prepare(config, tmp_path / "data")
+    # Read again, since half of the names in prepared training text are hidden.
+    [corpus] = open_corpora(config.data)
+    tests = held_out(prepared, "validation"), held_out(prepared, "test")
+    pairs = {(" ".join(s.split()), " ".join(t.split())) for s, t in corpus.pairs("train")}
+    training = list(pairs.difference(*tests))
+    assert len(training) + sum(map(len, tests)) == len(pairs)
+    for one, other in combinations([training, *tests], 2):
+        for side in (0, 1):
+            assert not {plain(pair[side]) for pair in one} & {plain(pair[side]) for pair in other}

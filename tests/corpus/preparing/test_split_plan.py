@@ -1,0 +1,255 @@
+"""What is dropped, and which split each pair goes to; tested through `prepare`."""
+
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from nmt.corpus.preparing.prepare import prepare
+from nmt.corpus.preparing.splitting import plain
+
+from ..conftest import Make, given, held_out, refusal, sentence_pairs, train_pairs, write_tsv
+
+WORDS = {"kind": "whitespace"}
+
+
+def linked_pairs() -> list[tuple[str, str]]:
+    """Return 750 pairs, in which 300 sources have two targets each and 150 targets two sources."""
+    pairs = [(s, f"{t[:-1]} {end}") for s, t in sentence_pairs() for end in ("!", "und mehr.")]
+    return [*pairs, *((f"So {s.upper()}", t.lower()) for s, t in pairs[::4])]
+
+
+@pytest.mark.parametrize("joint", [True, False])
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "spacy", "whitespace"])
+def test_every_pair_is_in_exactly_one_split(
+    make_config: Make, tmp_path: Path, kind: str, joint: bool
+) -> None:
+    tokenizer = {"kind": kind, "joint": joint, "vocabulary_size": 330}
+    config = make_config(tokenizer=tokenizer, model={"tie": "none"}, data={"min_coverage": 0.5})
+    prepared = prepare(config, tmp_path / "out")
+    splits = [held_out(prepared, "validation"), held_out(prepared, "test"), train_pairs(prepared)]
+    assert [len(split) for split in splits] == [20, 30, 250]
+    if kind != "whitespace":
+        assert sorted(pair for split in splits for pair in split) == sorted(sentence_pairs())
+
+
+def test_no_source_is_in_two_splits(make_config: Make, tmp_path: Path) -> None:
+    pairs = sentence_pairs()
+    doubled = [*pairs, *((source.upper(), target + " !") for source, target in pairs)]
+    path = write_tsv(tmp_path / "doubled.tsv", doubled)
+    config = make_config(data={"path": str(path), "lowercase": "source"})
+    prepared = prepare(config, tmp_path / "out")
+    sources = {
+        "train": {source for source, _ in train_pairs(prepared)},
+        **{s: {e.source.lower() for e in prepared.examples(s)} for s in ("validation", "test")},
+    }
+    assert not sources["train"] & sources["validation"]
+    assert not sources["train"] & sources["test"]
+    assert not sources["validation"] & sources["test"]
+    assert sum(map(len, sources.values())) == 300
+    assert prepared.report["source_in_train"] == {"validation": 0, "test": 0}
+
+
+def test_disjoint_splits_share_no_sentence(make_config: Make, tmp_path: Path) -> None:
+    path = write_tsv(tmp_path / "linked_pairs.tsv", linked_pairs())
+    data = {"path": str(path), "disjoint_splits": True}
+    prepared = prepare(make_config(data=data), tmp_path / "out")
+    splits = [train_pairs(prepared), *(held_out(prepared, s) for s in ("validation", "test"))]
+    assert sum(map(len, splits)) == len(linked_pairs())
+    assert 20 <= len(splits[1]) < 30
+    assert 30 <= len(splits[2]) < 40
+    for one, other in combinations(splits, 2):
+        for side in (0, 1):
+            assert not {plain(pair[side]) for pair in one} & {plain(pair[side]) for pair in other}
+
+
+def test_disjoint_training_pairs_share_no_sentence_with_a_given_split(
+    make_config: Make, tmp_path: Path
+) -> None:
+    config = given(tmp_path, make_config, disjoint_splits=True, validation_path=None)
+    new = ("a new one", sentence_pairs()[9][1].upper())
+    write_tsv(tmp_path / "test.tsv", [*sentence_pairs()[270:], *sentence_pairs()[:5], new])
+    prepared = prepare(config, tmp_path / "out")
+    assert prepared.report["dropped"] == {"in another split": 6}
+    pairs = sentence_pairs()
+    assert sorted([*train_pairs(prepared), *held_out(prepared, "validation")]) == sorted(
+        [*pairs[5:9], *pairs[10:250]]
+    )
+
+
+def test_invisible_characters_do_not_hide_a_shared_sentence(
+    make_config: Make, tmp_path: Path
+) -> None:
+    config = given(tmp_path, make_config, disjoint_splits=True)
+    (_, target), (source, _) = sentence_pairs()[:2]
+    hidden = [("a new one", "\u00ad".join(target)), ("\u200b".join(source), "ein neuer Satz")]
+    write_tsv(tmp_path / "test.tsv", [*sentence_pairs()[270:], *hidden])
+    prepared = prepare(config, tmp_path / "out")
+    assert sorted(train_pairs(prepared)) == sorted(sentence_pairs()[2:250])
+
+
+def test_a_group_too_large_for_a_split_stays_in_training(make_config: Make, tmp_path: Path) -> None:
+    many = [("the same source", f"{t} {s}") for s, t in sentence_pairs()[:100]]
+    path = write_tsv(tmp_path / "many.tsv", [*sentence_pairs(), *many])
+    for seed in range(5):
+        data = {"path": str(path), "disjoint_splits": True, "seed": seed}
+        prepared = prepare(make_config(data=data, tokenizer=WORDS), tmp_path / "out")
+        assert prepared.report["pairs"]["train"] >= 100 + 300 - 60
+
+
+def test_the_order_of_the_lines_does_not_change_the_splits(
+    make_config: Make, tmp_path: Path
+) -> None:
+    turned = write_tsv(tmp_path / "turned.tsv", sentence_pairs()[::-1])
+    prepared = prepare(make_config(), tmp_path / "a")
+    other = prepare(make_config(data={"path": str(turned)}), tmp_path / "b")
+    for split in ("validation", "test"):
+        assert held_out(other, split) == held_out(prepared, split)[::-1]
+
+
+def test_another_seed_gives_another_test_set(make_config: Make, tmp_path: Path) -> None:
+    first = prepare(make_config(tokenizer=WORDS, data={"min_coverage": 0}), tmp_path / "a")
+    second = prepare(
+        make_config(tokenizer=WORDS, data={"min_coverage": 0, "seed": 2}), tmp_path / "b"
+    )
+    assert len(set(held_out(first, "test")) & set(held_out(second, "test"))) < 15
+
+
+def test_a_filter_that_drops_nothing_is_reported(make_config: Make, tmp_path: Path) -> None:
+    changes = {"drop_copies": True, "min_letters": 0.1, "disjoint_splits": True}
+    report = prepare(make_config(data=changes), tmp_path / "out").report
+    assert report["dropped"] == {"copy": 0, "few letters": 0, "in another split": 0}
+
+
+def test_mojibake_is_found_in_text_that_will_be_lower_cased(
+    make_config: Make, tmp_path: Path
+) -> None:
+    pytest.importorskip("ftfy")
+    pairs = [(f"Anna{i} sings.", f"Anna{i} singt.") for i in range(80)]
+    broken = [("For Austria.", "FÃ¼r Ã–sterreich."), ("CafÃ©", "Lokal"), ("Street", "StraÃŸe")]
+    path = write_tsv(tmp_path / "pairs.tsv", pairs + broken)
+    data = {"path": str(path), "validation_size": 8, "test_size": 8, "min_coverage": 0}
+    data |= {"drop_mojibake": True, "lowercase": "both"}
+    report = prepare(make_config(data=data, tokenizer=WORDS), tmp_path / "prepared").report
+    assert report["dropped"] == {"mojibake": len(broken)}
+
+
+@pytest.mark.parametrize("lowercase", ["none", "both"])
+def test_lines_of_several_sentences_are_counted(
+    make_config: Make, tmp_path: Path, lowercase: str
+) -> None:
+    """In German, capitals mark where sentences begin, even if the model reads lower case."""
+    lines = [
+        f"Anna{i} singt. Ben{i} liest." if i % 4 == 0 else f"Anna{i} singt." for i in range(80)
+    ]
+    path = write_tsv(tmp_path / "lines.tsv", [(line, line) for line in lines])
+    data = {"path": str(path), "validation_size": 8, "test_size": 8, "min_coverage": 0}
+    data |= {"lowercase": lowercase, "source_language": "de", "target_language": "en"}
+    report = prepare(make_config(data=data, tokenizer=WORDS), tmp_path / "prepared").report
+    assert report["several_sentences"] == pytest.approx(0.25, abs=0.1)
+
+
+def test_holding_out_many_pairs_of_a_small_corpus_gives_a_warning(
+    make_config: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    prepare(make_config(), tmp_path / "few")
+    assert caplog.messages == []
+    report = prepare(make_config(data={"test_size": 180}), tmp_path / "many").report["pairs"]
+    share = f"{200:,} of {200 + report['train']:,} pairs are held out"
+    advice = "to train on more, lower data.validation_size and data.test_size"
+    assert caplog.messages == [f"{share}; {advice}"]
+
+
+def test_duplicates_may_be_kept(make_config: Make, tmp_path: Path) -> None:
+    path = write_tsv(tmp_path / "twice.tsv", sentence_pairs() * 2)
+    config = make_config(data={"path": str(path), "drop_duplicates": False})
+    report = prepare(config, tmp_path / "out").report
+    assert report["dropped"] == {}
+    assert sum(report["pairs"].values()) == 600
+
+
+def test_given_splits_are_unchanged(make_config: Make, tmp_path: Path) -> None:
+    prepared = prepare(given(tmp_path, make_config), tmp_path / "out")
+    pairs = sentence_pairs()
+    assert train_pairs(prepared) == pairs[:250]
+    assert held_out(prepared, "validation") == pairs[250:270] * 2
+    assert held_out(prepared, "test") == [*pairs[270:], *pairs[:5], ("sky", "")]
+
+
+def test_overlap_of_given_splits_is_counted_and_marked(make_config: Make, tmp_path: Path) -> None:
+    prepared = prepare(given(tmp_path, make_config), tmp_path / "out")
+    assert prepared.report["source_in_train"] == {"validation": 0, "test": 5}
+    assert [e.source_in_train for e in prepared.examples("test")] == [False] * 30 + [True] * 5 + [
+        False
+    ]
+
+
+def test_missing_splits_are_taken_from_the_training_file(make_config: Make, tmp_path: Path) -> None:
+    config = given(tmp_path, make_config, validation_path=None)
+    prepared = prepare(config, tmp_path / "out")
+    assert prepared.report["pairs"] == {"train": 230, "validation": 20, "test": 36}
+    sources = {source for source, _ in train_pairs(prepared)}
+    assert not sources & {source for source, _ in held_out(prepared, "validation")}
+    assert prepared.report["source_in_train"] == {"validation": 0, "test": 5}
+
+
+def test_generated_splits_share_no_source_with_given_ones(
+    make_config: Make, tmp_path: Path
+) -> None:
+    config = given(tmp_path, make_config, validation_path=None)
+    write_tsv(tmp_path / "test.tsv", sentence_pairs()[:200])
+    prepared = prepare(config, tmp_path / "out")
+    assert set(held_out(prepared, "validation")) <= set(sentence_pairs()[200:250])
+    assert prepared.report["source_in_train"] == {"validation": 0, "test": 200}
+
+
+def test_an_empty_test_file_is_refused(make_config: Make, tmp_path: Path) -> None:
+    config = given(tmp_path, make_config)
+    write_tsv(tmp_path / "test.tsv", [])
+    assert "test.tsv: contains no sentence pairs" in refusal(config, tmp_path / "out")
+
+
+def test_a_test_file_without_translations_is_refused(make_config: Make, tmp_path: Path) -> None:
+    config = given(tmp_path, make_config)
+    write_tsv(tmp_path / "test.tsv", [("we see the tree.", " "), ("we know.", "")])
+    expected = "the test split, or one side of it, is empty; check data.test_path"
+    assert refusal(config, tmp_path / "out") == expected
+
+
+def test_a_corpus_too_small_to_split_is_refused(make_config: Make, tmp_path: Path) -> None:
+    config = make_config(data={"validation_size": 250, "test_size": 100})
+    expected = "after cleaning, only 300 pairs can be held out, too few for 100 test and 250"
+    assert refusal(config, tmp_path / "out").startswith(expected)
+    config = make_config(data={"validation_size": 200, "test_size": 100})
+    assert refusal(config, tmp_path / "out").startswith("all pairs are held out")
+
+
+def test_duplicates_are_named_if_too_few_pairs_are_left(make_config: Make, tmp_path: Path) -> None:
+    file = write_tsv(tmp_path / "same.tsv", [("we see the tree.", "wir sehen den Baum.")] * 30)
+    config = make_config(data={"path": str(file), "validation_size": 9, "test_size": 9})
+    message = refusal(config, tmp_path / "out")
+    assert message == (
+        "after cleaning, only 1 pair can be held out, too few for 9 test and 9 validation pairs "
+        "(dropped: duplicate 29); lower data.validation_size and data.test_size"
+    )
+
+
+def test_a_whole_corpus_can_be_held_out_from_another(make_config: Make, tmp_path: Path) -> None:
+    held_out = write_tsv(tmp_path / "dev.tsv", [(f"{n} Häuser", f"{n} houses") for n in range(4)])
+    whole = make_config().data
+    parts = [
+        {"source": "tsv", "path": str(held_out)},
+        {"source": "tsv", "path": str(whole.path), "held_out": False},
+    ]
+    data = {"source": "pickle", "path": None, "corpora": parts}
+    config = make_config(data=data | {"validation_size": 2, "test_size": 2})
+    prepared = prepare(config, tmp_path / "out")
+    assert prepared.report["pairs"] == {"train": 300, "validation": 2, "test": 2}
+
+
+def test_a_corpus_without_usable_pairs_is_refused(make_config: Make, tmp_path: Path) -> None:
+    config = make_config(data={"max_words": 1})
+    assert refusal(config, tmp_path / "out") == (
+        "no training pairs left after cleaning (dropped: too long 300); check the corpus and the "
+        "limits in the data section"
+    )

@@ -1,0 +1,104 @@
+"""Capitals: lower-case text is capitalized as in the training text."""
+
+from pathlib import Path
+
+import pytest
+
+from nmt.corpus.text.capitals import Casing
+from nmt.errors import UserError
+from nmt.special_tokens import PLACEHOLDERS
+
+GERMAN = [
+    "Ein Paar sitzt in der U-Bahn.",
+    "Dort sitzt ein Paar. Die Frau liest, der Mann im T-Shirt nicht.",
+    "Da stehen ein paar Männer.",
+    "Vor ihr stehen ein paar Leute.",
+    "Oben stehen ein paar Kinder.",
+    "Der Junge mag die junge Frau.",
+    "Ein Junge und ein Junge.",
+]
+
+
+@pytest.fixture
+def casing() -> Casing:
+    return Casing.learn(lambda: GERMAN)
+
+
+@pytest.mark.parametrize("text", GERMAN)
+def test_casing_of_the_training_text_is_restored(casing: Casing, text: str) -> None:
+    # "ein paar" is more frequent than "ein Paar", and the context does not decide.
+    assert casing.restore(text.lower()) == text.replace(" Paar", " paar")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("der mann liest", "Der Mann liest"),
+        ("liest der mann? die frau liest!", "Liest der Mann? Die Frau liest!"),
+        ("„die frau“ (liest)", "„Die Frau“ (liest)"),
+        ("die geschäftsfrau", "Die Geschäftsfrau"),  # cased like its last component
+        ("da vorliest er", "Da vorliest er"),
+        ("da ist xyz", "Da ist xyz"),
+        ("– die frau liest", "– Die Frau liest"),
+        ("der junge liest die junge frau", "Der Junge liest die junge Frau"),
+        ("3 frauen, 1 mann", "3 frauen, 1 Mann"),
+        (f"{PLACEHOLDERS[0]}s frau", f"{PLACEHOLDERS[0]}s Frau"),  # a hidden word's genitive
+        ("", ""),
+        ("...", "..."),
+    ],
+)
+def test_words_are_cased_as_in_the_training_text(casing: Casing, text: str, expected: str) -> None:
+    assert casing.restore(text) == expected
+
+
+def test_the_genitive_of_a_hidden_word_stays_lower_case() -> None:
+    casing = Casing.learn(lambda: ["Die S-Bahn fährt .", "Eine S-Bahn fährt ."])
+    assert casing.restore(f"die {PLACEHOLDERS[0]}s s-bahn") == f"Die {PLACEHOLDERS[0]}s S-Bahn"
+
+
+def test_a_word_with_capitals_of_its_own_gets_no_other() -> None:
+    casing = Casing.learn(lambda: ["Das iPhone klingelt .", "Ein iPhone klingelt ."])
+    assert casing.restore("iphone") == "iPhone"
+
+
+def test_text_stays_lower_case_if_the_training_text_was() -> None:
+    casing = Casing.learn(lambda: [line.lower() for line in GERMAN])
+    assert casing.restore("der mann liest. die frau auch.") == "der mann liest. die frau auch."
+
+
+def test_an_empty_model_changes_nothing() -> None:
+    assert Casing.learn(lambda: []).restore("der mann") == "der mann"
+
+
+def test_saved_data_is_loaded_unchanged(casing: Casing, tmp_path: Path) -> None:
+    casing.save(tmp_path / "casing.json")
+    loaded = Casing.load(tmp_path / "casing.json")
+    text = "der junge mag die junge geschäftsfrau. ein mann auch."
+    assert loaded.restore(text) == casing.restore(text) != text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "[" * 100_000,
+        '{"words": {}, "after": {}}',
+        '{"words": {"a": 1}, "after": {}, "sentence_capital": true}',
+        '{"words": {"a": ""}, "after": {}, "sentence_capital": true}',
+        '{"words": {"frau": "Mann"}, "after": {}, "sentence_capital": true}',
+        '{"words": [], "after": {}, "sentence_capital": true}',
+        '{"words": {}, "after": {}, "sentence_capital": "yes"}',
+    ],
+)
+def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "casing.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(UserError, match=r"casing\.json: .* damaged; delete") as caught:
+        Casing.load(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"casing\.json: .* No such file"):
+        Casing.load(tmp_path / "casing.json")

@@ -1,0 +1,120 @@
+"""How text is cleaned for the model, and which training pairs are dropped."""
+
+from typing import Any
+
+import pytest
+
+from nmt.config.data import DataConfig
+from nmt.corpus.text.cleaning import Cleaner
+from nmt.special_tokens import PLACEHOLDERS
+
+COMPOSED, DECOMPOSED = "\u00fc", "u\u0308"
+
+
+def cleaner(**fields: Any) -> Cleaner:
+    return Cleaner(DataConfig(**fields))
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "expected"),
+    [
+        ("NFC", DECOMPOSED, COMPOSED),
+        ("NFC", "ﬁ ½ ２", "ﬁ ½ ２"),
+        ("NFKC", DECOMPOSED, COMPOSED),
+        ("NFKC", "ﬁ ½ ２", "fi 1⁄2 2"),
+        ("none", DECOMPOSED, DECOMPOSED),
+        ("none", "ﬁ ½ ２", "ﬁ ½ ２"),
+    ],
+)
+def test_unicode_is_normalized_as_configured(form: str, text: str, expected: str) -> None:
+    clean = cleaner(unicode=form)
+    assert clean.source(text) == expected
+    assert clean.target(text) == expected
+
+
+def test_text_that_looks_like_a_placeholder_is_removed() -> None:
+    assert cleaner().source(f"a{PLACEHOLDERS}b") == "ab"
+
+
+@pytest.mark.parametrize(
+    ("lowercase", "source", "target"),
+    [("none", "Ärger Ab", "Öl Ab"), ("source", "ärger ab", "Öl Ab"), ("both", "ärger ab", "öl ab")],
+)
+def test_the_configured_sides_are_lower_cased(lowercase: str, source: str, target: str) -> None:
+    clean = cleaner(lowercase=lowercase)
+    assert (clean.source("Ärger Ab"), clean.target("Öl Ab")) == (source, target)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("  a   b  ", "a b"),
+        ("a\tb\nc\rd\x0be\x0cf", "a b c d e f"),
+        ("a\u00a0b\u2003c\u3000d\u202fe", "a b c d e"),
+        ("a\u2028b\u2029c\x85d", "a b c d"),
+        ("a\0b\x07c\x1bd\x7fe\x80f", "abcdef"),
+        ("\ufeffDonau\u00addampf\u200bschiff\u2060fahrt", "Donaudampfschifffahrt"),
+        ("a \u200b b", "a b"),
+        ("", ""),
+        (" \u200b\t", ""),
+        ("👩\u200d🔬", "👩\u200d🔬"),
+        ("„Ja“, sagte sie – 'nein'.", "„Ja“, sagte sie – 'nein'."),
+    ],
+)
+def test_spaces_are_collapsed_and_invisible_characters_removed(text: str, expected: str) -> None:
+    assert cleaner().source(text) == expected
+    assert cleaner().target(text) == expected
+
+
+def test_lone_surrogates_become_question_marks() -> None:
+    for form in ("NFC", "NFKC", "none"):
+        assert cleaner(unicode=form).source("a\ud800b") == "a?b"
+
+
+@pytest.mark.parametrize("text", ["u\u200b\u0308", "e\u00ad\u0301 \u00a0ﬁ", "a \u0308 \x00\u0308"])
+@pytest.mark.parametrize("form", ["NFC", "NFKC", "none"])
+def test_cleaning_clean_text_changes_nothing(form: str, text: str) -> None:
+    clean = cleaner(unicode=form)
+    assert clean.source(clean.source(text)) == clean.source(text)
+
+
+def test_every_dropped_pair_has_a_reason() -> None:
+    reasons = {
+        ("a", "b"): "",
+        ("", "b"): "empty side",
+        ("a", ""): "empty side",
+        ("", ""): "empty side",
+        ("", "a b c d e"): "empty side",
+        ("a b c d", "a b c d"): "",
+        ("a b c d e", "a b c d"): "too long",
+        ("a b c d", "a b c d e"): "too long",
+        ("a", "b" * 200): "",
+        ("a", "b" * 201): "too long",
+        ("a b", "a b c d"): "",
+        ("a", "a b c"): "length ratio",
+        ("a b c", "a"): "length ratio",
+    }
+    found = cleaner(max_words=4, max_ratio=2).reasons_to_drop(*zip(*reasons, strict=True))
+    assert found.tolist() == list(reasons.values())
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFKC", "none"])
+@pytest.mark.parametrize("lowercase", ["none", "source", "both"])
+def test_cleaning_in_batches_changes_nothing(form: str, lowercase: str) -> None:
+    texts = [
+        DECOMPOSED,
+        "\u0308 a",
+        "",
+        "ΟΔΟΣ",
+        "a\nb",
+        "",
+        "\u200b",
+        "İ \ud800",
+        "\r",
+        "ﬁ\u2028½ ",
+        "",
+    ]
+    clean = cleaner(unicode=form, lowercase=lowercase)
+    for some in (texts, texts[:4], [""]):
+        assert clean.sources(some) == [clean.source(text) for text in some]
+        assert clean.targets(some) == [clean.target(text) for text in some]

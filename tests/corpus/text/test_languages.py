@@ -1,0 +1,51 @@
+"""Language codes, and swapped sides."""
+
+import pytest
+
+from nmt.corpus.text.languages import (
+    _FREQUENT,
+    column_names,
+    seem_swapped,
+    seem_to_be_in,
+    three_letters,
+    two_letters,
+)
+from tests.conftest import toy_pairs
+
+ENGLISH, GERMAN = ["Is this the dog?", "He is old."], ["Ist das der Hund?", "Er ist nicht jung."]
+
+
+def test_codes_are_converted() -> None:
+    assert (three_letters("de"), three_letters("deu"), three_letters("gsw")) == (
+        "deu",
+        "deu",
+        "gsw",
+    )
+    assert (two_letters("deu"), two_letters("de"), two_letters("gsw")) == ("de", "de", "gsw")
+    assert column_names("de") == column_names("deu") == {"de", "deu", "german", "deutsch"}
+
+
+def test_swapped_sides_are_recognized() -> None:
+    assert seem_swapped(GERMAN, ENGLISH, ("en", "de"))
+    assert not seem_swapped(ENGLISH, GERMAN, ("en", "de"))
+    assert seem_swapped(ENGLISH, GERMAN, ("de", "en"))
+    assert seem_swapped(ENGLISH, GERMAN, ("deu", "eng"))
+
+
+@pytest.mark.parametrize("sides", [(GERMAN, GERMAN), (ENGLISH, ENGLISH), (["xy"], ["z"])])
+def test_other_sides_are_not_taken_for_swapped(sides: tuple[list[str], list[str]]) -> None:
+    assert not seem_swapped(*sides, ("en", "de"))
+    assert not seem_swapped(GERMAN, ENGLISH, ("en", "cs"))  # unknown language, so no verdict
+
+
+def test_the_more_likely_of_two_languages_is_recognized() -> None:
+    assert seem_to_be_in("de", GERMAN, "en")
+    assert not seem_to_be_in("en", GERMAN, "de")
+    assert not seem_to_be_in("de", GERMAN, "cs")
+
+
+def test_no_frequent_word_is_in_two_languages() -> None:
+    words = [word for listed in _FREQUENT.values() for word in listed]
+    assert len(words) == len(set(words))
+    sources, targets = zip(*toy_pairs(), strict=True)
+    assert not seem_swapped(sources, targets, ("en", "de"))

@@ -1,0 +1,28 @@
+"""Rules for text before and after the model: marks, and words behind placeholders."""
+
+from nmt.corpus.preparing.splitting import plain
+from nmt.corpus.text.normalization import limit_marks, reveal
+from nmt.special_tokens import PLACEHOLDERS
+
+A, B, C = PLACEHOLDERS[:3]
+
+
+def test_many_combining_marks_are_cut_off_in_linear_time() -> None:
+    """Normalizing a million of them would take hours."""
+    text = "a" + "\u0301\u0323" * 500_000
+    assert len(limit_marks(text)) == 31
+    assert plain(text) == plain("a" + "\u0301\u0323" * 15)
+    assert len(limit_marks("a" + "\u0323\uff9e" * 500_000)) == 31
+    assert limit_marks("ü" + "！" * 50) == "ü" + "！" * 50
+
+
+def test_words_are_restored_at_every_placeholder() -> None:
+    assert reveal(f"{B}, {A} und {B}s Hut", ["Zora", "Oscar"]) == "Oscar, Zora und Oscars Hut"
+
+
+def test_a_placeholder_without_a_word_is_removed() -> None:
+    assert reveal(f"{A} mag {C} Hunde", ["Zora"]) == "Zora mag Hunde"
+
+
+def test_words_that_look_like_patterns_are_restored_literally() -> None:
+    assert reveal(f"{A} {B}", [r"\1", r"\g<0>"]) == r"\1 \g<0>"

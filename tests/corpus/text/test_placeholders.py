@@ -1,0 +1,200 @@
+"""Unseen words: hidden behind placeholders, and restored."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nmt.corpus.text.normalization import reveal
+from nmt.corpus.text.placeholders import KnownWords, NameHider, words_of
+from nmt.errors import UserError
+from nmt.special_tokens import PLACEHOLDERS
+
+Pairs = list[tuple[str, str]]
+A, B, C = PLACEHOLDERS[:3]
+PAIRS: Pairs = [
+    ("Tom saw Mary in Boston.", "Tom sah Mary in Boston."),
+    ("tom is not here", "tom ist nicht hier"),
+    ("Where is Mary's hand?", "Wo ist Marys Hand?"),
+    ("I was in Boston.", "Ich war in Boston."),
+    ("TOM! Come here.", "TOM! Komm her."),
+    ("The war was long.", "Der Krieg war lang."),
+    ("A warm hand.", "Eine warme Hand."),
+    ("All war was war.", "Aller Krieg war Krieg."),
+]
+
+
+def known(*words: str, only_names: bool = False) -> KnownWords:
+    return KnownWords(words, only_names)
+
+
+def hide(source: str, target: str) -> tuple[str, str]:
+    """Return the first random draw in which a name is hidden."""
+    hider = NameHider(PAIRS, False, 1)
+    drawn = (hider.hide(source, target) for _ in range(100))
+    return next(pair for pair in drawn if pair != (source, target))
+
+
+def in_order(text: str) -> str:
+    """Rename placeholders in the order in which they occur."""
+    found = list(dict.fromkeys(c for c in text if c in PLACEHOLDERS))
+    return text.translate({ord(c): PLACEHOLDERS[i] for i, c in enumerate(found)})
+
+
+# ----------------------------------------------------------------------------- hiding and restoring
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "words"),
+    [
+        ("oscar likes to code", f"{A} likes to {B}", ["oscar", "code"]),
+        ("Oscar's mother likes Oscar.", f"{A}'s {B} likes {A}.", ["Oscar", "mother"]),
+        ("Likes TO likes", "Likes TO likes", []),
+        ("Anna-Lena likes 42 Öre", f"{A}-{B} likes 42 {C}", ["Anna", "Lena", "Öre"]),
+        ("", "", []),
+    ],
+)
+def test_unknown_words_are_hidden(text: str, shown: str, words: list[str]) -> None:
+    vocabulary = known("likes", "to", "s")
+    assert vocabulary.hide(text) == (shown, words)
+    assert reveal(shown, words) == text
+
+
+@pytest.mark.parametrize("training", ["İyi günler", "İyi günler".lower()])
+def test_the_turkish_dotted_capital_hides_no_known_word(training: str) -> None:
+    assert known(*words_of(training)).hide("İyi günler") == ("İyi günler", [])
+
+
+def test_only_names_may_be_hidden() -> None:
+    text = "Zora and zebras see ÖBB"
+    assert known("and", only_names=True).hide(text) == (f"{A} and zebras see {B}", ["Zora", "ÖBB"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You mightn't go.",
+        "Needn’t we?",
+        "They'd've gone",
+        "You'll go",
+        "I’m we're you's",
+        "I MIGHTN'T GO, I'D GO",
+    ],
+)
+def test_contractions_are_not_split(text: str) -> None:
+    assert known("i", "they", "you", "go", "we", "gone").hide(text) == (text, [])
+
+
+def test_names_in_contractions_are_hidden() -> None:
+    text = "Zora'll go, Oscar’s, Ida'd've"
+    assert known("go").hide(text) == (f"{A}'ll go, {B}’s, {C}'d've", ["Zora", "Oscar", "Ida"])
+
+
+def test_hiding_takes_linear_time() -> None:
+    program = """from nmt.corpus.text.placeholders import KnownWords
+text = "n" * 200_000 + "'t"
+assert KnownWords([], only_names=False).hide(text) == (text, [])"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)  # quadratic: an hour
+
+
+def test_words_are_kept_if_all_placeholders_are_in_use() -> None:
+    words = [f"w{'x' * i}" for i in range(len(PLACEHOLDERS) + 2)]
+    shown, hidden = known().hide(" ".join([*words, words[0]]))
+    assert hidden == words[:-2]
+    assert shown.split() == [*PLACEHOLDERS, *words[-2:], PLACEHOLDERS[0]]
+
+
+def test_words_that_both_sides_share_are_hidden_on_both() -> None:
+    pair = ("zora sees zora's oscar", "Zora sieht Zoras Hund")
+    assert known("sees", "s").hide_pair(*pair) == (f"{A} sees {A}'s {B}", f"{A} sieht {A}s Hund")
+
+
+# -------------------------------------------------------------------------------------- known words
+
+
+def test_known_words_are_saved_and_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    known("für", "a").save(path)
+    assert KnownWords.load(path, only_names=False).hide("für a b") == (f"für a {A}", ["b"])
+    assert KnownWords.load(path, only_names=True).hide("für a b") == ("für a b", [])
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"a": 1}', "[1]", "[" * 100_000, None])
+def test_a_damaged_list_is_refused_in_one_line(tmp_path: Path, text: str | None) -> None:
+    path = tmp_path / "known.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(UserError, match=r"known\.json") as caught:
+        KnownWords.load(path, only_names=False)
+    assert "\n" not in str(caught.value)
+
+
+def test_words_are_lower_case_runs_of_letters() -> None:
+    assert words_of(f"Tom's ÄRGER, {A}42") == {"tom", "s", "ärger"}
+
+
+# ---------------------------------------------------------------------- learning from training text
+
+
+def test_names_are_words_that_are_mostly_the_same_on_both_sides() -> None:
+    # "war" is on both sides by chance, "in" too short, "mary" twice in English, once in German.
+    assert NameHider(PAIRS, False, 1).names == {"tom", "boston", "hand"}
+
+
+def test_with_only_names_only_capitalized_words_are_names() -> None:
+    pairs = [("Tom wears jeans", "Tom trägt Jeans"), ("Jeans are blue", "Jeans sind blau")]
+    assert NameHider(pairs * 3, False, 1).names == {"tom", "jeans"}
+    assert NameHider(pairs * 3, True, 1).names == {"tom"}
+
+
+@pytest.mark.parametrize(
+    ("pair", "shown"),
+    [
+        (("Tom was in Boston.", "Tom war in Boston."), f"{A} was in {B}. | {A} war in {B}."),
+        (("Tom, Tom!", "Tom, tom, TOM!"), f"{A}, {A}! | {A}, {A}, {A}!"),
+        (("Tom's tomato", "Toms Tomate"), f"{A}'s tomato | {A}s Tomate"),
+        (("Tom saw Mary", "Tom sah Mary"), f"{A} saw Mary | {A} sah Mary"),
+    ],
+)
+def test_a_name_gets_the_same_placeholder_on_both_sides(pair: tuple[str, str], shown: str) -> None:
+    assert in_order(" | ".join(hide(*pair))) == shown
+
+
+def test_names_are_hidden_half_the_time_behind_a_random_placeholder() -> None:
+    hider = NameHider(PAIRS, False, 1)
+    drawn = [hider.hide("Tom", "Tom") for _ in range(400)]
+    assert set(drawn) == {(c, c) for c in ["Tom", *PLACEHOLDERS]}
+    assert 160 < drawn.count(("Tom", "Tom")) < 240
+
+
+def test_the_seed_determines_the_draws() -> None:
+    def draw(seed: int) -> Pairs:
+        hider = NameHider(PAIRS, False, seed)
+        return [hider.hide(*pair) for pair in PAIRS]
+
+    assert draw(1) == draw(1) != draw(2)
+
+
+def test_all_placeholders_are_used_if_there_are_more_names() -> None:
+    names = [f"n{'x' * (i + 2)}" for i in range(len(PLACEHOLDERS) + 3)]
+    text = " ".join(names)
+    hider = NameHider([(text, text)], False, 1)
+    source, target = max(hider.hide(text, text) for _ in range(20))
+    assert set(PLACEHOLDERS) < set(source.split())
+    assert source == target
+
+
+@pytest.mark.parametrize(
+    "pair", [("Where are you?", "Wo bist du?"), ("", ""), ("Tom is", "er ist"), ("1984", "1984")]
+)
+def test_a_pair_without_a_name_is_unchanged(pair: tuple[str, str]) -> None:
+    hider = NameHider(PAIRS, False, 1)
+    assert {hider.hide(*pair) for _ in range(20)} == {pair}
+
+
+@pytest.mark.parametrize("pairs", [[], [("", "")], [("one two", "eins zwei")], [("3 %", "3 %")]])
+def test_a_corpus_without_names_is_unchanged(pairs: Pairs) -> None:
+    hider = NameHider(pairs, False, 1)
+    assert hider.names == set()
+    assert [hider.hide(*pair) for pair in pairs] == pairs

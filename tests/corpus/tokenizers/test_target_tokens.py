@@ -1,0 +1,144 @@
+"""In a joint vocabulary, the target's pieces get the first ids; segmentation does not change."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt.config.data import DataConfig
+from nmt.config.tokenizer import TokenizerConfig
+from nmt.corpus.prepared import Sequences
+from nmt.corpus.tokenizers.subword_regularization import SegmentationSampler
+from nmt.corpus.tokenizers.target_tokens import put_target_first
+from nmt.corpus.tokenizers.tokenizers import (
+    SubwordTokenizer,
+    Tokenizers,
+    load_tokenizers,
+    train_tokenizers,
+)
+from nmt.errors import UserError
+from nmt.files.text_files import read_chunks
+from nmt.special_tokens import PLACEHOLDERS, SPECIALS
+
+Texts = tuple[Path, Path]
+SIZE = 420
+
+
+def lines_of(text: Path) -> list[str]:
+    return [line for chunk in read_chunks(text) for line in chunk]
+
+
+def put_first(
+    texts: Texts, folder: Path, kind: str, carry_over: str = "none"
+) -> tuple[Tokenizers, Tokenizers, list[int]]:
+    """Return the tokenizers before and after, and the new id of each old id."""
+    data = DataConfig.model_validate({"carry_over": carry_over})
+    config = TokenizerConfig.model_validate({"kind": kind, "vocabulary_size": SIZE})
+    train_tokenizers(data, config, texts, folder)
+    plain = DataConfig()
+    before = load_tokenizers(plain, config, folder)
+    used = np.zeros(before.target.size, np.bool_)
+    for ids in before.target.encode_lines(lines_of(texts[1])):
+        used[ids] = True
+    numbers = put_target_first(folder / "joint.model", folder / "target.model", used)
+    return before, load_tokenizers(plain, config, folder), numbers.tolist()
+
+
+@pytest.fixture(scope="module", params=["bpe", "unigram"])
+def tokenizers(
+    request: pytest.FixtureRequest,
+    training_texts: Texts,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Tokenizers, Tokenizers, list[int]]:
+    return put_first(training_texts, tmp_path_factory.mktemp(request.param), request.param)
+
+
+def test_all_pieces_are_kept_under_new_ids(
+    tokenizers: tuple[Tokenizers, Tokenizers, list[int]],
+) -> None:
+    before, after, numbers = tokenizers
+    assert sorted(numbers) == list(range(before.source.size))
+    assert after.source.size == before.source.size
+    assert after.source.pieces(numbers) == before.source.pieces(range(before.source.size))
+    assert tuple(after.target.pieces(range(len(SPECIALS)))) == SPECIALS
+
+
+def test_the_target_has_fewer_pieces_with_the_same_ids(
+    tokenizers: tuple[Tokenizers, Tokenizers, list[int]],
+) -> None:
+    _, after, _ = tokenizers
+    assert 270 < after.target.size < after.source.size
+    first = range(after.target.size)
+    assert after.target.pieces(first) == after.source.pieces(first)
+
+
+def test_the_number_of_the_targets_pieces_is_a_multiple_of_eight(
+    tokenizers: tuple[Tokenizers, Tokenizers, list[int]],
+) -> None:
+    _, after, _ = tokenizers
+    assert after.target.size % 8 == 0
+
+
+def test_another_vocabulary_for_the_target_is_refused(
+    training_texts: Texts, tmp_path: Path
+) -> None:
+    for name, size in (("mine", 400), ("other", SIZE)):
+        config = TokenizerConfig(vocabulary_size=size)
+        train_tokenizers(DataConfig(), config, training_texts, tmp_path / name)
+    (tmp_path / "other" / "target.model").replace(tmp_path / "mine" / "target.model")
+    with pytest.raises(UserError, match=r"target\.model: .*does not match joint\.model"):
+        load_tokenizers(DataConfig(), TokenizerConfig(), tmp_path / "mine")
+
+
+def test_the_segmentation_of_training_text_does_not_change(
+    tokenizers: tuple[Tokenizers, Tokenizers, list[int]], training_texts: Texts
+) -> None:
+    before, after, numbers = tokenizers
+    for line in lines_of(training_texts[0]):
+        assert after.source.encode(line) == [numbers[i] for i in before.source.encode(line)]
+    for line in lines_of(training_texts[1]):
+        expected = [numbers[i] for i in before.target.encode(line)]
+        assert after.target.encode(line) == expected == after.source.encode(line)
+
+
+def test_pieces_that_the_target_lacks_are_replaced_by_smaller_ones(
+    tokenizers: tuple[Tokenizers, Tokenizers, list[int]], training_texts: Texts
+) -> None:
+    _, after, _ = tokenizers
+    otherwise = 0
+    for line in [*lines_of(training_texts[0]), "你好 😀"]:
+        ids = after.target.encode(line)
+        assert max(ids) < after.target.size
+        assert after.target.decode(ids) == line
+        otherwise += ids != after.source.encode(line)
+    assert otherwise > 10
+
+
+def test_the_target_keeps_all_placeholders(training_texts: Texts, tmp_path: Path) -> None:
+    _, after, _ = put_first(training_texts, tmp_path, "bpe", carry_over="all")
+    placed = after.target.pieces(range(after.target.size))
+    assert set(PLACEHOLDERS) <= set(placed)
+
+
+def test_random_segmentation_uses_only_target_pieces_and_preserves_the_text(
+    training_texts: Texts, tmp_path: Path
+) -> None:
+    _, after, _ = put_first(training_texts, tmp_path, "bpe")
+    assert isinstance(after.target, SubwordTokenizer)
+    lines = lines_of(training_texts[1])
+    given = after.target.encode_lines(lines)
+    flat, lengths = after.target.encode_flat(lines)
+    corpus = Sequences(flat, np.concatenate([[0], np.cumsum(lengths)]))
+
+    def drawn(rate: float) -> list[list[int]]:
+        config = TokenizerConfig(kind="bpe", sampling=rate)
+        assert isinstance(after.target, SubwordTokenizer)
+        sampler = SegmentationSampler(after.target, config, corpus)
+        found = sampler.draw(np.random.default_rng(1), 1000)
+        return found.rows(np.arange(len(found)))
+
+    assert drawn(1e-9) == given
+    often = drawn(0.5)
+    assert often != given
+    assert max(map(max, often)) < after.target.size
+    assert list(map(after.target.decode, often)) == lines

@@ -1,0 +1,142 @@
+"""Outputs contain their required phrases, and the beam keeps a place for every group."""
+
+from collections.abc import Sequence
+
+import pytest
+import torch
+
+from nmt.decoding.search.beam import beam_search
+from nmt.decoding.search.lexical_constraints import Grid
+from nmt.special_tokens import EOS, PAD, UNK
+
+A, B = 4, 5
+ONE = torch.tensor([[A, EOS]])
+
+
+def grid(*phrases: list[list[int]], not_after: Sequence[int] = ()) -> Grid:
+    """The phrases that each sentence requires."""
+    return Grid(phrases, not_after, torch.device("cpu"))
+
+
+def select(phrases: Grid, *pieces: int) -> Grid:
+    """Let one row write these pieces."""
+    for piece in pieces:
+        phrases.select(torch.tensor([0]), torch.tensor([piece]))
+    return phrases
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ([], [A, UNK]),
+        ([A], [B, UNK]),
+        ([A, A], [B, UNK]),  # the second may begin the phrase
+        ([A, UNK], [A]),  # the first phrase was broken off
+        ([A, B], [UNK]),
+        ([A, B, UNK], []),
+        ([A, B, UNK, A], []),
+    ],
+)
+def test_the_next_piece_of_each_incomplete_phrase(written, expected):
+    phrases = select(grid([[A, B], [UNK]]), *written)
+
+    assert [piece for piece in phrases.next_pieces()[0].tolist() if piece != PAD] == expected
+
+
+def test_phrases_that_begin_alike_share_their_next_piece():
+    assert grid([[A, B], [A, UNK]]).next_pieces().tolist() == [[A, PAD]]
+
+
+def test_groups_take_turns_and_rows_without_probability_come_last():
+    phrases = grid([[B]])
+    totals = torch.tensor([[-1.0, -2.0, -3.0, -9.0, float("-inf")]])
+    pieces = torch.tensor([[A, A, A, B, B]])  # the last two complete the phrase
+
+    found, places = phrases.take_turns(totals, pieces, 5)
+
+    assert places.tolist() == [[3, 0, 1, 2, 4]]
+    assert found.tolist() == totals[0, places[0]][None].tolist()
+
+
+def test_no_output_ends_before_it_contains_its_phrases(scripted):
+    model = scripted(lambda source, prefix: {EOS: 0.7, A: 0.2, B: 0.1})
+    sources, limits = ONE.repeat(4, 1), torch.tensor([9, 9, 9, 1])
+    phrases = grid([[B]], [], [[B, A, A]], [[A], [B]])
+
+    found = beam_search(model, sources, limits, 2, 0.0, grid=phrases)
+
+    assert [h.ids for [h] in found] == [[B], [], [B, A, A], [A]]
+    assert [h.complete for [h] in found] == [True, True, True, False]
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_at_the_limit_outputs_with_more_of_the_phrases_come_first(beam_size, scripted):
+    model = scripted(lambda source, prefix: {A: 0.9, B: 0.1})  # never ends
+
+    [found] = beam_search(model, ONE, torch.tensor([4]), beam_size, 0.0, n_best=2, grid=grid([[B]]))
+
+    assert B in found[0].ids
+    assert not found[0].complete
+
+
+@pytest.mark.parametrize("beam_size", [1, 2])
+def test_an_improbable_phrase_is_written_where_it_fits_best(beam_size, scripted):
+    name = 6
+    script = {
+        (): {A: 0.9, B: 0.09},
+        (A,): {B: 0.9, A: 0.09},
+        (A, B): {EOS: 0.9, A: 0.09, name: 0.01},
+        (A, B, name): {EOS: 1.0},
+    }
+    model = scripted(lambda _, prefix: script.get(prefix, {A: 0.6, B: 0.39, name: 0.001}), 7)
+
+    [[found]] = beam_search(model, ONE, torch.tensor([9]), beam_size, 0.0, grid=grid([[name]]))
+
+    assert found.ids == [A, B, name]
+    assert found.complete
+
+
+def test_groups_without_a_living_hypothesis_take_no_place_in_the_beam(scripted):
+    name = 6
+    script = {(): {A: 0.6, B: 0.4}, (B,): {EOS: 0.9, name: 0.1}, (B, name): {EOS: 1.0}}
+    model = scripted(lambda _, prefix: script.get(prefix, {A: 1.0}), 7)
+
+    [[found]] = beam_search(model, ONE, torch.tensor([9]), 1, 0.0, grid=grid([[name]]))
+
+    assert found.ids == [B, name]  # the group with the name is empty after the first step
+
+
+def test_a_phrase_is_not_followed_by_what_may_not_follow_it(scripted):
+    model = scripted(lambda source, prefix: {A: 0.6, B: 0.3, EOS: 0.1})
+
+    free, bound = (
+        beam_search(model, ONE, torch.tensor([3]), 20, 0.0, n_best=9, grid=phrases)[0]
+        for phrases in (grid([[B]]), grid([[B]], not_after=[A]))
+    )
+
+    assert [B, A] in [h.ids for h in free]
+    assert {tuple(h.ids) for h in bound} == {(B,), (A, B), (B, B)}
+
+
+@pytest.mark.parametrize("phrases", [[[A]], [[A, B]], [[A, B], [A, A]], [[B], [A], [UNK]]])
+@torch.inference_mode()
+def test_an_exhaustive_beam_finds_the_best_outputs_with_all_phrases(
+    phrases, random_model, all_outputs
+):
+    model, source = random_model(3, target_size=6), [7, 9, 5, EOS]
+    expected = [
+        (score, ids)
+        for score, ids in all_outputs(model, source, 4, 0.6)
+        if len(ids) < 4 and all(contains(ids, phrase) for phrase in phrases)
+    ]
+
+    [found] = beam_search(
+        model, torch.tensor([source]), torch.tensor([4]), 1000, 0.6, 1000, grid(phrases)
+    )
+
+    assert [h.ids for h in found] == [ids for _, ids in expected]
+    assert [h.score for h in found] == pytest.approx([s for s, _ in expected], abs=1e-4)
+
+
+def contains(ids: list[int], phrase: list[int]) -> bool:
+    return any(ids[i : i + len(phrase)] == phrase for i in range(len(ids)))

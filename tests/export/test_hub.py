@@ -1,0 +1,348 @@
+"""Runs on the Hugging Face Hub: the uploaded files, and translating with a downloaded run.
+
+Calls of the library that need the network are replaced by a folder; its own filter selects the
+files.
+"""
+
+import errno
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.config.yaml_files import override_config
+from nmt.files.private_paths import without_folders
+from nmt.runs.finding import open_run
+from nmt.runs.folder import RunFolder
+from nmt.serve.served_run import name_runs
+from nmt.training.fine_tuning import config_from
+from tests.cli.command_line import PAIR, assert_refused, nmt, text
+from tests.pretend_hub import forbid, nmt_with_hub, pretend_hub
+
+hub = pytest.importorskip("huggingface_hub")
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache(in_empty_folder: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt.export.hub.cache_folder", lambda: tmp_path / "cache")
+
+
+@pytest.fixture
+def revisions() -> list[str]:
+    """The names and revisions that were downloaded."""
+    return []
+
+
+@pytest.fixture
+def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revisions: list[str]) -> Path:
+    """A folder that replaces the Hub."""
+    place = tmp_path / "remote"
+
+    def create_repo(name: str, *, private: bool, exist_ok: bool) -> hub.RepoUrl:
+        assert exist_ok
+        name = name if "/" in name else f"anna/{name}"
+        (place / name).mkdir(parents=True, exist_ok=True)
+        (place / name / ".private").write_text(str(private))
+        return hub.RepoUrl(f"https://hub.invalid/{name}", endpoint="https://hub.invalid")
+
+    def upload_folder(
+        *, repo_id: str, folder_path: Path, commit_message: str, delete_patterns: list[str]
+    ) -> None:
+        assert commit_message
+        there = place / repo_id
+        files = [p.relative_to(there).as_posix() for p in there.rglob("*.*") if p.is_file()]
+        for file in hub.utils.filter_repo_objects(files, allow_patterns=delete_patterns):
+            (there / file).unlink()
+        shutil.copytree(folder_path, place / repo_id, dirs_exist_ok=True)
+
+    def snapshot_download(
+        name: str, *, revision: str | None, cache_dir: Path, allow_patterns: list[str]
+    ) -> str:
+        revisions.append(f"{name} {revision}")
+        if not (place / name).is_dir():
+            raise hub.errors.RevisionNotFoundError("404\nnot found", response=Any)
+        files = [p.relative_to(place / name).as_posix() for p in (place / name).rglob("*.*")]
+        folder = cache_dir / f"models--{name.replace('/', '--')}/snapshots/0123"
+        for file in hub.utils.filter_repo_objects(files, allow_patterns=allow_patterns):
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(place / name / file, folder / file)
+        return str(folder)
+
+    for call in (create_repo, upload_folder, snapshot_download):
+        monkeypatch.setattr(hub, call.__name__, call)
+    return place
+
+
+def test_the_name_of_the_user_may_be_omitted(trained_run: RunFolder, remote: Path) -> None:
+    done = nmt("push", trained_run.path, "toy")
+    assert text(done.stdout) == "uploaded         https://hub.invalid/anna/toy\n"
+    assert "nmt translate --run hf:anna/toy" in (remote / "anna/toy/README.md").read_text()
+    assert [path.name for path in remote.iterdir()] == ["anna"]
+
+
+def test_a_pushed_run_can_be_used_for_translation(trained_run: RunFolder, remote: Path) -> None:
+    done = nmt("push", trained_run.path, "anna/toy")
+    assert text(done.stdout) == "uploaded         https://hub.invalid/anna/toy\n"
+    for evil in ("checkpoint.pt", "evil.pkl", "data/evil.py"):
+        (remote / "anna/toy" / evil).write_text("evil")
+    there, here = (
+        nmt("translate", "--run", run, PAIR[0]) for run in ("hf:anna/toy", trained_run.path)
+    )
+    assert (there.returncode, there.stdout) == (0, here.stdout)
+    names = {path.name for path in Path("cache/runs").rglob("*") if path.is_file()}
+    assert names >= {"best.safetensors", "config.yaml", "joint.model", "report.json"}
+    assert not names & {"checkpoint.pt", "evil.pkl", "evil.py", "README.md"}
+    assert nmt("evaluate", "--run", "hf:anna/toy").returncode == 0
+
+
+def test_a_fine_tuned_run_names_the_run_on_the_hub_that_it_started_from(
+    trained_run: RunFolder, remote: Path
+) -> None:
+    assert nmt("push", trained_run.path, "me/toy").returncode == 0
+    config = config_from(open_run("hf:me/toy"), "best", None, [])
+    assert config.origin.fine_tuning == "--from hf:me/toy"
+    assert without_folders(config.origin.fine_tuning) == config.origin.fine_tuning
+    corpus = f"data.path={trained_run.config.data.path}"  # not uploaded, and neither is its folder
+    limit = "training.max_updates=1"
+    done = nmt("train", "--from", "hf:me/toy", "--set", corpus, "--set", limit, "--run", "tuned")
+    assert done.returncode == 0, done.stderr
+    assert RunFolder(Path("tuned")).origin.fine_tuning == "--from hf:me/toy"
+
+
+def test_the_unmodified_library_uploads_and_downloads_a_run(
+    trained_run: RunFolder, tmp_path: Path
+) -> None:
+    files = tmp_path / "hub/models/anna/toy"
+    (files / "data").mkdir(parents=True)
+    for name in ("data/stale.model", "LICENSE.txt", ".gitattributes"):
+        (files / name).touch()
+    with pretend_hub(tmp_path / "hub") as address:
+        done = nmt_with_hub(address, tmp_path, "push", trained_run.path, "anna/toy")
+        assert done.stdout.endswith("/anna/toy\n"), done.stderr
+        there = nmt_with_hub(address, tmp_path, "translate", "--run", "hf:anna/toy", PAIR[0])
+    assert there.stdout == text(nmt("translate", "--run", trained_run.path, PAIR[0]).stdout), there
+    assert (files / "best.safetensors").read_bytes() == trained_run.weights("best").read_bytes()
+    assert {"LICENSE.txt", ".gitattributes", "README.md"} < {path.name for path in files.iterdir()}
+    assert not (files / "data/stale.model").exists()
+
+
+def test_the_upload_has_a_model_card_and_no_local_paths(
+    trained_run: RunFolder, remote: Path, tmp_path: Path
+) -> None:
+    assert Path(str(trained_run.config.data.path)).is_absolute()
+    nmt("push", trained_run.path, "anna/toy")
+    card = (remote / "anna/toy/README.md").read_text(encoding="utf-8")
+    assert "nmt translate --run hf:anna/toy" in card
+    assert "nrefs:1|" in card
+    texts = [p for p in (remote / "anna/toy").rglob("*") if p.suffix in (".yaml", ".json", ".md")]
+    folder = str(Path(str(trained_run.config.data.path)).parent)
+    assert len(texts) > 5
+    for path in texts:
+        assert folder not in path.read_text(encoding="utf-8"), path
+    assert not (remote / "anna/toy/ctranslate2").exists()
+
+
+def test_no_form_of_an_absolute_path_is_published(
+    trained_run: RunFolder, remote: Path, tmp_path: Path
+) -> None:
+    run = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
+    header = json.loads((run.path / "run.json").read_bytes())
+    header["config"] = "/home/Max Private/mine.yaml"
+    header["fine_tuning"] = "--from '/home/Max Private/former' --mix 0.5"
+    header["overrides"] = [
+        "data.train_path=[/home/private/a.en,/home/private/a.de]",
+        'data.corpora=[{source: tsv, path: "/home/Max, Private/b.tsv", weight: 5e-1}]',
+        "data.test_path=~/private/c.tsv",
+        "training.learning_rate=5e-4",
+    ]
+    (run.path / "run.json").write_text(json.dumps(header), encoding="utf-8")
+    report = json.loads((run.data / "report.json").read_bytes())
+    report["corpora"][0]["name"] = "tsv /home/Max Private/d.tsv"
+    (run.data / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    assert nmt("push", run.path, "anna/toy").returncode == 0
+    card = (remote / "anna/toy/README.md").read_text(encoding="utf-8")
+    assert "nmt train --from former --mix 0.5 --config mine.yaml" in card
+    assert "[a.en, a.de]" in card
+    assert "{path: b.tsv, source: tsv, weight: 0.5}" in card
+    assert "data.test_path=c.tsv" in card
+    assert "training.learning_rate=5e-4" in card
+    assert "- tsv d.tsv: " in card
+    header_text = (remote / "anna/toy/run.json").read_text(encoding="utf-8")
+    assert "rivate" not in card + header_text
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_a_new_repository_is_private_by_default(
+    trained_run: RunFolder, remote: Path, public: bool
+) -> None:
+    nmt("push", trained_run.path, "anna/toy", *(["--public"] if public else []))
+    assert (remote / "anna/toy/.private").read_text() == str(not public)
+
+
+def test_a_post_norm_model_is_also_uploaded_in_the_transformers_format(
+    toy_config: Any, remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nmt.export import transformers as transformers_export
+    from nmt.training.train import train
+
+    model = {"norm": "post", "final_norm": False}
+    run = train(toy_config(model=model, training={"max_updates": 1}), "post")
+    export = transformers_export.write_transformers
+
+    def replacing_the_weights(*arguments: Any) -> None:
+        """Pretend that the run is being trained."""
+        export(*arguments)
+        run.weights("best").write_bytes(run.weights("best").read_bytes() + b" ")
+
+    before = run.weights("best").read_bytes()
+    monkeypatch.setattr(transformers_export, "write_transformers", replacing_the_weights)
+    assert nmt("push", "post", "anna/post").returncode == 0
+    assert (remote / "anna/post/best.safetensors").read_bytes() == before
+    names = {path.name for path in (remote / "anna/post").iterdir()}
+    assert names >= {"config.json", "model.safetensors", "source.spm", "best.safetensors"}
+    assert "library_name: transformers" in (remote / "anna/post/README.md").read_text("utf-8")
+
+
+def test_a_second_push_deletes_the_files_of_the_first_and_no_others(
+    trained_run: RunFolder, toy_config: Any, remote: Path
+) -> None:
+    from nmt.training.train import train
+
+    def pushed(run: RunFolder, name: str) -> set[str]:
+        assert nmt("push", run.path, name).returncode == 0
+        there = remote / name
+        return {path.relative_to(there).as_posix() for path in there.rglob("*")}
+
+    rotary = toy_config(model={"positions": "rotary"}, training={"max_updates": 1})
+    other = train(rotary, "rotary")  # which transformers does not support
+    assert pushed(trained_run, "anna/toy") - pushed(other, "anna/other") > {"model.safetensors"}
+    (remote / "anna/toy/onnx").mkdir()
+    own = {"LICENSE.txt", "adapter_config.json", "onnx/config.json", "onnx/vocab.json", "my.spm"}
+    for name in own:
+        (remote / "anna/toy" / name).touch()
+    assert pushed(other, "anna/toy") == pushed(other, "anna/other") | own | {"onnx"}
+
+
+def test_the_card_names_the_uploaded_weights(trained_run: RunFolder, remote: Path) -> None:
+    nmt("push", trained_run.path, "anna/toy", "--weights", "last")
+    assert "Scores of the last weights" in (remote / "anna/toy/README.md").read_text("utf-8")
+    uploaded = (remote / "anna/toy/best.safetensors").read_bytes()
+    assert uploaded == trained_run.weights("last").read_bytes()
+    assert not (remote / "anna/toy/last.safetensors").exists()
+
+
+def test_a_run_with_neighbours_is_uploaded_without_them(
+    trained_run: RunFolder, remote: Path, tmp_path: Path
+) -> None:
+    run = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
+    run.write_config(override_config(run.config, ["decoding.neighbours=4"], "run"))
+    done = nmt("push", run.path, "anna/toy")
+    assert "uploaded with decoding.neighbours=0, because" in text(done.stderr)
+    assert nmt("translate", "--run", "hf:anna/toy", PAIR[0]).returncode == 0
+    assert "Scores of the best weights" in (remote / "anna/toy/README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "best.safetensors",
+        "data/joint.model",
+        "data/prepared.json",
+        "data/report.json",
+        "data/test.jsonl",
+    ],
+)
+def test_damaged_files_are_reported_before_a_repository_is_created(
+    trained_run: RunFolder, remote: Path, tmp_path: Path, name: str
+) -> None:
+    folder = Path(shutil.copytree(trained_run.path, tmp_path / "run"))
+    (folder / name).write_bytes(b"damaged")
+    assert_refused("push", folder, "anna/toy", "--public", message=f"{folder / name}: ")
+    assert not remote.exists()
+
+
+def test_a_downloaded_run_has_its_name_on_the_hub(trained_run: RunFolder, remote: Path) -> None:
+    assert nmt("push", trained_run.path, "anna/toy").returncode == 0
+    run = open_run("hf:anna/toy")
+    assert run.path.name != "toy"
+    assert name_runs([run]) == [run.name] == ["toy"]
+    assert RunFolder(run.path, "hf:anna/toy@refs/pr/1").name == "toy@refs-pr-1"
+
+
+def test_only_local_runs_are_deleted(trained_run: RunFolder, remote: Path) -> None:
+    assert nmt("push", trained_run.path, "anna/toy").returncode == 0
+    copy = Path(shutil.copytree(trained_run.path, "copy"))
+    assert_refused("rm", "--yes", copy, "hf:anna/toy", message="only local runs can be deleted")
+    assert copy.exists()
+    assert not Path("cache").exists()
+
+
+def test_an_interrupted_update_never_mixes_two_versions(
+    trained_run: RunFolder, tmp_path: Path
+) -> None:
+    files = tmp_path / "hub/models/anna/toy"
+    with pretend_hub(tmp_path / "hub") as address:
+        assert nmt_with_hub(address, tmp_path, "push", trained_run.path, "anna/toy").returncode == 0
+        translate = ("translate", "--run", "hf:anna/toy", PAIR[0])
+        assert nmt_with_hub(address, tmp_path, *translate).returncode == 0
+        (files / "data/joint.model").write_bytes((files / "data/joint.model").read_bytes() + b" ")
+        (files / "best.safetensors").write_bytes(b"new")
+        forbid(files / "best.safetensors")
+        assert "cannot be downloaded" in nmt_with_hub(address, tmp_path, *translate).stderr
+    offline = nmt_with_hub(address, tmp_path, *translate)
+    assert offline.returncode == 2
+    assert "hf:anna/toy: cannot be downloaded" in offline.stderr
+
+
+def test_a_wrong_login_is_reported_before_the_test_set_is_translated(
+    trained_run: RunFolder, remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.export.model_card.evaluate", lambda *_: pytest.fail("translated"))
+    monkeypatch.setattr(hub, "create_repo", lambda *_, **__: 1 / 0)
+    assert_refused("push", trained_run.path, "anna/toy", message="log in with hf auth login")
+
+
+def test_a_full_disk_is_not_mistaken_for_a_network_error(
+    remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(hub, "snapshot_download", fill)
+    message = "cache/runs: cannot be written (No space left on device; "
+    assert_refused("translate", "--run", "hf:anna/toy", PAIR[0], message=message)
+
+
+def test_a_full_disk_is_reported_before_the_upload(
+    trained_run: RunFolder,
+    remote: Path,
+    full_disk: Callable[[int], AbstractContextManager[None]],
+) -> None:
+    with full_disk(10_000):
+        assert_refused("push", trained_run.path, "anna/toy", message=" free on its disk")
+    assert not remote.exists()
+
+
+def test_errors_are_reported_in_one_line(
+    trained_run: RunFolder, remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = ("translate", "--run", "hf:nobody/nothing", PAIR[0])
+    assert_refused(*wrong, message="hf:nobody/nothing: cannot be downloaded")
+    monkeypatch.setattr(hub, "create_repo", lambda *_, **__: 1 / 0)
+    assert_refused("push", trained_run.path, "anna/toy", message="log in with hf auth login")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    assert_refused("push", trained_run.path, "anna/toy", message="[hub]")
+
+
+def test_a_revision_selects_a_version_of_the_run(
+    trained_run: RunFolder, remote: Path, revisions: list[str]
+) -> None:
+    assert nmt("push", trained_run.path, "anna/toy").returncode == 0
+    for address in ("hf:anna/toy", "hf:anna/toy@v1"):
+        assert nmt("translate", "--run", address, PAIR[0]).returncode == 0
+    assert revisions == ["anna/toy None", "anna/toy v1"]

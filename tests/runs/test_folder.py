@@ -1,0 +1,671 @@
+"""Run folders: naming, numbering, finding, and their files."""
+
+import itertools
+import json
+import math
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nmt.config.config import Config
+from nmt.config.yaml_files import load_config
+from nmt.corpus.prepared import PreparedData
+from nmt.corpus.preparing.manifest import run_files
+from nmt.corpus.preparing.prepare import prepare
+from nmt.corpus.tokenizers.tokenizers import load_tokenizers
+from nmt.errors import UserError
+from nmt.files.output_files import replacing
+from nmt.runs.finding import last_change, newest_run, newest_training, open_run
+from nmt.runs.folder import RunFolder
+from nmt.runs.lifecycle import claimed, create_run, delete_run, discard_beginning
+
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
+SAMPLES = [{"source": "a\u2028b", "reference": "x\x85y", "translation": "„c“"}]
+MEASURES = ("learning_rate", "train_loss", "loss", "perplexity", "accuracy", "bleu")
+NUMBERS = dict.fromkeys(("minutes", *MEASURES), 0.5)
+LINES = [
+    {"update": 1, "epoch": 1, **NUMBERS, "samples": SAMPLES},
+    {"update": 2, "epoch": 1, **NUMBERS, "bleu": 9.5, "samples": []},
+]
+
+
+@pytest.fixture
+def config(toy_config: Callable[..., Config]) -> Config:
+    return toy_config(training={"epochs": 7})
+
+
+@pytest.fixture
+def prepared(config: Config, tmp_path: Path) -> PreparedData:
+    return prepare(config, tmp_path / "prepared")
+
+
+def make_run(name: str, changed: int) -> Path:
+    """Create a folder that looks like a run last changed at the given time."""
+    path = Path("runs", name)
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "config.yaml").touch()
+    os.utime(path / "config.yaml", (changed, changed))
+    return path
+
+
+def make_training(name: str, changed: int) -> None:
+    """Create a folder that looks like a run with a checkpoint."""
+    checkpoint = make_run(name, changed) / "checkpoint.pt"
+    checkpoint.touch()
+    os.utime(checkpoint, (changed, changed))
+
+
+# -------------------------------------------------------------------------- creating and opening
+
+
+def test_a_new_run_contains_config_and_text_but_no_ids(
+    config: Config, prepared: PreparedData
+) -> None:
+    run = create_run(Path("runs/a"), config, prepared)
+    assert sorted(str(p.relative_to("runs/a")) for p in Path("runs/a").rglob("*.*")) == [
+        "config.yaml",
+        "data/frequent_words.json",
+        "data/joint.model",
+        "data/prepared.json",
+        "data/report.json",
+        "data/target.model",
+        "data/test.jsonl",
+        "data/train.target.keys",
+        "data/validation.jsonl",
+        "run.json",
+    ]
+    assert run.config == config
+    assert run.examples("test") == prepared.examples("test")
+    assert run.read_metrics() == []
+
+
+def test_data_that_was_prepared_again_meanwhile_is_refused(
+    config: Config, prepared: PreparedData
+) -> None:
+    with pytest.raises(UserError, match="was prepared again meanwhile; train again"):
+        create_run(Path("a"), config, replace(prepared, fingerprint="another"))
+
+
+def test_an_empty_folder_may_become_a_run(config: Config, prepared: PreparedData) -> None:
+    Path("a").mkdir()
+    assert create_run(Path("a"), config, prepared).config == config
+
+
+@pytest.mark.parametrize("kind", ["folder", "file"])
+def test_an_existing_file_or_folder_is_refused_and_kept(
+    config: Config, prepared: PreparedData, kind: str
+) -> None:
+    kept = Path("a/notes.txt") if kind == "folder" else Path("a")
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text("mine")
+    with pytest.raises(UserError, match="a: already exists; choose another folder, or continue it"):
+        create_run(Path("a"), config, prepared)
+    assert kept.read_text() == "mine"
+    assert not Path("a/config.yaml").exists()
+
+
+def test_the_files_of_a_run_have_fixed_names() -> None:
+    run = RunFolder(Path("runs/a"))
+    assert run.weights("best") == Path("runs/a/best.safetensors")
+    assert run.weights("averaged") == Path("runs/a/averaged.safetensors")
+    assert run.checkpoint == Path("runs/a/checkpoint.pt")
+
+
+def test_opening_a_folder_without_a_run_is_refused() -> None:
+    Path("a").mkdir()
+    Path("link").symlink_to("nowhere")
+    remedy = "; nmt runs lists the runs in ./runs"
+    for name in ("a", "nowhere"):
+        with pytest.raises(UserError) as caught:
+            open_run(name)
+        assert str(caught.value) == f"{name}: not a run folder (it has no config.yaml){remedy}"
+    with pytest.raises(UserError, match=f"link: a broken link{remedy}"):
+        open_run("link")
+
+
+def test_a_run_of_a_later_format_is_refused_with_a_remedy(
+    config: Config, prepared: PreparedData
+) -> None:
+    create_run(Path("runs/a"), config, prepared)
+    Path("runs/a/run.json").write_text('{"format": 99, "nmt": "7.1", "more": []}')
+    message = r"runs/a: written by nmt 7\.1 in format 99, .* up to format \d; update nmt"
+    for open_it in (lambda: open_run(Path("runs/a")), lambda: newest_run("config.yaml")):
+        with pytest.raises(UserError, match=message):
+            open_it()
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"format": "new"}', '{"format": 0}'])
+def test_a_damaged_format_version_is_reported(
+    config: Config, prepared: PreparedData, content: str
+) -> None:
+    create_run(Path("a"), config, prepared)
+    Path("a/run.json").write_text(content)
+    with pytest.raises(UserError, match=r"a/run\.json: damaged: "):
+        open_run(Path("a"))
+
+
+def test_a_run_without_a_format_version_can_be_opened(
+    config: Config, prepared: PreparedData
+) -> None:
+    path = create_run(Path("a"), config, prepared).path
+    (path / "run.json").unlink()
+    text = (path / "config.yaml").read_text()
+    (path / "config.yaml").write_text(text.replace("data:\n", "data:\n  name_copies: 0.5\n"))
+    assert open_run(path).config == config
+
+
+def test_a_damaged_config_is_refused(config: Config, prepared: PreparedData) -> None:
+    run = create_run(Path("a"), config, prepared)
+    (Path("a") / "config.yaml").write_text("training: {epochs: 0}")
+    with pytest.raises(UserError, match=r"a/config\.yaml: training\.epochs: 0 is invalid"):
+        _ = run.config
+
+
+@pytest.mark.parametrize("content", [b"{", b"{}", b"[]", None])
+def test_damaged_data_of_a_run_is_reported_with_a_remedy_other_than_prepare(
+    config: Config, prepared: PreparedData, content: bytes | None
+) -> None:
+    run = create_run(Path("a"), config, prepared)
+    run.checkpoint.touch()
+    for name in ("test.jsonl", "report.json", "joint.model"):
+        (run.data / name).unlink()
+        if content:
+            (run.data / name).write_bytes(content)
+    remedy = "; copy this file from the run's folder in data/prepared, or copy the run folder again"
+    with pytest.raises(UserError, match=rf"a/data/test\.jsonl: cannot be read: .*{remedy}$"):
+        run.examples("test")
+    with pytest.raises(UserError, match=rf"a/data/report\.json: cannot be read: .*{remedy}$"):
+        _ = run.report
+    with pytest.raises(UserError, match=rf"a/data/joint\.model: cannot be read: .*{remedy}$"):
+        load_tokenizers(config.data, config.tokenizer, run.data)
+
+
+def test_a_changed_held_out_sentence_is_noticed(config: Config, prepared: PreparedData) -> None:
+    run = create_run(Path("a"), config, prepared)
+    path = run.data / "test.jsonl"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace(run.examples("test")[0].reference, "etwas anderes"), "utf-8")
+    with pytest.raises(UserError, match=r"test\.jsonl: .*damaged \(checksum mismatch\)"):
+        run.examples("test")
+
+
+# -------------------------------------------------------------------------------- choosing a run
+
+
+def test_without_a_path_the_most_recently_changed_run_is_opened() -> None:
+    make_run("b", 3000)
+    make_run("a", 9000)
+    make_run("c", 6000)
+    assert newest_run("config.yaml").path == Path("runs/a")
+
+
+def test_a_change_to_any_file_changes_the_run() -> None:
+    path = make_run("b", 3000)
+    make_run("a", 9000)
+    (path / "metrics.jsonl").touch()
+    assert newest_run("config.yaml").path == path
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(".checkpoint.pt.partial", ".lock", "pictures/training.png"),
+        *("datastore.safetensors", "mean.safetensors"),
+    ],
+)
+def test_what_is_written_without_training_does_not_count_as_changes(name: str) -> None:
+    path = make_run("a", 3000)
+    (path / name).parent.mkdir(exist_ok=True)
+    (path / name).touch()
+    assert last_change(path) == 3000
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "model:\n  initialisation: xavier_unifo", "\xff"),
+        "decoding: {beam_size: 0, engine: gpu}",  # two mistakes, with descriptions
+    ],
+)
+def test_a_damaged_configuration_of_a_run_has_a_remedy_of_its_own(content: str) -> None:
+    path = make_run("a", 3000)
+    (path / "config.yaml").write_bytes(content.encode("latin-1"))
+    with pytest.raises(
+        UserError, match=r"config.yaml.*; correct it, copy the run folder again, or use another run"
+    ):
+        RunFolder(path).config  # noqa: B018
+
+
+def test_every_mistake_in_the_configuration_of_a_run_is_named() -> None:
+    path = make_run("a (copy)", 3000)
+    (path / "config.yaml").write_text("decoding: {beam_size: 0, max_length_extra: 0}")
+    with pytest.raises(UserError) as caught:
+        RunFolder(path).config  # noqa: B018
+    wanted = "is invalid, it should be greater than or equal to 1"
+    assert str(caught.value).splitlines() == [
+        f"{path}/config.yaml: decoding.beam_size: 0 {wanted}",
+        f"{path}/config.yaml: decoding.max_length_extra: 0 {wanted}; correct it, copy the run "
+        "folder again, or use another run",
+    ]
+
+
+def test_files_that_disappear_meanwhile_are_ignored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = make_run("a", 3000)
+    (path / "gone-before").symlink_to("nowhere")
+    (path / "gone-after").touch()
+    stat = Path.stat
+
+    def stat_and_delete(self: Path, **options: bool) -> os.stat_result:
+        found = stat(self, **options)
+        if self.name == "gone-after":
+            os.utime(self, (1000, 1000))
+            found = stat(self, **options)
+            self.unlink()
+        return found
+
+    monkeypatch.setattr(Path, "stat", stat_and_delete)
+    assert last_change(path) == 3000
+
+
+def test_runs_without_the_requested_file_are_ignored() -> None:
+    make_run("a", 3000)
+    make_run("just-started", 9000)
+    Path("runs/a/last.safetensors").touch()
+    Path("runs/just-started/checkpoint.pt").touch()
+    assert newest_run("last.safetensors").path == Path("runs/a")
+    assert newest_run("checkpoint.pt").path == Path("runs/just-started")
+    with pytest.raises(UserError, match=r"no run runs/\* with best\.safetensors here; train one"):
+        newest_run("best.safetensors")
+    for file, remedy in (
+        ("mean.safetensors", "make one with `nmt average`, or select"),
+        ("averaged.safetensors", "train one with training.average_decay, or select"),
+    ):
+        with pytest.raises(UserError, match=re.escape(f"with {file} here; {remedy}")):
+            newest_run(file)
+
+
+def test_a_run_whose_data_is_being_prepared_is_not_to_be_resumed() -> None:
+    run = RunFolder(make_run("a", 1))
+    run.write_config(load_config("sample.yaml"))
+    with pytest.raises(UserError, match="has no checkpoint yet; start it again with nmt train"):
+        run.report  # noqa: B018
+    with run.held(), pytest.raises(UserError, match="a: is being prepared; wait"):
+        run.report  # noqa: B018
+
+
+def test_a_full_disk_keeps_the_metrics(
+    full_disk: Callable[[int], AbstractContextManager[None]],
+) -> None:
+    run = RunFolder(make_run("a", 1))
+    run.write_metrics([VALIDATION])  # type: ignore[list-item]
+    before = run.metrics.read_bytes()
+    with full_disk(10), pytest.raises(UserError, match="cannot be written"):
+        run.write_metrics([VALIDATION] * 100)  # type: ignore[list-item]
+    assert run.metrics.read_bytes() == before
+
+
+def test_a_previous_checkpoint_is_enough_to_resume() -> None:
+    (make_run("a", 1) / "checkpoint.previous.pt").touch()
+    assert newest_training().path == Path("runs/a")
+
+
+def test_newest_training_considers_only_numbered_runs_of_that_name() -> None:
+    make_training("base", 3000)
+    make_training("base-2", 6000)
+    make_training("base-large", 8000)
+    make_training("base-8k", 8500)
+    make_training("other", 9000)
+    (Path("runs") / "base-3").mkdir()
+    assert newest_training("base").path == Path("runs/base-2")
+
+
+def test_special_characters_in_a_name_are_literal() -> None:
+    make_training("mine[2]", 3000)
+    make_training("mine2", 6000)
+    assert newest_training("mine[2]").path == Path("runs/mine[2]")
+
+
+@pytest.mark.parametrize("folder", [None, "runs", "runs/a"])
+def test_the_absence_of_runs_is_reported(folder: str | None) -> None:
+    if folder:
+        Path(folder).mkdir(parents=True)
+    with pytest.raises(UserError, match=r"no run .* here; train one with `nmt train`"):
+        newest_run("config.yaml")
+
+
+# ----------------------------------------------------------------------------- claiming a folder
+
+
+def claim(name: str) -> Path:
+    """Claim a folder for a new run of this name, release it, and return it."""
+    with claimed(Path("runs", name), numbered=True) as run:
+        return run.path
+
+
+def test_a_new_run_gets_the_first_free_number() -> None:
+    assert claim("base") == Path("runs/base")
+    assert claim("rate-0.001") == Path("runs/rate-0.001")
+    make_run("base", 1)
+    assert claim("base") == Path("runs/base-2")
+    make_run("base-3", 1)
+    assert claim("base") == Path("runs/base-2")
+    make_run("base-2", 1)
+    assert claim("base") == Path("runs/base-4")
+
+
+def test_choosing_a_name_claims_it() -> None:
+    with claimed(Path("runs/base"), numbered=True) as first:
+        assert claim("base") == Path("runs/base-2")
+        with pytest.raises(UserError, match="another process is training"), claimed(first.path):
+            pass
+    assert claim("base") == Path("runs/base")
+
+
+def test_claiming_an_existing_run_is_refused() -> None:
+    path = make_run("base", 1)
+    with pytest.raises(UserError, match="already exists"), claimed(path):
+        pass
+    assert [file.name for file in path.iterdir()] == ["config.yaml"]
+
+
+def test_a_broken_link_is_reported() -> None:
+    Path("link").symlink_to("nowhere")
+    with pytest.raises(UserError, match="link: is a broken link"), claimed(Path("link")):
+        pass
+
+
+def test_a_run_killed_before_its_first_checkpoint_can_start_again(
+    config: Config, prepared: PreparedData
+) -> None:
+    run = create_run(Path("runs/a"), config, prepared)
+    assert run.has_only_begun
+    assert newest_training().path == run.path
+    assert claim("a") == run.path
+    run.checkpoint.touch()
+    assert not run.has_only_begun
+    assert claim("a") == Path("runs/a-2")
+
+
+def test_a_run_killed_while_its_data_was_copied_says_how_to_start_it_again(
+    config: Config, prepared: PreparedData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("run").mkdir()
+    RunFolder(Path("run")).write_config(config)
+    files = run_files(prepared.folder)
+    for copied in range(len(files)):
+        run = RunFolder(Path("run"))
+        with monkeypatch.context() as patched:
+            patched.setattr("nmt.runs.lifecycle.replacing", interrupted_after(copied))
+            with pytest.raises(KeyboardInterrupt):
+                create_run(run.path, config, prepared)
+        assert len(list(run.data.iterdir())) == copied
+        with pytest.raises(UserError, match="nmt train --resume --run run"):
+            _ = RunFolder(run.path).report
+
+
+def interrupted_after(copies: int) -> Callable[[Path], AbstractContextManager[Path]]:
+    """Return `replacing` that is interrupted after some files."""
+    calls = itertools.count()
+
+    @contextmanager
+    def interrupted(path: Path) -> Iterator[Path]:
+        if next(calls) == copies:
+            raise KeyboardInterrupt
+        with replacing(path) as partial:
+            yield partial
+
+    return interrupted
+
+
+def test_a_run_whose_checkpoint_and_weights_were_deleted_is_not_taken_over(
+    config: Config, prepared: PreparedData
+) -> None:
+    run = create_run(Path("runs/a"), config, prepared)
+    assert run.has_only_begun
+    run.metrics.write_text("{}\n")  # of the first validation, which follows the first checkpoint
+    assert not run.has_only_begun
+    run.metrics.unlink()
+    run.validated_weights(10).parent.mkdir()
+    run.validated_weights(10).touch()
+    assert claim("a") == Path("runs/a-2")
+
+
+def test_copies_of_kept_weights_are_ignored() -> None:
+    folder = Path("run/validated")
+    folder.mkdir(parents=True)
+    for name in ("400", "400-old", "1000", "4²"):
+        (folder / f"{name}.safetensors").touch()
+    assert [path.stem for path in RunFolder(Path("run")).validated()] == ["400", "1000"]
+
+
+def test_a_killed_deletion_leaves_no_run_and_the_next_one_finishes_it(
+    config: Config, prepared: PreparedData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (create_run(Path("runs") / name, config, prepared) for name in "ab")
+
+    def killed(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("nmt.runs.lifecycle.shutil.rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            delete_run(first)
+    assert [path.name for path in Path("runs").iterdir() if path.name[0] != "."] == ["b"]
+    assert newest_run("config.yaml").path == second.path
+    assert claim("a") == first.path
+    delete_run(second)
+    assert not [path for path in Path("runs").iterdir() if path != first.path]
+
+
+def test_a_folder_with_a_lock_and_a_partial_header_is_free() -> None:
+    Path("runs/a").mkdir(parents=True)
+    for name in (".lock", ".run.json.123.partial"):
+        Path("runs/a", name).touch()
+    with claimed(Path("runs/a")) as run:
+        assert [path.name for path in run.path.iterdir()] == [".lock"]
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"format": "png", "nmt": "x"}', '{"runs": 3}'])
+def test_a_folder_of_another_program_is_refused_untouched(content: str) -> None:
+    Path("work/data").mkdir(parents=True)
+    Path("work/run.json").write_text(content)
+    Path("work/data/mine.txt").write_text("precious")
+    with pytest.raises(UserError, match="work: already exists"), claimed(Path("work")):
+        pass
+    assert Path("work/data/mine.txt").read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["checkpoint.pt", "checkpoint.previous.pt", "best.safetensors"])
+def test_only_a_run_without_results_is_discarded(
+    config: Config, prepared: PreparedData, name: str
+) -> None:
+    run = create_run(Path("runs/a"), config, prepared)
+    (run.path / name).touch()
+    discard_beginning(run)
+    assert run.config == config
+    (run.path / name).unlink()
+    discard_beginning(run)
+    assert not run.path.exists()
+
+
+def test_partial_files_of_killed_processes_are_deleted_when_a_run_is_locked() -> None:
+    path = make_run("a", 1)
+    (path / "validated").mkdir()
+    (path / "validated" / "5.safetensors").touch()
+    own = ("run.json", "config.yaml", "metrics.jsonl", "updates.jsonl", "checkpoint.pt")
+    for name in (*own, "best.safetensors", "datastore.safetensors"):
+        (path / f".{name}.123.partial").touch()
+    for name in ("validated/.10.safetensors.123.partial", ".tmpw3Kx9Q", "validated/.tmpROkRPK"):
+        (path / name).touch()
+    with RunFolder(path).held():
+        files = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
+        assert files == {".lock", "config.yaml", "validated/5.safetensors"}
+
+
+def test_locking_a_run_keeps_the_partial_output_of_another_process() -> None:
+    path = make_run("a", 1)
+    with replacing(path / "translations.txt") as partial:  # as `nmt translate --output` does
+        partial.write_text("Hallo!")
+        with RunFolder(path).held():
+            assert partial.exists()
+    assert (path / "translations.txt").read_text() == "Hallo!"
+
+
+# --------------------------------------------------------------------------------------- metrics
+
+
+def test_metrics_are_written_and_read_unchanged() -> None:
+    run = RunFolder(Path())
+    run.write_metrics(LINES)
+    assert run.read_metrics() == LINES
+    run.write_metrics(LINES[:1])
+    assert run.read_metrics() == LINES[:1]
+    run.write_metrics([])
+    assert run.read_metrics() == []
+
+
+def test_metrics_of_other_versions_can_be_read() -> None:
+    run = RunFolder(Path())
+    run.write_config(Config())
+    stored = [{"update": 3, "chrf": [1, "new"]}, {"update": 4, "bleu": 9.5}, {"update": 5}]
+    text = "".join(json.dumps(line) + "\n" for line in stored)
+    run.metrics.write_text(text)
+    lines = run.read_metrics()
+    assert [(line["epoch"], line["samples"]) for line in lines] == [(0, [])] * 3
+    assert math.isnan(lines[0]["loss"])
+    best = run.best_validation(lines)
+    assert best
+    assert best["update"] == 4
+    run.write_metrics(lines)
+    written = [json.loads(line) for line in run.metrics.read_text().splitlines()]
+    assert written == [{"epoch": 0, "samples": []} | line for line in stored]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"update": 3, "lo',
+        b"\xff\n",
+        b"\n",
+        b"{}\n",
+        b"[]\n",
+        b"7\n",
+        b'{"update": "3"}\n',
+        b'{"update": 3, "epoch": 1.5}\n',
+        json.dumps({"update": 3, "epoch": 1, **NUMBERS, "samples": [1]}).encode() + b"\n",
+        json.dumps(LINES[0] | {"bleu": 10**400}).encode() + b"\n",
+        json.dumps(LINES[0] | {"update": 10**400}).encode() + b"\n",
+        json.dumps(LINES[0] | {"loss": float("nan")}).encode() + b"\n",
+        b"[" * 100_000 + b"\n",
+    ],
+)
+def test_damaged_metrics_are_refused_in_one_line(line: bytes) -> None:
+    run = RunFolder(Path())
+    run.write_metrics(LINES)
+    run.metrics.write_bytes(run.metrics.read_bytes() + line)
+    message = rf"metrics\.jsonl: damaged: line {len(LINES) + 1}: .*; delete this line"
+    with pytest.raises(UserError, match=message) as caught:
+        run.read_metrics()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_run_records_the_configuration_and_overrides_of_its_start_and_resumption(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "mine.yaml").write_text("training: {seed: 3}\n")
+    run = RunFolder(tmp_path / "run")
+    run.path.mkdir()
+    run.write_config(load_config(tmp_path / "mine.yaml", ["training.epochs=2", "model.heads=2"]))
+    resumed = load_config(run.path / "config.yaml", ["training.epochs=5"])
+    assert resumed == load_config(tmp_path / "mine.yaml", ["training.epochs=5", "model.heads=2"])
+    assert run.config.training.epochs == 2
+    run.write_config(resumed)
+    assert run.config == resumed
+    assert run.origin.file == str(tmp_path / "mine.yaml")
+    assert run.origin.overrides == ("training.epochs=5", "model.heads=2")
+
+
+@pytest.mark.parametrize(
+    ("losses", "schedule", "field"),
+    [
+        ([3.0, 2.0], "constant", "training.max_updates"),
+        ([3.0, 2.0], "cosine", ""),  # the schedule was complete
+        ([2.0, 1.99], "constant", ""),  # hardly improving
+        ([2.0, 3.0], "constant", ""),
+        ([2.0], "constant", ""),
+        ([], "constant", ""),
+    ],
+)
+def test_limit_while_learning_names_the_limit_only_if_the_loss_still_fell(
+    losses: list[float], schedule: str, field: str, tmp_path: Path
+) -> None:
+    run = RunFolder(tmp_path)
+    changes = [f"training.max_updates={len(losses) or 1}", f"training.schedule={schedule}"]
+    run.write_config(load_config("sample.yaml", changes))
+    lines = [
+        {**VALIDATION, "update": number, "loss": loss} for number, loss in enumerate(losses, 1)
+    ]
+    run.write_metrics(lines)  # type: ignore[arg-type]
+    assert run.limit_while_learning() == field
+
+
+@pytest.mark.parametrize(
+    ("epoch", "bleu", "field"), [(4, 8.0, "training.epochs"), (2, 8.0, ""), (4, 9.0, "")]
+)
+def test_a_run_that_target_bleu_or_patience_ended_has_no_limit_to_raise(
+    epoch: int, bleu: float, field: str, tmp_path: Path
+) -> None:
+    run = RunFolder(tmp_path)
+    changes = ["training.epochs=4", "training.max_updates=null", "training.schedule=constant"]
+    changes.append("training.target_bleu=9")
+    run.write_config(load_config("sample.yaml", changes))
+    lines = [
+        {**VALIDATION, "update": n, "epoch": n * epoch // 2, "loss": 4 - n, "bleu": bleu}
+        for n in (1, 2)
+    ]
+    run.write_metrics(lines)  # type: ignore[arg-type]
+    assert run.limit_while_learning() == field
+
+
+@pytest.mark.parametrize(
+    ("settings", "field"),
+    [
+        ([], "training.max_updates"),
+        (["training.patience=2"], ""),
+        (["training.patience=3"], "training.max_updates"),
+        (["training.target_bleu=7"], ""),
+    ],
+)
+def test_a_run_that_has_met_its_goal_at_the_last_update_has_no_limit_to_raise(
+    settings: list[str], field: str, tmp_path: Path
+) -> None:
+    run = RunFolder(tmp_path)
+    changes = ["training.max_updates=3", "training.schedule=constant", "training.best=bleu"]
+    run.write_config(load_config("sample.yaml", [*changes, *settings]))
+    lines = [
+        {**VALIDATION, "update": n, "loss": 4 - n, "bleu": bleu}
+        for n, bleu in enumerate([8.0, 7.0, 7.0], 1)
+    ]
+    run.write_metrics(lines)  # type: ignore[arg-type]
+    assert run.limit_while_learning() == field
+
+
+VALIDATION = {
+    "update": 1,
+    "epoch": 1,
+    "minutes": 1.0,
+    "learning_rate": 1e-3,
+    "train_loss": 5.0,
+    "loss": 4.0,
+    "perplexity": 54.5,
+    "accuracy": 0.25,
+    "bleu": 1.0,
+    "samples": [],
+}

@@ -1,0 +1,236 @@
+"""Tables of runs: correct and sorted, even if runs are incomplete or damaged."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from nmt.errors import UserError
+from nmt.model.transformer import Transformer, count_parameters
+from nmt.model.weights import load_weights
+from nmt.runs.folder import RunFolder
+from nmt.runs.summaries import (
+    RUN_COLUMNS,
+    VALIDATION_COLUMNS,
+    count_stored,
+    format_age,
+    format_count,
+    run_as_json,
+    run_facts,
+    summarize,
+    summarize_runs,
+    validation_rows,
+)
+from tests.fake_runs import REPORT
+
+MakeRun = Callable[..., RunFolder]
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
+
+
+def test_runs_are_listed_from_the_most_recent(make_run: MakeRun) -> None:
+    make_run("old", age=3 * 86_400)
+    run = make_run("new", age=7300)
+    (new, old), damaged = summarize_runs(Path("runs"))
+    size = format_count(count_stored(run) or 0)
+    changed = ["new", "sample.yaml +2", "1,000", size, "3,000", "12.50", "2 h"]
+    assert dict(zip(RUN_COLUMNS, new.row(), strict=True)) == dict(
+        zip(RUN_COLUMNS, changed, strict=True)
+    )
+    assert (old.row()[0], old.row()[-1]) == ("old", "3 days")
+    assert damaged == []
+
+
+def test_a_run_shows_its_original_config_from_any_folder(
+    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run("a", "training.seed=8")
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    given = ["model.d_model=8", "model.heads=2", "training.seed=8"]
+    assert (summarize(run).config, summarize(run).overrides) == ("sample.yaml", given)
+
+
+def test_a_run_of_an_earlier_version_has_no_known_config(make_run: MakeRun) -> None:
+    run = make_run("a")
+    (run.path / "run.json").unlink()
+    assert summarize(run).row()[1] == "–"
+
+
+def test_a_run_that_is_half_deleted_is_not_listed(make_run: MakeRun) -> None:
+    make_run("a")
+    make_run(".b.nmt-deleted")
+    [run], damaged = summarize_runs(Path("runs"))
+    assert (run.row()[0], damaged) == ("a", [])
+
+
+def test_a_run_without_results_has_empty_cells(make_run: MakeRun) -> None:
+    row = summarize(make_run("young", validations=0))
+    assert (row.parameters, row.updates, row.bleu) == (None, None, None)
+    assert row.row().count("–") == 3
+
+
+def test_a_damaged_run_is_listed_with_its_error(make_run: MakeRun) -> None:
+    make_run("good")
+    (make_run("bad").path / "config.yaml").write_text("training: {epochs: 0}")
+    [good], [line] = summarize_runs(Path("runs"))
+    assert good.name == "good"
+    assert "bad/config.yaml: training.epochs: 0 is invalid" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "metrics.jsonl",
+            r"metrics\.jsonl: damaged: line 1: update is missing; delete this line",
+        ),
+        (
+            "data/report.json",
+            r"report\.json: cannot be read: read is missing; copy this file",
+        ),
+    ],
+)
+def test_a_run_with_damaged_metrics_or_report_is_listed_with_its_error(
+    make_run: MakeRun, name: str, message: str
+) -> None:
+    make_run("good")
+    bad = make_run("bad")
+    (bad.path / name).write_text("{}\n")
+    [_], [line] = summarize_runs(Path("runs"))
+    assert re.search(message, line)
+    with pytest.raises(UserError, match=message):
+        run_facts(bad)
+
+
+def test_an_unreadable_run_is_listed_with_its_error(make_run: MakeRun) -> None:
+    make_run("good")
+    bad = make_run("bad", validations=0)
+    bad.metrics.mkdir()
+    [_], [line] = summarize_runs(Path("runs"))
+    assert line == "runs/bad: cannot be read (Is a directory); check the folder's permissions"
+
+
+@pytest.mark.parametrize("folder", ["runs", "nowhere"])
+def test_the_absence_of_runs_is_reported(folder: str) -> None:
+    Path("runs").mkdir()
+    with pytest.raises(UserError, match=f"no runs in {folder}; train one with `nmt train`"):
+        summarize_runs(Path(folder))
+
+
+@pytest.mark.parametrize("tie", ["none", "target", "all"])
+def test_the_count_of_stored_parameters_is_correct(make_run: MakeRun, tie: str) -> None:
+    run = make_run("a", f"model.tie={tie}", "model.positions=learned")
+    model = load_weights(run.weights("last"), run.config.model, 50, 50, torch.device("cpu"))
+    assert count_stored(run) == count_parameters(model)
+    assert isinstance(model, Transformer)
+
+
+def test_damaged_weights_are_reported(make_run: MakeRun) -> None:
+    run = make_run("a")
+    run.weights("last").write_bytes(b"nothing")
+    with pytest.raises(UserError, match=r"last\.safetensors: weights cannot be read"):
+        count_stored(run)
+
+
+def test_show_prints_everything(make_run: MakeRun) -> None:
+    run = make_run("a", age=120)
+    (run.path / "pictures").mkdir()
+    (run.path / "pictures" / "training.png").write_bytes(b"x" * 2000)
+    text = "\n".join(f"{name}: {fact}" for name, fact in run_facts(run))
+    for expected in (
+        "config: sample.yaml",
+        "--set model.d_model=8",
+        "train 1,000, validation 100, test 100",
+        "3 + 3 layers, 2 heads, d_model 8, d_ff 512, pre-norm",
+        "3,000 updates, epoch 3, 4.5 minutes",
+        "at update 2,000, by BLEU on validation: BLEU 12.50, loss 2.000",
+        "pictures/training.png (2 kB)",
+        "2 min ago",
+    ):
+        assert expected in text
+    _, row, _ = validation_rows(run.read_metrics())
+    assert len(row) == len(VALIDATION_COLUMNS)
+    assert row == ["2,000", "2", "5.00e-04", "2.500", "2.000", "54.50", "25.0%", "12.50"]
+
+
+def test_show_names_each_corpus_with_its_licence(make_run: MakeRun) -> None:
+    run = make_run("a")
+    corpora = [
+        {"name": "tatoeba", "licence": "CC BY 2.0 FR", "read": 1034, "train": 800},
+        {"name": "mine", "licence": "", "read": 200, "train": 200},
+    ]
+    (run.data / "report.json").write_text(json.dumps({**REPORT, "corpora": corpora}))
+    facts = run_facts(run)
+    at = [name for name, _ in facts].index("pairs")
+    assert facts[at + 1 : at + 4] == [
+        ("corpus", "tatoeba: read 1,034, train 800"),
+        ("licence", "CC BY 2.0 FR"),
+        ("corpus", "mine: read 200, train 200"),
+    ]
+
+
+def test_everything_about_a_run_is_in_the_json(make_run: MakeRun) -> None:
+    run = make_run("a")
+    found = run_as_json(run)
+    assert found["config"] == "sample.yaml"
+    assert found["settings"]["model"]["d_model"] == 8
+    assert found["best"]["update"] == 2000
+    assert [line["update"] for line in found["validations"]] == [1000, 2000, 3000]
+    assert found["parameters"] == count_stored(run)
+    assert found["files"]["last.safetensors"] == run.weights("last").stat().st_size
+
+
+def test_the_best_weights_are_chosen_as_in_training(make_run: MakeRun) -> None:
+    run = make_run("by-loss", "training.best=loss")
+    facts = dict(run_facts(run))
+    assert "at update 3,000, by loss on validation: BLEU 11.00, loss 1.333" in facts["best weights"]
+    assert summarize(run).bleu == 11
+
+
+def test_a_run_without_validations_can_be_shown(make_run: MakeRun) -> None:
+    assert "trained" not in dict(run_facts(make_run("young", validations=0)))
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (999, "999"),
+        (1500, "1.5k"),
+        (999_949, "999.9k"),
+        (999_951, "1.0M"),
+        (2_747_896, "2.7M"),
+        (3 * 10**9, "3.0G"),
+    ],
+)
+def test_counts_are_formatted(count: int, text: str) -> None:
+    assert format_count(count) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(-1, "0 s"), (59, "59 s"), (60, "1 min"), (7300, "2 h"), (90_000, "25 h"), (2e5, "2 days")],
+)
+def test_ages_are_formatted(seconds: float, text: str) -> None:
+    assert format_age(seconds) == text
+
+
+def test_a_run_shows_its_engine_and_why(trained_run: RunFolder, tmp_path: Path) -> None:
+    assert dict(run_facts(trained_run))["engine"] == "ctranslate2 (the fastest)"
+    assert run_as_json(trained_run)["engine"] == "ctranslate2 (the fastest)"
+    copy = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "copy")))
+    decoding = copy.config.decoding.model_copy(update={"neighbours": 4})
+    copy.write_config(copy.config.model_copy(update={"decoding": decoding}))
+    reason = "pytorch (CTranslate2 cannot be used: it does not support decoding.neighbours)"
+    assert dict(run_facts(copy))["engine"] == reason
+
+
+def test_files_in_hidden_folders_are_not_listed(make_run: MakeRun) -> None:
+    run = make_run("runs/a")
+    hidden = run.path / ".cache" / "huggingface" / "best.safetensors.metadata"
+    hidden.parent.mkdir(parents=True)
+    hidden.touch()
+    assert "metadata" not in str(run_facts(run))

@@ -1,0 +1,919 @@
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import Tensor
+
+from nmt.config.config import Config
+from nmt.config.yaml_files import dump_config, load_config
+from nmt.errors import UserError
+from nmt.files.checksums import identity
+from nmt.model.transformer import Transformer
+from nmt.model.weights import load_weights
+from nmt.runs.folder import RunFolder
+from nmt.training import backward
+from nmt.training.batches import Batch
+from nmt.training.console import ProgressBar
+from nmt.training.distributed import Worker
+from nmt.training.loop import Trainer
+from nmt.training.state import TrainingState
+from nmt.training.train import train
+from nmt.training.validation import Validator
+from tests.trainers import make_trainer, resumed
+
+MakeConfig = Callable[..., Config]
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
+
+
+def saved(folder: str) -> dict[str, Tensor]:
+    """Return all tensors of a checkpoint, including those of the optimizer and the generators."""
+    state = torch.load(Path(folder) / "checkpoint.pt", weights_only=True)
+    tensors = dict(state["model"])
+    for number, moments in state["optimizer"]["state"].items():
+        tensors |= {f"{number}.{name}": value for name, value in moments.items()}
+    tensors |= {f"average.{i}": value for i, value in enumerate(state["average"] or [])}
+    scaler = state["loss scale"]["scaler"]
+    tensors |= {f"loss scale.{name}": torch.tensor(value) for name, value in scaler.items()}
+    [(_, generators)] = state["of each process"]
+    return tensors | generators
+
+
+def assert_same(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
+    assert one.keys() == other.keys()
+    different = [name for name in one if not torch.equal(one[name], other[name])]
+    assert different == []
+
+
+def test_training_learns_the_toy_corpus(trained_run: RunFolder) -> None:
+    metrics = trained_run.read_metrics()
+    assert metrics[-1]["bleu"] > 60
+    assert metrics[-1]["loss"] < metrics[0]["loss"]
+
+
+def test_a_metrics_line_is_complete(trained_run: RunFolder) -> None:
+    line = trained_run.read_metrics()[0]
+    measures = {"train_loss", "learning_rate", "loss", "perplexity", "accuracy", "bleu"}
+    assert {"update", "epoch", "minutes"} | measures <= line.keys()
+    assert line["perplexity"] == pytest.approx(2.718281828 ** line["loss"])
+    assert line["samples"][0].keys() == {"source", "reference", "translation"}
+
+
+def test_samples_are_translations_of_different_sentences(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = make_trainer(toy_config(training={"max_updates": 1}))
+    first, *others = trainer.validator.examples
+    monkeypatch.setattr(trainer.validator, "examples", [first, first, first, *others[2:]])
+
+    samples = trainer.validator._samples(["one", "two", "three", *(e.source for e in others[2:])])
+
+    sources = [first.source, *(e.source for e in others[2:4])]
+    assert [sample["source"] for sample in samples] == sources
+    assert samples[0]["translation"] == "one"
+
+
+def test_training_loss_is_the_mean_over_all_tokens_since_the_last_validation(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without smoothing, it is the mean of the losses of the updates, weighted by their tokens."""
+    settings = {"label_smoothing": 0.0, "max_updates": 5, "validate_updates": 2, "accumulate": 2}
+    trainer = make_trainer(toy_config(training=settings))
+    steps: list[tuple[float, int]] = []
+    update = TrainingState.update
+
+    def watched(self: TrainingState, batches: list[Batch]) -> Tensor:
+        loss = update(self, batches)
+        steps.append((loss.item(), sum(batch.tokens for batch in batches)))
+        return loss
+
+    monkeypatch.setattr(TrainingState, "update", watched)
+    trainer.run()
+    lines = trainer.folder.read_metrics()
+    assert [line["update"] for line in lines] == [2, 4, 5]
+    for line, part in zip(lines, (steps[:2], steps[2:4], steps[4:]), strict=True):
+        mean = sum(loss * tokens for loss, tokens in part) / sum(tokens for _, tokens in part)
+        assert line["train_loss"] == pytest.approx(mean, rel=1e-5)
+
+
+def test_the_recorded_learning_rate_is_that_of_the_optimizer(toy_config: MakeConfig) -> None:
+    trainer = make_trainer(toy_config(training={"max_updates": 3}))
+    trainer.run()
+    [group] = trainer.state.optimizer.param_groups
+    assert trainer.folder.read_metrics()[-1]["learning_rate"] == group["lr"] > 0
+
+
+def test_the_cosine_schedule_ends_at_zero_with_the_last_update(toy_config: MakeConfig) -> None:
+    settings = {"schedule": "cosine", "warmup_updates": 1, "max_updates": 3, "validate_updates": 1}
+    trainer = make_trainer(toy_config(training=settings))
+    trainer.run()
+    rates = [line["learning_rate"] for line in trainer.folder.read_metrics()]
+    peak = trainer.settings.learning_rate
+    assert rates == pytest.approx([peak, peak / 2, 0])
+
+
+def test_the_cosine_schedule_follows_the_length_of_the_epochs(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"schedule": "cosine", "warmup_updates": 1, "epochs": 3, "validate_updates": 1}
+    trainer = make_trainer(toy_config(training=settings))
+    epoch = trainer.plan.epoch
+    batches = {1: 2, 2: 4, 3: 3}
+    monkeypatch.setattr(
+        trainer.plan, "epoch", lambda n: replace(epoch(n), order=epoch(n).order[: batches[n]])
+    )
+    trainer.run()
+    rates = [line["learning_rate"] for line in trainer.folder.read_metrics()]
+    assert len(rates) == 9
+    assert all(after < before for before, after in pairwise(rates))
+    assert rates[-1] == 0
+
+
+def test_weights_depend_only_on_the_seed(toy_config: MakeConfig) -> None:
+    for folder, seed in (("a", 1), ("b", 1), ("c", 2)):
+        train(toy_config(training={"seed": seed, "max_updates": 3}), Path(folder))
+    assert_same(saved("a"), saved("b"))
+    assert not torch.equal(saved("a")["output.weight"], saved("c")["output.weight"])
+
+
+def test_r_drop_affects_training(toy_config: MakeConfig) -> None:
+    """Two runs, with R-Drop weighted nearly zero and fully, learn different weights."""
+    for folder, r_drop in (("a", 1e-9), ("b", 1.0)):
+        settings = {"max_updates": 3, "r_drop": r_drop, "precision": "float32"}
+        train(toy_config(model={"dropout": 0.3}, training=settings), Path(folder))
+    one, other = saved("a")["output.weight"], saved("b")["output.weight"]
+    assert not torch.allclose(one, other, atol=1e-4)
+
+
+RESUMABLE = {
+    "plain": {},
+    "average": {"training": {"average_decay": 0.9, "accumulate": 2}},
+    "r-drop": {"model": {"dropout": 0.3}, "training": {"r_drop": 1.0, "accumulate": 2}},
+    "sampling": {"tokenizer": {"sampling": 0.2}},
+    "cosine": {"training": {"schedule": "cosine", "optimizer": "adamw", "weight_decay": 0.01}},
+    "float16": {"training": {"precision": "float16"}},
+    "nadam": {"training": {"optimizer": "nadam", "batch_tokens": None, "batch_sentences": 7}},
+}
+
+
+@pytest.mark.parametrize("name", RESUMABLE)
+def test_resuming_is_exact(
+    toy_config: MakeConfig, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sections = {section: dict(fields) for section, fields in RESUMABLE[name].items()}
+    sections.setdefault("training", {}).update(epochs=3)
+    config = toy_config(**sections)
+    train(config, Path("whole"))
+    updates = RunFolder(Path("whole")).read_metrics()[-1]["update"]
+    with monkeypatch.context() as patch:
+        stop_after(patch, updates // 2)
+        with pytest.raises(KeyboardInterrupt):
+            train(config, Path("halves"))
+    train(config, Path("halves"), resume=True)
+    assert_same(saved("whole"), saved("halves"))
+    assert _without_time("whole") == _without_time("halves")
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_resuming_is_exact_with_several_threads(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backward, "_LEAST_TOKENS", 1)
+    test_resuming_is_exact(toy_config, "average", monkeypatch)
+
+
+def test_prefetched_batches_on_a_gpu_equal_those_on_a_cpu(toy_config: MakeConfig) -> None:
+    sampled = toy_config(tokenizer={"sampling": 0.3}, training={"epochs": 3, "accumulate": 2})
+    trainer = make_trainer(sampled)
+
+    def updates(device: str, epoch: int, batch: int) -> list[object]:
+        trainer.worker = Worker(torch.device(device))
+        trainer.progress.epoch, trainer.progress.batch = epoch, batch
+        return [
+            (
+                trainer.progress.epoch,
+                trainer.progress.batch,
+                b.source.tolist(),
+                b.target_in.tolist(),
+            )
+            for batches in trainer._updates()
+            for b in batches
+        ]
+
+    whole = updates("cpu", 1, 0)
+    assert updates("cuda", 1, 0) == whole
+    done = len(trainer.plan.epoch(1).order) + 2
+    assert updates("cuda", 2, 2) == updates("cpu", 2, 2) == whole[done:]
+
+
+def stop_after(monkeypatch: pytest.MonkeyPatch, updates: int) -> None:
+    """Interrupt training, as Ctrl-C does, during an update."""
+    update = TrainingState.update
+
+    def interrupted(self: TrainingState, batches: list[Batch]) -> Tensor:
+        loss = update(self, batches)
+        if self.progress.updates == updates:
+            os.kill(os.getpid(), signal.SIGINT)
+        return loss
+
+    monkeypatch.setattr(TrainingState, "update", interrupted)
+
+
+def _without_time(folder: str) -> list[dict[str, object]]:
+    lines = RunFolder(Path(folder)).read_metrics()
+    return [{k: v for k, v in line.items() if k != "minutes"} for line in lines]
+
+
+def test_resuming_after_kill_9_is_exact(toy_config: MakeConfig) -> None:
+    config = toy_config(training={"epochs": 8, "checkpoint_updates": 5, "average_decay": 0.9})
+    train(config, Path("whole"))
+    Path("config.yaml").write_text(dump_config(config))
+    command = [sys.executable, "-m", "nmt", "train", "--config", "./config.yaml", "--run", "killed"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not Path("killed/metrics.jsonl").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    assert process.wait() in (-signal.SIGKILL, 0)  # 0: it was faster
+    train(config, Path("killed"), resume=True)
+    assert_same(saved("whole"), saved("killed"))
+    assert _without_time("whole") == _without_time("killed")
+
+
+def test_ctrl_c_during_the_first_checkpoint_stops_after_the_first_update(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save = Trainer._save
+
+    def interrupted(self: Trainer) -> None:
+        if not self.progress.updates:
+            os.kill(os.getpid(), signal.SIGINT)
+        save(self)
+
+    config = toy_config(training={"max_updates": 3})
+    monkeypatch.setattr(Trainer, "_save", interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(config, Path("run"))
+
+    expected = "interrupted after update 1; continue with\n  nmt train --resume --run run\n"
+    assert expected in capsys.readouterr().out
+
+
+def test_ctrl_c_during_the_last_checkpoint_stops_before_the_model_is_converted(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save = Trainer._save
+
+    def interrupted(self: Trainer) -> None:
+        if self.progress.finished:
+            os.kill(os.getpid(), signal.SIGINT)
+        save(self)
+
+    config = toy_config(training={"max_updates": 2})
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_save", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train(config, Path("run"))
+    assert "finished: reached training.max_updates 2" in capsys.readouterr().out
+    assert not Path("run/ctranslate2").exists()
+
+    train(config, Path("run"), resume=True)
+    assert "already trained" in capsys.readouterr().out
+    assert list(Path("run/ctranslate2").glob("*/model.bin"))
+
+
+def test_a_run_killed_before_its_first_update_can_restart(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = toy_config(training={"max_updates": 3})
+    train(config, Path("whole"))
+
+    def killed(self: TrainingState, batches: list[Batch]) -> None:
+        raise InterruptedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingState, "update", killed)
+        with pytest.raises(InterruptedError):
+            train(config, Path("run"))
+    train(config, Path("run"), resume=True)
+    assert_same(saved("whole"), saved("run"))
+
+
+def test_what_is_trained_is_announced(
+    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trainer = make_trainer(toy_config(training={"epochs": 1, "accumulate": 4}))
+    parameters = sum(each.numel() for each in trainer.state.model.parameters())
+    trainer.run()
+    updates = trainer.progress.updates
+    announced = f"run: {parameters:,} parameters, 168 pairs, up to {updates} updates on cpu\n"
+    assert len(trainer.plan.epoch(1).order) % 4  # the last update has fewer batches
+    assert capsys.readouterr().out.startswith(announced)
+
+
+def test_a_validation_is_logged_with_the_minutes_of_training(toy_config: MakeConfig) -> None:
+    begin = time.monotonic()
+    trainer = make_trainer(toy_config(training={"max_updates": 1}))
+    trainer._started -= 60 * 1.2345
+    trainer.run()
+    elapsed = (time.monotonic() - begin) / 60
+    [line] = trainer.folder.read_metrics()
+    assert 1.234 <= line["minutes"] <= 1.235 + elapsed
+    assert line["minutes"] == round(line["minutes"], 3)
+
+
+def test_training_returns_whether_anything_was_left_to_train(toy_config: MakeConfig) -> None:
+    trainer = make_trainer(toy_config(training={"max_updates": 1}))
+    assert trainer.run()
+    assert not resumed(trainer).run()
+
+
+def test_a_finished_run_is_unchanged(
+    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = toy_config(training={"max_updates": 2})
+    train(config, Path("run"))
+    before = Path("run/checkpoint.pt").read_bytes()
+    train(config, Path("run"), resume=True)
+    assert Path("run/checkpoint.pt").read_bytes() == before
+    assert "reached training.max_updates 2" in capsys.readouterr().out
+
+
+def test_a_run_killed_while_converting_its_model_converts_it_when_resumed(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = toy_config(training={"max_updates": 2})
+    with monkeypatch.context() as patch:
+        patch.setattr("nmt.training.train.convert", lambda *_: sys.exit(143))
+        with pytest.raises(SystemExit):
+            train(config, Path("run"))
+    train(config, Path("run"), resume=True)
+    assert list(Path("run/ctranslate2").glob("*/model.bin"))
+
+
+def test_training_continues_with_a_raised_limit(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)
+    assert RunFolder(Path("run")).read_metrics()[-1]["update"] == 4
+
+
+def test_an_existing_run_is_not_overwritten(toy_config: MakeConfig) -> None:
+    config = toy_config(training={"max_updates": 2})
+    train(config, Path("run"))
+    with pytest.raises(UserError, match="already exists"):
+        train(config, Path("run"))
+
+
+def test_resuming_with_a_changed_corpus_is_refused_and_keeps_the_prepared_data(
+    toy_config: MakeConfig, toy_corpus: Path
+) -> None:
+    corpus = Path("corpus.tsv")
+    corpus.write_bytes(toy_corpus.read_bytes())
+    settings = {"data": {"path": str(corpus)}, "training": {"max_updates": 2}}
+    train(toy_config(**settings), Path("run"))
+    [manifest] = Path("data/prepared").glob("*/prepared.json")
+    before = manifest.read_bytes()
+    corpus.write_text("\n".join(corpus.read_text().splitlines()[:-1]) + "\n")
+    settings["training"] = {"max_updates": 3}
+    with pytest.raises(UserError, match="since this run started, the corpus has changed"):
+        train(toy_config(**settings), Path("run"), resume=True)
+    assert manifest.read_bytes() == before
+
+
+def test_resuming_with_other_data_is_refused(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    prepared = sorted(Path("data/prepared").iterdir())
+    for section, change in (("data", {"validation_size": 20}), ("tokenizer", {"kind": "unigram"})):
+        with pytest.raises(UserError, match="start a new run to change it"):
+            train(toy_config(**{section: change}), Path("run"), resume=True)
+    assert sorted(Path("data/prepared").iterdir()) == prepared
+
+
+def test_resuming_works_with_a_corpus_that_has_moved(
+    toy_config: MakeConfig, toy_corpus: Path
+) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    shutil.copy(toy_corpus, "moved.tsv")
+    moved = toy_config(data={"path": "moved.tsv"}, training={"max_updates": 4})
+    run = train(moved, Path("run"), resume=True)
+    assert run.read_metrics()[-1]["update"] == 4
+    assert run.config.data.path == Path("moved.tsv")
+
+
+def test_of_several_corpora_only_the_paths_may_change(
+    toy_config: MakeConfig, toy_corpus: Path
+) -> None:
+    def config(updates: int, **fields: object) -> Config:
+        tree = toy_config(training={"max_updates": updates}).model_dump(mode="json")
+        del tree["data"]["path"], tree["data"]["source"]
+        part = {"source": "tsv", "path": str(toy_corpus), "name": "toy", **fields}
+        tree["data"]["corpora"] = [part]
+        return Config.model_validate(tree)
+
+    train(config(2), Path("run"))
+    with pytest.raises(UserError, match=r"^data\.corpora: only the paths may change; start a new"):
+        train(config(4, weight=2), Path("run"), resume=True)
+    shutil.copy(toy_corpus, "moved.tsv")
+    run = train(config(4, path="moved.tsv"), Path("run"), resume=True)
+    assert run.read_metrics()[-1]["update"] == 4
+
+
+def test_a_damaged_checkpoint_is_reported_in_one_line(toy_config: MakeConfig) -> None:
+    config = toy_config(training={"max_updates": 2})
+    train(config, Path("run"))
+    for checkpoint in Path("run").glob("checkpoint*"):
+        checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
+    with pytest.raises(UserError, match=r"checkpoint cannot be read") as raised:
+        train(config, Path("run"), resume=True)
+    assert "\n" not in str(raised.value)
+
+
+def test_resuming_without_a_checkpoint_mentions_the_weights(toy_config: MakeConfig) -> None:
+    config = toy_config(training={"max_updates": 2})
+    train(config, Path("run"))
+    for checkpoint in Path("run").glob("checkpoint*"):
+        checkpoint.unlink()
+    with pytest.raises(UserError, match=r"no checkpoint to resume from; .* weights can still"):
+        train(config, Path("run"), resume=True)
+
+
+@pytest.mark.parametrize("moment", ["preparing", "copying"])
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_run_killed_before_its_first_checkpoint_can_restart(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, moment: str, resume: bool
+) -> None:
+    config = toy_config(training={"max_updates": 3})
+    train(config, Path("whole"))
+    whole = saved("whole")
+
+    def terminated(*_: object, **named: object) -> None:
+        sys.exit(143)
+
+    where = (
+        "nmt.training.train.prepare" if moment == "preparing" else "nmt.runs.lifecycle.run_files"
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(where, terminated)
+        with pytest.raises(SystemExit):
+            train(config, Path("run"))
+    train(config, Path("run"), resume=resume)
+    assert_same(whole, saved("run"))
+
+
+def test_an_interruption_while_preparing_shows_how_to_restart(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **named: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nmt.training.train.prepare", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train(toy_config(), Path("a run"))
+    assert "start again with\n  nmt train --resume --run 'a run'" in capsys.readouterr().out
+
+
+def test_a_failure_before_the_first_checkpoint_deletes_a_new_run_but_not_a_resumed_one(
+    toy_config: MakeConfig, toy_corpus: Path
+) -> None:
+    config = toy_config(data={"path": "own.tsv"}, training={"max_updates": 2})
+    with pytest.raises(UserError, match=r"own\.tsv"):
+        train(config, Path("run"))
+    assert not Path("run").exists()
+    RunFolder(Path("run")).path.mkdir()
+    RunFolder(Path("run")).write_config(config)
+    with pytest.raises(UserError, match=r"own\.tsv"):
+        train(config, Path("run"), resume=True)
+    shutil.copy(toy_corpus, "own.tsv")
+    train(config, Path("run"), resume=True)
+
+
+def test_training_stops_when_validations_stop_improving(toy_config: MakeConfig) -> None:
+    frozen = {"learning_rate": 1e-12, "validate_updates": 1, "patience": 3, "epochs": 9}
+    train(toy_config(training=frozen), Path("run"))
+    assert [line["update"] for line in RunFolder(Path("run")).read_metrics()] == [1, 2, 3, 4]
+
+
+def test_a_better_validation_resets_patience(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Losses fall in the third validation, so that only the last two are worse in a row."""
+    losses = iter([2.0, 3.0, 1.0, 2.0, 2.0, 0.0])
+    honest = Validator.measure
+
+    def measure(self: Validator, model: Transformer) -> dict[str, object]:
+        return honest(self, model) | {"loss": next(losses)}
+
+    monkeypatch.setattr(Validator, "measure", measure)
+    settings = {"best": "loss", "validate_updates": 1, "patience": 2, "max_updates": 6}
+    make_trainer(toy_config(training=settings)).run()
+    assert list(losses) == [0.0]
+
+
+def test_training_stops_after_max_minutes(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"epochs": 1000, "max_minutes": 0.01}), Path("run"))
+    assert RunFolder(Path("run")).read_metrics()[-1]["epoch"] < 1000
+
+
+@pytest.mark.parametrize(("best", "number", "value"), [("loss", 3, 0.0), ("bleu", 4, 9.0)])
+def test_best_weights_are_those_of_the_best_validation(
+    toy_config: MakeConfig,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    best: str,
+    number: int,
+    value: float,
+) -> None:
+    """Of five validations, the third has the lowest loss and the fourth the highest BLEU."""
+    config = toy_config(training={"best": best, "validate_updates": 1, "max_updates": 5})
+    trainer = make_trainer(config)
+    seen: list[dict[str, Tensor]] = []
+
+    def measure(self: Validator, model: Transformer) -> dict[str, object]:
+        seen.append({name: value.clone() for name, value in model.state_dict().items()})
+        count = len(seen)
+        return honest(self, model) | {"loss": abs(count - 3.0), "bleu": 9.0 - abs(count - 4)}
+
+    honest = Validator.measure
+    monkeypatch.setattr(Validator, "measure", measure)
+    trainer.run()
+    assert (trainer.progress.best, trainer.progress.best_update) == (value, number)
+    shown = [line for line in capsys.readouterr().out.splitlines() if line.startswith("update ")]
+    assert [line.endswith("(best)") for line in shown] == [n <= number for n in range(1, 6)]
+    kept = seen[number - 1]
+    sizes = (len(kept[f"{name}.weight"]) for name in ("source_embedding.tokens", "output"))
+    saved = load_weights(trainer.folder.weights("best"), config.model, *sizes, torch.device("cpu"))
+    assert_same(saved.state_dict(), kept)
+    assert not torch.equal(kept["output.weight"], seen[number]["output.weight"])
+
+
+def test_equal_bleu_is_decided_by_the_loss(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BLEU is 0 if no sentence has four words."""
+    trainer = make_trainer(toy_config(training={"validate_updates": 1, "patience": 2}))
+    losses = iter([3.0, 4.0, 2.0, 1.0, 1.5, 1.5, 0.5])
+    honest = trainer.validator.measure
+    trainer.validator.measure = lambda model: {**honest(model), "bleu": 0.0, "loss": next(losses)}  # type: ignore[method-assign]
+    trainer.run()
+    assert (trainer.progress.best_update, trainer.progress.updates) == (4, 6)
+    best = trainer.folder.best_validation(trainer.folder.read_metrics())
+    assert best
+    assert best["update"] == 4
+
+
+def test_a_loss_that_is_not_a_number_stops_training_with_an_error(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.training.console._REPORT_MINUTES", 0.0)
+    trainer = make_trainer(toy_config())
+    with torch.no_grad():
+        trainer.state.model.output.weight.fill_(float("nan"))
+    with pytest.raises(UserError, match=r"lower training\.learning_rate"):
+        trainer.run()
+    assert not trainer.folder.checkpoint.exists()
+
+
+def test_only_the_weights_of_the_last_validations_are_kept(toy_config: MakeConfig) -> None:
+    settings = {"keep_validated": 2, "validate_updates": 1, "max_updates": 3}
+    trainer = make_trainer(toy_config(training=settings))
+    trainer.run()
+    second, third = trainer.folder.validated()
+    assert (second.stem, third.stem) == ("2", "3")
+    assert second.read_bytes() != third.read_bytes()
+    assert third.read_bytes() == trainer.folder.weights("last").read_bytes()
+
+
+def test_weights_of_earlier_validations_are_deleted_if_none_are_kept(
+    toy_config: MakeConfig,
+) -> None:
+    settings = {"validate_updates": 1, "max_updates": 2}
+    run = train(toy_config(training={**settings, "keep_validated": 2}), Path("run"))
+    assert len(run.validated()) == 2
+    train(toy_config(training={**settings, "max_updates": 3}), Path("run"), resume=True)
+    assert not run.validated()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("batch_tokens: 300", "batch_tokens: 200"), ("dropout: 0.1", "dropout: 0.2")]
+)
+def test_fields_that_must_stay_the_same_may_not_be_edited_in_the_run_either(
+    toy_config: MakeConfig, old: str, new: str
+) -> None:
+    fields = {"batch_tokens": 300, "max_updates": 1}
+    run = train(toy_config(model={"dropout": 0.1}, training=fields), Path("run"))
+    file = run.path / "config.yaml"
+    text = file.read_text(encoding="utf-8")
+    assert text.count(f"  {old}\n") == 1
+    file.write_text(text.replace(f"  {old}\n", f"  {new}\n"), encoding="utf-8")
+    field, value = new.split(": ")
+    with pytest.raises(UserError, match=rf"{field}: this run uses .*, not {value}; start a new"):
+        train(load_config(file, ["training.max_updates=2"]), Path("run"), resume=True)
+
+
+def test_weights_of_validations_are_not_kept_by_default(toy_config: MakeConfig) -> None:
+    trainer = make_trainer(toy_config(training={"validate_updates": 1, "max_updates": 2}))
+    trainer.run()
+    assert not trainer.folder.validated()
+
+
+def test_averaged_weights_are_saved_and_differ_from_the_last(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"average_decay": 0.9}), Path("run"))
+    last, averaged = (Path(f"run/{name}.safetensors").read_bytes() for name in ("last", "averaged"))
+    assert last != averaged
+
+
+def test_validation_measures_the_averaged_weights(toy_config: MakeConfig) -> None:
+    settings = {"average_decay": 0.9, "max_updates": 8, "validate_updates": 8}
+    trainer = make_trainer(toy_config(training=settings))
+    trainer.run()
+    [line] = trainer.folder.read_metrics()
+    trained = trainer.state.model
+    sizes = len(trained.output.weight), trained.output.out_features
+    losses = {}
+    for weights in ("averaged", "last", "best"):
+        file = trainer.folder.weights(weights)
+        model = load_weights(file, trainer.config.model, *sizes, torch.device("cpu")).eval()
+        losses[weights] = trainer.validator.measure(model)["loss"]
+    assert losses["averaged"] == losses["best"] == line["loss"] != losses["last"]
+
+
+def test_resuming_after_an_interruption_in_the_last_validation_is_exact(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = toy_config(training={"max_updates": 7, "validate_updates": 5})
+    train(config, Path("whole"))
+    measure = Trainer._measure
+
+    def interrupted(self: Trainer, model: Transformer) -> dict[str, object]:
+        if self.progress.updates == 7:
+            os.kill(os.getpid(), signal.SIGINT)
+        return measure(self, model)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_measure", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train(config, Path("halves"))
+    train(config, Path("halves"), resume=True)
+    assert_same(saved("whole"), saved("halves"))
+    assert _without_time("whole") == _without_time("halves")
+
+
+def test_a_run_interrupted_at_its_limit_does_not_continue(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = toy_config(training={"max_updates": 4, "validate_updates": 4})
+    with monkeypatch.context() as patch:
+        stop_after(patch, 4)
+        with pytest.raises(KeyboardInterrupt):
+            train(config, Path("run"))
+    train(config, Path("run"), resume=True)
+    assert [line["update"] for line in RunFolder(Path("run")).read_metrics()] == [4]
+
+
+@pytest.mark.parametrize(
+    ("section", "change"),
+    [
+        ("model", {"d_ff": 32}),
+        ("training", {"seed": 2}),
+        ("training", {"best": "loss"}),
+        ("training", {"accumulate": 2}),
+        ("training", {"validate_pairs": 3}),
+        ("training", {"freeze": ["encoder"]}),
+        ("training", {"batch_tokens": 300}),
+        ("training", {"batch_tokens": None, "batch_sentences": 9}),
+        ("training", {"optimizer": "adamw"}),
+        ("training", {"betas": [0.9, 0.9]}),
+        ("training", {"epsilon": 1e-7}),
+        ("training", {"weight_decay": 0.1}),
+        ("training", {"join_pairs": 0.5}),
+        ("training", {"average_decay": 0.9}),
+    ],
+)
+def test_fields_that_affect_the_saved_state_cannot_be_changed_on_resume(
+    toy_config: MakeConfig, section: str, change: dict[str, object]
+) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    changed = {"training": {"max_updates": 4}}
+    changed.setdefault(section, {}).update(change)
+    field = rf"^{section}\.{list(change)[-1]}: .*start a new run to change it"
+    with pytest.raises(UserError, match=field):
+        train(toy_config(**changed), Path("run"), resume=True)
+
+
+def test_resuming_a_complete_run_changes_nothing(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    before = Path("run/config.yaml").read_bytes(), Path("run/run.json").read_bytes()
+    train(toy_config(training={"max_updates": 2, "learning_rate": 9}), Path("run"), resume=True)
+    assert (Path("run/config.yaml").read_bytes(), Path("run/run.json").read_bytes()) == before
+
+
+def test_a_complete_run_saves_changes_other_than_those_of_training(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    path = Path("run/config.yaml")
+    changes = ["training.learning_rate=9", "decoding.beam_size=7"]
+    run = train(load_config(path, changes), Path("run"), resume=True)
+    assert run.config.training.learning_rate != 9
+    assert run.config.decoding.beam_size == 7
+    assert run.origin.overrides == ("decoding.beam_size=7",)
+
+
+def test_resuming_saves_the_changed_limits_in_the_run(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)
+    assert RunFolder(Path("run")).config.training.max_updates == 4
+
+
+def test_a_run_in_training_cannot_be_resumed_by_another_process(toy_config: MakeConfig) -> None:
+    config = toy_config(training={"max_updates": 2})
+    train(config, Path("run"))
+    with (
+        RunFolder(Path("run")).held(),
+        pytest.raises(UserError, match="another process is training"),
+    ):
+        train(config, Path("run"), resume=True)
+
+
+def test_of_two_concurrent_starts_one_is_refused(toy_config: MakeConfig) -> None:
+    """The other process has locked the folder, but not written to it yet."""
+    with (
+        RunFolder(Path("run")).held(),
+        pytest.raises(UserError, match="another process is training"),
+    ):
+        train(toy_config(training={"max_updates": 2}), Path("run"))
+    assert [path.name for path in Path("run").iterdir()] == [".lock"]
+
+
+def test_a_max_length_too_short_for_the_data_leaves_no_run(toy_config: MakeConfig) -> None:
+    with pytest.raises(UserError, match=r"model\.max_length"):
+        train(toy_config(model={"max_length": 4}), Path("run"))
+    assert not Path("run").exists()
+
+
+def test_a_resumed_run_keeps_its_minutes(toy_config: MakeConfig) -> None:
+    trainer = make_trainer(toy_config())
+    trainer.state.update([trainer.plan.largest()])
+    trainer.progress.minutes = 30.0
+    trainer._save()
+    again = resumed(trainer)
+    again._tick()
+    assert 30 <= again.progress.minutes < 30.4
+
+
+def test_the_curve_shows_the_loss_of_all_workers(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = make_trainer(toy_config())
+    points: list[dict[str, float]] = []
+    trainer._log = SimpleNamespace(write_point=points.append)  # type: ignore[assignment]
+    monkeypatch.setattr(trainer.worker, "sum", lambda *numbers: tuple(2 * x for x in numbers))
+    trainer.progress.updates = 10
+    with ProgressBar(trainer.settings, trainer.progress, trainer.last_update) as bar:
+        trainer._report(torch.tensor(1.5), bar)
+    assert [point["loss"] for point in points] == [3.0]
+
+
+def test_diverged_weights_are_never_saved(toy_config: MakeConfig) -> None:
+    trainer = make_trainer(toy_config(training={"checkpoint_updates": 1}))
+    with torch.no_grad():
+        trainer.state.model.encoder_norm.weight.fill_(float("inf"))
+    before = sorted(trainer.folder.path.iterdir())
+    for write in (trainer._save, trainer._validate):
+        with pytest.raises(UserError, match="diverged"):
+            write()
+    assert sorted(trainer.folder.path.iterdir()) == before
+
+
+def test_skipped_pairs_and_updates_are_reported(
+    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trainer = make_trainer(toy_config(model={"max_length": 12}))
+    trainer._announce()
+    trainer.state.update([trainer.plan.largest()])
+    trainer._validate()
+    printed = capsys.readouterr().out
+    pairs = f"skipped: {trainer.plan.too_long} training pairs longer than model.max_length 12\n"
+    assert pairs in printed
+    assert f"{trainer.validator.too_long} validation pairs are longer" in printed
+    assert 0 < trainer.validator.too_long < len(trainer.validator.examples)
+    assert "updates skipped" not in printed
+    trainer.state.update([trainer.plan.largest()])
+    trainer.state.loss_scale._skipped += 3
+    trainer._validate()
+    assert "3 updates skipped" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("updates", "reached"), [(3, "0.003"), (4, "0.004"), (5, None)])
+def test_a_warm_up_as_long_as_training_is_reported(
+    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str], updates: int, reached: str | None
+) -> None:
+    settings = {"warmup_updates": 4, "max_updates": updates, "learning_rate": 4e-3}
+    make_trainer(toy_config(training=settings))._announce()
+    message = f"warm-up (4 updates) takes up all of training: the learning rate reaches {reached} "
+    printed = capsys.readouterr().out
+    assert message in printed if reached else "warm-up" not in printed
+
+
+def test_training_stops_when_validation_reaches_the_target(toy_config: MakeConfig) -> None:
+    settings = {"validate_updates": 1, "max_updates": 4, "target_bleu": 40}
+    trainer = make_trainer(toy_config(training=settings))
+    bleu = iter([0.0, 50.0, 49.0, 60.0])
+    honest = trainer.validator.measure
+    trainer.validator.measure = lambda model: honest(model) | {"bleu": next(bleu)}  # type: ignore[method-assign, typeddict-item]
+    trainer.run()
+    assert [line["update"] for line in trainer.folder.read_metrics()] == [1, 2]
+
+
+@pytest.mark.parametrize(("seconds", "times"), [(0.0, 2), (600.0, 1)])
+def test_the_remaining_time_is_printed_at_the_start_and_after_each_validation_except_the_last(
+    toy_config: MakeConfig,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    seconds: float,
+    times: int,
+) -> None:
+    monkeypatch.setattr("nmt.training.console._FIRST_ESTIMATE_MINUTES", seconds / 60)
+    trainer = make_trainer(toy_config(training={"max_updates": 4, "validate_updates": 2}))
+    trainer.run()
+    printed = capsys.readouterr().out.count("at this speed, training will finish in")
+    assert printed == times
+
+
+def test_curve_points_are_not_duplicated_on_resume(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.training.loop.POINT_UPDATES", 2)
+    config = toy_config(training={"checkpoint_updates": 3, "max_updates": 8})
+    train(config, Path("whole"))
+    update = TrainingState.update
+
+    def killed(self: TrainingState, batches: list[Batch]) -> Tensor:
+        if self.progress.updates == 5:
+            raise InterruptedError
+        return update(self, batches)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingState, "update", killed)
+        with pytest.raises(InterruptedError):
+            train(config, Path("killed"))
+    checkpoint = torch.load("killed/checkpoint.pt", weights_only=True)
+    assert checkpoint["progress"]["updates"] == 3
+    with Path("killed/updates.jsonl").open("a") as file:
+        file.write('{"update": 6, "lo')  # as after a power failure
+    train(config, Path("killed"), resume=True)
+    points = RunFolder(Path("whole")).read_updates()
+    assert [point["update"] for point in points] == [2, 4, 6, 8]
+    assert points[-1]["loss"] < points[0]["loss"]
+    assert points[1]["learning_rate"] == pytest.approx(2 * points[0]["learning_rate"])
+    assert RunFolder(Path("killed")).read_updates() == points
+
+
+@pytest.mark.parametrize("lost", ["_save", "_save_best"])
+def test_the_best_weights_are_those_of_the_checkpoint_after_a_kill(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    settings = {"validate_updates": 2, "max_updates": 2, "best": "loss", "average_decay": 0.9}
+    config = toy_config(training=settings)
+    longer = toy_config(training=settings | {"max_updates": 4})
+    best = {"_save": train(config, Path("short")), "_save_best": train(longer, Path("long"))}
+    found = [run.best_validation(run.read_metrics()) for run in best.values()]
+    assert [line["update"] for line in found] == [2, 4]
+
+    def killed(self: Trainer) -> None:
+        if self.progress.updates == 4:
+            raise InterruptedError
+        method(self)
+
+    method = getattr(Trainer, lost)
+    train(config, Path("killed"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, lost, killed)
+        with pytest.raises(InterruptedError):
+            train(longer, Path("killed"), resume=True)
+    if lost == "_save_best":
+        train(longer, Path("killed"), resume=True)
+    found = identity(RunFolder(Path("killed")).weights("best"))
+    assert found == identity(best[lost].weights("best"))
+
+
+def test_a_validation_loss_that_is_not_finite_ends_training(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = make_trainer(toy_config())
+    trainer.state.update([trainer.plan.largest()])
+    honest = trainer.validator.measure
+    monkeypatch.setattr(
+        trainer.validator, "measure", lambda model: {**honest(model), "loss": float("nan")}
+    )
+    with pytest.raises(UserError, match="diverged"):
+        trainer._validate()
+    assert not trainer.folder.weights("best").exists()
