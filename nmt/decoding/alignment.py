@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 
 from nmt.corpus.tokenizers.tokenizers import Tokenizer
+from nmt.decoding.attention import attention_of
 from nmt.decoding.translator import Trace, Translation, Translator
-from nmt.model.attention import CrossAttention, SelfAttention, record_attention
 from nmt.model.transformer import Transformer
-from nmt.special_tokens import SOS, TAGS
+from nmt.special_tokens import TAGS
 
 
 def align(translator: Translator, line: str, translation: Translation) -> list[tuple[int, int]]:
@@ -62,22 +62,6 @@ def _words(tokenizer: Tokenizer, pieces: Sequence[str]) -> list[int]:
         if texts[i] == (texts[i - 1] if i else []):
             words[i] = words[i + 1]
     return words
-
-
-@torch.inference_mode()
-def attention_of(
-    model: Transformer,
-    source_ids: Sequence[int],
-    target_ids: Sequence[int],
-    layers: Sequence[SelfAttention | CrossAttention],
-) -> list[Tensor]:
-    """Return each layer's weights for a sentence and its translation: (heads, queries, keys)."""
-    device = next(model.parameters()).device
-    source = torch.tensor([list(source_ids)], device=device)
-    target_in = torch.tensor([[SOS, *target_ids]], device=device)
-    with record_attention(*layers) as records:
-        model.hidden(source, target_in)
-    return [record[0][0] for record in records]
 
 
 def _cross_attention(model: Transformer, trace: Trace) -> Tensor:

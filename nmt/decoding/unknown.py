@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 
 from nmt.corpus.tokenizers.tokenizers import Tokenizer
-from nmt.decoding.alignment import attention_of
+from nmt.decoding.attention import attention_of
 from nmt.model.transformer import Transformer
 from nmt.ops.threads import ALONE
 from nmt.special_tokens import UNK

@@ -1,7 +1,7 @@
-"""Runs on the Hugging Face Hub: `nmt push` uploads one, `--run hf:user/name` reads one.
+"""Uploads runs to the Hugging Face Hub, for `nmt push`.
 
-Only weights as safetensors, YAML, JSON, SentencePiece models and hashes are downloaded: nothing
-that could run. A checkpoint, which PyTorch would unpickle, is neither uploaded nor downloaded.
+Only weights as safetensors, YAML, JSON, SentencePiece models and hashes are uploaded: nothing
+that could run. A checkpoint, which PyTorch would unpickle, is not uploaded.
 """
 
 import json
@@ -9,68 +9,25 @@ import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, get_args
 
 from nmt.config.choices import Weights
 from nmt.config.config import Config, Origin
 from nmt.config.yaml_files import read_value, written
 from nmt.corpus.preparing.manifest import MANIFEST, require_manifest, run_files
-from nmt.corpus.sources.download import cache_folder
 from nmt.corpus.tokenizers.tokenizers import load_tokenizers
 from nmt.errors import (
     UserError,
-    is_full_disk,
-    missing_extra,
     no_such_weights,
     one_line,
-    unwritable,
 )
 from nmt.files.output_files import temporary_folder
 from nmt.files.private_paths import without_folders
-from nmt.runs.folder import HUB, RunFolder
+from nmt.runs.folder import RunFolder
+from nmt.runs.hub import RUN_FILES, import_hub
 
-_READ = [
-    *("run.json", "config.yaml", "metrics.jsonl"),
-    *(f"data/*{ending}" for ending in (".json", ".jsonl", ".model", ".keys")),
-    *(f"{which}.safetensors" for which in get_args(Weights)),
-]
 _USAGE = """```
 nmt translate --run hf:{name} "A sentence to translate."
 ```"""
-
-
-def import_hub() -> Any:
-    """Return the library; raises `UserError` if it is not installed."""
-    try:
-        import huggingface_hub
-    except ImportError:
-        raise missing_extra("the Hugging Face Hub", "hub") from None
-    return huggingface_hub
-
-
-def download_run(address: str) -> Path:
-    """Return the folder of the run at hf:USER/NAME or hf:USER/NAME@REVISION, in the cache.
-
-    Unchanged files are not downloaded again; without a network, the cached run is used. Each
-    version has a folder of its own, so an interrupted update cannot mix two of them.
-    """
-    name, _, revision = address.removeprefix(HUB).partition("@")
-    cache = cache_folder() / "runs"
-    try:
-        folder = import_hub().snapshot_download(
-            name, revision=revision or None, cache_dir=cache, allow_patterns=_READ
-        )
-    except UserError:
-        raise
-    except Exception as error:  # the possible exceptions have no common base class
-        if is_full_disk(error):
-            raise unwritable(cache, error) from None
-        raise UserError(
-            f"{address}: cannot be downloaded: {one_line(error)[:300]}; check the name and your "
-            "network; for a private run, log in with hf auth login"
-        ) from None
-    return Path(folder)
 
 
 def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
@@ -100,7 +57,7 @@ def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
                 repo_id=full_name,
                 folder_path=copy.path,
                 commit_message="Upload with nmt push",
-                delete_patterns=[*_READ, *FILES],
+                delete_patterns=[*RUN_FILES, *FILES],
             )
     return str(repository)
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.config.choices import AttentionKind, AttentionPicture
-from nmt.decoding.alignment import attention_of
+from nmt.decoding.attention import attention_of
 from nmt.decoding.translator import Trace, Translation, Translator
 from nmt.errors import UserError, require_utf8, shown
 from nmt.model.attention import CrossAttention, SelfAttention

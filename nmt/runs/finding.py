@@ -18,7 +18,7 @@ def open_run(path: Path | str) -> RunFolder:
     """
     path, address = Path(path), str(path)
     if address.startswith(HUB):
-        from nmt.export.hub import download_run
+        from nmt.runs.hub import download_run
 
         path = download_run(address)
     if not (path / "config.yaml").is_file():

@@ -17,9 +17,9 @@ from nmt.decoding.alignment import (
     _pairs,
     _words,
     align,
-    attention_of,
     format_pairs,
 )
+from nmt.decoding.attention import attention_of
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.loading import load_translator
 from nmt.decoding.search.hypothesis import Hypothesis

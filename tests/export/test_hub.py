@@ -29,7 +29,7 @@ hub = pytest.importorskip("huggingface_hub")
 
 @pytest.fixture(autouse=True)
 def _empty_cache(in_empty_folder: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nmt.export.hub.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("nmt.runs.hub.cache_folder", lambda: tmp_path / "cache")
 
 
 @pytest.fixture
