@@ -47,7 +47,7 @@ def _named(name: str) -> torch.device:
     return device
 
 
-def copied(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+def to_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
     """Copy a tensor from the CPU to a device; to CUDA asynchronously.
 
     Asynchronous copies to MPS may read memory that has been freed meanwhile.

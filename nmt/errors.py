@@ -47,16 +47,16 @@ def one_line(error: object) -> str:
     return " ".join(str(error).split())
 
 
-def shown(text: str) -> str:
+def escape_terminal(text: str) -> str:
     """Return text for a terminal: escape control characters, truncate very long words."""
     plain = "".join(c if _is_visible(c) else ascii(c)[1:-1] for c in text)
     cut = _ENDLESS.sub(lambda word: f"{word[0][:_KEPT]}…", plain)
     return cut if len(cut) <= _LONGEST else f"{cut[:_LONGEST]}…"
 
 
-def shown_lines(text: str) -> str:
-    """Return text of several lines, each escaped and truncated by `shown`."""
-    return "\n".join(map(shown, text.split("\n")))
+def escape_terminal_lines(text: str) -> str:
+    """Return text of several lines, each escaped and truncated by `escape_terminal`."""
+    return "\n".join(map(escape_terminal, text.split("\n")))
 
 
 def require_utf8(sentence: str) -> None:

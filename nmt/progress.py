@@ -10,7 +10,7 @@ from typing import Any, TextIO, TypeVar
 
 from tqdm import tqdm
 
-from nmt.errors import shown
+from nmt.errors import escape_terminal
 
 T = TypeVar("T")
 _SECONDS = 30  # between the lines in a file
@@ -87,7 +87,7 @@ def announce(*lines: str) -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
             for line in lines:
-                tqdm.write(shown(line), file=stream)
+                tqdm.write(escape_terminal(line), file=stream)
             if stream:
                 stream.flush()  # at once, also into a file
             return
@@ -95,7 +95,14 @@ def announce(*lines: str) -> None:
 
 def with_progress(items: Iterable[T], description: str, total: int | None = None) -> Iterable[T]:
     """Iterate over items with a progress bar, which appears after two seconds."""
-    return Bar(items, desc=shown(description), total=total, unit="", unit_scale=True, delay=_DELAY)
+    return Bar(
+        items,
+        desc=escape_terminal(description),
+        total=total,
+        unit="",
+        unit_scale=True,
+        delay=_DELAY,
+    )
 
 
 def in_bursts(items: Iterable[T], description: str, total: int, leave: bool = True) -> Iterator[T]:
@@ -141,6 +148,8 @@ def elapsed(description: str, file: TextIO | None = None) -> Iterator[None]:
     `file` is standard error by default.
     """
     form = "{desc}: {elapsed}"
-    bar = Bar(desc=shown(description), bar_format=form, delay=_DELAY, leave=False, file=file)
+    bar = Bar(
+        desc=escape_terminal(description), bar_format=form, delay=_DELAY, leave=False, file=file
+    )
     with bar, _redrawn(bar):
         yield

@@ -1,8 +1,8 @@
 """The four special tokens at the start of every vocabulary, their ids, and placeholders."""
 
-PAD, UNK, SOS, EOS = 0, 1, 2, 3
+PAD, UNK, BOS, EOS = 0, 1, 2, 3
 SPECIALS = ("<pad>", "<unk>", "<sos>", "<eos>")
-NEVER_WRITTEN = (PAD, SOS)  # by any search
+SUPPRESSED = (PAD, BOS)  # by any search
 
 # For unknown words (nmt/corpus/text/placeholders.py). They are private-use characters, which have
 # no meaning in text; cleaning removes any that occur.

@@ -5,7 +5,7 @@ import os
 import pytest
 import torch
 
-from nmt.device import autocast, be_deterministic, choose_device, copied, product_dtype
+from nmt.device import autocast, be_deterministic, choose_device, product_dtype, to_device
 from nmt.errors import UserError
 
 
@@ -106,5 +106,5 @@ def test_copies_are_asynchronous_only_to_cuda(kind, monkeypatch):
     monkeypatch.setattr(
         torch.Tensor, "to", lambda tensor, device, non_blocking: modes.append(non_blocking)
     )
-    copied(torch.zeros(1), torch.device(kind))
+    to_device(torch.zeros(1), torch.device(kind))
     assert modes == [kind == "cuda"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.errors import UserError, shown, shown_lines, writing
+from nmt.errors import UserError, escape_terminal, escape_terminal_lines, writing
 
 
 @pytest.mark.parametrize(
@@ -32,11 +32,11 @@ def test_other_write_errors_do_not_mention_a_full_disk(tmp_path: Path) -> None:
 
 
 def test_messages_escape_control_characters_and_truncate_long_text() -> None:
-    assert shown("a\x1b[2J\x85b\udcff „c“") == r"a\x1b[2J\x85b\udcff „c“"
-    assert len(shown("x" * 5000)) < 400
-    assert len(shown("x y " * 5000)) < 4000
-    assert shown("déjà\xa0vu\u3000e\u0301") == "déjà\xa0vu\u3000e\u0301"
-    assert shown_lines("a\nb\x1b\n") == "a\nb\\x1b\n"
+    assert escape_terminal("a\x1b[2J\x85b\udcff „c“") == r"a\x1b[2J\x85b\udcff „c“"
+    assert len(escape_terminal("x" * 5000)) < 400
+    assert len(escape_terminal("x y " * 5000)) < 4000
+    assert escape_terminal("déjà\xa0vu\u3000e\u0301") == "déjà\xa0vu\u3000e\u0301"
+    assert escape_terminal_lines("a\nb\x1b\n") == "a\nb\\x1b\n"
 
 
 def _write(path: Path, error: OSError) -> None:

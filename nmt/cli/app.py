@@ -31,11 +31,11 @@ from nmt.cli import (
 from nmt.cli.writing import warn
 from nmt.errors import (
     UserError,
+    escape_terminal,
     is_full_disk,
     is_out_of_memory,
     one_line,
     pytorch_missing,
-    shown,
     unwritable,
 )
 from nmt.training.interruption import HANGUP, STOPPING
@@ -243,5 +243,5 @@ _LESS_MEMORY = (
 
 def _fail(message: str, code: int) -> None:
     for line in message.split("\n"):
-        print(f"nmt: {shown(line)}", file=sys.stderr)
+        print(f"nmt: {escape_terminal(line)}", file=sys.stderr)
     sys.exit(code)

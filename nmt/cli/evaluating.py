@@ -21,7 +21,7 @@ from nmt.cli.options import (
 )
 from nmt.cli.writing import in_one_line, require_plain, say, warn, write_lines
 from nmt.config.choices import BleuTokenizer, ExtraMetric, HeldOut
-from nmt.errors import UserError, shown_lines
+from nmt.errors import UserError, escape_terminal_lines
 
 if TYPE_CHECKING:
     from nmt.evaluation.comet import Comet
@@ -170,7 +170,7 @@ def evaluate(
     lines = sources, report.translations, [pair.reference for pair in pairs]
     try:
         if not json_:
-            typer.echo(shown_lines(str(report)))
+            typer.echo(escape_terminal_lines(str(report)))
         _add_comet([("", scores, lines)], comet, scores if json_ else None)
     finally:  # after the scores, which a full disk must not lose
         if output:

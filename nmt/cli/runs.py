@@ -11,7 +11,7 @@ from nmt.cli import completing
 from nmt.cli.options import RunArgument, named_or_newest
 from nmt.cli.tables import print_facts, print_table
 from nmt.cli.writing import say, warn
-from nmt.errors import UserError, shown
+from nmt.errors import UserError, escape_terminal
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -91,7 +91,7 @@ def rm(
     if not yes and not _can_ask():
         raise UserError("cannot ask for confirmation without a terminal; add --yes")
     for folder in folders:
-        if yes or typer.confirm(shown(f"delete {folder.path}?")):
+        if yes or typer.confirm(escape_terminal(f"delete {folder.path}?")):
             delete_run(folder)
             say(f"deleted          {folder.path}")
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import typer
 
-from nmt.errors import shown
+from nmt.errors import escape_terminal
 
 _NARROWEST = 8  # characters of a column whose text is folded
 
@@ -22,7 +22,7 @@ def print_table(
     from rich.text import Text
 
     console = Console()
-    rows = [list(map(shown, row)) for row in rows]
+    rows = [list(map(escape_terminal, row)) for row in rows]
     if console.is_terminal and not below and _fits([heads, *rows], left, console.width):
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         for number, head in enumerate(heads):
@@ -55,7 +55,7 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     from rich.text import Text
 
     console = Console()
-    facts = [(name, shown(text)) for name, text in facts]
+    facts = [(name, escape_terminal(text)) for name, text in facts]
     if not console.is_terminal:
         typer.echo("\n".join(f"{name:<17}{text}" for name, text in facts))
         return

@@ -18,7 +18,7 @@ from nmt.cli.options import (
 )
 from nmt.cli.writing import say, warn
 from nmt.config.choices import Weights
-from nmt.errors import UserError, shown_lines
+from nmt.errors import UserError, escape_terminal_lines
 
 if TYPE_CHECKING:
     from nmt.config.config import Config
@@ -45,7 +45,7 @@ def prepare(
     from nmt.corpus.preparing.report import format_report
 
     prepared = prepare(load(config, set_), refresh=refresh)
-    typer.echo(shown_lines(format_report(prepared.report, prepared.shares)))
+    typer.echo(escape_terminal_lines(format_report(prepared.report, prepared.shares)))
     say(f"prepared data    {prepared.folder}")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from nmt.corpus.text.normalization import SEPARATORS
-from nmt.errors import UserError, shown, shown_lines
+from nmt.errors import UserError, escape_terminal, escape_terminal_lines
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator
@@ -95,11 +95,11 @@ def _is_standard_output(path: Path) -> bool:
 
 def say(line: str) -> None:
     """Print a line for the user, which may contain names of files."""
-    typer.echo(shown(line))
+    typer.echo(escape_terminal(line))
 
 
 def warn(text: str) -> None:
     """Print on standard error, above any progress bar."""
     tqdm = sys.modules.get("tqdm")  # without it, there is no bar
     with tqdm.tqdm.external_write_mode(sys.stderr) if tqdm else nullcontext():
-        typer.echo(shown_lines(text), err=True)
+        typer.echo(escape_terminal_lines(text), err=True)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from nmt.model.attention import CrossAttention, SelfAttention, record_attention
 from nmt.model.transformer import Transformer
-from nmt.special_tokens import SOS
+from nmt.special_tokens import BOS
 
 
 @torch.inference_mode()
@@ -20,7 +20,7 @@ def attention_of(
     """Return each layer's weights for a sentence and its translation: (heads, queries, keys)."""
     device = next(model.parameters()).device
     source = torch.tensor([list(source_ids)], device=device)
-    target_in = torch.tensor([[SOS, *target_ids]], device=device)
+    target_in = torch.tensor([[BOS, *target_ids]], device=device)
     with record_attention(*layers) as records:
         model.hidden(source, target_in)
     return [record[0][0] for record in records]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nmt.config.choices import ComputeType, Engine, EngineChoice, Weights
 from nmt.config.config import Config
 from nmt.config.yaml_files import override_config
-from nmt.corpus.preparing.parent_run import READING
+from nmt.corpus.preparing.parent_run import TEXT_FIELDS
 from nmt.corpus.text.placeholders import KNOWN_WORDS
 from nmt.corpus.tokenizers.tokenizers import load_tokenizers, vocabulary_files
 from nmt.decoding.engines import ctranslate2
@@ -154,6 +154,6 @@ def _reading(run: RunFolder) -> dict[str, object]:
     files = [run.data / name for name in (*vocabulary_files(config.tokenizer), KNOWN_WORDS)]
     return {
         f"{section}.{name}": getattr(getattr(config, section), name)
-        for section, names in READING.items()
+        for section, names in TEXT_FIELDS.items()
         for name in names
     } | {path.name: path.read_bytes() for path in files if path.exists()}

@@ -7,7 +7,7 @@ import torch
 from nmt.corpus.tokenizers.tokenizers import Tokenizer
 from nmt.decoding.attention import attention_of
 from nmt.model.transformer import Transformer
-from nmt.ops.threads import ALONE
+from nmt.ops.threads import TORCH_LOCK
 from nmt.special_tokens import UNK
 
 
@@ -25,7 +25,7 @@ def replace_unknown(
     2015).
     """
     layer = model.decoder_layers()[-1].cross_attention
-    with ALONE:
+    with TORCH_LOCK:
         [weights] = attention_of(model, source_ids, target_ids, [layer])
     # (heads, target, source) → (target, source without <eos>)
     weights = weights.mean(0)[:, : len(source_pieces)]

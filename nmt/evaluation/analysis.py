@@ -9,7 +9,7 @@ from sacrebleu.metrics.chrf import CHRF
 from nmt.config.choices import BleuTokenizer
 from nmt.config.data import DataConfig
 from nmt.corpus.prepared import Example
-from nmt.corpus.preparing.statistics import FREQUENT, Seen
+from nmt.corpus.preparing.statistics import FREQUENT, TrainingStatistics
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.tags import show_tag, split_prefix
 from nmt.decoding.translator import Translation
@@ -89,7 +89,7 @@ def analyse(
     examples: Sequence[Example],
     translations: Sequence[Translation],
     data: DataConfig,
-    seen: Seen,
+    seen: TrainingStatistics,
     *,
     lowercase: bool = False,
     tokenize: BleuTokenizer = "13a",

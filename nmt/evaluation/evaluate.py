@@ -10,7 +10,7 @@ from typing import Any
 from nmt.config.choices import BleuTokenizer
 from nmt.config.data import DataConfig
 from nmt.corpus.prepared import Example
-from nmt.corpus.preparing.statistics import Seen
+from nmt.corpus.preparing.statistics import TrainingStatistics
 from nmt.corpus.sources.readers import read_parallel
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.tags import retagged
@@ -66,7 +66,7 @@ def evaluate(
     lowercase: bool = False,
     tokenize: BleuTokenizer = "13a",
     baseline: Translator | None = None,
-    seen: Seen | None = None,
+    seen: TrainingStatistics | None = None,
 ) -> EvaluationReport:
     """Translate the sources of the examples and score the translations.
 

@@ -26,7 +26,7 @@ from nmt.decoding.engines.interface import unknown_fields
 from nmt.errors import one_line
 from nmt.model.sinusoids import sinusoid_table
 from nmt.runs.folder import RunFolder
-from nmt.special_tokens import EOS, NEVER_WRITTEN, PAD, SOS, SPECIALS, UNK
+from nmt.special_tokens import BOS, EOS, PAD, SPECIALS, SUPPRESSED, UNK
 
 USAGE = """```python
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
@@ -171,16 +171,16 @@ def _model_config(model: ModelConfig, source_size: int, target_size: int) -> dic
 def _special_ids() -> dict[str, int]:
     return {
         "pad_token_id": PAD,
-        "bos_token_id": SOS,
+        "bos_token_id": BOS,
         "eos_token_id": EOS,
-        "decoder_start_token_id": SOS,
+        "decoder_start_token_id": BOS,
     }
 
 
 def _generation_config(config: Config) -> dict[str, Any]:
     return {
         **_special_ids(),
-        "suppress_tokens": list(NEVER_WRITTEN),
+        "suppress_tokens": list(SUPPRESSED),
         "num_beams": config.decoding.beam_size,
         "length_penalty": config.decoding.length_penalty,
         "max_length": config.model.max_length,

@@ -46,7 +46,7 @@ from nmt.corpus.text.normalization import (
     sentence_lengths,
     tidy,
 )
-from nmt.special_tokens import NEVER_WRITTEN, SPECIALS
+from nmt.special_tokens import SPECIALS, SUPPRESSED
 
 LINES_AT_A_TIME = 1_000
 SENTENCE = re.compile(r".+?(?:(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b\w\.)\s+|$)", re.DOTALL)
@@ -143,7 +143,7 @@ class Translator:
                 min_decoding_length=0,
                 max_decoding_length=limit,
                 max_input_length=0,
-                suppress_sequences=[[SPECIALS[i]] for i in NEVER_WRITTEN],
+                suppress_sequences=[[SPECIALS[i]] for i in SUPPRESSED],
                 return_scores=True,
             )
             for i, result in zip(chosen, results, strict=True):

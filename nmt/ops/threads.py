@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 # When several threads translate, only the one holding this lock may use PyTorch: its thread count
 # and the attention that layers record are shared state.
-ALONE = RLock()
+TORCH_LOCK = RLock()
 
 
 def parallel_map(work: Callable[[T], R], items: Sequence[T]) -> list[R]:

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from nmt.config.choices import AttentionKind, AttentionPicture
 from nmt.decoding.attention import attention_of
 from nmt.decoding.translator import Trace, Translation, Translator
-from nmt.errors import UserError, require_utf8, shown
+from nmt.errors import UserError, escape_terminal, require_utf8
 from nmt.model.attention import CrossAttention, SelfAttention
 from nmt.model.transformer import Transformer
 from nmt.reports.figures import COLOURS, picture
-from nmt.special_tokens import EOS, SOS, SPECIALS
+from nmt.special_tokens import BOS, EOS, SPECIALS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -161,7 +161,7 @@ def read_attention(
         _require_legible(pieces)
     [trace] = translator.traces(translation) if translation else translator.trace(sentence)
     weights = _record(translator.pytorch.models[0], trace)
-    read = [SPECIALS[SOS], *trace.target]
+    read = [SPECIALS[BOS], *trace.target]
     complete = trace.hypothesis.complete
     written = [*trace.target, SPECIALS[EOS] if complete else CUT]
     maps: dict[AttentionKind, AttentionMap] = {
@@ -210,7 +210,7 @@ def draw_attention(attention: Attention, which: AttentionPicture, path: Path) ->
 def _title(attention: Attention) -> str:
     sides = (attention.source, attention.translation)
     words = [[_shortened(word, LONGEST_WORD) for word in side.split()] for side in sides]
-    return shown("  →  ".join(map(" ".join, words)))
+    return escape_terminal("  →  ".join(map(" ".join, words)))
 
 
 def _draw_heads(found: AttentionMap, title: str, path: Path) -> None:
@@ -297,8 +297,8 @@ def readable(piece: str) -> str:
     A middle dot marks the start of a word, as it looks the same when rotated. Punctuation is put in
     quotation marks, as it would be hard to see. Very long words are shortened.
     """
-    shown = _shortened(piece.replace("▁", "·"), LONGEST_LABEL)
-    return shown if any(map(str.isalnum, shown)) else f"“{shown}”"
+    escape_terminal = _shortened(piece.replace("▁", "·"), LONGEST_LABEL)
+    return escape_terminal if any(map(str.isalnum, escape_terminal)) else f"“{escape_terminal}”"
 
 
 def _shortened(text: str, most: int) -> str:

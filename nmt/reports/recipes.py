@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nmt.corpus.sources.readers import read_tsv
 from nmt.decoding.engines.ctranslate2 import threads
-from nmt.errors import UserError, shown
+from nmt.errors import UserError, escape_terminal
 from nmt.progress import with_progress
 
 _SHORT = 5  # words
@@ -80,7 +80,7 @@ def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
     dropout = size.dropout if epochs >= _OVERFITTING else _LITTLE_DROPOUT
     held_out = min(1000, pairs // 20)
     machine = f"{threads()} processors" if device == "cpu" else device
-    name = shown(corpus.name)
+    name = escape_terminal(corpus.name)
     unit = "minute" if minutes == 1 else "minutes"
     text = f"""\
 # For {name}: {pairs:,} pairs, 99% with at most {usual} words, the longest with {longest}.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt.errors import UserError, shown
+from nmt.errors import UserError, escape_terminal
 from nmt.reports.figures import COLOURS, picture
 from nmt.runs.folder import RunFolder, UpdatePoint, Validation
 
@@ -75,7 +75,7 @@ def _names(runs: Sequence[RunFolder]) -> list[str]:
     """Return the names of the runs, or their paths if names are not unique."""
     names = [run.name for run in runs]
     paths = [run.address for run in runs]
-    return list(map(shown, names if len(set(names)) == len(names) else paths))
+    return list(map(escape_terminal, names if len(set(names)) == len(names) else paths))
 
 
 def _plot(

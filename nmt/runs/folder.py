@@ -52,7 +52,7 @@ from nmt.config.yaml_files import config_name, dump_config, load_config
 from nmt.corpus.prepared import Example, read_examples, read_report
 from nmt.corpus.preparing.manifest import require_undamaged
 from nmt.corpus.preparing.report import PreparationReport
-from nmt.corpus.preparing.statistics import Seen, read_seen
+from nmt.corpus.preparing.statistics import TrainingStatistics, read_statistics
 from nmt.errors import UserError
 from nmt.files.json_files import FailFastList, first_problem, read_json_lines
 from nmt.files.locks import locked
@@ -257,9 +257,9 @@ class RunFolder:
         return read_report(self.data)
 
     @property
-    def seen(self) -> Seen:
+    def seen(self) -> TrainingStatistics:
         """Facts about the training text."""
-        return read_seen(self.data, self.config.data.seed)
+        return read_statistics(self.data, self.config.data.seed)
 
     def read_metrics(self) -> list[Validation]:
         """Return the validations so far, in order."""

@@ -21,7 +21,7 @@ from nmt.decoding.translator import Trace, Translation, Translator
 from nmt.model.transformer import Transformer
 from nmt.reports.attention import AttentionMap, read_attention
 from nmt.serve.formatting import Links, Span, words
-from nmt.special_tokens import EOS, SOS, SPECIALS
+from nmt.special_tokens import BOS, EOS, SPECIALS
 
 _MARKS = ("▁", "</w>", JOINER, *SPECIALS)  # in pieces only, not in the text
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
@@ -79,7 +79,7 @@ def _log_probabilities(model: Transformer, trace: Trace) -> list[float]:
     device = model.output.weight.device
     source = torch.tensor([trace.source_ids], device=device)
     written = [*trace.hypothesis.ids, EOS]
-    logits = model(source, torch.tensor([[SOS, *written[:-1]]], device=device))
+    logits = model(source, torch.tensor([[BOS, *written[:-1]]], device=device))
     found = logits[0].float().log_softmax(-1)
     picked: list[float] = found[range(len(written)), written].tolist()
     return picked

@@ -42,10 +42,10 @@ class ServedRun:
     ) -> "Inspection":
         """Inspect a translation of one sentence; raises `UserError` if that is impossible."""
         model = self.translator.pytorch.models[0]  # first: raises an error if PyTorch is missing
-        from nmt.ops.threads import ALONE
+        from nmt.ops.threads import TORCH_LOCK
         from nmt.serve.inspection import inspect
 
-        with ALONE:
+        with TORCH_LOCK:
             return inspect(self.translator, model, sentence, translation, probabilities)
 
     def link_words(
@@ -64,7 +64,7 @@ class ServedRun:
         was sampled; and for several sentences.
         """
         model = self.translator.pytorch.models[0]  # first, as above
-        from nmt.ops.threads import ALONE
+        from nmt.ops.threads import TORCH_LOCK
         from nmt.serve.inspection import record_beam
 
         traces = self.translator.traces(translation)
@@ -81,7 +81,7 @@ class ServedRun:
             return reveal(self.translator.tokenizers.target.decode(ids), segment.hidden)
 
         [limit] = self.translator.limits([segment])
-        with ALONE:
+        with TORCH_LOCK:
             steps, found = record_beam(
                 model, traces[0].source_ids, limit, decoding, pieces_of, text_of, n
             )

@@ -23,7 +23,7 @@ _MOST_SHARDS = 8  # in parallel; each needs memory for a full gradient
 
 
 @dataclass(frozen=True)
-class Seed:
+class DropoutSeed:
     """Determines the dropout of a batch on a CPU, so that a resumed run reproduces it."""
 
     seed: int
@@ -47,7 +47,7 @@ def backward(loss: nn.Module, batch: Batch, divisor: Tensor | float) -> tuple[Te
 
 
 def backward_in_shards(
-    loss: BatchLoss, batch: Batch, divisor: Tensor | float, seed: Seed
+    loss: BatchLoss, batch: Batch, divisor: Tensor | float, seed: DropoutSeed
 ) -> tuple[Tensor, Tensor]:
     """Do what `backward` does, on all threads that PyTorch may use on the CPU.
 

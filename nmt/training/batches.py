@@ -16,10 +16,10 @@ from nmt.config.training import TrainingConfig
 from nmt.corpus.prepared import PreparedData, Sequences
 from nmt.corpus.tokenizers.subword_regularization import SegmentationSampler
 from nmt.corpus.tokenizers.tokenizers import SubwordTokenizer
-from nmt.device import copied
+from nmt.device import to_device
 from nmt.errors import UserError
 from nmt.model.padding import pad
-from nmt.special_tokens import EOS, PAD, SOS
+from nmt.special_tokens import BOS, EOS, PAD
 
 _POOL_BATCHES = 100  # sentences are sorted by length within pools of about this many batches
 
@@ -80,7 +80,7 @@ class Batch:
         cls, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
     ) -> "Batch":
         """Add the special tokens, pad, and shift the target for teacher forcing."""
-        target = pad([[SOS, *ids, EOS] for ids in targets])
+        target = pad([[BOS, *ids, EOS] for ids in targets])
         target_out = target[:, 1:].contiguous()
         return cls(
             source=pad([[*ids, EOS] for ids in sources]),
@@ -95,7 +95,7 @@ class Batch:
             return self
 
         def move(tensor: Tensor) -> Tensor:
-            return copied(tensor.pin_memory() if device.type == "cuda" else tensor, device)
+            return to_device(tensor.pin_memory() if device.type == "cuda" else tensor, device)
 
         return replace(
             self,

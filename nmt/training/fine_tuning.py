@@ -13,7 +13,7 @@ from nmt.config.data import CorpusConfig, CorpusPart, DataConfig
 from nmt.config.model import TRAINING_ONLY
 from nmt.config.training import ModelPart
 from nmt.config.yaml_files import override_config
-from nmt.corpus.preparing.parent_run import READING, require_equal
+from nmt.corpus.preparing.parent_run import TEXT_FIELDS, require_equal
 from nmt.corpus.tokenizers.tokenizers import vocabulary_files
 from nmt.errors import UserError, no_such_weights
 from nmt.model.transformer import Transformer
@@ -61,7 +61,7 @@ def config_from(
     others = [each for each in overrides if each not in corpora]
     base = override_config(given or former, corpora, f"--from {run.path}")
     data = base.data.model_copy(
-        update={name: getattr(former.data, name) for name in (*READING["data"], "restore_case")}
+        update={name: getattr(former.data, name) for name in (*TEXT_FIELDS["data"], "restore_case")}
     )
     if former.data.disjoint_splits:  # the run's held-out sentences stay out, on both sides
         data = data.model_copy(update={"disjoint_splits": True})

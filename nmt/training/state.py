@@ -15,7 +15,7 @@ from nmt.ops.compiled import compile_training
 from nmt.ops.memory import bound_kernels, keep_memory, return_memory
 from nmt.runs.folder import RunFolder
 from nmt.special_tokens import UNK
-from nmt.training.backward import Seed, backward, backward_in_shards
+from nmt.training.backward import DropoutSeed, backward, backward_in_shards
 from nmt.training.batches import Batch
 from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.distributed import Worker
@@ -136,7 +136,7 @@ class TrainingState:
         for number, batch in enumerate(batches, 1):
             with self.worker.averaging(self._loss_of, now=number == len(batches)):
                 if self._by_threads:
-                    seed = Seed(self.settings.seed, self.progress.updates, number)
+                    seed = DropoutSeed(self.settings.seed, self.progress.updates, number)
                     _, cross_entropy = backward_in_shards(self._batch_loss, batch, divisor, seed)
                 else:
                     _, cross_entropy = backward(self._loss_of, batch, divisor)

@@ -26,7 +26,7 @@ from nmt.model.transformer import Transformer
 from nmt.reports.figures import picture
 from nmt.shipped import SAMPLE_CORPUS
 from nmt.special_tokens import EOS, SPECIALS
-from nmt.training.backward import Seed, backward_in_shards
+from nmt.training.backward import DropoutSeed, backward_in_shards
 from nmt.training.batches import Batch
 from nmt.training.loss import BatchLoss
 from nmt.training.optimization import make_optimizer
@@ -63,7 +63,7 @@ def training(
     batch = Batch.from_ids(*sides)
 
     def update() -> None:
-        backward_in_shards(loss, batch, batch.tokens, Seed(1, 1, 1))
+        backward_in_shards(loss, batch, batch.tokens, DropoutSeed(1, 1, 1))
         optimizer.step()
         optimizer.zero_grad()
 

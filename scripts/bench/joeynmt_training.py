@@ -19,12 +19,12 @@ from joeynmt.transformer_layers import MultiHeadedAttention, PositionwiseFeedFor
 from joeynmt.vocabulary import Vocabulary
 from measuring import read_batches, serve
 
-PAD, UNK, SOS, EOS = range(4)  # nmt's ids
+PAD, UNK, BOS, EOS = range(4)  # nmt's ids
 SPECIALS = SimpleNamespace(
     unk_token="<unk>", pad_token="<pad>", bos_token="<s>", eos_token="</s>", sep_token=None,
     unk_id=0, pad_id=1, bos_id=2, eos_id=3, lang_tags=[],
 )  # fmt: skip
-AS_JOEYNMT = {PAD: 1, SOS: 2, EOS: 3, UNK: 0}
+AS_JOEYNMT = {PAD: 1, BOS: 2, EOS: 3, UNK: 0}
 
 
 def read(path: str) -> list[tuple[torch.Tensor, torch.Tensor]]:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from nmt.config.model import ModelConfig
 from nmt.model.transformer import Transformer
-from nmt.special_tokens import EOS, SOS, UNK
+from nmt.special_tokens import BOS, EOS, UNK
 
 Script = Callable[[list[int], tuple[int, ...]], Mapping[int, float]]
 
@@ -124,7 +124,7 @@ def score_all_outputs(
     found = []
     for length in range(limit + 1):
         for pieces in itertools.product([UNK, 4, 5], repeat=length):
-            logits = model(torch.tensor([source]), torch.tensor([[SOS, *pieces]]))
+            logits = model(torch.tensor([source]), torch.tensor([[BOS, *pieces]]))
             steps = logits[0].double().log_softmax(-1)
             end = [EOS] if length < limit else []
             total = sum(float(steps[i, piece]) for i, piece in enumerate([*pieces, *end]))

@@ -7,7 +7,7 @@ from sacrebleu.metrics.chrf import CHRF
 from nmt.config.data import DataConfig
 from nmt.corpus.prepared import Example
 from nmt.corpus.preparing.splitting import sentence_key
-from nmt.corpus.preparing.statistics import Seen
+from nmt.corpus.preparing.statistics import TrainingStatistics
 from nmt.corpus.text.tags import tag_prefix
 from nmt.decoding.translator import Translation
 from nmt.evaluation.analysis import Analysis, Group, analyse
@@ -18,13 +18,13 @@ DATA = DataConfig(source="sample")
 WORDS = frozenset({"anna", "sings", "singt", "heute", "today"})
 
 
-def seen(*targets: str) -> Seen:
+def seen(*targets: str) -> TrainingStatistics:
     keys = sorted(sentence_key(target, DATA.seed) for target in targets)
-    return Seen(WORDS, WORDS, np.array(keys, np.int64), DATA.seed)
+    return TrainingStatistics(WORDS, WORDS, np.array(keys, np.int64), DATA.seed)
 
 
 def analysed(
-    *rows: tuple[str, str, str], known: Seen | None = None, complete: bool = True
+    *rows: tuple[str, str, str], known: TrainingStatistics | None = None, complete: bool = True
 ) -> Analysis:
     """Analyse rows of (source, reference, translation)."""
     known = known or seen()

@@ -14,7 +14,7 @@ from pathlib import Path
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.config.yaml_files import load_config
 from nmt.corpus.prepared import read_report
-from nmt.corpus.preparing.statistics import read_seen
+from nmt.corpus.preparing.statistics import read_statistics
 from nmt.corpus.tokenizers.tokenizers import SubwordTokenizer
 from nmt.errors import UserError
 from nmt.runs.folder import RunFolder
@@ -53,7 +53,7 @@ except UserError as error:
         (
             "frequent_words.json",
             b'{"source":[' + b"0," * 2_000_000 + b'0],"target":[]}',
-            "read_seen(Path(), 0)",
+            "read_statistics(Path(), 0)",
         ),
         (
             "joint.model",

@@ -27,7 +27,7 @@ from nmt.decoding.search.beam import beam_search
 from nmt.decoding.search.datastore import Datastore
 from nmt.decoding.search.ensemble import Ensemble
 from nmt.decoding.search.greedy import greedy_search
-from nmt.decoding.search.lexical_constraints import Grid
+from nmt.decoding.search.lexical_constraints import LexicalConstraints
 from nmt.decoding.search.nearest_neighbours import Neighbours, WithNeighbours
 from nmt.decoding.search.sampling import Sampler
 from nmt.decoding.search.stepwise import Stepwise
@@ -234,7 +234,7 @@ def decoding(device: torch.device, run: Path, beam_size: int, way: str = "") -> 
         steps = Steps(Ensemble([model, model]))
     if way == "required":
         phrases = [[[4 + first % 9, 9], [9]] for first, *_ in source.tolist()]
-        grid = Grid(phrases, [4, 5, 6], device)
+        grid = LexicalConstraints(phrases, [4, 5, 6], device)
     if way == "neighbours":
         generator = torch.Generator().manual_seed(1)
         keys = torch.randn(500, folder.config.model.d_model, generator=generator)

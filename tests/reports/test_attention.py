@@ -31,7 +31,7 @@ from nmt.reports.attention import (
     readable,
 )
 from nmt.runs.folder import RunFolder
-from nmt.special_tokens import SOS
+from nmt.special_tokens import BOS
 
 SENTENCE = "Anna sings today."
 
@@ -107,7 +107,7 @@ def test_weights_equal_those_of_cached_decoding(
     log_probability = 0.0
     ids = [*trace.hypothesis.ids, 3]
     written_by_search = len(ids) - (not trace.hypothesis.complete)  # no <eos> at the limit
-    for row, (read, written) in enumerate(zip([SOS, *ids], ids, strict=False)):
+    for row, (read, written) in enumerate(zip([BOS, *ids], ids, strict=False)):
         layers = [(layer.self_attention, layer.cross_attention) for layer in decoder]
         with record_attention(*(part for pair in layers for part in pair)) as records:
             logits = model.step(torch.tensor([read]), state)
@@ -141,7 +141,7 @@ def test_weighted_values_equal_the_output_of_the_fused_kernel(
     for layer, _ in layers:
         handles.append(layer.register_forward_pre_hook(lambda m, x: inputs.update({m: x})))
         handles.append(layer.output.register_forward_pre_hook(lambda m, x: heads.update({m: x[0]})))
-    model.hidden(torch.tensor([trace.source_ids]), torch.tensor([[SOS, *trace.hypothesis.ids]]))
+    model.hidden(torch.tensor([trace.source_ids]), torch.tensor([[BOS, *trace.hypothesis.ids]]))
     for handle in handles:
         handle.remove()
     for layer, weights in layers:

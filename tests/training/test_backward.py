@@ -6,14 +6,14 @@ import torch
 from nmt.config.model import ModelConfig
 from nmt.config.training import TrainingConfig
 from nmt.model.transformer import Transformer
-from nmt.training.backward import Seed, backward, backward_in_shards
+from nmt.training.backward import DropoutSeed, backward, backward_in_shards
 from nmt.training.batches import Batch
 from nmt.training.loss import BatchLoss
 
 pytestmark = pytest.mark.usefixtures("two_threads")
 
 GENERATOR = torch.Generator().manual_seed(5)
-SEED = Seed(seed=1, update=2, batch=0)
+SEED = DropoutSeed(seed=1, update=2, batch=0)
 
 
 def make_model(dropout: float) -> Transformer:
@@ -48,7 +48,7 @@ def gradients(model: Transformer) -> list[torch.Tensor]:
 
 
 def losses_and_gradients(
-    model: Transformer, seed: Seed = SEED, batch: Batch = BATCH
+    model: Transformer, seed: DropoutSeed = SEED, batch: Batch = BATCH
 ) -> list[torch.Tensor]:
     """Return the losses and gradients that the threads compute."""
     model.zero_grad()
@@ -107,7 +107,7 @@ def test_results_depend_on_the_seed_but_not_on_thread_timing() -> None:
     first = losses_and_gradients(model)
     for _ in range(5):
         assert all(map(torch.equal, first, losses_and_gradients(model)))
-    for other in (Seed(2, 2, 0), Seed(1, 3, 0), Seed(1, 2, 1)):
+    for other in (DropoutSeed(2, 2, 0), DropoutSeed(1, 3, 0), DropoutSeed(1, 2, 1)):
         assert not torch.equal(first[0], losses_and_gradients(model, other)[0])
 
 

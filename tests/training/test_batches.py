@@ -9,7 +9,7 @@ from torch import Tensor
 from nmt.config.config import Config
 from nmt.corpus.prepared import PreparedData, Sequences
 from nmt.corpus.preparing.prepare import prepare
-from nmt.special_tokens import EOS, PAD, SOS
+from nmt.special_tokens import BOS, EOS, PAD
 from nmt.training.batches import Batch, BatchPlan, batches_of
 
 MakeConfig = Callable[..., Config]
@@ -27,7 +27,7 @@ def plan(prepared: PreparedData, config: Config, max_length: int = 64) -> BatchP
 def test_the_target_is_shifted_for_teacher_forcing() -> None:
     batch = Batch.from_ids([[5, 6], [7]], [[8, 9], [4]])
     assert batch.source.tolist() == [[5, 6, EOS], [7, EOS, PAD]]
-    assert batch.target_in.tolist() == [[SOS, 8, 9], [SOS, 4, PAD]]
+    assert batch.target_in.tolist() == [[BOS, 8, 9], [BOS, 4, PAD]]
     assert batch.target_out.tolist() == [[8, 9, EOS], [4, EOS, PAD]]
     assert batch.tokens == 5
 

@@ -17,7 +17,7 @@ from nmt.config.data import DataConfig
 from nmt.config.model import ModelConfig
 from nmt.config.yaml_files import dump_config, load_config, override_config
 from nmt.corpus.prepared import PreparedData
-from nmt.corpus.preparing.parent_run import Inherited
+from nmt.corpus.preparing.parent_run import ParentRunData
 from nmt.corpus.preparing.prepare import prepare
 from nmt.errors import UserError
 from nmt.export.model_card import model_card
@@ -214,7 +214,7 @@ def test_a_corpus_that_several_runs_were_trained_on_is_listed_once(
     older = old | {"read": old["read"] + 1}
     report["inherited"]["corpora_before"] = [old | {"train": 1}, older]
     path.write_text(json.dumps(report), encoding="utf-8")
-    assert Inherited(second.data, second.config.data).corpora() == [new, old, older]
+    assert ParentRunData(second.data, second.config.data).corpora() == [new, old, older]
 
 
 def test_overrides_of_the_new_corpus_can_be_combined_with_mix(
@@ -451,9 +451,9 @@ def test_a_tag_that_would_stand_for_another_one_is_refused(
     former = Path("former")
     shutil.copytree(trained_run.data, former / "data")
     (former / "config.yaml").write_text(dump_config(tagged("chat", "news")), encoding="utf-8")
-    assert Inherited.open(tagged("chat", run=former))
+    assert ParentRunData.open(tagged("chat", run=former))
     with pytest.raises(UserError, match="so news would be read as another one; add corpora"):
-        Inherited.open(tagged("news", run=former))
+        ParentRunData.open(tagged("news", run=former))
 
 
 def test_the_runs_known_words_stay_known(

@@ -26,7 +26,7 @@ class Manifest:
 
     files: sizes in bytes
     checksums: hexadecimal SHA-256 of the files that are copied into run folders
-    inherited: `Inherited.checksum` of `tokenizer.run`, or None
+    inherited: `ParentRunData.checksum` of `tokenizer.run`, or None
     """
 
     folder: Path

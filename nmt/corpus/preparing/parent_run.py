@@ -16,7 +16,7 @@ from nmt.config.yaml_files import load_config, written
 from nmt.corpus.prepared import Example, read_examples, read_report, write_examples
 from nmt.corpus.preparing.manifest import read_manifest, require_undamaged
 from nmt.corpus.preparing.report import CorpusReport, corpora_before
-from nmt.corpus.preparing.statistics import Seen, read_seen
+from nmt.corpus.preparing.statistics import TrainingStatistics, read_statistics
 from nmt.corpus.sources.readers import Pair
 from nmt.corpus.text.capitals import CASING, Casing
 from nmt.corpus.text.placeholders import KNOWN_WORDS, KnownWords
@@ -26,7 +26,7 @@ from nmt.errors import UserError
 from nmt.files.json_files import unreadable
 
 # The fields that, together with the vocabulary files, determine how text is converted to ids.
-READING: dict[str, tuple[str, ...]] = {
+TEXT_FIELDS: dict[str, tuple[str, ...]] = {
     "data": ("source_language", "target_language", "unicode", "lowercase", "carry_over"),
     "tokenizer": ("kind", "joint", "word_mark"),
 }
@@ -34,7 +34,7 @@ _KEPT_OUT = "kept_out.jsonl"
 
 
 @dataclass(frozen=True)
-class Inherited:
+class ParentRunData:
     """The prepared data in a run folder, as a basis for fine-tuning.
 
     folder: RUN/data; data: the run's `data` section
@@ -44,7 +44,7 @@ class Inherited:
     data: DataConfig
 
     @classmethod
-    def open(cls, config: Config) -> "Inherited | None":
+    def open(cls, config: Config) -> "ParentRunData | None":
         """Open the data of `tokenizer.run`; None if it is unset.
 
         Raises `UserError` if there is no such run, or if its settings for processing text differ.
@@ -59,7 +59,7 @@ class Inherited:
                 "train further"
             )
         former = load_config(run / "config.yaml")
-        for section, names in READING.items():
+        for section, names in TEXT_FIELDS.items():
             for name in names:
                 new, old = (getattr(getattr(c, section), name) for c in (config, former))
                 require_equal(f"{section}.{name}", new, old, run)
@@ -141,9 +141,9 @@ class Inherited:
         return list(different.values())
 
     @property
-    def seen(self) -> Seen:
+    def seen(self) -> TrainingStatistics:
         """Facts about the run's training text."""
-        return read_seen(self.folder, self.data.seed)
+        return read_statistics(self.folder, self.data.seed)
 
 
 def require_equal(field: str, new: object, old: object, run: Path) -> None:

@@ -33,7 +33,7 @@ from nmt.corpus.preparing.manifest import (
     require_same_vocabulary,
     write_manifest,
 )
-from nmt.corpus.preparing.parent_run import Inherited
+from nmt.corpus.preparing.parent_run import ParentRunData
 from nmt.corpus.preparing.report import CorpusReport, InheritedReport, length_summary
 from nmt.corpus.preparing.split_plan import (
     PARTS,
@@ -43,7 +43,7 @@ from nmt.corpus.preparing.split_plan import (
     read_given,
     write_splits,
 )
-from nmt.corpus.preparing.statistics import write_seen
+from nmt.corpus.preparing.statistics import write_statistics
 from nmt.corpus.sources.readers import Split
 from nmt.corpus.sources.registry import Corpus, open_corpora
 from nmt.corpus.text.capitals import CASING, Casing
@@ -84,7 +84,7 @@ def prepare(
     before anything is replaced
     """
     corpora = open_corpora(config.data, refresh)
-    inherited = Inherited.open(config)
+    inherited = ParentRunData.open(config)
     folder = Path(folder) if folder else default_folder(config)
     fingerprint = _fingerprint(config, corpora, inherited)
     if run_data:
@@ -189,7 +189,7 @@ def _sections(config: Config, paths: bool = True) -> str:
     return data + config.tokenizer.model_dump_json(exclude=no_run, exclude_defaults=True)
 
 
-def _fingerprint(config: Config, corpora: list[Corpus], inherited: Inherited | None) -> str:
+def _fingerprint(config: Config, corpora: list[Corpus], inherited: ParentRunData | None) -> str:
     """Return a hash of everything that the prepared data depends on."""
     digest = hashlib.sha256(f"format {FORMAT}\n".encode())
     digest.update(_sections(config, paths=False).encode())  # files may be moved
@@ -217,7 +217,7 @@ def _fingerprint(config: Config, corpora: list[Corpus], inherited: Inherited | N
 def _write(
     config: Config,
     corpora: list[Corpus],
-    inherited: Inherited | None,
+    inherited: ParentRunData | None,
     folder: Path,
     fingerprint: str,
 ) -> Tokenizers:
@@ -234,7 +234,7 @@ def _write(
     pairs = write_splits(config.data, given, corpora, plan, folder)
     if cased:
         _learn_casing(cased, folder)
-    write_seen(texts, plan.target_keys[plan.in_train], folder)
+    write_statistics(texts, plan.target_keys[plan.in_train], folder)
     hidden = 0 if config.data.carry_over == "none" else _hide_names(config.data, texts, folder)
     if inherited:
         inherited.copy_to(config, folder)
@@ -317,7 +317,7 @@ def _read_pairs(texts: tuple[Path, Path]) -> Iterator[tuple[str, str]]:
 
 
 def _fit(
-    config: Config, tokenizers: Tokenizers, inherited: Inherited, folder: Path
+    config: Config, tokenizers: Tokenizers, inherited: ParentRunData, folder: Path
 ) -> InheritedReport:
     """Compare how well a run's vocabularies fit the new validation text and the run's own."""
     new, own = (

@@ -31,7 +31,9 @@ class _FrequentWords:
     target: FailFastList[str]
 
 
-def write_seen(texts: tuple[Path, Path], target_keys: NDArray[np.int64], folder: Path) -> None:
+def write_statistics(
+    texts: tuple[Path, Path], target_keys: NDArray[np.int64], folder: Path
+) -> None:
     """Write the frequent words of each side, sorted, and the sorted hashes of the targets.
 
     texts: the cleaned training text, one file per side; target_keys: the hashes, in any order
@@ -62,7 +64,7 @@ def _move_words(between_spaces: Counter[str], counts: Counter[str]) -> None:
 
 
 @dataclass(frozen=True)
-class Seen:
+class TrainingStatistics:
     """Facts about the training text.
 
     source_words, target_words: words with at least `FREQUENT` occurrences, in lower case
@@ -86,8 +88,8 @@ class Seen:
         return has_key(self.target_keys, sentence_key(text, self.seed))
 
 
-def read_seen(folder: Path, seed: int) -> Seen:
-    """Read what `write_seen` wrote; raises `UserError` if it is missing or damaged."""
+def read_statistics(folder: Path, seed: int) -> TrainingStatistics:
+    """Read what `write_statistics` wrote; raises `UserError` if it is missing or damaged."""
     words, keys = folder / FREQUENT_WORDS, folder / TARGET_KEYS
     require_undamaged([words, keys])
     frequent = read_json(words, _FrequentWords)
@@ -95,4 +97,4 @@ def read_seen(folder: Path, seed: int) -> Seen:
         hashes = np.fromfile(keys, _KEY)
     except OSError as error:
         raise unreadable(keys, error.strerror or "damaged") from None
-    return Seen(frozenset(frequent.source), frozenset(frequent.target), hashes, seed)
+    return TrainingStatistics(frozenset(frequent.source), frozenset(frequent.target), hashes, seed)

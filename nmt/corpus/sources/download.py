@@ -21,7 +21,7 @@ import urllib3
 
 from nmt import __version__
 from nmt.corpus.sources.readers import MAX_UNPACKED_BYTES, open_zip
-from nmt.errors import UserError, one_line, shown, writing
+from nmt.errors import UserError, escape_terminal, one_line, writing
 from nmt.files.locks import locked
 from nmt.progress import Bar, elapsed
 
@@ -370,7 +370,7 @@ def _total(response: requests.Response, start: int) -> int | None:
 
 def _bar(name: str, start: int, total: int | None) -> Bar:
     return Bar(
-        desc=shown(name),
+        desc=escape_terminal(name),
         initial=start,
         total=total,
         unit="B",

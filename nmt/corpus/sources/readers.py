@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Literal, TypeAlias, cast
 
 from nmt.corpus.text.languages import ALL_COLUMN_NAMES, column_names
-from nmt.errors import UserError, one_line, shown
+from nmt.errors import UserError, escape_terminal, one_line
 
 MAX_LINE_BYTES = 2**20
 MAX_UNPACKED_BYTES = 4 * 2**30
@@ -78,7 +78,7 @@ def read_tsv(
 
 @cache  # once per file, which is read twice
 def _say_skipped(path: Path) -> None:
-    print(shown(f"{path}: skipping line 1, a header"), file=sys.stderr)
+    print(escape_terminal(f"{path}: skipping line 1, a header"), file=sys.stderr)
 
 
 def _tabs(fields: list[str]) -> str:

@@ -153,7 +153,7 @@ def _open_opus(data: DataConfig, refresh: bool) -> Corpus:
 
     languages = (data.source_language, data.target_language)
     path = _expanded(_single(data.path, data)) if data.path else Path()
-    if not _true(path.is_file):
+    if not _ignoring_os_errors(path.is_file):
         if path.suffix.lower() == ".zip":
             raise UserError(f"{path}: no such file; correct data.path, or name a corpus of OPUS")
         path = download_opus(_name(data), languages, refresh)
@@ -177,7 +177,7 @@ def _open_table(data: DataConfig, refresh: bool) -> Corpus:
     found: dict[Split, tuple[Path, ...]] = {}
     for split, given in _given(data).items():
         path = _expanded(_single(given, data))
-        if not _true(path.exists):
+        if not _ignoring_os_errors(path.exists):
             raise UserError(f"{path}: no such file; check the paths in the config's data section")
         if data.path and split == "train":
             found |= _require_train(files_by_split(path), data)
@@ -311,17 +311,17 @@ def _pair_of(stem: Path, data: DataConfig) -> tuple[Path, Path]:
 def _side(stem: Path, language: str) -> Path:
     plain = _expanded(Path(f"{stem}.{language}"))
     packed = Path(f"{plain}.gz")
-    if _true(packed.is_file) and not _true(plain.is_file):
+    if _ignoring_os_errors(packed.is_file) and not _ignoring_os_errors(plain.is_file):
         return packed
     return _file(plain, ", with or without .gz")
 
 
 def _file(path: Path, note: str = "") -> Path:
     path = _expanded(path)
-    if not _true(path.is_file):
+    if not _ignoring_os_errors(path.is_file):
         problem = f"no such file{note}"
-        if _true(path.exists):
-            kind = "a folder" if _true(path.is_dir) else "a pipe or device"
+        if _ignoring_os_errors(path.exists):
+            kind = "a folder" if _ignoring_os_errors(path.is_dir) else "a pipe or device"
             problem = f"is {kind}, not a file"
         raise UserError(
             f"{path}: {problem}; check the paths in the data section of the configuration (with "
@@ -330,7 +330,7 @@ def _file(path: Path, note: str = "") -> Path:
     return path
 
 
-def _true(test: Callable[[], bool]) -> bool:
+def _ignoring_os_errors(test: Callable[[], bool]) -> bool:
     try:
         return test()
     except OSError:  # no access to a parent folder, or a name that is too long

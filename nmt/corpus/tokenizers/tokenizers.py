@@ -34,7 +34,7 @@ from nmt.files.json_files import unreadable
 from nmt.files.small_files import read_small
 from nmt.files.text_files import read_chunks
 from nmt.progress import elapsed, with_progress
-from nmt.special_tokens import EOS, PAD, PLACEHOLDERS, SOS, SPECIALS, TAGS, UNK
+from nmt.special_tokens import BOS, EOS, PAD, PLACEHOLDERS, SPECIALS, TAGS, UNK
 
 SPACE = "▁"
 MOST_LINES = 1_000_000  # to learn subwords from
@@ -85,7 +85,7 @@ class Tokenizer(ABC):
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of ids, without special tokens other than <unk>."""
-        return self.join(self.pieces([i for i in ids if i not in (PAD, SOS, EOS)]))
+        return self.join(self.pieces([i for i in ids if i not in (PAD, BOS, EOS)]))
 
 
 def _flat(ids: Sequence[list[int]]) -> NDArray[np.int32]:
@@ -355,11 +355,11 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, mo
                 normalization_rule_name="identity",  # done already, by `data.unicode`
                 pad_id=PAD,
                 unk_id=UNK,
-                bos_id=SOS,
+                bos_id=BOS,
                 eos_id=EOS,
                 pad_piece=SPECIALS[PAD],
                 unk_piece=SPECIALS[UNK],
-                bos_piece=SPECIALS[SOS],
+                bos_piece=SPECIALS[BOS],
                 eos_piece=SPECIALS[EOS],
                 unk_surface=SPECIALS[UNK],
                 user_defined_symbols=list(symbols),  # always separate pieces

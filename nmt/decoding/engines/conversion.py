@@ -34,7 +34,7 @@ from nmt.files.locks import locked
 from nmt.files.output_files import temporary_folder
 from nmt.model.sinusoids import sinusoid_table
 from nmt.runs.folder import RunFolder
-from nmt.special_tokens import EOS, SOS, UNK
+from nmt.special_tokens import BOS, EOS, UNK
 
 _CHECKSUMS = "SHA256SUMS"
 _OURS = re.compile(r"[0-9a-f]{32}|\..+")  # names of folders that this module creates
@@ -162,7 +162,7 @@ def write_model(
     with Arrays.opened(weights) as arrays:
         specification = _specify(config, arrays, len(source), len(target))
     specification.config.unk_token = target[UNK]
-    specification.config.bos_token = specification.config.decoder_start_token = target[SOS]
+    specification.config.bos_token = specification.config.decoder_start_token = target[BOS]
     specification.config.eos_token = target[EOS]
     specification.register_source_vocabulary(source)
     specification.register_target_vocabulary(target)

@@ -18,7 +18,7 @@ from nmt.decoding.search.batches import share_out
 from nmt.decoding.search.hypothesis import Hypothesis, best_first, finish
 from nmt.errors import UserError, no_such_device, one_line
 from nmt.runs.folder import RunFolder
-from nmt.special_tokens import NEVER_WRITTEN, UNK
+from nmt.special_tokens import SUPPRESSED, UNK
 
 _LOG = logging.getLogger(__name__)
 
@@ -163,7 +163,7 @@ class CTranslate2Search:
                 min_decoding_length=0,
                 max_decoding_length=limit,
                 max_input_length=0,  # 0: none here; `Translator` respects the model's limit
-                suppress_sequences=[[str(piece)] for piece in NEVER_WRITTEN],
+                suppress_sequences=[[str(piece)] for piece in SUPPRESSED],
                 return_scores=True,
                 length_penalty=0.0,  # `_rank` applies ours
             )

@@ -14,7 +14,7 @@ from nmt.decoding.search.datastore import Datastore
 from nmt.decoding.search.ensemble import Ensemble
 from nmt.decoding.search.greedy import greedy_search
 from nmt.decoding.search.hypothesis import Hypothesis, best_first
-from nmt.decoding.search.lexical_constraints import Grid
+from nmt.decoding.search.lexical_constraints import LexicalConstraints
 from nmt.decoding.search.nearest_neighbours import Neighbours, WithNeighbours
 from nmt.decoding.search.sampling import Sampler, count_earlier
 from nmt.decoding.search.stepwise import Stepwise
@@ -22,7 +22,7 @@ from nmt.device import choose_device
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
 from nmt.model.weights import load_weights
-from nmt.ops.threads import ALONE, parallel_map
+from nmt.ops.threads import TORCH_LOCK, parallel_map
 from nmt.runs.folder import RunFolder
 
 
@@ -113,7 +113,7 @@ class PyTorchSearch:
                 required.of(batch) if required else None,
             )
 
-        with ALONE:
+        with TORCH_LOCK:
             results = parallel_map(search, batches) if on_cpu else list(map(search, batches))
         found: list[list[Hypothesis]] = [[] for _ in sources]
         for batch, hypotheses in zip(batches, results, strict=True):
@@ -141,7 +141,11 @@ class PyTorchSearch:
         if beam_size == 1 and not required:
             found = greedy_search(self._writer, source, most, alpha)
             return [[hypothesis] for hypothesis in found]
-        grid = Grid(required.phrases, required.not_after, self._device) if required else None
+        grid = (
+            LexicalConstraints(required.phrases, required.not_after, self._device)
+            if required
+            else None
+        )
         return beam_search(self._writer, source, most, beam_size, alpha, n_best, grid)
 
     def _sample(

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nmt.decoding.search.hypothesis import Hypothesis, best_first, finish
-from nmt.decoding.search.lexical_constraints import Grid
+from nmt.decoding.search.lexical_constraints import LexicalConstraints
 from nmt.decoding.search.next_tokens import best_pieces
 from nmt.decoding.search.stepwise import S, Stepwise
-from nmt.device import copied
-from nmt.special_tokens import EOS, SOS
+from nmt.device import to_device
+from nmt.special_tokens import BOS, EOS
 
 _DEAD = float("-inf")
 
@@ -26,7 +26,7 @@ def beam_search(
     beam_size: int,
     alpha: float,
     n_best: int = 1,
-    grid: Grid | None = None,
+    grid: LexicalConstraints | None = None,
 ) -> list[list[Hypothesis]]:
     """Translate a batch; return each sentence's `n_best` hypotheses, best first.
 
@@ -49,7 +49,7 @@ def beam_search(
     active = list(range(len(sentences)))
     state = model.start(source)
     sums = source.new_zeros((len(active), 1), dtype=torch.float)  # (sentences, hypotheses)
-    tokens = source.new_full((len(active), 1), SOS)  # (sentences, hypotheses)
+    tokens = source.new_full((len(active), 1), BOS)  # (sentences, hypotheses)
     written: NDArray[np.int32] = np.empty((len(active), 0), np.int32)  # (rows, length)
     while True:
         logits = model.step(tokens.flatten(), state)
@@ -75,7 +75,7 @@ def beam_search(
         sums, rows, tokens = unfinished
         if len(kept) < len(active):
             active = [active[place] for place in kept]
-            chosen = copied(torch.tensor(kept), source.device)
+            chosen = to_device(torch.tensor(kept), source.device)
             sums, rows, tokens = (part.index_select(0, chosen) for part in unfinished)
         written = np.column_stack([written[living_rows[kept].ravel()], living_tokens[kept].ravel()])
         state.select(rows)
@@ -84,7 +84,11 @@ def beam_search(
 
 
 def _best_candidates(
-    sums: Tensor, log_probabilities: Tensor, pieces: Tensor, count: int, grid: Grid | None
+    sums: Tensor,
+    log_probabilities: Tensor,
+    pieces: Tensor,
+    count: int,
+    grid: LexicalConstraints | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the continuations with the highest sums of log-probabilities, best first.
 
@@ -96,7 +100,7 @@ def _best_candidates(
     totals = (sums.view(-1, 1) + log_probabilities).view(sentences, -1)
     count = min(count, totals.shape[1])
     if grid:
-        best, choices = grid.take_turns(totals, pieces, count)
+        best, choices = grid.allocate_beam(totals, pieces, count)
     else:
         best, choices = totals.topk(count, dim=1)
     first = torch.arange(sentences, device=sums.device)[:, None] * width

@@ -7,8 +7,8 @@ from nmt.decoding.search.hypothesis import Hypothesis, finish
 from nmt.decoding.search.next_tokens import best_pieces
 from nmt.decoding.search.sampling import Sampler
 from nmt.decoding.search.stepwise import S, Stepwise
-from nmt.device import copied
-from nmt.special_tokens import EOS, SOS
+from nmt.device import to_device
+from nmt.special_tokens import BOS, EOS
 
 
 @torch.inference_mode()
@@ -28,7 +28,7 @@ def greedy_search(
     state = model.start(source)
     most = limits.tolist()
     active = list(range(len(most)))
-    tokens = source.new_full((len(most),), SOS)
+    tokens = source.new_full((len(most),), BOS)
     sums = source.new_zeros(len(most), dtype=torch.float)
     written: list[list[int]] = [[] for _ in most]
     found: dict[int, Hypothesis] = {}
@@ -49,7 +49,7 @@ def greedy_search(
             else:
                 alive.append(place)
         if len(alive) < len(active):
-            kept = copied(torch.tensor(alive, dtype=torch.long), source.device)
+            kept = to_device(torch.tensor(alive, dtype=torch.long), source.device)
             state.select(kept[:, None])
             tokens, sums = tokens.index_select(0, kept), sums.index_select(0, kept)
             active = [active[place] for place in alive]

@@ -10,7 +10,7 @@ from nmt.model.padding import pad
 from nmt.special_tokens import EOS, PAD
 
 
-class Grid:
+class LexicalConstraints:
     """How much of its required phrases each hypothesis of a beam contains.
 
     phrases: for each sentence, the phrases that its translation must contain, each a list of pieces
@@ -48,7 +48,7 @@ class Grid:
         after = log_probabilities[:, self._not_after].masked_fill(banned, float("-inf"))
         log_probabilities[:, self._not_after] = after
 
-    def take_turns(self, totals: Tensor, pieces: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    def allocate_beam(self, totals: Tensor, pieces: Tensor, count: int) -> tuple[Tensor, Tensor]:
         """Take candidates from the groups in turn: the best of each, the second best, and so on.
 
         totals: (sentences, candidates), sums of log-probabilities; pieces: (rows, pieces), those of

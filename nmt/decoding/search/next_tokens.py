@@ -3,14 +3,16 @@
 import torch
 from torch import Tensor
 
-from nmt.decoding.search.lexical_constraints import Grid
-from nmt.special_tokens import NEVER_WRITTEN
+from nmt.decoding.search.lexical_constraints import LexicalConstraints
+from nmt.special_tokens import SUPPRESSED
 
 _DEAD = float("-inf")
 _BLOCK = 128  # columns
 
 
-def best_pieces(logits: Tensor, count: int, grid: Grid | None = None) -> tuple[Tensor, Tensor]:
+def best_pieces(
+    logits: Tensor, count: int, grid: LexicalConstraints | None = None
+) -> tuple[Tensor, Tensor]:
     """Return the log-probabilities and ids of each row's `count` best next pieces, best first.
 
     logits: (rows, target_size); <pad> and <sos> are never chosen; grid: forbids further pieces, and
@@ -19,7 +21,7 @@ def best_pieces(logits: Tensor, count: int, grid: Grid | None = None) -> tuple[T
     log-probability of -∞.
     """
     log_probabilities = logits.float().log_softmax(-1)
-    for token in NEVER_WRITTEN:
+    for token in SUPPRESSED:
         log_probabilities[:, token] = _DEAD
     count = min(count, logits.shape[1])
     if grid is None:

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from nmt.config.decoding import DecodingConfig
-from nmt.device import copied
-from nmt.special_tokens import NEVER_WRITTEN
+from nmt.device import to_device
+from nmt.special_tokens import SUPPRESSED
 
 
 def count_earlier(sources: Sequence[Sequence[int]]) -> list[int]:
@@ -47,7 +47,7 @@ class Sampler:
         """
         logits = logits.float()
         scores = logits.clone()
-        for token in NEVER_WRITTEN:
+        for token in SUPPRESSED:
             scores[:, token] = float("-inf")
         # Relative to the highest, which stays finite even at very low temperatures.
         temperature = max(self._decoding.temperature, torch.finfo(torch.float32).tiny)
@@ -55,7 +55,7 @@ class Sampler:
         probabilities, order = scores.softmax(1).sort(1, descending=True)
         sums = self._cut(probabilities).cumsum(1)
         numbers = torch.tensor([[self._generators[row].random()] for row in rows])
-        drawn = copied(numbers, sums.device) * sums[:, -1:]
+        drawn = to_device(numbers, sums.device) * sums[:, -1:]
         ranks = torch.searchsorted(sums, drawn, right=True)
         # A number that was rounded up to 1 selects the last piece that can be drawn.
         ranks = torch.minimum(ranks, (sums < sums[:, -1:]).sum(1, keepdim=True))

@@ -9,7 +9,7 @@ from nmt.config.config import Config
 from nmt.corpus.preparing import statistics as module
 from nmt.corpus.preparing.prepare import prepare
 from nmt.corpus.preparing.splitting import sentence_keys
-from nmt.corpus.preparing.statistics import Seen, read_seen, write_seen
+from nmt.corpus.preparing.statistics import TrainingStatistics, read_statistics, write_statistics
 from nmt.errors import UserError
 from nmt.files.text_files import read_chunks
 
@@ -22,7 +22,7 @@ def write(pairs: list[tuple[str, str]], folder: Path) -> None:
     for side, text in enumerate(texts):
         lines = "".join(f"{pair[side]}\n" for pair in pairs)
         text.write_text(lines, encoding="utf-8", newline="\n")
-    write_seen(texts, sentence_keys((target for _, target in pairs), SEED), folder)
+    write_statistics(texts, sentence_keys((target for _, target in pairs), SEED), folder)
 
 
 PAIRS = [
@@ -32,23 +32,23 @@ PAIRS = [
 
 
 @pytest.fixture
-def seen(tmp_path: Path) -> Seen:
+def seen(tmp_path: Path) -> TrainingStatistics:
     write(PAIRS, tmp_path)
-    return read_seen(tmp_path, SEED)
+    return read_statistics(tmp_path, SEED)
 
 
-def test_words_are_frequent_from_five_occurrences_ignoring_case(seen: Seen) -> None:
+def test_words_are_frequent_from_five_occurrences_ignoring_case(seen: TrainingStatistics) -> None:
     assert seen.source_words == {"a", "cat"}
     assert seen.target_words == {"eine", "katze"}
 
 
 def test_counting_in_parts_does_not_change_the_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seen: Seen
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seen: TrainingStatistics
 ) -> None:
     monkeypatch.setattr(module, "_MOST_DIFFERENT", 2)
     monkeypatch.setattr(module, "read_chunks", lambda path: read_chunks(path, 1))
     write(PAIRS, tmp_path)
-    again = read_seen(tmp_path, SEED)
+    again = read_statistics(tmp_path, SEED)
     assert (again.source_words, again.target_words) == (seen.source_words, seen.target_words)
 
 
@@ -64,12 +64,12 @@ def test_counting_in_parts_does_not_change_the_result(
     ],
 )
 def test_a_rare_word_on_either_side_counts(
-    seen: Seen, source: str, target: str, rare: bool
+    seen: TrainingStatistics, source: str, target: str, rare: bool
 ) -> None:
     assert seen.has_rare_word(source, target) is rare
 
 
-def test_training_targets_are_recognized_by_their_text(seen: Seen) -> None:
+def test_training_targets_are_recognized_by_their_text(seen: TrainingStatistics) -> None:
     assert len(seen.target_keys) == 2
     assert seen.is_target("Eine Katze schläft.")
     assert seen.is_target("Die KATZE frisst, eine Katze rennt.")
@@ -83,7 +83,7 @@ def test_prepare_uses_only_training_pairs(
 ) -> None:
     config = make_config(data={"carry_over": "names"})
     prepared = prepare(config, tmp_path / "out")
-    seen = read_seen(prepared.folder, config.data.seed)
+    seen = read_statistics(prepared.folder, config.data.seed)
     assert len(seen.target_keys) == 250
     assert {"tom", "green"} <= seen.source_words  # even if a placeholder replaced it
     assert not any(seen.is_target(e.reference) for e in prepared.examples("test"))
@@ -96,7 +96,7 @@ def test_a_missing_file_is_refused_in_one_line(tmp_path: Path, name: str) -> Non
     write([], tmp_path)
     (tmp_path / name).unlink()
     with pytest.raises(UserError, match=rf"{name}: cannot be read: No such file .*; delete"):
-        read_seen(tmp_path, SEED)
+        read_statistics(tmp_path, SEED)
 
 
 @pytest.mark.parametrize("name", ["frequent_words.json", "train.target.keys"])
@@ -107,7 +107,7 @@ def test_a_changed_byte_is_noticed(
     content = path.read_bytes()
     path.write_bytes(content.replace(b"the", b"teh") if name.endswith("json") else content[::-1])
     with pytest.raises(UserError, match=rf"{name}: cannot be read: damaged \(checksum mismatch\)"):
-        read_seen(path.parent, SEED)
+        read_statistics(path.parent, SEED)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"source": []}', '{"source": 1, "target": 2}'])
@@ -115,4 +115,4 @@ def test_a_damaged_list_is_refused_in_one_line(tmp_path: Path, text: str) -> Non
     write([], tmp_path)
     (tmp_path / "frequent_words.json").write_text(text)
     with pytest.raises(UserError, match=r"frequent_words.json: cannot be read: damaged; delete"):
-        read_seen(tmp_path, SEED)
+        read_statistics(tmp_path, SEED)

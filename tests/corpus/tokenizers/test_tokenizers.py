@@ -29,7 +29,7 @@ from nmt.corpus.tokenizers.tokenizers import (
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.files.text_files import read_chunks
-from nmt.special_tokens import EOS, PAD, SOS, SPECIALS, UNK
+from nmt.special_tokens import BOS, EOS, PAD, SPECIALS, UNK
 
 Texts = tuple[Path, Path]
 DATA = DataConfig()
@@ -156,7 +156,7 @@ def test_with_end_marks_a_word_has_the_same_pieces_everywhere(
 @pytest.mark.parametrize("text", [*SPECIALS, "a <pad> b <eos>", "<sos><eos>", "<s> </s>", "<unk>"])
 def test_text_never_becomes_a_special_token(tokenizers: Tokenizers, text: str) -> None:
     ids = tokenizers.source.encode(text)
-    assert not {PAD, SOS, EOS} & set(ids)
+    assert not {PAD, BOS, EOS} & set(ids)
     if isinstance(tokenizers.source, SubwordTokenizer):
         assert UNK not in ids
         assert tokenizers.source.decode(ids) == text
@@ -168,10 +168,10 @@ def test_ids_below_four_are_the_special_tokens(tokenizers: Tokenizers) -> None:
 
 def test_decoding_drops_special_tokens_except_unk(tokenizers: Tokenizers) -> None:
     ids = tokenizers.source.encode("the old house")
-    noisy = [PAD, SOS, *ids, EOS, PAD]
+    noisy = [PAD, BOS, *ids, EOS, PAD]
     assert tokenizers.source.decode(noisy) == "the old house"
     assert tokenizers.source.decode([UNK]) == "<unk>"
-    assert tokenizers.source.decode([PAD, SOS, EOS]) == ""
+    assert tokenizers.source.decode([PAD, BOS, EOS]) == ""
 
 
 def test_decoding_any_bytes_gives_one_line_of_valid_unicode(subwords: SubwordTokenizer) -> None:

@@ -22,7 +22,7 @@ from nmt.decoding.search.hypothesis import Hypothesis, length_penalty
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.model.weights import save_weights
-from nmt.special_tokens import EOS, PAD, SOS
+from nmt.special_tokens import BOS, EOS, PAD
 
 ALPHA = 1.0  # not the default
 VARIANTS: list[dict[str, object]] = [
@@ -83,7 +83,7 @@ def model(random_model: Callable[..., Transformer]) -> Callable[..., Transformer
     def make(biases: dict[int, float] | None = None, **changes: object) -> Transformer:
         made = random_model(3, **changes)
         with torch.no_grad():
-            for token, bias in ({PAD: -100.0, SOS: -100.0} | (biases or {})).items():
+            for token, bias in ({PAD: -100.0, BOS: -100.0} | (biases or {})).items():
                 made.output.bias[token] = bias
         return made
 
@@ -93,7 +93,7 @@ def model(random_model: Callable[..., Transformer]) -> Callable[..., Transformer
 def log_probability(model: Transformer, source: list[int], ids: list[int]) -> float:
     """Return the log-probability of the ids and <eos>, from one pass with teacher forcing."""
     with torch.inference_mode():
-        logits = model(torch.tensor([source]), torch.tensor([[SOS, *ids]]))
+        logits = model(torch.tensor([source]), torch.tensor([[BOS, *ids]]))
     steps = logits[0].log_softmax(-1)
     return float(steps[torch.arange(len(ids) + 1), torch.tensor([*ids, EOS])].sum())
 
@@ -142,11 +142,11 @@ def test_every_output_respects_its_own_limit(model, engine, random_sources):
 
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_pad_and_sos_are_never_written(beam_size, model, engine, random_sources):
-    tempted = model({PAD: 50.0, SOS: 50.0})
+    tempted = model({PAD: 50.0, BOS: 50.0})
 
     found = engine(tempted)(random_sources(20, 9), [8] * 20, decoding(beam_size), beam_size)
 
-    assert not {PAD, SOS} & {i for hypotheses in found for h in hypotheses for i in h.ids}
+    assert not {PAD, BOS} & {i for hypotheses in found for h in hypotheses for i in h.ids}
 
 
 def test_a_translation_may_be_empty(model, engine):
@@ -203,7 +203,7 @@ def test_samples_follow_the_models_probabilities(model, engine):
     ready = model()
     source = [4, 5, EOS]
     with torch.inference_mode():
-        first = ready(torch.tensor([source]), torch.tensor([[SOS]]))[0, 0]
+        first = ready(torch.tensor([source]), torch.tensor([[BOS]]))[0, 0]
     expected = (first / 2).softmax(0)
 
     settings = DecodingConfig(temperature=2.0, length_penalty=0.0)

@@ -10,7 +10,7 @@ from nmt.decoding.search.greedy import greedy_search
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
-from nmt.special_tokens import EOS, PAD, SOS, UNK
+from nmt.special_tokens import BOS, EOS, PAD, UNK
 
 A, B = 4, 5
 ONE = torch.tensor([[A, EOS]])
@@ -134,7 +134,7 @@ def test_the_beam_stays_full_when_a_hypothesis_ends(scripted):
 
 
 def test_pad_and_sos_are_never_written(scripted):
-    model = scripted(lambda source, prefix: {PAD: 0.4, SOS: 0.4, A: 0.1, UNK: 0.05, EOS: 0.05})
+    model = scripted(lambda source, prefix: {PAD: 0.4, BOS: 0.4, A: 0.1, UNK: 0.05, EOS: 0.05})
 
     [found] = beam_search(model, ONE, torch.tensor([3]), beam_size=50, alpha=0.0, n_best=50)
 
@@ -196,7 +196,7 @@ def test_reported_scores_equal_those_of_teacher_forcing(random_model, random_sou
 
 @torch.inference_mode()
 def rescore(model: Transformer, source: list[int], found: Hypothesis, alpha: float) -> float:
-    logits = model(torch.tensor([source]), torch.tensor([[SOS, *found.ids]]))[0]
+    logits = model(torch.tensor([source]), torch.tensor([[BOS, *found.ids]]))[0]
     ids = [*found.ids, EOS] if found.complete else found.ids  # <eos> is not forced at the limit
     chosen = logits.log_softmax(-1)[range(len(ids)), ids]
     return float(chosen.sum()) / ((5 + len(found.ids) + 1) / 6) ** alpha

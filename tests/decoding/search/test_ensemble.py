@@ -19,7 +19,7 @@ from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.translator import Translator
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
-from nmt.special_tokens import EOS, PAD, SOS, SPECIALS, UNK
+from nmt.special_tokens import BOS, EOS, PAD, SPECIALS, UNK
 
 A, B = 4, 5
 ONE = torch.tensor([[A, EOS]])
@@ -45,14 +45,14 @@ def mean_of_probabilities(
     models: Sequence[Transformer], source: list[int], written: list[int]
 ) -> torch.Tensor:
     """Return the probabilities of the next piece by definition, without search and cache."""
-    rows = torch.tensor([source]), torch.tensor([[SOS, *written]])
+    rows = torch.tensor([source]), torch.tensor([[BOS, *written]])
     return sum(model(*rows)[0, -1].double().softmax(-1) for model in models) / len(models)
 
 
 def test_the_probabilities_of_a_step_sum_to_one(random_model):
     ensemble = Ensemble([random_model(1), random_model(2)])
 
-    step = ensemble.step(torch.tensor([SOS]), ensemble.start(ONE))
+    step = ensemble.step(torch.tensor([BOS]), ensemble.start(ONE))
 
     torch.testing.assert_close(step.exp().sum(-1), torch.ones(1))
 
@@ -86,7 +86,7 @@ def test_greedy_search_chooses_the_highest_mean_probability_at_every_step(
         total = 0.0
         while EOS not in written and len(written) < 8:
             mean = mean_of_probabilities(models, source, written)
-            mean[[PAD, SOS]] = 0
+            mean[[PAD, BOS]] = 0
             best = int(mean.argmax())
             total += math.log(mean[best])
             written.append(best)

@@ -7,7 +7,7 @@ import torch
 
 from nmt.decoding.search.greedy import greedy_search
 from nmt.model.padding import pad
-from nmt.special_tokens import EOS, PAD, SOS
+from nmt.special_tokens import BOS, EOS, PAD
 
 A, B = 4, 5
 ONE = torch.tensor([[A, EOS]])
@@ -37,7 +37,7 @@ def test_the_length_penalty_changes_only_the_score(scripted):
 
 def test_pad_and_sos_are_never_written(scripted):
     def script(source: list[int], prefix: tuple[int, ...]) -> dict[int, float]:
-        return {PAD: 0.4, SOS: 0.4, A: 0.15, EOS: 0.05}
+        return {PAD: 0.4, BOS: 0.4, A: 0.15, EOS: 0.05}
 
     [found] = greedy_search(scripted(script), ONE, torch.tensor([3]))
 

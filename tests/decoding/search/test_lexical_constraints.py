@@ -6,19 +6,19 @@ import pytest
 import torch
 
 from nmt.decoding.search.beam import beam_search
-from nmt.decoding.search.lexical_constraints import Grid
+from nmt.decoding.search.lexical_constraints import LexicalConstraints
 from nmt.special_tokens import EOS, PAD, UNK
 
 A, B = 4, 5
 ONE = torch.tensor([[A, EOS]])
 
 
-def grid(*phrases: list[list[int]], not_after: Sequence[int] = ()) -> Grid:
+def grid(*phrases: list[list[int]], not_after: Sequence[int] = ()) -> LexicalConstraints:
     """The phrases that each sentence requires."""
-    return Grid(phrases, not_after, torch.device("cpu"))
+    return LexicalConstraints(phrases, not_after, torch.device("cpu"))
 
 
-def select(phrases: Grid, *pieces: int) -> Grid:
+def select(phrases: LexicalConstraints, *pieces: int) -> LexicalConstraints:
     """Let one row write these pieces."""
     for piece in pieces:
         phrases.select(torch.tensor([0]), torch.tensor([piece]))
@@ -52,7 +52,7 @@ def test_groups_take_turns_and_rows_without_probability_come_last():
     totals = torch.tensor([[-1.0, -2.0, -3.0, -9.0, float("-inf")]])
     pieces = torch.tensor([[A, A, A, B, B]])  # the last two complete the phrase
 
-    found, places = phrases.take_turns(totals, pieces, 5)
+    found, places = phrases.allocate_beam(totals, pieces, 5)
 
     assert places.tolist() == [[3, 0, 1, 2, 4]]
     assert found.tolist() == totals[0, places[0]][None].tolist()

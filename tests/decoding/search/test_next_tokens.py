@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from nmt.decoding.search.lexical_constraints import Grid
+from nmt.decoding.search.lexical_constraints import LexicalConstraints
 from nmt.decoding.search.next_tokens import _largest, best_pieces
-from nmt.special_tokens import EOS, PAD, SOS
+from nmt.special_tokens import BOS, EOS, PAD
 
 A = 4
-BEST_FIRST = torch.tensor([[PAD, SOS, EOS, A, 5, 1]])
+BEST_FIRST = torch.tensor([[PAD, BOS, EOS, A, 5, 1]])
 
 
 def logits(rows: int, columns: int = 6) -> Tensor:
@@ -32,7 +32,7 @@ def test_pad_and_sos_are_never_chosen_but_keep_their_probability():
 
 
 def test_a_row_that_lacks_a_piece_does_not_end_and_may_continue_with_it():
-    grid = Grid([[], [[5, 1]]], [], torch.device("cpu"))
+    grid = LexicalConstraints([[], [[5, 1]]], [], torch.device("cpu"))
 
     log_probabilities, pieces = best_pieces(logits(2).clone(), 2, grid)
 
@@ -60,7 +60,7 @@ def test_the_best_pieces_are_exact(columns, count):
 
     exact = given.double().log_softmax(1)
     allowed = torch.ones_like(exact, dtype=torch.bool)
-    allowed[:, [PAD, SOS]] = False
+    allowed[:, [PAD, BOS]] = False
     expected = exact.masked_fill(~allowed, -math.inf).sort(1, descending=True).values[:, :count]
     torch.testing.assert_close(found, expected.float(), rtol=1e-5, atol=1e-5)
     there = found > -math.inf

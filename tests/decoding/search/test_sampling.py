@@ -8,7 +8,7 @@ import torch
 from nmt.config.decoding import DecodingConfig
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.search.sampling import Sampler
-from nmt.special_tokens import PAD, SOS
+from nmt.special_tokens import BOS, PAD
 
 LOGITS = torch.tensor([[0.0, 0.0, 0.0, 0.5, 0.3, 0.15]]).log().clamp_min(-30)
 
@@ -61,7 +61,7 @@ def test_a_draw_close_to_one_selects_the_last_allowed_piece(monkeypatch):
 
 def test_pad_and_sos_are_never_drawn():
     logits = torch.zeros(500, 6)
-    logits[:, [PAD, SOS]] = 10.0
+    logits[:, [PAD, BOS]] = 10.0
     sampler = Sampler(DecodingConfig(temperature=1.0), [[5]] * 500, range(500))
 
     _, pieces = sampler.draw(logits, range(500))
