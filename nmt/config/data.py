@@ -25,10 +25,21 @@ CORPUS_PATHS = ("path", "train_path", "validation_path", "test_path")  # of the 
 PathOrPair = Annotated[Path | tuple[Path, Path] | None, BeforeValidator(_path_or_pair)]
 LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 Source = Literal[
-    "pickle", "tsv", "parallel", "table", "multi30k", "sample", "tatoeba", "opus", "mtdata", "hub"
+    "pickle",
+    "tsv",
+    "parallel",
+    "table",
+    "everyday",
+    "sample",
+    "multi30k",
+    "tatoeba",
+    "opus",
+    "mtdata",
+    "hub",
 ]
 _NAMED = ("multi30k", "tatoeba", "opus", "mtdata", "hub")  # known by name; take no files of splits
-_DOWNLOADED = ("pickle", "multi30k", "sample", "tatoeba")  # these need no path
+_BUILT_IN = ("everyday", "sample")
+_DOWNLOADED = ("pickle", "multi30k", "tatoeba")  # if no path is given
 
 
 class CorpusConfig(Section):
@@ -37,7 +48,7 @@ class CorpusConfig(Section):
     source: Source = Field(
         "pickle",
         description="type of the corpus files (pickle, tsv, parallel, table), or a named corpus; "
-        "`sample` is built in; `pickle` without a path is the corpus of "
+        "`everyday` and `sample` are built in; `pickle` without a path is the corpus of "
         "O'Rahilly's tutorial, 10,000 short English–German pairs",
     )
     path: PathOrPair = Field(
@@ -69,14 +80,15 @@ class CorpusConfig(Section):
         splits = [f for f in ("train_path", "validation_path", "test_path") if getattr(self, f)]
         paths = ["path", *splits] if self.path else splits
         corpus = self.path or self.train_path
-        if self.source == "sample" and paths:
-            yield ("source", *paths), f"source `sample` is built in; remove {', '.join(paths)}"
+        if self.source in _BUILT_IN and paths:
+            message = f"source `{self.source}` is built in; remove {', '.join(paths)}"
+            yield ("source", *paths), message
         elif self.source in _NAMED and splits:
             message = f"source `{self.source}` takes no files of splits; remove {', '.join(splits)}"
             yield ("source", *splits), message
         elif self.path and self.train_path:
             yield ("path", "train_path"), "`path` and `train_path` cannot both be set"
-        elif self.source not in _DOWNLOADED and not corpus:
+        elif self.source not in (*_BUILT_IN, *_DOWNLOADED) and not corpus:
             wanted = "`path`" if self.source in _NAMED else "`path` or `train_path`"
             message = f"source `{self.source}` needs {wanted}"
             yield ("source", "path", "train_path"), message

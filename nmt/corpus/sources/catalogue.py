@@ -56,6 +56,9 @@ def list_corpora(languages: tuple[str, str]) -> Iterator[Entry]:
     languages = two_letters(languages[0]), two_letters(languages[1])
     pair = "-".join(sorted(languages))
     if pair == "de-en":
+        files = tuple(sorted(shipped.EVERYDAY_CORPUS.rglob("*.tsv")))
+        count = sum(file.read_bytes().count(b"\n") for file in files)
+        yield Entry("source: everyday", f"{count:,}", "MIT", "built in", files)
         files = tuple(shipped.SAMPLE_CORPUS.iterdir())
         yield Entry("source: sample", "15,500", "MIT, generated", "built in", files)
         file = cache / "english-german-both.pkl"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from nmt import shipped
@@ -131,6 +132,8 @@ def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
         case "multi30k":
             files = _multi30k_files(data, refresh)
             return Corpus(files, read_parallel, licence=_MULTI30K_LICENCE)
+        case "everyday":
+            return Corpus(_everyday_files(data), _read_all_tsv, english_last, "MIT")
         case "sample":
             return Corpus(_sample_files(data), read_parallel, licence="MIT")
         case "tatoeba":
@@ -266,6 +269,21 @@ def _sample_files(data: DataConfig) -> dict[Split, tuple[Path, ...]]:
     _require_languages(data, ("en", "de"), "the sample corpus")
     splits: tuple[Split, ...] = ("train", "validation", "test")
     return {split: _pair_of(shipped.SAMPLE_CORPUS / split, data) for split in splits}
+
+
+def _everyday_files(data: DataConfig) -> dict[Split, tuple[Path, ...]]:
+    """Return the files of the built-in corpus; the single words and phrases are training data."""
+    _require_languages(data, ("en", "de"), "the everyday corpus")
+    folder = shipped.EVERYDAY_CORPUS
+    return {
+        "train": tuple(sorted([*folder.glob("train/*.tsv"), *folder.glob("words/*.tsv")])),
+        "validation": (folder / "validation.tsv",),
+        "test": (folder / "test.tsv",),
+    }
+
+
+def _read_all_tsv(*files: Path) -> Iterator[Pair]:
+    return chain.from_iterable(map(read_tsv, files))
 
 
 def _multi30k_files(data: DataConfig, refresh: bool) -> dict[Split, tuple[Path, ...]]:

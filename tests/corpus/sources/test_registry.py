@@ -259,6 +259,25 @@ def test_the_sample_is_read_in_either_direction(
     assert "en → en" in refusal("sample", source_language="en", target_language="en")
 
 
+def test_the_everyday_corpus_is_read_in_either_direction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("train/b", "train/a", "words/c", "validation", "test"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write_lines(tmp_path / f"{name}.tsv", f"{name} en\t{name} de")
+    monkeypatch.setattr("nmt.shipped.EVERYDAY_CORPUS", tmp_path)
+    train = [
+        ("train/a en", "train/a de"),
+        ("train/b en", "train/b de"),
+        ("words/c en", "words/c de"),
+    ]
+    corpus = opened("everyday")
+    assert list(corpus.pairs("train")) == train
+    assert list(corpus.pairs("test")) == [("test en", "test de")]
+    assert list(opened("everyday", **TO_ENGLISH).pairs("train")) == [(b, a) for a, b in train]
+    assert "fr" in refusal("everyday", target_language="fr")
+
+
 def test_home_folders_are_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
