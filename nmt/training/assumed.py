@@ -28,7 +28,7 @@ from nmt.training.console import duration
 from nmt.training.distributed import Worker
 from nmt.training.limits import last_update, updates_per_epoch
 from nmt.training.loop import require_possible
-from nmt.training.state import TrainingState
+from nmt.training.step import TrainingState
 
 _SECONDS_PER_LAUNCH = 8e-6  # approximate time of Python and PyTorch on the host per operation
 _RESERVED = 0.8e9  # bytes used by the driver, the CUDA context and its libraries

@@ -18,7 +18,7 @@ from nmt.model.transformer import Transformer
 from nmt.progress import announce
 from nmt.runs.folder import RunFolder
 from nmt.training.distributed import Worker
-from nmt.training.optimization import LossScale, WeightAverage
+from nmt.training.optimizers import LossScale, WeightAverage, restore_moments
 from nmt.training.resuming import require_saved_settings
 from nmt.training.sharding import shard_like, unshard
 
@@ -167,7 +167,7 @@ def _load(
             )
         parts = model.state_dict()
         model.load_state_dict({n: shard_like(x, parts.get(n)) for n, x in state["model"].items()})
-        _restore_moments(optimizer, state["optimizer"]["state"])
+        restore_moments(optimizer, state["optimizer"]["state"])
         loss_scale.restore(state["loss scale"])
         if average is not None:
             average.load(state["average"])
@@ -200,30 +200,6 @@ def _verify_checksums(path: Path) -> None:
         damaged = archive.testzip()
     if damaged is not None:
         raise zipfile.BadZipFile("its bytes have changed since it was written")
-
-
-def _restore_moments(optimizer: torch.optim.Optimizer, saved: dict[int, dict[str, Tensor]]) -> None:
-    """Restore the saved moments of the optimizer, but not its settings.
-
-    Raises `ValueError` for wrong shapes: fused optimizers would write out of bounds.
-    """
-    parameters = [p for group in optimizer.param_groups for p in group["params"]]
-    scalars = {"step", "mu_product"} if isinstance(optimizer, torch.optim.NAdam) else {"step"}
-    for number, moments in saved.items():
-        expected = dict.fromkeys(scalars, torch.Size())
-        expected |= dict.fromkeys(("exp_avg", "exp_avg_sq"), parameters[number].shape)
-        if {name: moment.shape for name, moment in moments.items()} != expected:
-            raise ValueError("the optimizer's moments do not match the shapes of the weights")
-        for name, moment in moments.items():
-            if not (moment.is_floating_point() and moment.isfinite().all()):
-                raise ValueError(f"the optimizer's {name} is not finite")
-            moment = moment.clone(memory_format=torch.contiguous_format)
-            moments[name] = shard_like(moment, parameters[number] if moment.dim() else None)
-    optimizer.load_state_dict({**optimizer.state_dict(), "state": saved})
-    if isinstance(optimizer, torch.optim.NAdam):
-        # On the GPU, where PyTorch loads it, each update would wait for it.
-        for moments in optimizer.state.values():
-            moments["mu_product"] = moments["mu_product"].cpu()
 
 
 def _generator_states(device: torch.device) -> dict[str, Tensor]:

@@ -1,6 +1,6 @@
 """The training loop: update, validate, write checkpoints, until a limit is reached.
 
-Its parts are in `batches.py`, `state.py` (the update), `validation.py`,
+Its parts are in `batches.py`, `step.py` (the update), `validation.py`,
 `limits.py`, `checkpoint.py`, `log.py` and `console.py`. `train.py` is the stage that calls it.
 """
 
@@ -36,10 +36,10 @@ from nmt.training.limits import (
     validation_is_due,
 )
 from nmt.training.log import POINT_UPDATES, TrainingLog, opened_log
-from nmt.training.optimization import learning_rate
+from nmt.training.optimizers import learning_rate
 from nmt.training.resuming import resuming_command
 from nmt.training.sharding import unsharded_model
-from nmt.training.state import TrainingState
+from nmt.training.step import TrainingState
 from nmt.training.tensorboard import require_tensorboard
 from nmt.training.validation import Validator
 

@@ -29,7 +29,7 @@ from nmt.special_tokens import EOS, SPECIALS
 from nmt.training.backward import DropoutSeed, backward_in_shards
 from nmt.training.batches import Batch
 from nmt.training.loss import BatchLoss
-from nmt.training.optimization import make_optimizer
+from nmt.training.optimizers import make_optimizer
 
 LENGTH, VOCABULARY, TOKENS = 15, 8000, 4096
 

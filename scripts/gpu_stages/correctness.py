@@ -116,8 +116,10 @@ def _errors(setup: Setup, config: Config) -> dict[str, float]:
         with torch.no_grad(), autocast(device, its_config.training.precision):
             logits = state.model.eval()(moved.source, moved.target_in)
         state.model.train()
-        loss = state._backward(batches, tokens) / tokens
-        scale = tokens / torch.as_tensor(state.loss_scale.divisor(tokens))
+        divisor = state.loss_scale.divisor(tokens)
+        losses = [state._forward_and_backward(each, n, divisor) for n, each in enumerate(batches)]
+        loss = torch.stack(losses).sum() / tokens
+        scale = tokens / torch.as_tensor(divisor)
         gradients = [p.grad.detach() / scale.to(device) for p in state.model.parameters()]  # type: ignore[union-attr]
         found.append((logits.float(), loss, gradients))
     (logits, loss, gradients), (its_logits, its_loss, its_gradients) = found

@@ -21,7 +21,7 @@ from nmt.special_tokens import SPECIALS
 from nmt.training.assumed import CARDS, Count, count_update
 from nmt.training.batches import Batch
 from nmt.training.distributed import Worker
-from nmt.training.state import TrainingState
+from nmt.training.step import TrainingState
 
 # Settings that match the peers: pre-norm with biases, sinusoidal positions, one shared embedding,
 # no weight averaging.

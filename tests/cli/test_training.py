@@ -138,7 +138,7 @@ def test_running_out_of_memory_is_reported_in_one_line(
 ) -> None:
     import torch
 
-    from nmt.training.state import TrainingState
+    from nmt.training.step import TrainingState
 
     Path("mine.yaml").write_text(dump_config(trained_run.config))
     nmt("prepare", "--config", "mine.yaml")

@@ -40,9 +40,9 @@ from nmt.ops.dropout import Dropout
 from nmt.runs.folder import RunFolder, Validation
 from nmt.serve.inspection import inspect, record_beam
 from nmt.special_tokens import EOS, UNK
-from nmt.training.checkpoint import _restore_moments
 from nmt.training.distributed import Worker
 from nmt.training.loop import Trainer
+from nmt.training.optimizers import restore_moments
 from nmt.training.train import train
 
 R = TypeVar("R")
@@ -85,7 +85,7 @@ def updates(
     if restored:
         trainer.state.update(batches[:size])
         optimizer = trainer.state.optimizer
-        _restore_moments(optimizer, optimizer.state_dict()["state"])
+        restore_moments(optimizer, optimizer.state_dict()["state"])
     with same_dropouts() if same_dropout else nullcontext():
         waits.clear()
         losses = [trainer.state.update(batches[i * size :][:size]) for i in range(count)]
@@ -98,8 +98,8 @@ def switches(device: torch.device, config: Config) -> list[str]:
     """Start training; return which of two settings took effect, and how often."""
     found: list[str] = []
     with (
-        patch("nmt.training.state.be_deterministic", lambda: found.append("deterministic")),
-        patch("nmt.training.state.compile_training", lambda layer: found.append("compiled")),
+        patch("nmt.training.step.be_deterministic", lambda: found.append("deterministic")),
+        patch("nmt.training.step.compile_training", lambda layer: found.append("compiled")),
     ):
         Trainer(config, prepare(config), RunFolder(Path("none")), Worker(device))
     return found

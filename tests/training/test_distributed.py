@@ -79,12 +79,12 @@ import torch
 from nmt.config.yaml_files import load_config
 from nmt.errors import UserError
 from nmt.runs.folder import RunFolder
-from nmt.training import checkpoint, loop, state, train
+from nmt.training import checkpoint, loop, step, train
 from nmt.training.distributed import joined
 
 def refuse(*_): raise AssertionError("the second process wrote")
 
-update = state.TrainingState.update
+update = step.TrainingState.update
 
 def signalled(self, batches):
     if self.settings.shard and self.progress.updates == 1:
@@ -97,7 +97,7 @@ def signalled(self, batches):
         os.kill(os.getpid(), signal.SIGTERM)
     return update(self, batches)
 
-state.TrainingState.update = signalled
+step.TrainingState.update = signalled
 
 save = loop.Trainer._save
 

@@ -27,7 +27,7 @@ from nmt.training.dry_run import (
     _with_short_validation,
     dry_run,
 )
-from nmt.training.state import TrainingState
+from nmt.training.step import TrainingState
 from nmt.training.validation import Measures, Validator
 
 MakeConfig = Callable[..., Config]

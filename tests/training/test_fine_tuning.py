@@ -25,7 +25,7 @@ from nmt.model.transformer import Transformer
 from nmt.runs.folder import RunFolder
 from nmt.runs.summaries import run_facts
 from nmt.training.fine_tuning import LOW_PEAK, config_from, freeze
-from nmt.training.state import TrainingState
+from nmt.training.step import TrainingState
 from nmt.training.train import train
 from tests.conftest import toy_pairs
 
@@ -347,7 +347,7 @@ def test_resuming_needs_no_initial_weights_and_is_exact(
     with pytest.raises(RuntimeError):
         train(config, "part")
     monkeypatch.setattr(TrainingState, "update", update)
-    monkeypatch.setattr("nmt.training.state.load_initial", None)  # not called
+    monkeypatch.setattr("nmt.training.step.load_initial", None)  # not called
     part = train(RunFolder(Path("part")).config, "part", resume=True)
     assert part.weights("last").read_bytes() == whole.weights("last").read_bytes()
     other = config.training.model_copy(update={"initial_weights": "other.safetensors"})

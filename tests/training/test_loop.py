@@ -26,7 +26,7 @@ from nmt.training.batches import Batch
 from nmt.training.console import ProgressBar
 from nmt.training.distributed import Worker
 from nmt.training.loop import Trainer
-from nmt.training.state import TrainingState
+from nmt.training.step import TrainingState
 from nmt.training.train import train
 from nmt.training.validation import Validator
 from tests.trainers import make_trainer, resumed

@@ -11,7 +11,7 @@ from nmt.corpus.preparing.prepare import prepare
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import PAD
-from nmt.training.optimization import make_optimizer
+from nmt.training.optimizers import make_optimizer
 
 SECTION = "Walsh"
 TINY = ["model.d_key=8", "model.d_value=8"]

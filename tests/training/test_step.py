@@ -21,7 +21,7 @@ def test_training_on_a_cpu_keeps_freed_memory(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept: list[bool] = []
-    monkeypatch.setattr("nmt.training.state.keep_memory", lambda: kept.append(True))
+    monkeypatch.setattr("nmt.training.step.keep_memory", lambda: kept.append(True))
     make_trainer(toy_config())
     assert kept == [True]
 
@@ -164,10 +164,10 @@ def test_unused_memory_is_returned_periodically(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     returned: list[int] = []
-    monkeypatch.setattr("nmt.training.state._RETURN_UPDATES", 2)
+    monkeypatch.setattr("nmt.training.step._RETURN_UPDATES", 2)
     trainer = make_trainer(toy_config())
     note = lambda: returned.append(trainer.progress.updates)  # noqa: E731
-    monkeypatch.setattr("nmt.training.state.return_memory", note)
+    monkeypatch.setattr("nmt.training.step.return_memory", note)
     for _ in range(5):
         trainer.state.update([trainer.plan.largest()])
     assert returned == [2, 4]

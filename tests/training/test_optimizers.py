@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from nmt.config.training import TrainingConfig
-from nmt.training.optimization import LossScale, WeightAverage, learning_rate, make_optimizer
+from nmt.training.optimizers import LossScale, WeightAverage, learning_rate, make_optimizer
 
 
 def rates(last: int = 1000, **fields: object) -> list[float]:
@@ -93,7 +93,9 @@ def step(
 ) -> None:
     optimizer.zero_grad()
     ((weight * gradient).sum() / scale.divisor(1.0)).backward()
-    scale.step(optimizer, [weight], clip_norm=1.0)
+    scale.unscale(optimizer)
+    nn.utils.clip_grad_norm_([weight], 1.0)
+    scale.step(optimizer)
 
 
 def test_gradients_are_unscaled_before_clipping() -> None:

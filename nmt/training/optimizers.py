@@ -1,7 +1,8 @@
 """Optimizers, learning rates, and the moving average of the weights."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -13,20 +14,70 @@ from nmt.training.sharding import shard_like
 _LEAST_SCALE = 2.0**-10  # of the loss in float16; initially 2^16
 
 
+@dataclass(frozen=True)
+class OptimizerKind:
+    """An optimizer that `training.optimizer` can name."""
+
+    make: Callable[..., torch.optim.Optimizer]
+    """Its class in PyTorch."""
+    has_fused: bool = True
+    """Whether it has a fused implementation for CPUs and CUDA."""
+    moments: tuple[str, ...] = ("exp_avg", "exp_avg_sq")
+    """Names of the tensors that it stores for each weight, in the shape of the weight."""
+    scalars: tuple[str, ...] = ("step",)
+    """Names of the numbers that it stores for each weight."""
+    on_cpu: tuple[str, ...] = ()
+    """Those of the scalars that stay on the CPU: on the GPU, each update would wait for them."""
+
+
+OPTIMIZERS: dict[str, OptimizerKind] = {
+    "adam": OptimizerKind(torch.optim.Adam),  # Kingma & Ba 2015
+    "adamw": OptimizerKind(torch.optim.AdamW),  # Loshchilov & Hutter 2019
+    "nadam": OptimizerKind(  # Dozat 2016
+        torch.optim.NAdam, False, scalars=("step", "mu_product"), on_cpu=("mu_product",)
+    ),
+}
+
+
 def make_optimizer(model: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
-    """Return Adam (Kingma & Ba 2015), AdamW (Loshchilov & Hutter 2019) or NAdam (Dozat 2016)."""
+    """Return the optimizer of the weights that are not frozen.
+
+    Weight decay applies to all of them, vectors included, as PyTorch's optimizers do by default.
+    """
     parameters = [p for p in model.parameters() if p.requires_grad]
-    options = {
+    kind = OPTIMIZERS[config.optimizer]
+    options: dict[str, Any] = {
         "lr": config.learning_rate,
         "betas": config.betas,
         "eps": config.epsilon,
         "weight_decay": config.weight_decay,
     }
-    if config.optimizer == "nadam":
-        return torch.optim.NAdam(parameters, **options)  # type: ignore[arg-type]
-    kind = torch.optim.Adam if config.optimizer == "adam" else torch.optim.AdamW
-    fused = parameters[0].device.type in ("cpu", "cuda")
-    return kind(parameters, fused=fused, **options)  # type: ignore[arg-type]
+    if kind.has_fused:
+        options["fused"] = parameters[0].device.type in ("cpu", "cuda")
+    return kind.make(parameters, **options)
+
+
+def restore_moments(optimizer: torch.optim.Optimizer, saved: dict[int, dict[str, Tensor]]) -> None:
+    """Restore the saved moments of an optimizer, but not its settings.
+
+    Raises `ValueError` for wrong shapes: fused optimizers would write out of bounds.
+    """
+    [kind] = [kind for kind in OPTIMIZERS.values() if type(optimizer) is kind.make]
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    for number, moments in saved.items():
+        expected = dict.fromkeys(kind.scalars, torch.Size())
+        expected |= dict.fromkeys(kind.moments, parameters[number].shape)
+        if {name: moment.shape for name, moment in moments.items()} != expected:
+            raise ValueError("the optimizer's moments do not match the shapes of the weights")
+        for name, moment in moments.items():
+            if not (moment.is_floating_point() and moment.isfinite().all()):
+                raise ValueError(f"the optimizer's {name} is not finite")
+            moment = moment.clone(memory_format=torch.contiguous_format)
+            moments[name] = shard_like(moment, parameters[number] if moment.dim() else None)
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": saved})
+    for moments in optimizer.state.values():
+        for name in kind.on_cpu:
+            moments[name] = moments[name].cpu()
 
 
 def learning_rate(config: TrainingConfig, update: int, last_update: int) -> float:
@@ -85,19 +136,15 @@ class LossScale:
             return tokens
         return tokens / self._scaler.scale(self._one)
 
-    def step(
-        self,
-        optimizer: torch.optim.Optimizer,
-        parameters: Sequence[Tensor],
-        clip_norm: float | None,
-    ) -> Tensor | None:
-        """Unscale the gradients, clip their norm, and step the optimizer.
+    def unscale(self, optimizer: torch.optim.Optimizer) -> None:
+        """Divide the gradients by the factor."""
+        self._scaler.unscale_(optimizer)
+
+    def step(self, optimizer: torch.optim.Optimizer) -> Tensor | None:
+        """Step the optimizer, unless unscaled gradients are infinite; adapt the factor.
 
         Returns whether the update was skipped, on the device; None without loss scaling.
         """
-        self._scaler.unscale_(optimizer)
-        if clip_norm:
-            nn.utils.clip_grad_norm_(parameters, clip_norm)
         before = self._scaler.scale(self._one)
         self._scaler.step(optimizer)
         self._scaler.update()

@@ -1,4 +1,4 @@
-"""The state that an update changes: weights, optimizer, averaged weights, progress."""
+"""One training step, `TrainingState.update`, and the state that it changes."""
 
 import math
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.distributed import Worker
 from nmt.training.fine_tuning import freeze, load_initial
 from nmt.training.loss import BatchLoss
-from nmt.training.optimization import LossScale, WeightAverage, learning_rate, make_optimizer
+from nmt.training.optimizers import LossScale, WeightAverage, learning_rate, make_optimizer
 from nmt.training.resuming import saved_settings
 from nmt.training.sharding import shard, unshard
 
@@ -106,42 +106,46 @@ class TrainingState:
         if not self.model.training:  # check first: setting the mode of every module takes 0.2 ms
             self.model.train()
         tokens = int(*self.worker.sum(sum(batch.tokens for batch in batches)))
-        total = self._backward(batches, tokens)
+        # DistributedDataParallel averages gradients over workers, but they should be summed.
+        divisor = self.loss_scale.divisor(tokens / self.worker.size)
+        cross_entropy = torch.zeros((), device=self.worker.device)
+        for number, batch in enumerate(batches, 1):
+            with self.worker.averaging(self._loss_of, now=number == len(batches)):
+                cross_entropy += self._forward_and_backward(batch, number, divisor)
         self.progress.updates += 1
-        self.progress.tokens += tokens
-        self.progress.loss_tokens += tokens
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate
-        skipped = self.loss_scale.step(self.optimizer, self._parameters, self.settings.clip_norm)
-        if skipped is None:
-            self._cross_entropy += total
-        else:  # the loss of a skipped update may be infinite
-            self._cross_entropy += total.where(~skipped, 0)
-            self._skipped_tokens += skipped * tokens
+        self.loss_scale.unscale(self.optimizer)
+        if self.settings.clip_norm:
+            nn.utils.clip_grad_norm_(self._parameters, self.settings.clip_norm)
+        skipped = self.loss_scale.step(self.optimizer)
         self.optimizer.zero_grad()
         if self.average:
             self.average.update(self.progress.updates)
+        self._count(tokens, cross_entropy, skipped)
+        return cross_entropy / tokens
+
+    def _forward_and_backward(self, batch: Batch, number: int, divisor: Tensor | float) -> Tensor:
+        """Add the gradient of a batch's loss divided by `divisor`; return its cross-entropy.
+
+        number: of the batch in this update, for the seed of its dropout
+        """
+        if self._by_threads:
+            seed = DropoutSeed(self.settings.seed, self.progress.updates, number)
+            return backward_in_shards(self._batch_loss, batch, divisor, seed)[1]
+        return backward(self._loss_of, batch, divisor)[1]
+
+    def _count(self, tokens: int, cross_entropy: Tensor, skipped: Tensor | None) -> None:
+        """Add an update to the progress and to the sums behind `mean_loss`."""
+        self.progress.tokens += tokens
+        self.progress.loss_tokens += tokens
+        if skipped is None:
+            self._cross_entropy += cross_entropy
+        else:  # the loss of a skipped update may be infinite
+            self._cross_entropy += cross_entropy.where(~skipped, 0)
+            self._skipped_tokens += skipped * tokens
         if self.worker.device.type == "cpu" and self.progress.updates % _RETURN_UPDATES == 0:
             return_memory()
-        return total / tokens
-
-    def _backward(self, batches: list[Batch], tokens: int) -> Tensor:
-        """Add the gradients of the batches' losses, divided by `tokens`.
-
-        Returns the sum of the cross-entropy over the tokens.
-        """
-        # Gradients are averaged over workers, but should be summed.
-        divisor = self.loss_scale.divisor(tokens / self.worker.size)
-        total = torch.zeros((), device=self.worker.device)
-        for number, batch in enumerate(batches, 1):
-            with self.worker.averaging(self._loss_of, now=number == len(batches)):
-                if self._by_threads:
-                    seed = DropoutSeed(self.settings.seed, self.progress.updates, number)
-                    _, cross_entropy = backward_in_shards(self._batch_loss, batch, divisor, seed)
-                else:
-                    _, cross_entropy = backward(self._loss_of, batch, divisor)
-            total += cross_entropy
-        return total
 
     @property
     def learning_rate(self) -> float:
