@@ -22,5 +22,5 @@ def attention_of(
     source = torch.tensor([list(source_ids)], device=device)
     target_in = torch.tensor([[BOS, *target_ids]], device=device)
     with record_attention(*layers) as records:
-        model.hidden(source, target_in)
+        model.decoder_output(source, target_in)
     return [record[0][0] for record in records]

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from nmt.config.model import ModelConfig
 from nmt.model.cache import KeyValueCache
 from nmt.model.masks import boolean, causal_mask
 from nmt.model.positions import rotate
+from nmt.ops.attention import fused_attention, fused_is_better
 from nmt.ops.dropout import Dropout
 from nmt.ops.linear import Linear
 from nmt.ops.softmax import softmax
@@ -71,38 +71,22 @@ class MultiHeadAttention(nn.Module):
         key: Tensor,
         value: Tensor,
         mask: Tensor | None,
-        causal: bool = False,
+        is_causal: bool = False,
     ) -> Tensor:
         """MultiHead(Q, K, V) = Concat(head₁, …, head_h) Wᴼ   (section 3.2.2)."""
-        device = query.device.type
-        if causal and (self.recorded is not None or device != "cuda"):
-            mask, causal = causal_mask(query.shape[2], query.device), False
+        fused = fused_is_better(query.device, self.training)
+        if is_causal and not (fused and self.recorded is None):
+            mask, is_causal = causal_mask(query.shape[2], query.device), False
         if self.recorded is not None:
             may_attend = None if mask is None else boolean(mask)
             self.recorded.append(attention_weights(query, key, may_attend, self.scale))
-        if device == "mps" or (device == "cpu" and self.training):
-            heads = attention(query, key, value, mask, self.scale, self.dropout)
+        if fused:
+            rate = self.dropout.rate if self.training else 0.0
+            heads = fused_attention(query, key, value, mask, self.scale, rate, is_causal)
         else:
-            heads = self._fused_attention(query, key, value, mask, causal)
+            heads = attention(query, key, value, mask, self.scale, self.dropout)
         # (batch, heads, queries, d_value) → (batch, queries, heads * d_value)
         return self.output(heads.transpose(1, 2).flatten(2))
-
-    def _fused_attention(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, causal: bool
-    ) -> Tensor:
-        """Compute `attention` with PyTorch's fused kernel, which never stores the attention matrix.
-
-        When training on a CPU, it is no faster in float32 and slower in bfloat16, and its dropout
-        does not use the generator of each thread. On MPS, it gives wrong results in some versions
-        of PyTorch (issues 176767 and 195910).
-        """
-        rate = self.dropout.rate if self.training else 0.0
-        if query.device.type == "cuda":
-            query, key, value = (_padded(x) for x in (query, key, value))
-        heads = functional.scaled_dot_product_attention(
-            query, key, value, mask, rate, causal, scale=self.scale
-        )
-        return heads[..., : self.d_value]
 
 
 class SelfAttention(MultiHeadAttention):
@@ -119,12 +103,14 @@ class SelfAttention(MultiHeadAttention):
         mask: Tensor | None,
         cache: KeyValueCache | None = None,
         rotations: Tensor | None = None,
+        is_causal: bool = False,
     ) -> Tensor:
         """Attend within x, and to preceding cached positions.
 
-        x: (batch, length, d_model); mask: broadcasts to (batch, 1, length, past + length); None:
-        each position attends to itself and all before it;
-        rotations: of queries and keys, from `RotaryPositions` → (batch, length, d_model)
+        x: (batch, length, d_model); mask: broadcasts to (batch, 1, length, cached + length), None:
+        no restriction other than `is_causal`; rotations: of queries and keys, from
+        `RotaryPositions`; is_causal: each position attends only to itself and those before it; then
+        mask and cache must be None → (batch, length, d_model)
         """
         queries_keys, values = self.query_key_value(x).split(self.widths, dim=-1)
         both = self._split_heads(queries_keys, self.d_key)
@@ -134,7 +120,7 @@ class SelfAttention(MultiHeadAttention):
         query, key = both.chunk(2, dim=1)
         if cache is not None:
             key, value = cache.append(key, value)
-        return self._attend(query, key, value, mask, causal=mask is None and cache is None)
+        return self._attend(query, key, value, mask, is_causal)
 
 
 class CrossAttention(MultiHeadAttention):
@@ -161,12 +147,6 @@ class CrossAttention(MultiHeadAttention):
         x: (batch, target, d_model); mask: (batch, 1, 1, source) → (batch, target, d_model)
         """
         return self._attend(self._split_heads(self.query(x), self.d_key), *keys_values, mask)
-
-
-def _padded(x: Tensor) -> Tensor:
-    """Zero-pad heads to a multiple of 8, which CUDA's fast kernels require."""
-    missing = -x.shape[-1] % 8
-    return functional.pad(x, (0, missing)) if missing else x
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """Encoder and decoder layers, and their residual connections."""
 
+from collections.abc import Callable
+
 from torch import Tensor, nn
 
 from nmt.config.model import ModelConfig
@@ -8,6 +10,8 @@ from nmt.model.cache import KeyValueCache
 from nmt.ops.dropout import Dropout
 from nmt.ops.linear import Linear
 
+Sublayer = Callable[[Tensor], Tensor]
+"""(batch, length, d_model) → the same shape."""
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU}
 
 
@@ -34,13 +38,9 @@ class PostNorm(nn.Module):
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
         self.dropout = Dropout(dropout)
 
-    def before(self, x: Tensor) -> Tensor:
-        """Return the sublayer's input."""
-        return x
-
-    def after(self, x: Tensor, output: Tensor) -> Tensor:
-        """Combine the input and the output of the sublayer."""
-        return self.norm(x + self.dropout(output))
+    def forward(self, x: Tensor, sublayer: Sublayer) -> Tensor:
+        """(batch, length, d_model) → the same shape."""
+        return self.norm(x + self.dropout(sublayer(x)))
 
 
 class PreNorm(nn.Module):
@@ -55,13 +55,9 @@ class PreNorm(nn.Module):
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
         self.dropout = Dropout(dropout)
 
-    def before(self, x: Tensor) -> Tensor:
-        """Return the sublayer's input."""
-        return self.norm(x)
-
-    def after(self, x: Tensor, output: Tensor) -> Tensor:
-        """Combine the input and the output of the sublayer."""
-        return x + self.dropout(output)
+    def forward(self, x: Tensor, sublayer: Sublayer) -> Tensor:
+        """(batch, length, d_model) → the same shape."""
+        return x + self.dropout(sublayer(self.norm(x)))
 
 
 RESIDUALS: dict[str, type[PreNorm] | type[PostNorm]] = {"pre": PreNorm, "post": PostNorm}
@@ -84,10 +80,10 @@ class EncoderLayer(nn.Module):
         x: (batch, source, d_model); source_mask: (batch, 1, 1, source);
         rotations: see `SelfAttention.forward` → the shape of x
         """
-        residual = self.attention_residual
-        x = residual.after(x, self.attention(residual.before(x), source_mask, rotations=rotations))
-        residual = self.feed_forward_residual
-        return residual.after(x, self.feed_forward(residual.before(x)))
+        x = self.attention_residual(
+            x, lambda y: self.attention(y, source_mask, rotations=rotations)
+        )
+        return self.feed_forward_residual(x, self.feed_forward)
 
 
 class DecoderLayer(nn.Module):
@@ -111,19 +107,17 @@ class DecoderLayer(nn.Module):
         source_mask: Tensor,
         cache: KeyValueCache | None = None,
         rotations: Tensor | None = None,
+        is_causal: bool = False,
     ) -> Tensor:
         """Transform the target, attending to its past and to the source.
 
         x: (batch, target, d_model), in decoding one position of each hypothesis (see
-        `DecoderState`); target_mask, cache, rotations: see `SelfAttention.forward`;
+        `DecoderState`); target_mask, cache, rotations, is_causal: see `SelfAttention.forward`;
         source: from `cross_attention.keys_values`; source_mask: (batch, 1, 1, source)
         → (batch, target, d_model)
         """
-        residual = self.self_residual
-        x = residual.after(
-            x, self.self_attention(residual.before(x), target_mask, cache, rotations)
+        x = self.self_residual(
+            x, lambda y: self.self_attention(y, target_mask, cache, rotations, is_causal)
         )
-        residual = self.cross_residual
-        x = residual.after(x, self.cross_attention(residual.before(x), source, source_mask))
-        residual = self.feed_forward_residual
-        return residual.after(x, self.feed_forward(residual.before(x)))
+        x = self.cross_residual(x, lambda y: self.cross_attention(y, source, source_mask))
+        return self.feed_forward_residual(x, self.feed_forward)

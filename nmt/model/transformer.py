@@ -64,35 +64,35 @@ class OutputLayer(Linear):
 class DecoderState:
     """The state of decoding a batch between steps.
 
-    All sources have the same number of hypotheses. Attention treats the hypotheses of a source as
-    its queries, (batch, hypotheses, d_model). They share its keys and values, and one cache of past
-    pieces, where a mask shows each hypothesis only its own. Reordering hypotheses moves no cache
-    entry.
+    All sources have the same number of hypotheses. The hypotheses of a source are the queries,
+    (batch, hypotheses, d_model), over one shared cache, in which a mask shows each hypothesis only
+    its own tokens. So reordering hypotheses copies a mask instead of the cache, but step t computes
+    scores of t × hypotheses keys for each hypothesis, of which only t count.
 
     source: projected keys and values of the source in each layer, computed once;
-    source_mask: (batch, 1, 1, source); caches: past pieces of all hypotheses in each layer;
-    past: (batch, 1, hypotheses, past pieces), whether a piece belongs to a hypothesis, None: all
-    do; length: number of target positions decoded so far
+    source_mask: (batch, 1, 1, source); caches: the tokens of all hypotheses so far in each layer;
+    history_mask: (batch, 1, hypotheses, tokens so far), whether a token belongs to a hypothesis,
+    None: all do; length: number of target positions decoded so far
     """
 
     def __init__(self, source: list[tuple[Tensor, Tensor]], source_mask: Tensor) -> None:
         self.source = source
         self.source_mask = source_mask
         self.caches = [KeyValueCache() for _ in source]
-        self.past: Tensor | None = None
+        self.history_mask: Tensor | None = None
         self.length = 0
 
     def advance(self, hypotheses: int) -> Tensor | None:
         """Start a step with this many hypotheses per source; return the mask for self-attention.
 
-        → (batch, 1, hypotheses, past pieces + hypotheses): each sees its past and itself
+        → (batch, 1, hypotheses, tokens so far + hypotheses): each sees its own and itself
         """
         self.length += 1
-        if self.past is not None:
-            itself = torch.eye(hypotheses, dtype=torch.bool, device=self.past.device)
-            itself = itself.expand(len(self.past), 1, -1, -1)
-            self.past = torch.cat([self.past, itself], dim=3)
-        return self.past
+        if self.history_mask is not None:
+            itself = torch.eye(hypotheses, dtype=torch.bool, device=self.history_mask.device)
+            itself = itself.expand(len(self.history_mask), 1, -1, -1)
+            self.history_mask = torch.cat([self.history_mask, itself], dim=3)
+        return self.history_mask
 
     def select(self, rows: Tensor) -> None:
         """Keep, repeat or reorder hypotheses.
@@ -102,11 +102,11 @@ class DecoderState:
         dropped, but not reordered
         """
         batch = len(self.source_mask)
-        hypotheses = 1 if self.past is None else self.past.shape[2]
-        if self.past is None and rows.shape[1] > 1:
-            self.past = self.source_mask.new_ones(batch, 1, 1, self.length)
-        if self.past is not None:
-            self.past = self.past.flatten(0, 2)[rows][:, None]
+        hypotheses = 1 if self.history_mask is None else self.history_mask.shape[2]
+        if self.history_mask is None and rows.shape[1] > 1:
+            self.history_mask = self.source_mask.new_ones(batch, 1, 1, self.length)
+        if self.history_mask is not None:
+            self.history_mask = self.history_mask.flatten(0, 2)[rows][:, None]
         if len(rows) < batch:  # sources were dropped
             self._select_sources(rows[:, 0].div(hypotheses, rounding_mode="floor"))
 
@@ -151,21 +151,21 @@ class Transformer(nn.Module):
 
         source: (batch, source); target_in: (batch, target) → (batch, target, target_size)
         """
-        return self.logits(self.hidden(source, target_in))
+        return self.logits(self.decoder_output(source, target_in))
 
-    def hidden(self, source: Tensor, target_in: Tensor) -> Tensor:
+    def decoder_output(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Return the output of the decoder, (batch, target, d_model); arguments as in `forward`."""
         source_mask = for_kernels(padding_mask(source), self.output.weight.dtype)
         memory = self.encode(source, source_mask)
         # Padding is on the right, so no labelled position attends to it. Without a padding mask the
         # loss is the same, and a GPU uses its fastest kernel.
-        mask = target_mask(target_in) if target_in.device.type == "cpu" else None
+        is_causal = target_in.device.type != "cpu"
+        mask = None if is_causal else target_mask(target_in)
         rotations = self.target_embedding.rotations(0, target_in.shape[1])
         x = self.target_embedding(target_in)
         for layer in self.decoder_layers():
-            x = layer(
-                x, mask, layer.cross_attention.keys_values(memory), source_mask, rotations=rotations
-            )
+            keys_values = layer.cross_attention.keys_values(memory)
+            x = layer(x, mask, keys_values, source_mask, rotations=rotations, is_causal=is_causal)
         return self.decoder_norm(x)
 
     def encode(self, source: Tensor, source_mask: Tensor) -> Tensor:
@@ -179,7 +179,7 @@ class Transformer(nn.Module):
             x = layer(x, source_mask, rotations)
         return self.encoder_norm(x)
 
-    def start(self, source: Tensor) -> DecoderState:
+    def init_state(self, source: Tensor) -> DecoderState:
         """Encode a batch of sources for decoding, with one hypothesis each.
 
         source: (batch, source)
@@ -195,9 +195,9 @@ class Transformer(nn.Module):
         tokens: (batch * hypotheses,), the last token of each row
         → logits (batch * hypotheses, target_size)
         """
-        return self.logits(self.step_hidden(tokens, state))
+        return self.logits(self.step_output(tokens, state))
 
-    def step_hidden(self, tokens: Tensor, state: DecoderState) -> Tensor:
+    def step_output(self, tokens: Tensor, state: DecoderState) -> Tensor:
         """Return the output of the decoder at the next position; arguments as in `step`.
 
         → (batch * hypotheses, d_model)
@@ -205,8 +205,8 @@ class Transformer(nn.Module):
         x = self.target_embedding(tokens[:, None], start=state.length)
         x = x.view(len(state.source_mask), -1, x.shape[2])  # (batch, hypotheses, d_model)
         rotations = self.target_embedding.rotations(state.length, 1)  # of every hypothesis
-        past, dtype = state.advance(x.shape[1]), self.output.weight.dtype
-        mask = None if past is None else for_kernels(past, dtype)
+        history_mask, dtype = state.advance(x.shape[1]), self.output.weight.dtype
+        mask = None if history_mask is None else for_kernels(history_mask, dtype)
         source_mask = for_kernels(state.source_mask, dtype)
         for layer, cache, source in zip(
             self.decoder_layers(), state.caches, state.source, strict=True

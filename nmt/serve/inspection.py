@@ -177,8 +177,8 @@ class _Recorder:
     sums: list[list[float]] = field(default_factory=list)
     _logs: Tensor = field(default_factory=lambda: torch.zeros(1, 1))
 
-    def start(self, source: Tensor) -> "_RecordedState":
-        return _RecordedState(self.model.start(source), self)
+    def init_state(self, source: Tensor) -> "_RecordedState":
+        return _RecordedState(self.model.init_state(source), self)
 
     def step(self, tokens: Tensor, state: "_RecordedState") -> Tensor:
         if self.tokens:  # the first token is <sos>

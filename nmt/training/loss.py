@@ -62,7 +62,7 @@ def at_labels(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
     → (tokens, d_model), (tokens,). The output layer is the most expensive part of the model, so it
     skips padding.
     """
-    hidden = model.hidden(batch.source, batch.target_in).flatten(0, 1)
+    hidden = model.decoder_output(batch.source, batch.target_in).flatten(0, 1)
     return hidden.index_select(0, batch.label_indices), batch.target_out.flatten()[
         batch.label_indices
     ]

@@ -45,7 +45,7 @@ def attention_kernels(setup: Setup) -> Findings:
     limits = torch.full((len(batch),), 3)
     kernels = _Kernels()
     with torch.no_grad(), autocast(setup.device, setup.own.training.precision), kernels:
-        model.train().hidden(moved.source, moved.target_in)
+        model.train().decoder_output(moved.source, moved.target_in)
         beam_search(model.eval(), moved.source, limits, beam_size=2, alpha=1.0)
     found = kernels.chosen
     assert {"padding", "causal", "per hypothesis"} <= set(found), f"only saw {set(found)}"

@@ -39,7 +39,7 @@ class ScriptedModel:
         self.size = size
         self.rows: list[int] = []
 
-    def start(self, source: Tensor) -> ScriptedState:
+    def init_state(self, source: Tensor) -> ScriptedState:
         return ScriptedState(source.tolist())
 
     def step(self, tokens: Tensor, state: ScriptedState) -> Tensor:

@@ -33,7 +33,7 @@ class AttendingModel:
     def decoder_layers(self):
         return self.layers
 
-    def hidden(self, source: Tensor, target_in: Tensor) -> None:
+    def decoder_output(self, source: Tensor, target_in: Tensor) -> None:
         first, last = (layer.cross_attention.recorded for layer in self.layers)
         if first is not None:
             first.append(torch.ones_like(self.weights))

@@ -153,9 +153,9 @@ def test_recording_stops_after_an_error(config):
     assert layer.recorded is None
 
 
-def test_without_a_mask_self_attention_is_causal(config):
+def test_causal_self_attention_needs_no_mask(config):
     layer = SelfAttention(config(dropout=0.0))
     x = torch.randn(2, 5, 8)
     for mode in (True, False):
         layer.train(mode)
-        torch.testing.assert_close(layer(x, None), layer(x, causal_mask(5)))
+        torch.testing.assert_close(layer(x, None, is_causal=True), layer(x, causal_mask(5)))

@@ -53,9 +53,8 @@ def test_post_norm_normalizes_the_sum(config):
     residual = PostNorm(config(d_model=2, heads=1), dropout=0.0)
     x = torch.tensor([[1.0, 5.0]])
 
-    assert torch.equal(residual.before(x), x)
-    # 1 + 2 and 5 + 6: the norm of (3, 11) is (-1, 1)
-    joined = residual.after(x, torch.tensor([[2.0, 6.0]]))
+    # 1 + 2 · 1 and 5 + 2 · 5 - 4: the norm of (3, 11) is (-1, 1)
+    joined = residual(x, lambda y: 2 * y - torch.tensor([[0.0, 4.0]]))
     torch.testing.assert_close(joined, torch.tensor([[-1.0, 1.0]]))
 
 
@@ -63,8 +62,8 @@ def test_pre_norm_normalizes_the_input_but_not_the_sum(config):
     residual = PreNorm(config(d_model=2, heads=1), dropout=0.0)
     x = torch.tensor([[1.0, 5.0]])
 
-    torch.testing.assert_close(residual.before(x), torch.tensor([[-1.0, 1.0]]))
-    assert residual.after(x, torch.tensor([[2.0, 6.0]])).tolist() == [[3.0, 11.0]]
+    joined = residual(x, lambda normalized: 2 * normalized)  # (-1, 1)
+    torch.testing.assert_close(joined, torch.tensor([[-1.0, 7.0]]))
 
 
 @pytest.mark.parametrize(("activation", "expected"), [("relu", 0.0), ("gelu", -0.1586553)])
@@ -106,7 +105,7 @@ def test_sublayer_outputs_are_dropped_where_configured(changes, attention, feed_
     x, output = torch.full((1, 4, 8), 5.0), torch.ones(1, 4, 8)
 
     def drops(residual):
-        values = set(residual.after(x, output).unique().tolist())
+        values = set(residual(x, lambda y: output).unique().tolist())
         assert values in ({6}, {5, 7})  # not 0: the input itself is kept
         return 5 in values
 
@@ -119,7 +118,7 @@ def test_dropout_precedes_the_residual_sum_and_the_norm(config):
     residual = PostNorm(config(), dropout=0.5)
     residual.dropout = seen = Recorder()
     output = torch.randn(1, 4, 8)
-    joined = residual.after(torch.ones(1, 4, 8), output)
+    joined = residual(torch.ones(1, 4, 8), lambda x: output)
     assert torch.equal(seen.inputs[0], output)
     torch.testing.assert_close(joined, residual.norm(1 + 10 * output))
 
@@ -150,5 +149,5 @@ def test_norms_add_epsilon_to_the_variance(config):
     residual = PostNorm(config(d_model=2, heads=1, norm_epsilon=1.0), dropout=0.0)
 
     # (0, 2) has mean 1 and variance 1: ±1 / √(1 + 1)
-    joined = residual.after(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.0, 1.0]]))
+    joined = residual(torch.tensor([[0.0, 1.0]]), lambda x: x)
     torch.testing.assert_close(joined, torch.tensor([[-(0.5**0.5), 0.5**0.5]]))

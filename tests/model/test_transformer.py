@@ -122,7 +122,7 @@ def test_cached_steps_give_the_logits_of_teacher_forcing(changes, random_model):
     source = pad(SOURCES)
     target = torch.randint(4, 11, (3, 16), generator=torch.Generator().manual_seed(1))
 
-    state = model.start(source)
+    state = model.init_state(source)
     steps = [model.step(target[:, i], state) for i in range(16)]
 
     torch.testing.assert_close(torch.stack(steps, 1), model(source, target), rtol=1e-4, atol=1e-5)
@@ -133,7 +133,7 @@ def test_selected_rows_continue_independently_of_the_others(random_model):
     target = torch.tensor([[2, 5, 6], [2, 7, 8], [2, 9, 4]])
     rows = torch.tensor([[0], [2]])  # the second source is dropped
 
-    state = model.start(pad(SOURCES))
+    state = model.init_state(pad(SOURCES))
     model.step(target[:, 0], state)
     model.step(target[:, 1], state)
     state.select(rows)
@@ -157,7 +157,7 @@ def test_each_hypothesis_attends_to_its_own_prefix(changes, random_model):
         [[1], [5]],
     ]
 
-    state = model.start(sources)
+    state = model.init_state(sources)
     for rows in map(torch.tensor, moves):
         sources = sources[rows[:, 0] // (len(written) // len(sources))]
         state.select(rows)
@@ -171,7 +171,7 @@ def test_each_hypothesis_attends_to_its_own_prefix(changes, random_model):
 
 def test_the_state_counts_the_decoded_positions(random_model):
     model = random_model()
-    state = model.start(torch.tensor([[5, 3]]))
+    state = model.init_state(torch.tensor([[5, 3]]))
     assert state.length == 0
 
     model.step(torch.tensor([2]), state)
@@ -273,7 +273,7 @@ def test_the_output_layer_contains_only_the_target_pieces_of_a_joint_vocabulary(
     table = model.source_embedding.tokens.weight
 
     assert logits.shape == (1, 3, 7)
-    torch.testing.assert_close(logits, model.hidden(source, target_in) @ table[:7].T)
+    torch.testing.assert_close(logits, model.decoder_output(source, target_in) @ table[:7].T)
     whole = random_model(source_size=11, target_size=11, tie="all")
     torch.testing.assert_close(logits, whole(source, target_in)[..., :7])
     (gradient,) = torch.autograd.grad(model.output(torch.ones(8)).sum(), table)

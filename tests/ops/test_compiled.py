@@ -94,7 +94,7 @@ def test_compiled_code_is_shared_across_layers_and_shapes(
     # same symbol, and recompile for other sizes.
     for pairs, source, target in ((6, 10, 12), (3, 6, 20), (1, 5, 5), (5, 20, 18)):
         batch = batch_of(pairs, source, target)
-        made.hidden(batch.source.to("meta"), batch.target_in.to("meta"))
+        made.decoder_output(batch.source.to("meta"), batch.target_in.to("meta"))
     assert compiler.frame_count == 2  # a layer of the encoder and one of the decoder
 
 

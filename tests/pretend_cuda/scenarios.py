@@ -255,7 +255,7 @@ class Steps:
     """Counts the steps of a model."""
 
     def __init__(self, model: Stepwise[Any]):
-        self.start, self.count, self._step = model.start, 0, model.step
+        self.init_state, self.count, self._step = model.init_state, 0, model.step
 
     def step(self, tokens: Tensor, state: Any) -> Tensor:
         self.count += 1

@@ -103,7 +103,7 @@ def test_weights_equal_those_of_cached_decoding(
     """Each decoding step has one query, which is one row of the picture."""
     model, [trace] = translator.pytorch.models[0], translator.trace(SENTENCE)
     decoder = model.decoder_layers()
-    state = model.start(torch.tensor([trace.source_ids]))
+    state = model.init_state(torch.tensor([trace.source_ids]))
     log_probability = 0.0
     ids = [*trace.hypothesis.ids, 3]
     written_by_search = len(ids) - (not trace.hypothesis.complete)  # no <eos> at the limit
@@ -141,7 +141,9 @@ def test_weighted_values_equal_the_output_of_the_fused_kernel(
     for layer, _ in layers:
         handles.append(layer.register_forward_pre_hook(lambda m, x: inputs.update({m: x})))
         handles.append(layer.output.register_forward_pre_hook(lambda m, x: heads.update({m: x[0]})))
-    model.hidden(torch.tensor([trace.source_ids]), torch.tensor([[BOS, *trace.hypothesis.ids]]))
+    model.decoder_output(
+        torch.tensor([trace.source_ids]), torch.tensor([[BOS, *trace.hypothesis.ids]])
+    )
     for handle in handles:
         handle.remove()
     for layer, weights in layers:

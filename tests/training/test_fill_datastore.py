@@ -40,7 +40,9 @@ def test_training_builds_the_datastore_if_configured(toy_config: MakeConfig) -> 
     pairs = np.arange(5)
     batch = Batch.from_ids(source.rows(pairs), target.rows(pairs))
     with torch.inference_mode():
-        hidden = model.hidden(batch.source, batch.target_in).flatten(0, 1)[batch.label_indices]
+        hidden = model.decoder_output(batch.source, batch.target_in).flatten(0, 1)[
+            batch.label_indices
+        ]
         distances, tokens = store.nearest(hidden, 1)
     assert distances.max() < 1e-2
     same = tokens[:, 0] == batch.target_out.flatten()[batch.label_indices]

@@ -74,7 +74,7 @@ def test_cached_steps_equal_the_full_pass_with_different_key_and_value_sizes(tin
     model = tiny_model(NAME, *TINY)
     source, target = torch.tensor([[5, 6, 3]]), torch.tensor([[2, 7, 4, 8]])
 
-    state = model.start(source)
+    state = model.init_state(source)
     steps = [model.step(target[:, i], state) for i in range(4)]
 
     torch.testing.assert_close(torch.stack(steps, 1), model(source, target))

@@ -65,7 +65,7 @@ def test_cached_steps_equal_the_full_pass(tiny_model):
     model = tiny_model("wheeler")
     source, target = pad([[5, 6, 3], [9, 3]]), torch.tensor([[2, 7, 4, 8], [2, 5, 6, 7]])
 
-    state = model.start(source)
+    state = model.init_state(source)
     steps = [model.step(target[:, i], state) for i in range(4)]
 
     torch.testing.assert_close(torch.stack(steps, 1), model(source, target))

@@ -47,7 +47,7 @@ def beam_search(
         beam_size = max(beam_size, grid.groups)
     sentences = [_Sentence(limit, beam_size, alpha, grid is not None) for limit in limits.tolist()]
     active = list(range(len(sentences)))
-    state = model.start(source)
+    state = model.init_state(source)
     sums = source.new_zeros((len(active), 1), dtype=torch.float)  # (sentences, hypotheses)
     tokens = source.new_full((len(active), 1), BOS)  # (sentences, hypotheses)
     written: NDArray[np.int32] = np.empty((len(active), 0), np.int32)  # (rows, length)

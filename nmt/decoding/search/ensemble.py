@@ -39,9 +39,9 @@ class Ensemble:
     def __init__(self, models: Sequence[Stepwise[Any]]):
         self.models = models
 
-    def start(self, source: Tensor) -> EnsembleState:
+    def init_state(self, source: Tensor) -> EnsembleState:
         """See `Transformer.start`."""
-        return EnsembleState([model.start(source) for model in self.models])
+        return EnsembleState([model.init_state(source) for model in self.models])
 
     def step(self, tokens: Tensor, state: EnsembleState) -> Tensor:
         """Decode one more position from the members' caches.

@@ -25,7 +25,7 @@ def greedy_search(
     alpha: length penalty, which affects only the reported score; sampler: draws the pieces instead
     of taking the most probable ones. Rows leave the batch when they end.
     """
-    state = model.start(source)
+    state = model.init_state(source)
     most = limits.tolist()
     active = list(range(len(most)))
     tokens = source.new_full((len(most),), BOS)

@@ -48,11 +48,11 @@ class WithNeighbours:
     def __init__(self, model: Transformer, neighbours: Neighbours):
         self._model, self._neighbours = model, neighbours
 
-    def start(self, source: Tensor) -> DecoderState:
+    def init_state(self, source: Tensor) -> DecoderState:
         """See `Transformer.start`."""
-        return self._model.start(source)
+        return self._model.init_state(source)
 
     def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
         """See `Transformer.step`; returns log-probabilities."""
-        hidden = self._model.step_hidden(tokens, state)
+        hidden = self._model.step_output(tokens, state)
         return self._neighbours.mix(hidden, self._model.logits(hidden))

@@ -22,7 +22,7 @@ S = TypeVar("S", bound=State)
 class Stepwise(Protocol[S]):
     """A `Transformer`, one with neighbours (`WithNeighbours`), or an `Ensemble` of them."""
 
-    def start(self, source: Tensor) -> S:
+    def init_state(self, source: Tensor) -> S:
         """Encode sources, (batch, source), for decoding with one row each."""
 
     def step(self, tokens: Tensor, state: S) -> Tensor:

@@ -52,7 +52,7 @@ def mean_of_probabilities(
 def test_the_probabilities_of_a_step_sum_to_one(random_model):
     ensemble = Ensemble([random_model(1), random_model(2)])
 
-    step = ensemble.step(torch.tensor([BOS]), ensemble.start(ONE))
+    step = ensemble.step(torch.tensor([BOS]), ensemble.init_state(ONE))
 
     torch.testing.assert_close(step.exp().sum(-1), torch.ones(1))
 

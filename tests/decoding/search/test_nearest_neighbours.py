@@ -63,7 +63,7 @@ def test_an_untrained_model_reproduces_its_neighbours_text(together, random_mode
     sources = [[4, 5, 6, 7], [8, 9], [10, 4, 8]]
     targets = [[7, 6, 5, 4, 4], [10], [9, 9, 5]]
     batch = Batch.from_ids(sources, targets)
-    keys = model.hidden(batch.source, batch.target_in).flatten(0, 1)[batch.label_indices]
+    keys = model.decoder_output(batch.source, batch.target_in).flatten(0, 1)[batch.label_indices]
     store = Datastore.of(keys, batch.target_out.flatten()[batch.label_indices])
     decoder = WithNeighbours(model, Neighbours(store, count=1, share=0.999, temperature=1.0))
     writer = Ensemble([decoder, decoder]) if together else decoder
