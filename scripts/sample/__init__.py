@@ -1,1 +1,0 @@
-"""Grammar-based generator of the built-in English-German sample corpus."""
