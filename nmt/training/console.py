@@ -1,5 +1,6 @@
 """Console output of training: progress bar, validations, remaining time."""
 
+from collections import deque
 from collections.abc import MutableMapping
 from types import TracebackType
 from typing import Any
@@ -14,6 +15,7 @@ from nmt.training.limits import ends_early
 
 _REPORT_MINUTES = 0.5 / 60
 _FIRST_ESTIMATE_MINUTES = 10 / 60
+_SPEED_MINUTES = 0.5  # over which the speed is measured
 _LIMITED_FORMAT = "{l_bar}{bar}| {label}{postfix}"
 
 
@@ -49,8 +51,9 @@ class ProgressBar:
 
     def __init__(self, settings: TrainingConfig, progress: Progress, last_update: int):
         self._settings, self._last_update = settings, last_update
-        self._begin_minutes, self._begin_updates = progress.minutes, progress.updates
-        self._minutes, self._tokens = progress.minutes, progress.tokens  # at the last report
+        self._begin_minutes = self._reported = progress.minutes
+        self._other_minutes = 0.0  # of validations and checkpoints
+        self._points = deque([self._point(progress)])
         self._time_is_told = False
         done, label = self._done(progress)
         self._bar = _Bar(
@@ -101,12 +104,30 @@ class ProgressBar:
             return time, f"{min(limit, progress.minutes):.1f}/{limit:g} min"
         return work, f"{updates:,}/{self._last_update:,} updates, {progress.minutes:.1f} min"
 
+    def exclude(self, minutes: float) -> None:
+        """Leave out time that was spent on validations or checkpoints from the speed."""
+        self._other_minutes += minutes
+
+    def _point(self, progress: Progress) -> tuple[float, int, int]:
+        """Return the minutes of training proper, the updates and the tokens so far."""
+        return progress.minutes - self._other_minutes, progress.updates, progress.tokens
+
+    def _speeds(self, progress: Progress) -> tuple[float, float]:
+        """Return the updates and the tokens per minute over the last half minute of training."""
+        now = self._point(progress)
+        while len(self._points) > 1 and self._points[1][0] <= now[0] - _SPEED_MINUTES:
+            self._points.popleft()
+        minutes, updates, tokens = (b - a for a, b in zip(self._points[0], now, strict=True))
+        return updates / max(minutes, 1e-9), tokens / max(minutes, 1e-9)
+
     def print_time_left(self, progress: Progress) -> None:
-        """Print the remaining time at the speed so far, including validations."""
+        """Print the remaining time at the latest speed, with as many validations as so far."""
         self._time_is_told = True
         elapsed = progress.minutes - self._begin_minutes
-        speed = (progress.updates - self._begin_updates) / max(elapsed, 1e-9)  # updates a minute
-        left = (self._last_update - progress.updates) / max(speed, 1e-9)
+        others = elapsed / max(elapsed - self._other_minutes, 1e-9)  # factor for their time
+        left = (
+            others * (self._last_update - progress.updates) / max(self._speeds(progress)[0], 1e-9)
+        )
         if self._settings.max_minutes:
             left = min(left, self._settings.max_minutes - progress.minutes)
         if left > 0:
@@ -115,17 +136,17 @@ class ProgressBar:
 
     def wants_report(self, progress: Progress) -> bool:
         """Return whether a report is due; reading the loss forces a GPU to synchronize."""
-        return progress.minutes - self._minutes >= _REPORT_MINUTES
+        return progress.minutes - self._reported >= _REPORT_MINUTES
 
     def report(self, progress: Progress, epoch: int, loss: float) -> None:
-        """Show the loss of the latest update, and the speed since the last report."""
-        seconds = 60 * (progress.minutes - self._minutes)
-        speed = (progress.tokens - self._tokens) / max(seconds, 1e-9)
+        """Show the loss of the latest update, and the speed over the last half minute."""
+        speed = self._speeds(progress)[1] / 60
         self._bar.set_postfix_str(
             f"update {progress.updates:,}, epoch {epoch}, loss {loss:.3f}, {speed:,.0f} tokens/s",
             refresh=False,
         )
-        self._minutes, self._tokens = progress.minutes, progress.tokens
+        self._reported = progress.minutes
+        self._points.append(self._point(progress))
 
 
 def show_validation(line: Validation, best: bool, data: DataConfig) -> None:

@@ -152,12 +152,16 @@ class Trainer:
                 bar.advance(self.progress)
                 if bar.wants_report(self.progress) or self.progress.updates % POINT_UPDATES == 0:
                     self._report(loss, bar)
-                if validation_is_due(self.settings, self.progress, self.batches_in_epoch):
+                before = self.progress.minutes
+                validated = validation_is_due(self.settings, self.progress, self.batches_in_epoch)
+                if validated:
                     self._validate()
-                    if not self._limit():
-                        bar.print_time_left(self.progress)
                 if checkpoint_is_due(self.settings, self.progress, *self._saved):
                     self._save()
+                self._tick()
+                bar.exclude(self.progress.minutes - before)
+                if validated and not self._limit():
+                    bar.print_time_left(self.progress)
 
     def _report(self, loss: Tensor, bar: ProgressBar) -> None:
         """Read the loss, which synchronizes a GPU; show it, and log it every few updates."""

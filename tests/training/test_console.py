@@ -101,17 +101,23 @@ def test_a_slow_rate_is_shown_per_update(
     assert rate in capsys.readouterr().err
 
 
-def test_the_speed_is_measured_since_the_last_report(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_speed_is_that_of_the_last_half_minute_without_validations(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     progress = Progress(tokens=5000)  # training was resumed
     with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
-        for seconds, tokens in [(60, 60_000), (0.5, 100), (10, 30_000)]:
+        for seconds, tokens in [(60, 60_000), (15, 30_000), (20, 40_000)]:
             progress.minutes += seconds / 60
             progress.tokens += tokens
             bar.report(progress, epoch=2, loss=2.5)
             bar._bar.refresh()
+        progress.minutes += 10  # a validation
+        bar.exclude(10)
+        bar.report(progress, epoch=2, loss=2.25)
+        bar._bar.refresh()
     shown = capsys.readouterr().err
-    speeds = ["1,000 tokens/s", "200 tokens/s", "3,000 tokens/s"]
-    assert [speed for speed in speeds if f"epoch 2, loss 2.500, {speed}" in shown] == speeds
+    speeds = ["2.500, 1,000 tokens/s", "2.500, 1,200 tokens/s", "2.250, 2,000 tokens/s"]
+    assert [speed for speed in speeds if f"epoch 2, loss {speed}" in shown] == speeds
 
 
 @pytest.mark.parametrize(
@@ -149,6 +155,25 @@ def test_a_slow_run_is_told_its_hours_and_a_finished_one_nothing(
         progress.updates = 3
         bar.print_time_left(progress)
     assert not capsys.readouterr().out
+
+
+def test_the_estimate_follows_the_latest_speed_and_includes_validations(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    progress = Progress()
+    with ProgressBar(TrainingConfig(), progress, last_update=50) as bar:
+        for _ in range(10):  # one update a minute, then two
+            progress.minutes += 1
+            progress.updates += 1
+            bar.report(progress, epoch=1, loss=2.5)
+        progress.minutes += 20
+        bar.exclude(20)  # as long as the training will have taken
+        for _ in range(20):
+            progress.minutes += 0.5
+            progress.updates += 1
+            bar.report(progress, epoch=1, loss=2.5)
+        bar.print_time_left(progress)  # 20 updates at two a minute, and as much for validations
+    assert "training will finish in 20 min\n" in capsys.readouterr().out
 
 
 def test_the_bar_follows_the_number_of_updates() -> None:
