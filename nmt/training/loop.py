@@ -156,10 +156,12 @@ class Trainer:
                 validated = validation_is_due(self.settings, self.progress, self.batches_in_epoch)
                 if validated:
                     self._validate()
-                if checkpoint_is_due(self.settings, self.progress, *self._saved):
+                due = checkpoint_is_due(self.settings, self.progress, *self._saved)
+                if due:
                     self._save()
-                self._tick()
-                bar.exclude(self.progress.minutes - before)
+                if validated or due:
+                    self._tick()
+                    bar.exclude(self.progress.minutes - before)
                 if validated and not self._limit():
                     bar.print_time_left(self.progress)
 
