@@ -1,10 +1,10 @@
 """The section `data`: where the sentence pairs come from, how they are cleaned and split."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from nmt.config.section import MOST, BrokenRule, Section
@@ -29,6 +29,9 @@ Source = Literal[
     "tsv",
     "parallel",
     "table",
+    "tmx",
+    "xliff",
+    "po",
     "everyday",
     "sample",
     "multi30k",
@@ -37,6 +40,12 @@ Source = Literal[
     "mtdata",
     "hub",
 ]
+ENDINGS: Mapping[str, tuple[str, ...]] = {
+    "tmx": (".tmx", ".tmx.gz"),
+    "xliff": (".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".mxliff", ".xlf.gz", ".xliff.gz"),
+    "po": (".po",),
+}
+"""How the names of the files of translation tools end, by source."""
 _NAMED = ("multi30k", "tatoeba", "opus", "mtdata", "hub")  # known by name; take no files of splits
 _BUILT_IN = ("everyday", "sample")
 _DOWNLOADED = ("pickle", "multi30k", "tatoeba")  # if no path is given
@@ -47,7 +56,8 @@ class CorpusConfig(Section):
 
     source: Source = Field(
         "pickle",
-        description="type of the corpus files (pickle, tsv, parallel, table), or a named corpus; "
+        description="type of the corpus files (pickle, tsv, parallel, table, tmx, xliff, po), or a "
+        "named corpus; "
         "`everyday` and `sample` are built in; `pickle` without a path is the corpus of "
         "O'Rahilly's tutorial, 10,000 short English–German pairs",
     )
@@ -55,8 +65,9 @@ class CorpusConfig(Section):
         None,
         description="where the corpus is. pickle, tsv, tatoeba: a file with the source in the "
         "first column, or English in the first column if English is the target. multi30k: a "
-        "folder. table: a file or folder of Parquet, JSON lines, CSV or Arrow. parallel: [source, "
-        "target] files, or STEM for STEM.en and STEM.de. opus: NAME/VERSION or its zip file. "
+        "folder. table: a file or folder of Parquet, JSON lines, CSV or Arrow. tmx, xliff, po: a "
+        "file, from whose ending the source follows, or a folder. parallel: [source, target] "
+        "files, or STEM for STEM.en and STEM.de. opus: NAME/VERSION or its zip file. "
         "mtdata: an identifier. hub: the dataset's name. Without a path, pickle, multi30k and "
         "tatoeba are downloaded",
     )
@@ -74,6 +85,15 @@ class CorpusConfig(Section):
         description="names of the source and target columns; a dot selects a nested field, as in "
         "translation.en; unset: guessed from the names (table, hub)",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _source_follows_from_ending(cls, values: object) -> object:
+        if isinstance(values, dict) and "source" not in values:
+            name = str(values.get("path") or values.get("train_path")).lower()
+            found = [each for each, endings in ENDINGS.items() if name.endswith(endings)]
+            return {**values, "source": found[0]} if found else values
+        return values
 
     def broken_rules(self) -> Iterator[BrokenRule]:
         """See `Section.broken_rules`; at most one rule about paths is reported."""

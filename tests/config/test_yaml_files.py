@@ -149,7 +149,7 @@ def test_all_mistakes_are_reported_at_once(path: Path) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "shown", "wanted"),
     [
-        ("data.source", "Pickle", "'Pickle'", "'pickle', 'tsv', 'parallel', 'table', 'everyday',"),
+        ("data.source", "Pickle", "'Pickle'", "'pickle', 'tsv', 'parallel', 'table', 'tmx',"),
         ("data.source_language", "ENG", "'ENG'", "two or three lower-case letters, such as en"),
         (
             "data.target_language",

@@ -9,6 +9,7 @@ from pathlib import Path
 from nmt import shipped
 from nmt.config.data import CorpusConfig, CorpusPart, DataConfig
 from nmt.corpus.sources.readers import Pair, Split, read_parallel, read_pickle, read_tsv
+from nmt.corpus.sources.translation_files import read_translation_files, translation_files
 from nmt.corpus.text.languages import three_letters
 from nmt.errors import UserError
 
@@ -62,15 +63,21 @@ class Corpus:
     name: str = ""
     tag: str | None = None
     held_out: bool = True
+    has_gaps: bool = False
+    """Whether pairs with an empty side are units without a translation; see `pairs`."""
 
     def pairs(self, split: Split) -> Iterator[Pair]:
         """Yield the raw (source, target) text of each pair, without line endings.
 
-        Raises `UserError` if the files are invalid, possibly only after yielding other pairs.
+        Validation and test splits leave out units without a translation; in training, cleaning
+        counts them. Raises `UserError` if the files are invalid, possibly only after yielding other
+        pairs.
         """
         empty = True
         for first, second in self.read(*self.files[split]):
             empty = False
+            if self.has_gaps and split != "train" and not (first and second):
+                continue
             yield (second, first) if self.swapped else (first, second)
         if empty:
             names = " and ".join(map(str, self.files[split]))
@@ -147,6 +154,13 @@ def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
             fetched = fetch_mtdata(_name(data), refresh)
             read = partial(read_mtdata, languages=languages)
             return Corpus({"train": (fetched,)}, read, licence=_MTDATA_LICENCE)
+        case "tmx" | "xliff" | "po":
+            read = partial(read_translation_files, format_=data.source, languages=languages)
+            files = {
+                split: translation_files(_existing(_single(path, data)), data.source)
+                for split, path in _given(data).items()
+            }
+            return Corpus(files, read, has_gaps=True)
         case "table" | "hub":
             return _open_table(data, refresh)
 
@@ -179,14 +193,19 @@ def _open_table(data: DataConfig, refresh: bool) -> Corpus:
         return Corpus(_require_train(files, data), read, licence=licence)
     found: dict[Split, tuple[Path, ...]] = {}
     for split, given in _given(data).items():
-        path = _expanded(_single(given, data))
-        if not _ignoring_os_errors(path.exists):
-            raise UserError(f"{path}: no such file; check the paths in the config's data section")
+        path = _existing(_single(given, data))
         if data.path and split == "train":
             found |= _require_train(files_by_split(path), data)
         else:
             found[split] = table_files(path)
     return Corpus(_without_held_out(found, data), read)
+
+
+def _existing(path: Path) -> Path:
+    path = _expanded(path)
+    if not _ignoring_os_errors(path.exists):
+        raise UserError(f"{path}: no such file; check the paths in the config's data section")
+    return path
 
 
 def _without_held_out(

@@ -1,0 +1,335 @@
+"""Files of translation tools as corpora: translation memories (TMX), XLIFF, and gettext's PO.
+
+Every reader yields one pair for each unit. A unit that lacks a finished translation yields a pair
+with an empty side, so that cleaning counts it.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from nmt.config.data import ENDINGS
+from nmt.corpus.sources.readers import MAX_LINE_BYTES, Pair
+from nmt.corpus.text.languages import two_letters
+from nmt.errors import UserError, one_line
+from nmt.files.xml_files import Event, read_xml
+
+Format = Literal["tmx", "xliff", "po"]
+_LARGEST_PO = 256 * 2**20  # bytes; polib holds all of it in memory
+# Elements of TMX and XLIFF that hold the original's markup instead of text; <sub>, which may stand
+# within them, is text of another place, such as a tooltip.
+_MARKUP = frozenset({"bpt", "ept", "ph", "it", "ut", "x", "bx", "ex", "cp", "sc", "ec"})
+_LINE_BREAK = re.compile(r"\s*(?:<br\b|\\n|\{br)", re.IGNORECASE)
+# States of XLIFF 1.2 and 2, of SDL Trados and of memoQ; a unit without a state is taken as it is.
+_UNFINISHED = re.compile(
+    r"new|initial|needs-.*|draft|unspecified|rejected.*|notstarted|empty|pretranslated|"
+    r"partiallyedited|machinetranslated",
+    re.IGNORECASE,
+)
+
+
+def translation_files(path: Path, format_: Format) -> tuple[Path, ...]:
+    """Return the file itself, or all files of this format in a folder and the folders within."""
+    if not path.is_dir():
+        return (path,)
+    found = sorted(
+        file
+        for file in path.rglob("*")
+        if file.name.lower().endswith(ENDINGS[format_]) and file.is_file()
+    )
+    if not found:
+        raise UserError(f"{path}: no file here ends in {' or '.join(ENDINGS[format_])}")
+    return tuple(found)
+
+
+def read_translation_files(
+    *paths: Path, format_: Format, languages: tuple[str, str]
+) -> Iterator[Pair]:
+    """Yield the (source, target) text of all units of these files.
+
+    languages: codes of source and target; regions in the files are ignored. Raises `UserError` if
+    the files have units, but none in both languages.
+    """
+    readers: dict[Format, Callable[[Path, _Languages], Iterator[Pair]]] = {
+        "tmx": _read_tmx,
+        "xliff": _read_xliff,
+        "po": _read_po,
+    }
+    wanted = _Languages(*languages)
+    both = empty = False
+    for path in paths:
+        for pair in readers[format_](path, wanted):
+            both = both or all(pair)
+            empty = True
+            yield pair
+    if empty and not both and wanted.others:
+        raise UserError(
+            f"{paths[0]}: has nothing in both {' and '.join(languages)}, only in "
+            f"{', '.join(islice(sorted(wanted.others), 10))}; set source_language and "
+            "target_language"
+        )
+
+
+@dataclass
+class _Languages:
+    """The languages that are wanted, and all those that were found.
+
+    >>> _Languages("en", "de").side("DE_at")
+    1
+    """
+
+    source: str
+    target: str
+    others: set[str] = field(default_factory=set)
+
+    def side(self, code: str) -> Literal[0, 1] | None:
+        """Return 0 for the source language, 1 for the target, None for others."""
+        base = two_letters(re.split("[-_]", code.strip().lower())[0])
+        if base == two_letters(self.source):
+            return 0
+        if base == two_letters(self.target):
+            return 1
+        self.others.add(code.strip()[:20])
+        return None
+
+
+class _Text:
+    """Collects the text of a segment, without markup."""
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._parts: list[str] = []
+        self._size = 0
+        self._markup = 0  # depth of elements within markup
+
+    def add(self, event: Event) -> None:
+        if event.kind == "start":
+            if self._markup or _local(event.value) in _MARKUP:
+                self._markup += 1
+                if event.attributes.get("type") in ("lb", "fmt:lb") or (
+                    event.attributes.get("ctype") == "lb"
+                ):
+                    self._parts.append(" ")
+        elif event.kind == "end":
+            self._markup -= bool(self._markup)
+        elif not self._markup:
+            self._size += len(event.value)
+            if self._size > MAX_LINE_BYTES:
+                raise UserError(
+                    f"{self._path}: a segment is longer than {MAX_LINE_BYTES} characters; is it "
+                    "text?"
+                )
+            self._parts.append(event.value)
+        elif _LINE_BREAK.match(event.value):
+            self._parts.append(" ")
+
+    def __str__(self) -> str:
+        return " ".join("".join(self._parts).split())
+
+
+def _local(name: str) -> str:
+    """Return the name of an element without its prefix."""
+    return name.rpartition(":")[2]
+
+
+# ------------------------------------------------------------------------------------------- TMX
+
+
+def _read_tmx(path: Path, languages: _Languages) -> Iterator[Pair]:
+    """Yield the pairs of a TMX file, version 1.1 to 1.4b; of several variants, the first."""
+    sides: list[str | None] = [None, None]
+    side: int | None = None
+    text: _Text | None = None
+    root = True
+    for event in read_xml(path):
+        kind, name = event.kind, event.value
+        if root and kind == "start":
+            _require_root(path, name, "tmx")
+            root = False
+        elif kind == "end" and name == "seg":
+            if text and side is not None and sides[side] is None:
+                sides[side] = str(text)
+            text = None
+        elif text:
+            text.add(event)
+        elif kind == "start" and name == "tu":
+            sides = [None, None]
+        elif kind == "start" and name == "tuv":
+            side = languages.side(_language(event.attributes))
+        elif kind == "start" and name == "seg":
+            text = _Text(path)
+        elif kind == "end" and name == "tu":
+            yield sides[0] or "", sides[1] or ""
+
+
+def _language(attributes: Mapping[str, str]) -> str:
+    return attributes.get("xml:lang") or attributes.get("lang") or ""
+
+
+def _require_root(path: Path, name: str, wanted: str) -> None:
+    if _local(name) != wanted:
+        raise UserError(f"{path}: is not {wanted.upper()}, but begins with <{name[:50]}>")
+
+
+# ----------------------------------------------------------------------------------------- XLIFF
+
+
+@dataclass
+class _Unit:
+    """A unit of an XLIFF file; long ones are divided into segments, by the same ids on both sides.
+
+    states: of the unit, or of its segments
+    """
+
+    sources: dict[str, str] = field(default_factory=dict)
+    targets: dict[str, str] = field(default_factory=dict)
+    states: dict[str, str] = field(default_factory=dict)
+    is_translatable: bool = True
+
+    def pairs(self) -> Iterator[Pair]:
+        # The key "" stands for the whole text, in XLIFF 1.2 also if segments are marked in it.
+        numbers = [number for number in self.sources if number]
+        if "" in self.sources and (not numbers or self.targets.keys() == {""}):
+            numbers = [""]
+        for number in numbers:
+            state = self.states.get(number) or self.states.get("", "")
+            finished = self.is_translatable and not _UNFINISHED.fullmatch(state)
+            yield self.sources[number], self.targets.get(number, "") if finished else ""
+
+
+def _read_xliff(path: Path, languages: _Languages) -> Iterator[Pair]:
+    """Yield the pairs of an XLIFF file, version 1.2 or 2, also of SDL Trados and memoQ."""
+    reader = _XliffReader(path, languages)
+    for number, event in enumerate(read_xml(path)):
+        if not number:
+            _require_root(path, event.value, "xliff")
+        for first, second in reader.take(event):
+            yield (second, first) if reader.is_swapped else (first, second)
+
+
+class _XliffReader:
+    """Collects units from events."""
+
+    def __init__(self, path: Path, languages: _Languages):
+        self.is_swapped = False
+        self._path, self._languages = path, languages
+        self._is_wanted = True
+        self._unit = _Unit()
+        self._segment = 0  # number of the segment in a unit of XLIFF 2
+        self._side: Literal["source", "target"] | None = None
+        self._texts: list[tuple[str, _Text]] = []  # open segments with their ids; the first is all
+        self._marks: list[bool] = []  # whether each open <mrk> is a segment
+        self._alternatives = 0  # depth of suggestions from memories
+
+    def take(self, event: Event) -> Iterable[Pair]:
+        """Return the pairs of the unit that ends with this event; usually none."""
+        name = _local(event.value) if event.kind != "text" else ""
+        if name in ("alt-trans", "matches", "note", "notes", "originalData", "ignorable"):
+            self._alternatives += 1 if event.kind == "start" else -1
+        if self._alternatives:
+            return ()
+        if event.kind == "start":
+            self._start(name, event)
+        elif event.kind == "text":
+            for _, text in self._texts:
+                text.add(event)
+        else:
+            self._end(name, event)
+            if name in ("trans-unit", "unit") and self._is_wanted:
+                return self._unit.pairs()
+        return ()
+
+    def _start(self, name: str, event: Event) -> None:
+        attributes = event.attributes
+        if name == "file" or (name == "xliff" and "srcLang" in attributes):
+            self._take_languages(attributes)
+        elif name in ("trans-unit", "unit"):
+            self._unit = _Unit(is_translatable=attributes.get("translate") != "no")
+            self._segment = 0
+            state = next((v for k, v in attributes.items() if _local(k) == "status"), "")
+            self._unit.states[""] = state
+        elif name == "segment":
+            self._segment += 1
+            self._unit.states[self._number] = attributes.get("state", "")
+        elif name == "seg" and event.value != "seg":  # <sdl:seg id conf>
+            number = attributes.get("id", "")
+            self._unit.states[number] = attributes.get("conf", "unspecified")
+        elif name in ("source", "seg-source", "target") and self._side is None:
+            self._side = "target" if name == "target" else "source"
+            self._texts = [(self._number, _Text(self._path))]
+            if name == "target" and "state" in attributes:
+                self._unit.states[""] = attributes["state"]
+        elif self._side:
+            if name == "mrk":
+                is_segment = attributes.get("mtype") == "seg"
+                self._marks.append(is_segment)
+                if is_segment:
+                    self._texts.append((attributes.get("mid", ""), _Text(self._path)))
+            for _, text in self._texts:
+                text.add(event)
+
+    def _end(self, name: str, event: Event) -> None:
+        if self._side is None:
+            return
+        if name in ("source", "seg-source", "target"):
+            self._store(*self._texts[0])
+            self._side, self._texts, self._marks = None, [], []
+            return
+        for _, text in self._texts:
+            text.add(event)
+        if name == "mrk" and self._marks.pop() and len(self._texts) > 1:
+            self._store(*self._texts.pop())
+
+    def _store(self, number: str, text: _Text) -> None:
+        sides = self._unit.targets if self._side == "target" else self._unit.sources
+        sides[number] = str(text)
+
+    @property
+    def _number(self) -> str:
+        return f"segment {self._segment}" if self._segment else ""
+
+    def _take_languages(self, attributes: Mapping[str, str]) -> None:
+        source = attributes.get("source-language") or attributes.get("srcLang") or ""
+        target = attributes.get("target-language") or attributes.get("trgLang") or ""
+        if not (source or target):
+            return
+        found = [self._languages.side(code) if code else None for code in (source, target)]
+        self.is_swapped = found[0] == 1
+        self._is_wanted = found in ([0, 1], [1, 0]) or (not target and found[0] is not None)
+
+
+# -------------------------------------------------------------------------------------------- PO
+
+
+def _read_po(path: Path, languages: _Languages) -> Iterator[Pair]:
+    """Yield the pairs of a PO file, whose originals are in the language that is not its own."""
+    import polib
+
+    try:
+        if path.stat().st_size > _LARGEST_PO:
+            raise UserError(f"{path}: is larger than {_LARGEST_PO:,} bytes; divide it")
+        file = polib.pofile(str(path))
+    except (OSError, ValueError, LookupError) as error:
+        reason = getattr(error, "strerror", None) or one_line(error)
+        raise UserError(f"{path}: cannot be read as PO ({reason}); check the file") from None
+    language = file.metadata.get("Language", "").strip()
+    side = languages.side(language) if language else 1
+    for entry in file:
+        if side is None or entry.obsolete:
+            continue
+        originals, finished = [entry.msgid], entry.translated() and not entry.fuzzy
+        translations = [entry.msgstr]
+        if entry.msgid_plural:
+            originals.append(entry.msgid_plural)
+            forms = [entry.msgstr_plural[number] for number in sorted(entry.msgstr_plural)]
+            translations = [forms[0], forms[-1]] if forms else ["", ""]
+        for original, translation in zip(originals, translations, strict=True):
+            pair = (_one_line(original), _one_line(translation) if finished else "")
+            yield pair if side == 1 else pair[::-1]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

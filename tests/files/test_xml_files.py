@@ -1,0 +1,106 @@
+import gzip
+from pathlib import Path
+
+import pytest
+
+from nmt.errors import UserError
+from nmt.files import xml_files
+from nmt.files.xml_files import read_xml
+
+
+def text_of(path: Path) -> str:
+    return "".join(event.value for event in read_xml(path) if event.kind == "text")
+
+
+def test_elements_and_text_come_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text('<a><b x="1">hi</b></a>')
+    found = [(event.kind, event.value) for event in read_xml(path)]
+    assert found == [
+        ("start", "a"),
+        ("start", "b"),
+        ("text", "hi"),
+        ("end", "b"),
+        ("end", "a"),
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_the_encoding_is_recognized_by_the_first_bytes(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "a.xml"
+    path.write_bytes("<a>Grüße</a>".encode(encoding))
+    assert text_of(path) == "Grüße"
+
+
+@pytest.mark.parametrize(
+    ("declared", "encoding"), [("iso-8859-1", "latin-1"), ("windows-1252", "cp1252")]
+)
+def test_a_declared_encoding_is_used(tmp_path: Path, declared: str, encoding: str) -> None:
+    path = tmp_path / "a.xml"
+    path.write_bytes(f'<?xml version="1.0" encoding="{declared}"?><a>Grüße</a>'.encode(encoding))
+    assert text_of(path) == "Grüße"
+
+
+def test_an_outdated_declaration_of_utf_16_is_ignored(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text('<?xml version="1.0" encoding="UTF-16"?><a>Grüße</a>', encoding="utf-8")
+    assert text_of(path) == "Grüße"
+
+
+@pytest.mark.parametrize("block", [1, 3, 2**18])
+def test_control_characters_are_left_out(
+    tmp_path: Path, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(xml_files, "_BLOCK", block)
+    path = tmp_path / "a.xml"
+    path.write_text("<a>o\x0bn&#x1F;e&#31;, &#8;two&#9;&#33;</a>")
+    assert text_of(path) == "one, two\t!"
+
+
+def test_a_document_type_is_not_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text('<!DOCTYPE a SYSTEM "file:///etc/hostname"><a>b</a>')
+    assert text_of(path) == "b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<!DOCTYPE a [<!ENTITY b "bbb"><!ENTITY c "&b;&b;">]><a>&c;</a>',
+        '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/hostname">]><a>&b;</a>',
+        '<!DOCTYPE a [<!ENTITY % b SYSTEM "http://localhost/b">%b;]><a/>',
+        "<a><b></a>",
+        "<a>",
+        "",
+        '<?xml version="1.0" encoding="idna"?><a/>',
+        "<a>" * 10_000,
+        f'<a b="{"x" * 9_000_000}"/>',
+    ],
+)
+def test_hostile_and_broken_documents_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=r"a\.xml") as caught:
+        list(read_xml(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_compressed_files_are_read_up_to_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.xml.gz"
+    path.write_bytes(gzip.compress(b"<a>" + b"x" * 2**20 + b"</a>"))
+    assert len(text_of(path)) == 2**20
+    monkeypatch.setattr(xml_files, "MOST_UNPACKED", 2**19)
+    with pytest.raises(UserError, match="unpacks"):
+        text_of(path)
+
+
+def test_damaged_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml.gz"
+    path.write_bytes(gzip.compress(b"<a>x</a>")[:-9])
+    with pytest.raises(UserError, match="cannot be read"):
+        text_of(path)
+    (tmp_path / "b.xml").write_bytes(b"<a>\xff</a>")
+    with pytest.raises(UserError, match="utf-8"):
+        text_of(tmp_path / "b.xml")
