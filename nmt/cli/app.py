@@ -28,6 +28,7 @@ from nmt.cli import (
     training,
     translating,
 )
+from nmt.cli.command import Command
 from nmt.cli.writing import warn
 from nmt.errors import (
     UserError,
@@ -65,7 +66,7 @@ for command in (
     runs.rm,
     doctor.doctor,
 ):
-    app.command()(command)
+    app.command(cls=Command)(command)
 app.add_typer(plots.app, name="plot")
 app.add_typer(configs.app, name="config")
 

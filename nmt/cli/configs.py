@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from nmt.cli.command import Command
 from nmt.cli.options import ConfigOption, SetOption, load
 from nmt.cli.writing import warn
 from nmt.errors import UserError
@@ -17,7 +18,7 @@ app = typer.Typer(
 )
 
 
-@app.command("show")
+@app.command("show", cls=Command)
 def config_show(config: ConfigOption = "base.yaml", set_: SetOption = None) -> None:
     """Print a configuration as YAML, with defaults and overrides applied.
 
@@ -28,7 +29,7 @@ def config_show(config: ConfigOption = "base.yaml", set_: SetOption = None) -> N
     typer.echo(dump_config(load(config, set_)), nl=False)
 
 
-@app.command("fields")
+@app.command("fields", cls=Command)
 def config_fields(
     which: Annotated[
         str, typer.Argument(help="A section or a field: training, training.epochs or epochs.")
@@ -54,7 +55,7 @@ def config_fields(
         )
 
 
-@app.command("schema")
+@app.command("schema", cls=Command)
 def config_schema() -> None:
     """Print the JSON schema that lets editors complete and check configurations.
 
@@ -65,7 +66,7 @@ def config_schema() -> None:
     typer.echo(json.dumps(config_schema(), indent=2, ensure_ascii=False))
 
 
-@app.command("new")
+@app.command("new", cls=Command)
 def config_new(
     name: Annotated[
         str | None, typer.Argument(help="Configuration to start from, such as sample.")

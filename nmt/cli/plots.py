@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from nmt.cli import completing
+from nmt.cli.command import Command
 from nmt.cli.options import (
     BeamOption,
     ConfigOption,
@@ -42,7 +43,7 @@ def _report_file(path: Path) -> None:
     say(f"picture          {path}{place}")
 
 
-@app.command()
+@app.command(cls=Command)
 def attention(
     sentence: Annotated[str, typer.Argument(help="The sentence to translate.")],
     run: Annotated[
@@ -100,7 +101,7 @@ def attention(
         typer.echo(json.dumps(found.as_json(), ensure_ascii=False))
 
 
-@app.command()
+@app.command(cls=Command)
 def training(
     runs: Annotated[
         list[Path] | None,
@@ -132,7 +133,7 @@ def training(
     _report_file(path)
 
 
-@app.command()
+@app.command(cls=Command)
 def positions(
     run: Annotated[
         Path | None, typer.Option("--run", help="Draw this run's position encodings.")
@@ -216,7 +217,7 @@ def _numbers(text: str) -> list[int]:
     return found
 
 
-@app.command()
+@app.command(cls=Command)
 def lengths(
     config: ConfigOption = "base.yaml",
     set_: SetOption = None,

@@ -9,14 +9,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from nmt import __version__
+from nmt.cli.app import app
 from nmt.config.yaml_files import dump_config
 from nmt.runs.folder import RunFolder
 
 from .command_line import PAIR, assert_refused, imported_by, nmt, text
 
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
+runner = CliRunner()
 
 
 def test_help_imports_neither_torch_nor_spacy() -> None:
@@ -273,3 +276,28 @@ app.main()
             [sys.executable, "-c", program], stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert (done.returncode, done.stderr) == (130, "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["translate", "-i", "a", "-i", "b"],
+        ["translate", "-o", "a", "--output", "b", "Hi."],
+        ["evaluate", "--against", "a", "--against", "b"],
+        ["evaluate", "--split", "test", "--split", "test"],
+        ["train", "--config", "a", "--config", "b"],
+        ["augment", "--input", "a", "--input", "b", "--run", "c"],
+        ["plot", "training", "--output", "a", "--output", "b"],
+        ["config", "new", "sample", "--minutes", "1", "--minutes", "2"],
+    ],
+)
+def test_a_repeated_option_that_takes_one_value_is_refused(arguments: list[str]) -> None:
+    done = runner.invoke(app, arguments)
+    assert done.exit_code == 2
+    assert "2 times" in " ".join(done.output.replace("│", " ").split())
+
+
+def test_options_that_take_several_values_and_flags_may_be_repeated(tmp_path: Path) -> None:
+    changes = ["--set", "training.seed=2", "--set", "data.seed=3"]
+    done = runner.invoke(app, ["config", "show", "--config", "sample", *changes])
+    assert done.exit_code == 0
