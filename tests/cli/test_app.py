@@ -286,7 +286,7 @@ app.main()
         ["evaluate", "--against", "a", "--against", "b"],
         ["evaluate", "--split", "test", "--split", "test"],
         ["train", "--config", "a", "--config", "b"],
-        ["augment", "--input", "a", "--input", "b", "--run", "c"],
+        ["augment", "run", "--input", "a", "--input", "b", "-o", "c"],
         ["plot", "training", "--output", "a", "--output", "b"],
         ["config", "new", "sample", "--minutes", "1", "--minutes", "2"],
     ],
