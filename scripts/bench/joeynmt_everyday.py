@@ -1,4 +1,4 @@
-"""JoeyNMT's small Transformer recipe, trained and scored on the split of everyday.yaml.
+"""JoeyNMT's small Transformer recipe, trained and scored on the corpus of everyday.yaml.
 
 The recipe is JoeyNMT 2.3's configs/iwslt14_deen_bpe.yaml: 6 + 6 layers, d_model 256, AdamW, a
 learning rate that is reduced on plateaus. Its input is the pieces of nmt's tokenizers, which

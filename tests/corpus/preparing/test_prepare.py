@@ -578,8 +578,9 @@ def test_the_real_multi30k_is_prepared(corpora: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_everyday_has_no_sentence_in_two_splits(corpora: Path, tmp_path: Path) -> None:
-    config = load_config("everyday.yaml", [f"data.path={corpora / 'tatoeba-deu.txt'}"])
+def test_tatoeba_has_no_sentence_in_two_splits(corpora: Path, tmp_path: Path) -> None:
+    tatoeba = ["data.source=tatoeba", f"data.path={corpora / 'tatoeba-deu.txt'}"]
+    config = load_config("everyday.yaml", [*tatoeba, "data.disjoint_splits=true"])
     prepared = prepare(config, tmp_path / "data")
     # Read again, since half of the names in prepared training text are hidden.
     [corpus] = open_corpora(config.data)
