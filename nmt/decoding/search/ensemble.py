@@ -40,7 +40,7 @@ class Ensemble:
         self.models = models
 
     def init_state(self, source: Tensor) -> EnsembleState:
-        """See `Transformer.start`."""
+        """See `Transformer.init_state`."""
         return EnsembleState([model.init_state(source) for model in self.models])
 
     def step(self, tokens: Tensor, state: EnsembleState) -> Tensor:

@@ -49,7 +49,7 @@ class WithNeighbours:
         self._model, self._neighbours = model, neighbours
 
     def init_state(self, source: Tensor) -> DecoderState:
-        """See `Transformer.start`."""
+        """See `Transformer.init_state`."""
         return self._model.init_state(source)
 
     def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
