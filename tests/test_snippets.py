@@ -75,6 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> Path:
     (folder / "mine.yaml").write_text(mine, encoding="utf-8")
     (folder / "captions.en").write_text("".join(s + "\n" for s, _ in pairs[:3]), encoding="utf-8")
     (folder / "captions.de").write_text("".join(t + "\n" for _, t in pairs[:3]), encoding="utf-8")
+    (folder / "terms.tsv").write_text("station\tHalt\n", encoding="utf-8")
     write_multi30k(folder / "multi30k", pairs)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)

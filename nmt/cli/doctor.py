@@ -20,6 +20,7 @@ PACKAGES = ("torch", "ctranslate2", "numpy", "sentencepiece", "sacrebleu", "safe
 EXTRAS = {
     "matplotlib": ("plot", "nmt plot"),
     "tensorboard": ("tensorboard", "training.tensorboard"),
+    "simplemma": ("terms", "the German forms of a glossary's terms"),
     "starlette": ("serve", "nmt serve"),
     "datasets": ("hub", "the Hugging Face Hub and tables"),
     "ftfy": ("filters", "data.drop_mojibake and data.check_languages"),

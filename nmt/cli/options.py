@@ -68,6 +68,14 @@ TagOption = Annotated[
 DeviceOption = Annotated[
     str | None, typer.Option("--device", help="cuda, mps or cpu; default: the best available.")
 ]
+GlossaryOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--glossary",
+        help="Terms with prescribed translations: SOURCE TAB TARGET on each line, or CSV or TBX. "
+        "Terms are found and written in all their inflected forms; the target = keeps the source.",
+    ),
+]
 WeightsOption = Annotated[
     Weights,
     typer.Option(
@@ -130,6 +138,7 @@ def open_translator(
     overrides: list[str] | None,
     engine: EngineChoice | None = None,
     compute_type: ComputeType | None = None,
+    glossary: Path | None = None,
 ) -> "Translator":
     """Load the translator of a run, or of several runs as an ensemble."""
     from nmt.decoding.loading import load_translator
@@ -142,4 +151,5 @@ def open_translator(
         device=device,
         engine=engine,
         compute_type=compute_type,
+        glossary=glossary,
     )

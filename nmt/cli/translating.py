@@ -1,9 +1,11 @@
 """`nmt translate`."""
 
+import logging
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +14,7 @@ from nmt.cli.options import (
     ComputeTypeOption,
     DeviceOption,
     EngineOption,
+    GlossaryOption,
     RunOption,
     SetDecodingOption,
     TagOption,
@@ -28,6 +31,11 @@ from nmt.cli.writing import (
     write_lines,
 )
 from nmt.errors import UserError, require_utf8
+
+if TYPE_CHECKING:
+    from nmt.decoding.translator import Translation
+
+_LOG = logging.getLogger(__name__)
 
 
 def translate(
@@ -67,6 +75,7 @@ def translate(
         ),
     ] = False,
     tag: TagOption = None,
+    glossary: GlossaryOption = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
     engine: EngineOption = None,
@@ -109,7 +118,9 @@ def translate(
     engine = "pytorch" if alignment else engine
     runs = find_runs(run, weights)
     prefix = tag_prefix(runs[0].config.data, tag)
-    translator = open_translator(runs, weights, beam_size, device, set_, engine, compute_type)
+    translator = open_translator(
+        runs, weights, beam_size, device, set_, engine, compute_type, glossary
+    )
     if n_best and n_best > translator.decoding.beam_size and not translator.decoding.temperature:
         warn(f"--n-best {n_best} raises the beam size to {n_best}")
     if asked:
@@ -121,7 +132,24 @@ def translate(
         write_lines(align_lines(translator, lines), output)
         return
     found = translator.stream(lines, n_best or 1)
+    missing: Counter[str] = Counter()
+    found = _counting(found, missing)
     write_lines(format_translations(found, n_best, scores), output)
+    if missing:
+        terms = ", ".join(term for term, _ in missing.most_common(5))
+        more = ", …" if len(missing) > 5 else ""
+        warn(f"could not place {missing.total():,} of the glossary's terms: {terms}{more}")
+
+
+def _counting(
+    found: "Iterator[list[Translation]]", missing: Counter[str]
+) -> "Iterator[list[Translation]]":
+    """Yield the translations, and count the terms that the best of each lacks."""
+    for number, options in enumerate(found, start=1):
+        for term in options[0].missing_terms:
+            missing[str(term)] += 1
+            _LOG.info("line %d lacks %s", number, term)
+        yield options
 
 
 def _is_file(text: str) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
-from itertools import islice
+from itertools import compress, islice
+from operator import not_
 from typing import TYPE_CHECKING, cast
 
 from nmt.config.data import DataConfig
@@ -15,6 +16,7 @@ from nmt.corpus.text.normalization import reveal
 from nmt.corpus.text.sentences import CutText
 from nmt.corpus.tokenizers.tokenizers import Tokenizers, WordTokenizer
 from nmt.decoding.engines.interface import Search
+from nmt.decoding.glossary import Glossary, Term
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.segments import Segment, Segmenter, TrainingLines
 from nmt.errors import UserError
@@ -40,7 +42,8 @@ class Translation:
     text: the translation; score: sum of the length-normalized log-probabilities of its parts;
     complete: False if the length limit truncated it; parts: number of parts that were translated
     separately, at least one per sentence; log_probability: of all pieces; pieces: their number,
-    including each <eos>; found: each part with its hypothesis, see `Translator.traces`
+    including each <eos>; missing_terms: terms of the glossary that it lacks; found: each part with
+    its hypothesis, see `Translator.traces`
     """
 
     text: str
@@ -50,6 +53,7 @@ class Translation:
     sentences: int = 1
     log_probability: float = 0.0
     pieces: int = 0
+    missing_terms: tuple[Term, ...] = ()
     found: "tuple[tuple[Segment, Hypothesis], ...]" = field(default=(), repr=False, compare=False)
 
     @property
@@ -79,7 +83,7 @@ class Translator:
 
     seen: facts about training lines; if None, lines are split only if the model has too few
     positions; open_pytorch: loads the same weights in PyTorch, for what `search` does not support,
-    or raises `UserError`; None if `search` is PyTorch
+    or raises `UserError`; None if `search` is PyTorch; glossary: terms with prescribed translations
     """
 
     def __init__(
@@ -90,17 +94,31 @@ class Translator:
         decoding: DecodingConfig,
         seen: TrainingLines | None = None,
         open_pytorch: "Callable[[], PyTorchSearch] | None" = None,
+        glossary: Glossary | None = None,
     ):
         self.search, self.tokenizers = search, tokenizers
         self.data, self.decoding = data, decoding
         self._open_pytorch, self._is_outdated = open_pytorch, False
         room = search.max_length - 1  # <eos>
-        self._segments = Segmenter(tokenizers, data, seen or TrainingLines(room, False), room)
+        self._seen = seen or TrainingLines(room, False)
+        self._segments = Segmenter(tokenizers, data, self._seen, room, glossary)
 
     @cached_property
     def pytorch(self) -> "PyTorchSearch":
         """The PyTorch engine with the same weights, loaded on first use."""
         return self._open_pytorch() if self._open_pytorch else cast("PyTorchSearch", self.search)
+
+    def with_glossary(self, glossary: Glossary) -> "Translator":
+        """Return a translator with the same model that follows a glossary."""
+        return Translator(
+            self.search,
+            self.tokenizers,
+            self.data,
+            self.decoding,
+            self._seen,
+            (lambda: self.pytorch) if self._open_pytorch else None,
+            glossary,
+        )
 
     def cut(self, text: str) -> CutText:
         """Cut text at line breaks, and into sentences if training had one per line."""
@@ -158,7 +176,8 @@ class Translator:
         # Use the split text: pieces from ids would be <unk> for unknown words.
         source = self.tokenizers.source.split(segment.text)[: len(segment.ids) - 1]
         target = self._target_pieces(segment, best)
-        read, written = ([reveal(x, segment.hidden) for x in side] for side in (source, target))
+        read = [reveal(piece, segment.hidden) for piece in source]
+        written = [reveal(piece, segment.written) for piece in target]
         return Trace([*read, SPECIALS[EOS]], segment.ids, written, best, self._text(segment, best))
 
     def _join(
@@ -193,6 +212,11 @@ class Translator:
             sentences=len(found),
             log_probability=sum(h.log_probability for h in hypotheses),
             pieces=sum(len(h.ids) + h.complete for h in hypotheses),
+            missing_terms=tuple(
+                term
+                for segment, hypothesis in parts
+                for term in self._segments.missing_terms(segment, hypothesis.ids)
+            ),
             found=parts,
         )
 
@@ -234,18 +258,17 @@ class Translator:
 
     def _search(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search all segments; results are in the given order."""
-        plain = [segment for segment in segments if not segment.hidden]
-        hiding = [segment for segment in segments if segment.hidden]
-        found = iter(self._find(plain, n))
-        carrying = iter(self._find_carrying(hiding, n))
-        return [next(carrying if segment.hidden else found) for segment in segments]
+        bound = [bool(segment.hidden or segment.terms) for segment in segments]
+        free = iter(self._find([*compress(segments, map(not_, bound))], n))
+        found = iter(self._find_required([*compress(segments, bound)], n))
+        return [next(found if is_bound else free) for is_bound in bound]
 
     def _find(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         sources = [segment.ids for segment in segments]
         return self.search(sources, self.limits(segments), self.decoding, n)
 
-    def _find_carrying(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
-        """Search segments with hidden words; if some are lost, search again with all required.
+    def _find_required(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
+        """Search segments with hidden words or terms; if some are lost, search with all required.
 
         Considers the whole beam to find a hypothesis with all of them. Samples remain as drawn.
         """
@@ -267,7 +290,7 @@ class Translator:
         return [hypotheses[:n] for hypotheses in found]
 
     def _complete_first(self, segment: Segment, found: list[Hypothesis]) -> list[Hypothesis]:
-        """Sort complete hypotheses with the fewest lost words first."""
+        """Sort complete hypotheses with the fewest lost words and terms first."""
         return sorted(found, key=lambda h: (not h.complete, self._segments.lost(segment, h.ids)))
 
     def limits(self, segments: list[Segment]) -> list[int]:

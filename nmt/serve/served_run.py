@@ -75,10 +75,10 @@ class ServedRun:
 
         def pieces_of(ids: Sequence[int]) -> list[str]:
             pieces = self.translator.tokenizers.target.pieces(ids)
-            return [reveal(piece, segment.hidden) for piece in pieces]
+            return [reveal(piece, segment.written) for piece in pieces]
 
         def text_of(ids: Sequence[int]) -> str:
-            return reveal(self.translator.tokenizers.target.decode(ids), segment.hidden)
+            return reveal(self.translator.tokenizers.target.decode(ids), segment.written)
 
         [limit] = self.translator.limits([segment])
         with TORCH_LOCK:

@@ -359,3 +359,18 @@ def test_advised_commands_quote_the_folder(trained_run: RunFolder) -> None:
     assert_refused(*start, "--weights", "mean", message="nmt average 'my run'")
     neighbours = ["--set", "decoding.neighbours=4"]
     assert_refused(*start, *neighbours, message="nmt datastore 'my run' --weights best")
+
+
+def test_a_glossary_prescribes_translations_and_tells_what_it_could_not_place(
+    trained_run: RunFolder,
+) -> None:
+    Path("terms.tsv").write_text("swim\tschwimmen\nBen\tAnna\n")
+    arguments = ["translate", "--run", trained_run.path, "--glossary", "terms.tsv"]
+    done = nmt(*arguments, "Ben swims often.", "Anna sings today.")
+    first, second = text(done.stdout).splitlines()
+    assert "Anna" in first
+    assert second == PAIR[1]
+    done = nmt(*arguments, "--set", "decoding.temperature=1e-3", "Ben swims often.")
+    assert "Ben → Anna" in text(done.stderr)
+    Path("terms.tsv").write_text("swim\n")
+    assert_refused(*arguments, "Ben swims often.", message="terms.tsv: line 1")

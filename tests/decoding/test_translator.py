@@ -23,6 +23,7 @@ from nmt.corpus.tokenizers.tokenizers import (
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.decoding.engines.interface import Required
 from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.glossary import parse_glossary
 from nmt.decoding.search.hypothesis import Hypothesis, finish
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
@@ -639,11 +640,13 @@ def test_pytorch_decodes_again_if_a_placeholder_is_lost(carrying, translator):
     assert losing.asked == [(4, None)]
     [(width, required)] = keeping.asked
     assert width == 4
-    assert required.phrases == [[carrying.target.encode(mark) for mark in (first, second)]]
-    pieces = carrying.target.pieces(required.not_after)
     # Only punctuation and the genitive's s may be attached to a copied word.
+    [ending] = [i for i in required.continuing if carrying.target.pieces([i]) == ["s"]]
+    alone = [carrying.target.encode(mark) for mark in (first, second)]
+    assert required.constraints == [[[mark, [*mark, ending]] for mark in alone]]
+    pieces = carrying.target.pieces(required.continuing)
     assert {"n", "en", first} <= set(pieces)
-    assert not {"s", ".", "▁", "▁s", "</s>"} & set(pieces)
+    assert not {".", "▁", "▁s", "</s>"} & set(pieces)
 
 
 @pytest.mark.parametrize("mark", ["start", "end"])
@@ -672,8 +675,9 @@ def test_where_words_end_with_a_mark_anything_may_follow_a_copied_word(tmp_path,
 
     assert found.text == "Zora singt."
     [(_, required)] = keeping.asked
-    assert carrying.target.pieces(required.phrases[0][0]) == [PLACEHOLDERS[0], "▁"]
-    assert required.not_after == []
+    [[[phrase]]] = required.constraints
+    assert carrying.target.pieces(phrase) == [PLACEHOLDERS[0], "▁"]
+    assert required.continuing == []
 
 
 def test_a_copied_word_in_brackets_needs_no_space_before_it(carrying, translator):
@@ -685,7 +689,7 @@ def test_a_copied_word_in_brackets_needs_no_space_before_it(carrying, translator
 
     assert found.text == "(Zora) singt Öre."
     [(_, required)] = keeping.asked
-    pieces = [carrying.target.pieces(phrase) for phrase in required.phrases[0]]
+    pieces = [carrying.target.pieces(phrases[0]) for phrases in required.constraints[0]]
     assert pieces == [[first], ["▁", second]]
 
 
@@ -719,3 +723,58 @@ def test_hypotheses_with_all_placeholders_rank_first(carrying, translator):
     assert sorted(search.asked) == [(1, None), (4, None)]
     assert [t.text for t in ready.n_best(["Zora sings"], 2)[0]] == ["Zora singt.", "singt Zora."]
     assert ready.pytorch.asked == []  # nothing was lost
+
+
+# ------------------------------------------------------------------------------------- glossary
+
+
+def with_terms(made: Translator, *lines: str) -> Translator:
+    return made.with_glossary(parse_glossary("\n".join(lines), ("en", "de")))
+
+
+def says(tokenizers: Tokenizers, *texts: str) -> ScriptedSearch:
+    return ScriptedSearch(lambda ids: [tokenizers.target.encode(text) for text in texts])
+
+
+def test_a_translation_without_a_term_is_searched_again_for_its_forms(subwords, translator):
+    plain, bound = says(subwords, "Ben liest."), says(subwords, "Ben liest Bücher.")
+    made = with_terms(translator(subwords, search=plain, pytorch=bound), "book\tBuch")
+
+    [found, other] = made.translate(["Ben reads books.", "Anna sings."])
+
+    assert (found.text, other.text) == ("Ben liest Bücher.", "Ben liest.")
+    assert not found.missing_terms
+    [(_, required)] = bound.asked
+    [[forms]] = required.constraints
+    assert {"Buch", "Bücher"} <= {subwords.target.decode(ids) for ids in forms}
+
+
+def test_a_translation_with_a_form_of_the_term_is_kept(subwords, translator):
+    texts = ["Ben liest.", "Ben liest Bücherei.", "Ben mag Bücher."]
+    search, bound = says(subwords, *texts), says(subwords)
+    made = translator(subwords, search=search, pytorch=bound, beam_size=3)
+
+    [found] = with_terms(made, "book\tBuch").translate(["Ben likes books."])
+
+    assert found.text == "Ben mag Bücher."
+    assert bound.asked == []
+
+
+def test_a_term_that_could_not_be_placed_is_told(subwords, translator):
+    losing = says(subwords, "Ben liest.")
+    made = with_terms(translator(subwords, search=losing, pytorch=losing), "book\tBuch", "Ben\t=")
+
+    [found] = made.translate(["Ben reads a book."])
+
+    assert [str(term) for term in found.missing_terms] == ["book → Buch"]
+
+
+def test_a_term_that_is_a_hidden_word_replaces_its_placeholder(carrying, translator):
+    search = says(carrying, f"{PLACEHOLDERS[0]} singt {PLACEHOLDERS[1]}.")
+    made = with_terms(translator(carrying, search=search, pytorch=search), "song\tLied", "Öre\t=")
+
+    [trace] = made.trace("Öre sings songs")
+
+    assert trace.text == "Öre singt Lied."
+    assert "songs" in trace.source
+    assert "Lied" in trace.target

@@ -12,19 +12,19 @@ from nmt.decoding.search.hypothesis import Hypothesis
 
 @dataclass(frozen=True)
 class Required:
-    """Phrases that each translation must contain before it may end.
+    """Constraints that each translation must satisfy before it may end.
 
-    phrases: for each sentence, the phrases that its translation must contain, each a list of pieces
-    that must be adjacent, of which the first is not repeated; not_after: pieces that may not follow
-    a phrase directly
+    constraints: for each sentence, each a list of phrases, one of which the translation must
+    contain; the pieces of a phrase must be adjacent, and the first is not repeated; continuing:
+    pieces that continue a word, so that a phrase before one of them is only part of a word
     """
 
-    phrases: Sequence[list[list[int]]]
-    not_after: Sequence[int] = ()
+    constraints: Sequence[list[list[list[int]]]]
+    continuing: Sequence[int] = ()
 
     def of(self, sentences: Sequence[int]) -> "Required":
-        """Return the phrases of these sentences."""
-        return Required([self.phrases[i] for i in sentences], self.not_after)
+        """Return the constraints of these sentences."""
+        return Required([self.constraints[i] for i in sentences], self.continuing)
 
 
 class Search(Protocol):

@@ -14,7 +14,7 @@ from nmt.decoding.search.datastore import Datastore
 from nmt.decoding.search.ensemble import Ensemble
 from nmt.decoding.search.greedy import greedy_search
 from nmt.decoding.search.hypothesis import Hypothesis, best_first
-from nmt.decoding.search.lexical_constraints import LexicalConstraints
+from nmt.decoding.search.lexical_constraints import LexicalConstraints, count_groups
 from nmt.decoding.search.nearest_neighbours import Neighbours, WithNeighbours
 from nmt.decoding.search.sampling import Sampler, count_earlier
 from nmt.decoding.search.stepwise import Stepwise
@@ -92,8 +92,9 @@ class PyTorchSearch:
         on_cpu = self._device.type == "cpu"
         threads = torch.get_num_threads() if on_cpu else 1
         # Batch only sentences with equally many groups: the largest number sets the beam size.
-        phrases = required.phrases if required else [[]] * len(sources)
-        groups = [1 + sum(map(len, needed)) for needed in phrases]
+        groups = [1] * len(sources)
+        if required:
+            groups = list(map(count_groups, required.constraints))
         batches = []
         for count in sorted(set(groups), reverse=True):
             alike = [i for i, each in enumerate(groups) if each == count]
@@ -131,7 +132,7 @@ class PyTorchSearch:
         required: Required | None,
     ) -> list[list[Hypothesis]]:
         alpha = decoding.length_penalty
-        if required and not any(required.phrases):
+        if required and not any(required.constraints):
             required = None
         if decoding.temperature and not required:
             return self._sample(sources, limits, earlier, decoding, n_best)
@@ -142,7 +143,7 @@ class PyTorchSearch:
             found = greedy_search(self._writer, source, most, alpha)
             return [[hypothesis] for hypothesis in found]
         grid = (
-            LexicalConstraints(required.phrases, required.not_after, self._device)
+            LexicalConstraints(required.constraints, required.continuing, self._device)
             if required
             else None
         )

@@ -9,44 +9,63 @@ from torch.nn.functional import one_hot
 from nmt.model.padding import pad
 from nmt.special_tokens import EOS, PAD
 
+Constraint = list[list[int]]
+"""Phrases as pieces, one of which must be written (a disjunctive constraint, Hu et al. 2019)."""
+
+
+def count_groups(constraints: Sequence[Constraint]) -> int:
+    """Return the number of groups of hypotheses of a sentence: those that lack 0, 1, … pieces."""
+    return 1 + sum(min(map(len, phrases)) for phrases in constraints)
+
 
 class LexicalConstraints:
-    """How much of its required phrases each hypothesis of a beam contains.
+    """How much of its constraints each hypothesis of a beam contains.
 
-    phrases: for each sentence, the phrases that its translation must contain, each a list of pieces
-    that must be adjacent, of which the first is not repeated; not_after: pieces that may not follow
-    a phrase directly. Rows are hypotheses: at first one per sentence, later those chosen
-    by `select`.
+    constraints: for each sentence, the constraints of which its translation must satisfy all. The
+    pieces of a phrase must be adjacent; the first is not repeated. continuing: pieces that continue
+    a word; a phrase directly before one of them is only part of a word, and does not count.
+
+    Rows are hypotheses: at first one per sentence, later those chosen by `select`.
     """
 
     def __init__(
         self,
-        phrases: Sequence[Sequence[list[int]]],
-        not_after: Sequence[int],
+        constraints: Sequence[Sequence[Constraint]],
+        continuing: Sequence[int],
         device: torch.device,
     ):
-        most = max(map(len, phrases))
-        flat = pad([phrase for each in phrases for phrase in [*each, *[[]] * (most - len(each))]])
-        self._phrases = flat.view(len(phrases), most, -1).to(device)  # (rows, phrases, pieces)
-        self._written = self._phrases.new_zeros(self._phrases.shape[:2])  # (rows, phrases)
-        self._not_after = torch.tensor(not_after, dtype=torch.long).to(device)
-        self._phrase_ended = self._phrases.new_zeros(len(phrases), dtype=torch.bool)
+        flat = [[phrase for each in sentence for phrase in each] for sentence in constraints]
+        most = max(map(len, flat))
+        padded = pad([phrase for each in flat for phrase in [*each, *[[]] * (most - len(each))]])
+        self._phrases = padded.view(len(flat), most, -1).to(device)  # (rows, phrases, pieces)
+        # The number of each phrase's constraint. Padding has a number of its own.
+        width = max(map(len, constraints)) + 1
+        owners = torch.full((len(flat), most), width - 1)
+        shortest = torch.zeros(len(flat), width, dtype=torch.long)
+        for row, sentence in enumerate(constraints):
+            numbers = [number for number, each in enumerate(sentence) for _ in each]
+            owners[row, : len(numbers)] = torch.tensor(numbers, dtype=torch.long)
+            for number, each in enumerate(sentence):
+                shortest[row, number] = min(map(len, each))
+        self._owners = owners.to(device)  # (rows, phrases)
+        self._shortest = shortest.to(device)  # (rows, constraints), of their phrases
+        self._written = torch.zeros_like(self._owners)  # (rows, phrases)
+        self._met = self._shortest == 0  # (rows, constraints), by a phrase that is a whole word
+        self._continuing = torch.tensor(continuing, dtype=torch.long).to(device)
         #: Number of groups of hypotheses: those that lack 0, 1, … pieces.
-        self.groups = 1 + max(sum(map(len, each)) for each in phrases)
+        self.groups = max(map(count_groups, constraints))
 
     def next_pieces(self) -> Tensor:
-        """Return the next piece of each phrase that is not complete: (rows, phrases), padded."""
-        pieces = self._next()
+        """Return the next piece of each phrase that is still needed: (rows, phrases), padded."""
+        needed = ~self._satisfied(self._written[:, None, :], self._met[:, None, :])[:, 0]
+        pieces = self._next().masked_fill(~needed.gather(1, self._owners), PAD)
         repeated = (pieces[:, :, None] == pieces[:, None, :]).tril(-1).any(2)
         return pieces.masked_fill(repeated, PAD)
 
     def forbid(self, log_probabilities: Tensor) -> None:
         """Set to -∞ what a row may not write next: (rows, target_size), changed in place."""
-        unfinished = (self._next() != PAD).any(1)
-        log_probabilities[:, EOS].masked_fill_(unfinished, float("-inf"))
-        banned = self._phrase_ended[:, None].expand(-1, len(self._not_after))
-        after = log_probabilities[:, self._not_after].masked_fill(banned, float("-inf"))
-        log_probabilities[:, self._not_after] = after
+        satisfied = self._satisfied(self._written[:, None, :], self._met[:, None, :])[:, 0].all(1)
+        log_probabilities[:, EOS].masked_fill_(~satisfied, float("-inf"))
 
     def allocate_beam(self, totals: Tensor, pieces: Tensor, count: int) -> tuple[Tensor, Tensor]:
         """Take candidates from the groups in turn: the best of each, the second best, and so on.
@@ -64,25 +83,53 @@ class LexicalConstraints:
     def select(self, rows: Tensor, pieces: Tensor) -> None:
         """Continue with these rows, each followed by one piece: (rows,) each."""
         self._phrases, self._written = self._phrases[rows], self._written[rows]
-        before, self._written = self._written, self._after(pieces[:, None])[:, 0]
-        lengths = (self._phrases != PAD).sum(2)
-        self._phrase_ended = ((self._written > before) & (self._written == lengths)).any(1)
+        self._owners, self._shortest = self._owners[rows], self._shortest[rows]
+        self._met = self._met[rows]
+        written, met = self._after(pieces[:, None])
+        self._written, self._met = written[:, 0], met[:, 0]
 
     def _lacking(self, pieces: Tensor) -> Tensor:
         """Count the pieces that each row would still lack after any of these: (rows, pieces)."""
-        written = self._after(pieces)
-        lengths = (self._phrases != PAD).sum(2)[:, None, :]
-        incomplete = written < lengths
+        written, met = self._after(pieces)
+        needed = ~self._satisfied(written, met)
+        owners = self._owners[:, None, :].expand_as(written)
+        shortest = self._shortest[:, None, :].expand_as(needed)
+        # A longer phrase counts once it lacks fewer pieces than the shortest one.
+        begun = shortest.gather(2, owners) - (self._lengths[:, None, :] - written)
+        begun = begun.clamp(min=0) * needed.gather(2, owners)
         # Phrases may begin alike, but a row is in the middle of at most one.
-        return (lengths * incomplete).sum(2) - (written * incomplete).amax(2)
+        return (shortest * needed).sum(2) - begun.amax(2)
+
+    @property
+    def _lengths(self) -> Tensor:
+        return (self._phrases != PAD).sum(2)
+
+    def _satisfied(self, written: Tensor, met: Tensor) -> Tensor:
+        """Return which constraints are met, or would be if the word ended here.
+
+        written: (rows, pieces, phrases); met: (rows, pieces, constraints) → like `met`
+        """
+        complete = (written == self._lengths[:, None, :]).long()
+        owners = self._owners[:, None, :].expand_as(complete)
+        return met | (torch.zeros_like(met, dtype=torch.long).scatter_add(2, owners, complete) > 0)
 
     def _next(self) -> Tensor:
         padded = torch.cat([self._phrases, torch.full_like(self._phrases[:, :, :1], PAD)], dim=2)
         return padded.gather(2, self._written[:, :, None])[:, :, 0]
 
-    def _after(self, pieces: Tensor) -> Tensor:
-        """Return how much of each phrase is written after any of these: (rows, pieces, phrases)."""
+    def _after(self, pieces: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the state after any of these pieces: (rows, pieces).
+
+        → how much of each phrase is written, (rows, pieces, phrases); which constraints are met,
+        (rows, pieces, constraints)
+        """
         due, before = self._next()[:, None, :], self._written[:, None, :]
         added = pieces[:, :, None]
+        continues = torch.isin(added, self._continuing)
+        ended = (due == PAD) & ~continues
         begun = (added == self._phrases[:, None, :, 0]).long()
-        return torch.where(due == PAD, before, torch.where(added == due, before + 1, begun))
+        written = torch.where(ended, before, torch.where(added == due, before + 1, begun))
+        owners = self._owners[:, None, :].expand_as(written)
+        met = self._met[:, None, :].expand(-1, pieces.shape[1], -1)
+        confirmed = torch.zeros_like(met, dtype=torch.long).scatter_add(2, owners, ended.long())
+        return written, met | (confirmed > 0)

@@ -13,9 +13,15 @@ A, B = 4, 5
 ONE = torch.tensor([[A, EOS]])
 
 
-def grid(*phrases: list[list[int]], not_after: Sequence[int] = ()) -> LexicalConstraints:
+def grid(*phrases: list[list[int]], continuing: Sequence[int] = ()) -> LexicalConstraints:
     """The phrases that each sentence requires."""
-    return LexicalConstraints(phrases, not_after, torch.device("cpu"))
+    constraints = [[[phrase] for phrase in each] for each in phrases]
+    return LexicalConstraints(constraints, continuing, torch.device("cpu"))
+
+
+def any_of(*phrases: list[int], continuing: Sequence[int] = ()) -> LexicalConstraints:
+    """A constraint for one sentence: one of these phrases."""
+    return LexicalConstraints([[[*phrases]]], continuing, torch.device("cpu"))
 
 
 def select(phrases: LexicalConstraints, *pieces: int) -> LexicalConstraints:
@@ -106,12 +112,12 @@ def test_groups_without_a_living_hypothesis_take_no_place_in_the_beam(scripted):
     assert found.ids == [B, name]  # the group with the name is empty after the first step
 
 
-def test_a_phrase_is_not_followed_by_what_may_not_follow_it(scripted):
+def test_a_phrase_within_a_longer_word_does_not_count(scripted):
     model = scripted(lambda source, prefix: {A: 0.6, B: 0.3, EOS: 0.1})
 
     free, bound = (
         beam_search(model, ONE, torch.tensor([3]), 20, 0.0, n_best=9, grid=phrases)[0]
-        for phrases in (grid([[B]]), grid([[B]], not_after=[A]))
+        for phrases in (grid([[B]]), grid([[B]], continuing=[A]))
     )
 
     assert [B, A] in [h.ids for h in free]
@@ -140,3 +146,46 @@ def test_an_exhaustive_beam_finds_the_best_outputs_with_all_phrases(
 
 def contains(ids: list[int], phrase: list[int]) -> bool:
     return any(ids[i : i + len(phrase)] == phrase for i in range(len(ids)))
+
+
+def test_one_of_several_phrases_is_enough_and_the_most_probable_is_written(scripted):
+    model = scripted(lambda source, prefix: {EOS: 0.7, A: 0.1, B: 0.2})
+
+    [found] = beam_search(model, ONE, torch.tensor([5]), 3, 0.0, 3, any_of([A], [B]))
+
+    assert [h.ids for h in found][:2] == [[B], [A]]
+
+
+def test_a_form_that_begins_another_form_may_become_it(scripted):
+    ending = 6
+    script = {(): {A: 0.9, EOS: 0.1}, (A,): {ending: 0.8, B: 0.1, EOS: 0.1}}
+    model = scripted(lambda _, prefix: script.get(prefix, {EOS: 0.9, B: 0.1}), 7)
+
+    def best(*forms: list[int]) -> list[int]:
+        constraint = any_of(*forms, continuing=[ending])
+        [[found]] = beam_search(model, ONE, torch.tensor([5]), 4, 0.0, 1, constraint)
+        return found.ids
+
+    assert best([A], [A, ending]) == [A, ending]
+    assert best([A]) == [A]
+    assert best([A], [A, ending, ending]) == [A]  # [A, ending] is neither
+
+
+@torch.inference_mode()
+def test_an_exhaustive_beam_finds_the_best_outputs_with_one_of_the_phrases(
+    random_model, all_outputs
+):
+    model, source = random_model(3, target_size=6), [7, 9, 5, EOS]
+    constraints = [[[A, B], [B, B]], [[UNK], [A, A]]]
+    expected = [
+        ids
+        for _, ids in all_outputs(model, source, 4, 0.6)
+        if len(ids) < 4 and all(any(contains(ids, p) for p in each) for each in constraints)
+    ]
+    phrases = LexicalConstraints([constraints], [], torch.device("cpu"))
+
+    [found] = beam_search(
+        model, torch.tensor([source]), torch.tensor([4]), 1000, 0.6, 1000, phrases
+    )
+
+    assert [h.ids for h in found] == expected

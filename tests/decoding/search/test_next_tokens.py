@@ -32,7 +32,7 @@ def test_pad_and_sos_are_never_chosen_but_keep_their_probability():
 
 
 def test_a_row_that_lacks_a_piece_does_not_end_and_may_continue_with_it():
-    grid = LexicalConstraints([[], [[5, 1]]], [], torch.device("cpu"))
+    grid = LexicalConstraints([[], [[[5, 1]]]], [], torch.device("cpu"))
 
     log_probabilities, pieces = best_pieces(logits(2).clone(), 2, grid)
 

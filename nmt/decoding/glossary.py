@@ -1,0 +1,255 @@
+"""Glossaries: terms of the source that have prescribed translations.
+
+A term is found in any of its inflected forms, and its translation may be written in any of its own.
+"""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from nmt.corpus.sources.readers import read_lines
+from nmt.corpus.text.languages import two_letters
+from nmt.decoding.inflection import english_forms, german_forms
+from nmt.errors import UserError
+from nmt.files.xml_files import read_xml
+
+_TOKEN = re.compile(r"[^\W_]+|[^\w\s]|_")
+_KEEP = "="
+_SAME_START = 2  # letters in which a form and its lemma agree
+_FOLD_UMLAUTS = str.maketrans("äöü", "aou")
+_MOST_TERMS = 1_000_000
+_LONGEST = 200  # characters of a term
+
+
+@dataclass(frozen=True)
+class Term:
+    """An entry: a source term, and the forms of its translation, at least one.
+
+    keep: whether the source term is kept, as it is written in the text
+    """
+
+    source: str
+    targets: tuple[str, ...]
+    keep: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.source} → {self.targets[0]}"
+
+
+@dataclass(frozen=True)
+class Match:
+    """A term in a text; text: the term as written there; start: its first character."""
+
+    term: Term
+    text: str
+    start: int
+
+
+@dataclass(frozen=True)
+class Glossary:
+    """The terms of a glossary; languages: codes of source and target."""
+
+    terms: tuple[Term, ...]
+    languages: tuple[str, str]
+    _forms: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def read(cls, path: Path, languages: tuple[str, str]) -> "Glossary":
+        """Read a file: TBX, CSV, or text with tabs.
+
+        Columns: source term, target term, further forms of it, also separated by |. Other columns
+        count as comments. Raises `UserError` for faulty lines and for contradictions, with their
+        numbers.
+        """
+        return cls.of(_rows(path, languages), languages, str(path))
+
+    @classmethod
+    def of(
+        cls, rows: Iterable[tuple[int, list[str]]], languages: tuple[str, str], name: str
+    ) -> "Glossary":
+        """Make a glossary of numbered rows; `name` is for messages."""
+        found: dict[str, tuple[int, Term]] = {}
+        for number, row in rows:
+            term = _term([" ".join(cell.split()) for cell in row], f"{name}: line {number}")
+            key = term.source if _has_capitals_inside(term.source) else term.source.lower()
+            line, earlier = found.setdefault(key, (number, term))
+            if earlier.targets[0] != term.targets[0]:
+                raise UserError(
+                    f"{name}: line {number} translates {term.source} as {term.targets[0]}, but "
+                    f"line {line} as {earlier.targets[0]}; remove one of them"
+                )
+            merged = tuple(dict.fromkeys(earlier.targets + term.targets))
+            found[key] = line, Term(earlier.source, merged, term.keep)
+            if len(found) > _MOST_TERMS:
+                raise UserError(f"{name}: has more than {_MOST_TERMS:,} terms; divide it")
+        if not found:
+            raise UserError(f"{name}: has no terms; write SOURCE TAB TARGET on each line")
+        return cls(tuple(term for _, term in found.values()), languages)
+
+    # --------------------------------------------------------------------------------- matching
+
+    def find(self, text: str) -> list[Match]:
+        """Return the terms in a text from left to right; of overlapping ones, the longer."""
+        tokens = list(_TOKEN.finditer(text))
+        words = [token.group().lower() for token in tokens]
+        found = []
+        place = 0
+        while place < len(words):
+            for length in self._lengths.get(words[place], ()):
+                start, last = tokens[place].start(), tokens[min(place + length, len(tokens)) - 1]
+                written = text[start : last.end()]
+                term = self._index.get(tuple(words[place : place + length]))
+                if term and _agrees(term, written):
+                    found.append(Match(term, written, start))
+                    place += length
+                    break
+            else:
+                place += 1
+        return found
+
+    @cached_property
+    def _index(self) -> dict[tuple[str, ...], Term]:
+        """Each term by its words in lower case, and by those of its inflected forms."""
+        index: dict[tuple[str, ...], Term] = {}
+        inflected: dict[tuple[str, ...], Term] = {}
+        for term in self.terms:
+            words = tuple(token.lower() for token in _TOKEN.findall(term.source))
+            index[words] = term
+            for form in self._source_forms(words[-1], term):
+                inflected.setdefault((*words[:-1], form), term)
+        return inflected | index
+
+    @cached_property
+    def _lengths(self) -> dict[str, list[int]]:
+        """The lengths in words of the terms that begin with a word, longest first."""
+        lengths: dict[str, set[int]] = {}
+        for words in self._index:
+            lengths.setdefault(words[0], set()).add(len(words))
+        return {word: sorted(found, reverse=True) for word, found in lengths.items()}
+
+    def _source_forms(self, word: str, term: Term) -> list[str]:
+        if two_letters(self.languages[0]) != "en" or not word.isalpha() or term.source.isupper():
+            return []
+        # What German writes with a capital is a noun, which has no -ing and -ed forms.
+        verb = two_letters(self.languages[1]) == "de" and term.targets[0].islower()
+        return english_forms(word, verb)
+
+    # --------------------------------------------------------------------------------- forms
+
+    def forms(self, match: Match) -> list[str]:
+        """Return what the translation of a term may be, at least one form."""
+        term = match.term
+        if term.keep:
+            return list(dict.fromkeys([match.text, term.source]))
+        if term.source not in self._forms:
+            forms = dict.fromkeys([*term.targets, *self._inflected(term.targets[0])])
+            # A sentence may begin with it.
+            capitals = [form[0].upper() + form[1:] for form in forms]
+            self._forms[term.source] = list(forms | dict.fromkeys(capitals))
+        return self._forms[term.source]
+
+    def _inflected(self, target: str) -> list[str]:
+        language = two_letters(self.languages[1])
+        *first, head = target.split(" ")
+        if language == "en" and head.islower():
+            return [" ".join([*first, form]) for form in english_forms(head, verb=False)]
+        return german_forms(target) if language == "de" else []
+
+
+def _agrees(term: Term, written: str) -> bool:
+    """Return whether capitals agree, for terms that have some inside."""
+    stem = term.source[: max(1, len(term.source) - 1)]  # inflection may change the end
+    return not _has_capitals_inside(term.source) or written.startswith(stem)
+
+
+def _has_capitals_inside(source: str) -> bool:
+    return any(word[1:] != word[1:].lower() for word in source.split())
+
+
+# ----------------------------------------------------------------------------------------- files
+
+
+def _term(row: list[str], place: str) -> Term:
+    cells = [cell.strip() for cell in row]
+    if len(cells) < 2 or not cells[0] or not cells[1]:
+        raise UserError(f"{place} lacks a source or a target term; write SOURCE TAB TARGET")
+    source, first = cells[:2]
+    if max(map(len, cells[:2])) > _LONGEST:
+        raise UserError(f"{place} has more than {_LONGEST} characters; a glossary holds terms")
+    if not _TOKEN.search(source):
+        raise UserError(f"{place} has no source term; write SOURCE TAB TARGET")
+    if first == _KEEP:
+        return Term(source, (source,), keep=True)
+    targets = [form.strip() for form in first.split("|") if form.strip()]
+    if not targets:
+        raise UserError(f"{place} has no target term; write SOURCE TAB TARGET")
+    others = [form.strip() for cell in cells[2:] for form in cell.split("|")]
+    return Term(source, (*targets, *(x for x in others if _resembles(x, targets[0]))))
+
+
+def _resembles(form: str, target: str) -> bool:
+    """Return whether a further column holds a form of the target, instead of a comment."""
+    starts = [text.lower().translate(_FOLD_UMLAUTS)[:_SAME_START] for text in (form, target)]
+    return bool(form) and starts[0] == starts[1] and form.count(" ") == target.count(" ")
+
+
+def _rows(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a file with their numbers, without comments, header and blank lines."""
+    name = path.name.lower()
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; give a glossary: SOURCE TAB TARGET on each line")
+    if name.endswith((".tbx", ".xml")):
+        yield from enumerate(_tbx_rows(path, languages), start=1)
+        return
+    lines = read_lines(path)
+    rows = csv.reader(lines) if name.endswith(".csv") else (line.split("\t") for line in lines)
+    try:
+        for number, row in enumerate(rows, start=1):
+            header = number == 1 and _is_header(row)
+            if any(map(str.strip, row)) and not row[0].startswith("#") and not header:
+                yield number, row
+    except csv.Error as error:
+        raise UserError(f"{path}: is not valid CSV: {error}; repair it") from None
+
+
+def _is_header(row: list[str]) -> bool:
+    names = {"source", "target", "source term", "target term", "en", "de", "english", "german"}
+    return len(row) > 1 and {cell.strip().lower() for cell in row[:2]} <= names
+
+
+def _tbx_rows(path: Path, languages: tuple[str, str]) -> Iterator[list[str]]:
+    """Yield source and target terms of each concept of a TBX file, all versions."""
+    wanted = [two_letters(code) for code in languages]
+    terms: tuple[list[str], list[str]] = ([], [])
+    side: int | None = None
+    text: list[str] | None = None
+    for event in read_xml(path):
+        name = event.value.rpartition(":")[2] if event.kind != "text" else ""
+        if event.kind == "text":
+            if text is not None:
+                text.append(event.value)
+        elif event.kind == "start":
+            if name in ("termEntry", "conceptEntry"):
+                terms = ([], [])
+            elif name in ("langSet", "langSec"):
+                code = event.attributes.get("xml:lang") or event.attributes.get("lang") or ""
+                base = two_letters(re.split("[-_]", code.lower())[0])
+                side = wanted.index(base) if base in wanted else None
+            elif name == "term":
+                text = []
+        elif name == "term":
+            if side is not None and text and (term := " ".join("".join(text).split())):
+                terms[side].append(term)
+            text = None
+        elif name in ("termEntry", "conceptEntry") and all(terms):
+            for source in terms[0]:
+                yield [source, "|".join(term.replace("|", " ") for term in terms[1])]
+
+
+def parse_glossary(text: str, languages: tuple[str, str], name: str = "glossary") -> Glossary:
+    """Make a glossary of text with tabs, such as a request contains."""
+    rows = enumerate((line.split("\t") for line in text.splitlines()), start=1)
+    return Glossary.of(((n, row) for n, row in rows if any(map(str.strip, row))), languages, name)

@@ -1,0 +1,153 @@
+from pathlib import Path
+
+import pytest
+
+from nmt.decoding.glossary import Glossary, Match, Term, parse_glossary
+from nmt.errors import UserError
+
+LANGUAGES = ("en", "de")
+
+
+def glossary(*lines: str) -> Glossary:
+    return parse_glossary("\n".join(lines), LANGUAGES)
+
+
+def found(made: Glossary, text: str) -> list[str]:
+    return [match.text for match in made.find(text)]
+
+
+# ------------------------------------------------------------------------------------------ files
+
+
+def read(tmp_path: Path, name: str, content: str) -> list[Term]:
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    return list(Glossary.read(path, LANGUAGES).terms)
+
+
+def test_a_text_file_has_a_term_on_each_line(tmp_path: Path) -> None:
+    content = "# office\nbill\tRechnung\n\nrelease\tVersion|Versionen\tVersions\na  b\t=\n"
+    assert read(tmp_path, "a.tsv", content) == [
+        Term("bill", ("Rechnung",)),
+        Term("release", ("Version", "Versionen", "Versions")),
+        Term("a b", ("a b",), keep=True),
+    ]
+
+
+def test_further_columns_that_are_no_forms_are_comments(tmp_path: Path) -> None:
+    content = "house\tHaus\tHäuser\tin the sense of a building\nbill\tRechnung\tnot the law\n"
+    assert read(tmp_path, "omegat.txt", content) == [
+        Term("house", ("Haus", "Häuser")),
+        Term("bill", ("Rechnung",)),
+    ]
+
+
+def test_a_csv_file_may_have_a_header_and_languages(tmp_path: Path) -> None:
+    content = 'source,target\n"bill, unpaid",offene Rechnung,en,de\n'
+    assert read(tmp_path, "deepl.csv", content) == [Term("bill, unpaid", ("offene Rechnung",))]
+
+
+@pytest.mark.parametrize(
+    ("entry", "language"), [("termEntry", "langSet"), ("conceptEntry", "langSec")]
+)
+def test_a_tbx_file_has_concepts(tmp_path: Path, entry: str, language: str) -> None:
+    def section(code: str, *terms: str) -> str:
+        groups = "".join(f"<tig><term>{term}</term><note>n</note></tig>" for term in terms)
+        return f'<{language} xml:lang="{code}">{groups}</{language}>'
+
+    concept = section("en-US", "bill", "invoice") + section("fr", "x") + section("de", "Rechnung")
+    content = (
+        f"<martif><{entry}>{concept}</{entry}><{entry}>{section('en', 'y')}</{entry}></martif>"
+    )
+    assert read(tmp_path, "a.tbx", content) == [
+        Term("bill", ("Rechnung",)),
+        Term("invoice", ("Rechnung",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place"),
+    [
+        ("a.tsv", "bill\tRechnung\nrelease\n", "line 2"),
+        ("a.tsv", "bill\t\n", "line 1"),
+        ("a.tsv", "bill\t|\n", "line 1"),
+        ("a.tsv", f"bill\t{'x' * 300}\n", "line 1"),
+        ("a.tsv", "bill\tRechnung\nBill\tGesetz\n", "line 2"),
+        ("a.csv", f"bill,{'x' * 200_000}\n", "a.csv"),
+        ("a.tsv", "# nothing\n", "a.tsv"),
+        ("a.tbx", "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "a.tbx"),
+    ],
+)
+def test_faulty_files_are_refused(tmp_path: Path, name: str, content: str, place: str) -> None:
+    with pytest.raises(UserError, match=place) as caught:
+        read(tmp_path, name, content)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"terms\.tsv"):
+        Glossary.read(tmp_path / "terms.tsv", LANGUAGES)
+
+
+def test_equal_entries_are_joined() -> None:
+    made = glossary("bill\tRechnung", "Bill\tRechnung|Rechnungen")
+    assert made.terms == (Term("bill", ("Rechnung", "Rechnungen")),)
+
+
+# --------------------------------------------------------------------------------------- matching
+
+
+def test_whole_words_are_found_in_any_case_and_in_their_forms() -> None:
+    made = glossary("bill\tRechnung", "log in\tanmelden", "release\tVersion")
+    assert found(made, "Bill the billing: BILLS, and a bill's date.") == ["Bill", "BILLS", "bill"]
+    assert found(made, "He will log in. Two releases; he released it.") == ["log in", "releases"]
+
+
+def test_verbs_are_found_in_their_forms() -> None:
+    assert found(glossary("release\tfreigeben"), "He releases, released, releasing") == [
+        "releases",
+        "released",
+        "releasing",
+    ]
+
+
+def test_the_longest_of_overlapping_terms_is_found() -> None:
+    made = glossary("release\tVersion", "release note\tHinweis", "note\tNotiz")
+    assert found(made, "release notes, a note, release") == ["release notes", "note", "release"]
+
+
+def test_capitals_inside_a_term_must_agree() -> None:
+    made = glossary("IT\tEDV", "iPad\tTablet", "US-President\tUS-Präsident")
+    assert found(made, "it is an ipad") == []
+    assert found(made, "IT bought two iPads for the US-President") == [
+        "IT",
+        "iPads",
+        "US-President",
+    ]
+
+
+def test_terms_may_have_punctuation() -> None:
+    made = glossary("C++\t=", "e-mail\tE-Mail", ".NET\t=")
+    assert found(made, "E-mails about C++, .NET.") == ["E-mails", "C++", ".NET"]
+
+
+def test_a_match_knows_its_place() -> None:
+    [match] = glossary("bill\tRechnung").find("The bills")
+    assert match == Match(Term("bill", ("Rechnung",)), "bills", 4)
+
+
+# ------------------------------------------------------------------------------------------ forms
+
+
+def test_a_target_has_its_inflected_forms_and_the_given_ones() -> None:
+    made = glossary("bill\tRechnung|Faktura", "quick\tschnell", "case sensitive\t=")
+    forms = made.forms(made.find("bill")[0])
+    assert forms[:2] == ["Rechnung", "Faktura"]
+    assert "Rechnungen" in forms
+    assert {"schnelle", "Schnelle"} <= set(made.forms(made.find("quick")[0]))
+    assert made.forms(made.find("Case Sensitive")[0]) == ["Case Sensitive", "case sensitive"]
+
+
+def test_english_targets_have_a_plural() -> None:
+    made = parse_glossary("Rechnung\tunpaid bill", ("de", "en"))
+    assert "unpaid bills" in made.forms(made.find("Rechnung")[0])

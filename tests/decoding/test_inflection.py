@@ -1,0 +1,61 @@
+import pytest
+
+from nmt.decoding.inflection import english_forms, german_forms
+
+
+@pytest.mark.parametrize(
+    ("word", "forms"),
+    [
+        ("bill", {"bills"}),
+        ("box", {"boxes"}),
+        ("city", {"cities"}),
+        ("day", {"days"}),
+        ("child", {"children"}),
+    ],
+)
+def test_english_nouns_have_a_plural(word: str, forms: set[str]) -> None:
+    assert set(english_forms(word, verb=False)) == {word, *forms}
+
+
+@pytest.mark.parametrize(
+    ("word", "forms"),
+    [
+        ("release", {"releases", "releasing", "released"}),
+        ("stop", {"stops", "stopping", "stopped"}),
+        ("try", {"tries", "trying", "tried"}),
+        ("agree", {"agrees", "agreeing", "agreed"}),
+    ],
+)
+def test_english_verbs_have_further_forms(word: str, forms: set[str]) -> None:
+    assert forms <= set(english_forms(word, verb=True))
+
+
+@pytest.mark.parametrize(
+    ("term", "forms"),
+    [
+        ("Rechnung", {"Rechnungen"}),
+        ("Hund", {"Hunde", "Hunden", "Hundes"}),
+        ("Haus", {"Hause", "Hauses", "Häuser", "Häusern"}),
+        ("Wunsch", {"Wünsche", "Wünschen"}),
+        ("Museum", {"Museums", "Museen"}),
+        ("schnell", {"schnelle", "schnellen", "schnelles"}),
+        ("teuer", {"teure", "teuren"}),
+        ("Xyloprüfung", {"Xyloprüfungen"}),  # a compound that no dictionary has
+        ("neue Datei", {"neuen Dateien", "neuer Datei"}),
+        ("Test-Datei", {"Test-Dateien"}),
+    ],
+)
+def test_german_terms_have_their_inflected_forms(term: str, forms: set[str]) -> None:
+    found = german_forms(term)
+    assert found[0] == term
+    assert forms <= set(found)
+
+
+@pytest.mark.parametrize("term", ["Qwrtz", "PMR", "v2", "-", "a"])
+def test_what_is_no_known_word_has_one_form(term: str) -> None:
+    assert german_forms(term) == [term]
+
+
+def test_words_of_another_lemma_are_no_forms() -> None:
+    assert not {"Hundert", "Hündin"} & set(german_forms("Hund"))
+    assert not {"Ortung", "Order"} & set(german_forms("Ort"))
