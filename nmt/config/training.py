@@ -41,6 +41,10 @@ class TrainingConfig(Section):
         le=MOST,
         description="instead of batch_tokens: a fixed number of sentence pairs per batch",
     )
+    drop_last: bool = Field(
+        False,
+        description="leave out the incomplete last batch of each epoch (batch_sentences only)",
+    )
     join_pairs: float = Field(
         0.0,
         ge=0,
@@ -164,3 +168,5 @@ class TrainingConfig(Section):
             now = f"{tokens or 'null'} and {sentences or 'null'}"
             message = f"exactly one of batch_tokens and batch_sentences must be null, got {now}"
             yield ("batch_tokens", "batch_sentences"), message
+        if self.drop_last and sentences is None:
+            yield ("drop_last", "batch_sentences"), "`drop_last` needs `batch_sentences`"

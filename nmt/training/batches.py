@@ -204,6 +204,9 @@ class BatchPlan:
     ) -> list[NDArray[np.int64]]:
         if self._config.batch_sentences:
             size = self._config.batch_sentences
+            # An incomplete batch that is the only one is kept: nothing would be left to train on.
+            complete = len(shuffled) - len(shuffled) % size if self._config.drop_last else 0
+            shuffled = shuffled[: complete or len(shuffled)]
             return [shuffled[i : i + size] for i in range(0, len(shuffled), size)]
         batches: list[NDArray[np.int64]] = []
         for pool in np.array_split(shuffled, min(self._pools(), len(shuffled))):

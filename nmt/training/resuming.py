@@ -19,6 +19,7 @@ _FIXED = (  # of the training section
     "initial_weights",
     "batch_tokens",
     "batch_sentences",
+    "drop_last",
     "join_pairs",
     "optimizer",
     "betas",

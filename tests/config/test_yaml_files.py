@@ -290,6 +290,7 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
             "training: exactly one of batch_tokens and batch_sentences must be null, got 4096 and "
             "3",
         ),
+        ("training: {drop_last: true}", "training: `drop_last` needs `batch_sentences`"),
         (
             "training: {batch_tokens: null}",
             "training: exactly one of batch_tokens and batch_sentences must be null, "

@@ -100,6 +100,19 @@ def test_a_batch_is_filled_up_to_the_token_limit(
     ]
 
 
+def test_the_incomplete_last_batch_can_be_left_out(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
+    def sizes(sentences: int, drop: bool) -> list[int]:
+        settings = {"batch_tokens": None, "batch_sentences": sentences, "drop_last": drop}
+        return [len(b) for b in plan(prepared, toy_config(training=settings)).epoch(1).order]
+
+    assert sizes(50, drop=False) == [50, 50, 50, 18]
+    assert sizes(50, drop=True) == [50, 50, 50]
+    assert sizes(84, drop=True) == [84, 84]
+    assert sizes(500, drop=True) == [168]  # the only one
+
+
 def test_batches_may_have_a_fixed_number_of_sentences(
     toy_config: MakeConfig, prepared: PreparedData
 ) -> None:
