@@ -12,6 +12,7 @@ from nmt.cli.options import (
     ComputeTypeOption,
     DeviceOption,
     EngineOption,
+    GlossaryOption,
     RunOption,
     SetDecodingOption,
     TagOption,
@@ -89,6 +90,7 @@ def evaluate(
         Path | None, typer.Option("--output", "-o", help="Write the translations to this file.")
     ] = None,
     tag: TagOption = None,
+    glossary: GlossaryOption = None,
     beam_size: BeamOption = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
@@ -137,7 +139,7 @@ def evaluate(
             f"--against {against}: translates {languages[1]}, not {languages[0]}; compare runs "
             "with the same languages"
         )
-    options = weights, beam_size, device, set_, engine, compute_type
+    options = weights, beam_size, device, set_, engine, compute_type, glossary
     if metric is None and (comet_model or comet_env):
         raise UserError("--comet-model and --comet-env need --metric comet")
     open_comet = partial(_open_comet, metric, comet_model, comet_env, device)

@@ -12,6 +12,7 @@ from nmt.cli.options import (
     ComputeTypeOption,
     DeviceOption,
     EngineOption,
+    GlossaryOption,
     SetDecodingOption,
     WeightsOption,
     find_runs,
@@ -92,6 +93,7 @@ def serve(
     export_openapi: Annotated[
         bool, typer.Option("--export-openapi", help="Print the OpenAPI document and exit.")
     ] = False,
+    glossary: GlossaryOption = None,
     beam_size: BeamOption = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
@@ -131,7 +133,7 @@ def serve(
     runs = []
     for folder, name in zip(folders, name_runs(folders), strict=True):
         translator = open_translator(
-            [folder], weights, beam_size, device, set_, engine, compute_type
+            [folder], weights, beam_size, device, set_, engine, compute_type, glossary
         )
         runs.append(ServedRun(name, folder, translator, translator.search.engine))
     private = host in LOOPBACK and not allow_host  # a proxy would show ./runs to others

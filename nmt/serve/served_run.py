@@ -1,7 +1,7 @@
 """A run as the server uses it; only this module calls the translator."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nmt.corpus.text.normalization import reveal
@@ -30,6 +30,13 @@ class ServedRun:
     def __post_init__(self) -> None:
         data = self.folder.config.data
         self.source, self.target = data.source_language, data.target_language
+
+    def with_glossary(self, text: str) -> "ServedRun":
+        """Return the run with a glossary, a text with tabs; raises `UserError` if it is faulty."""
+        from nmt.decoding.glossary import parse_glossary
+
+        glossary = parse_glossary(text, (self.source, self.target))
+        return replace(self, translator=self.translator.with_glossary(glossary))
 
     def translate(self, lines: Sequence[str], n: int) -> "list[list[Translation]]":
         """Return up to `n` translations of each line, best first, without duplicates."""

@@ -4,13 +4,14 @@ import hashlib
 import hmac
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import anyio.to_thread
 
 from nmt.config.data import DataConfig
+from nmt.errors import UserError
 from nmt.runs.summaries import RunSummary
 from nmt.serve.batching import Batcher
 from nmt.serve.detection import Detector
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_GLOSSARIES = 16  # that are kept
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class Service:
         self.summaries: dict[Path, tuple[RunSummary, DataConfig]] = {}  # see `list_runs`
         self._keys = [_digest(key) for key in self.access.keys]
         self._detector: Detector | None = None
+        # Requests with the same glossary share a run, and thus batches.
+        self._with_glossary = lru_cache(_GLOSSARIES)(ServedRun.with_glossary)
 
     async def detector(self) -> Detector:
         """Return the language detector, which reads the runs' sentences on first use."""
@@ -91,6 +95,13 @@ class Service:
         given = _digest(key)
         if not sum(hmac.compare_digest(given, known) for known in self._keys):
             raise ApiError(403, "Invalid API key")
+
+    async def with_glossary(self, run: ServedRun, text: str) -> ServedRun:
+        """Return a run that follows a glossary, a text with tabs; raises `ApiError` 400."""
+        try:
+            return await self.in_thread(self._with_glossary, run, text)
+        except UserError as error:
+            raise ApiError(400, f"Invalid request: {error}") from None
 
     async def in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function outside the event loop: it reads files, or computes without the model."""

@@ -43,6 +43,11 @@ class InspectBody(_Body):
     n_best: int = Field(1, ge=1, le=MOST_OPTIONS, description="translations per sentence")
     attention: bool = Field(False, description="pieces, their probabilities, cross-attention")
     beam: bool = Field(False, description="the hypotheses at each step of the search")
+    glossary: str | None = Field(
+        None,
+        description="terms with prescribed translations, one SOURCE TAB TARGET on each line; "
+        "see docs/translate.md",
+    )
     stream: bool = Field(
         False,
         description="one line of JSON per sentence, as it becomes ready; if a sentence takes too "
@@ -100,13 +105,18 @@ class BeamStep(TypedDict):
 
 
 class Sentence(TypedDict):
-    """A sentence; gap: the whitespace after it; problem: why it could not be inspected."""
+    """A sentence.
+
+    gap: the whitespace after it; missing_terms: terms of the glossary that the best translation
+    lacks; problem: why it could not be inspected
+    """
 
     source: str
     gap: str
     translations: list[Option]
     attention: NotRequired[Attention]
     beam: NotRequired[list[list[BeamStep]]]
+    missing_terms: NotRequired[list[str]]
     problem: NotRequired[str]
 
 
@@ -133,6 +143,8 @@ async def translate(
 ) -> Inspected | AsyncIterator[bytes]:
     """Translate, with scores, pieces, attention and beam as requested; or yield lines of JSON."""
     run = _choose_run(service, body)
+    if body.glossary is not None:
+        run = await service.with_glossary(run, body.glossary)
     texts = [body.text] if isinstance(body.text, str) else body.text
     pieces = await service.translator.cut(run, texts)
     sentences = [sentence for each in pieces for sentence in each.sentences]
@@ -186,6 +198,8 @@ async def _describe_all(
                 for o in options
             ],
         }
+        if body.glossary is not None:
+            sentence["missing_terms"] = [str(term) for term in options[0].missing_terms]
         problems = []
         if body.attention:
             try:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -422,3 +422,20 @@ def test_every_endpoint_is_documented(client: TestClient) -> None:
     schemas = document["components"]["schemas"]
     for reference in set(json.dumps(document).split("#/components/schemas/")[1:]):
         assert reference.partition('"')[0] in schemas
+
+
+def test_a_glossary_prescribes_translations_of_terms(client: TestClient) -> None:
+    def translated(glossary: str) -> dict[str, Any]:
+        body = {"text": SENTENCE, "glossary": glossary}
+        answer = client.post("/v1/translate", json=body)
+        assert answer.status_code == 200
+        [text] = answer.json()["texts"]
+        return cast("dict[str, Any]", text["sentences"][0])
+
+    found = translated("Anna\tBen\nswim\tschwimmen\n")
+    assert "Ben" in found["translations"][0]["text"]
+    assert found["missing_terms"] == []
+    assert translated("x\ty")["translations"][0]["text"] == GERMAN
+    refused = client.post("/v1/translate", json={"text": SENTENCE, "glossary": "Anna\n"})
+    assert refused.status_code == 400
+    assert "line 1" in refused.json()["error"]
