@@ -43,7 +43,7 @@ class ModelConfig(Section):
         le=1,
         description="ε added to the variance in layer norms",
     )
-    activation: Literal["relu", "gelu"] = Field(
+    activation: Literal["relu", "gelu", "silu"] = Field(
         "relu", description="activation function of the feed-forward layers"
     )
     score_scale: Literal["d_key", "d_model"] = Field(

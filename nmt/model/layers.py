@@ -12,11 +12,11 @@ from nmt.ops.linear import Linear
 
 Sublayer = Callable[[Tensor], Tensor]
 """(batch, length, d_model) → the same shape."""
-ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU}
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU, "silu": nn.SiLU}
 
 
 class FeedForward(nn.Module):
-    """FFN(x) = max(0, x W₁ + b₁) W₂ + b₂ (Vaswani et al. 2017, equation 2), or with GELU."""
+    """FFN(x) = max(0, x W₁ + b₁) W₂ + b₂ (Vaswani et al. 2017, equation 2); or GELU, SiLU."""
 
     def __init__(self, config: ModelConfig):
         super().__init__()

@@ -35,7 +35,7 @@ def make_run(toy_config: MakeConfig, model: dict[str, object]) -> RunFolder:
     [
         {},
         {"tie": "none", "output_bias": True, "attention_bias": False, "activation": "gelu"},
-        {"tie": "target", "scale_embeddings": False, "decoder_layers": 2},
+        {"tie": "target", "scale_embeddings": False, "decoder_layers": 2, "activation": "silu"},
         {"tie": "inputs", "heads": 4},
         PRE,
         PRE | {"output_bias": True, "attention_bias": False, "decoder_layers": 2},

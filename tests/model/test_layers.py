@@ -66,7 +66,9 @@ def test_pre_norm_normalizes_the_input_but_not_the_sum(config):
     torch.testing.assert_close(joined, torch.tensor([[-1.0, 7.0]]))
 
 
-@pytest.mark.parametrize(("activation", "expected"), [("relu", 0.0), ("gelu", -0.1586553)])
+@pytest.mark.parametrize(
+    ("activation", "expected"), [("relu", 0.0), ("gelu", -0.1586553), ("silu", -0.2689414)]
+)
 def test_feed_forward_uses_the_configured_activation(activation, expected, config):
     layer = FeedForward(config(d_model=2, heads=1, d_ff=1, activation=activation))
     with torch.no_grad():

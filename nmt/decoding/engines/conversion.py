@@ -39,7 +39,7 @@ from nmt.special_tokens import BOS, EOS, UNK
 _CHECKSUMS = "SHA256SUMS"
 _OURS = re.compile(r"[0-9a-f]{32}|\..+")  # names of folders that this module creates
 _FORMAT = 1  # of these files; after a change, every model is converted again
-ACTIVATIONS = {"relu": "RELU", "gelu": "GELU"}  # the library's names
+ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "silu": "SWISH"}  # the library's names
 # The fields that are converted, and those that only training needs.
 MODEL_FIELDS = TRAINING_ONLY | {
     *("d_model", "heads", "d_key", "d_value", "d_ff", "encoder_layers", "decoder_layers"),

@@ -32,6 +32,7 @@ VARIANTS: list[dict[str, object]] = [
     {"final_norm": False},
     {"norm_epsilon": 0.5},
     {"activation": "gelu"},
+    {"activation": "silu"},
     {"score_scale": "d_model"},
     {"d_key": 12, "d_value": 12},
     {"d_key": 3, "d_value": 3, "heads": 3},
