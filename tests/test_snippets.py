@@ -75,6 +75,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> Path:
     (folder / "mine.yaml").write_text(mine, encoding="utf-8")
     (folder / "captions.en").write_text("".join(s + "\n" for s, _ in pairs[:3]), encoding="utf-8")
     (folder / "captions.de").write_text("".join(t + "\n" for _, t in pairs[:3]), encoding="utf-8")
+    memory = (
+        "<tmx><body><tu><tuv lang='en'><seg>a</seg></tuv><tuv lang='de'><seg>b</seg></tuv></tu>"
+    )
+    (folder / "memory.tmx").write_text(f"{memory}</body></tmx>", encoding="utf-8")
     (folder / "terms.tsv").write_text("station\tHalt\n", encoding="utf-8")
     write_multi30k(folder / "multi30k", pairs)
     with pytest.MonkeyPatch.context() as patch:

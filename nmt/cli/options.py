@@ -76,6 +76,14 @@ GlossaryOption = Annotated[
         "Terms are found and written in all their inflected forms; the target = keeps the source.",
     ),
 ]
+MemoryOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--memory",
+        help="Translation memory (TMX, XLIFF, PO, or with tabs) to take translations from. "
+        "Case and final punctuation may differ.",
+    ),
+]
 WeightsOption = Annotated[
     Weights,
     typer.Option(
@@ -139,6 +147,7 @@ def open_translator(
     engine: EngineChoice | None = None,
     compute_type: ComputeType | None = None,
     glossary: Path | None = None,
+    memory: Path | None = None,
 ) -> "Translator":
     """Load the translator of a run, or of several runs as an ensemble."""
     from nmt.decoding.loading import load_translator
@@ -152,4 +161,5 @@ def open_translator(
         engine=engine,
         compute_type=compute_type,
         glossary=glossary,
+        memory=memory,
     )

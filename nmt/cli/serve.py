@@ -13,6 +13,7 @@ from nmt.cli.options import (
     DeviceOption,
     EngineOption,
     GlossaryOption,
+    MemoryOption,
     SetDecodingOption,
     WeightsOption,
     find_runs,
@@ -94,6 +95,7 @@ def serve(
         bool, typer.Option("--export-openapi", help="Print the OpenAPI document and exit.")
     ] = False,
     glossary: GlossaryOption = None,
+    memory: MemoryOption = None,
     beam_size: BeamOption = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
@@ -133,7 +135,7 @@ def serve(
     runs = []
     for folder, name in zip(folders, name_runs(folders), strict=True):
         translator = open_translator(
-            [folder], weights, beam_size, device, set_, engine, compute_type, glossary
+            [folder], weights, beam_size, device, set_, engine, compute_type, glossary, memory
         )
         runs.append(ServedRun(name, folder, translator, translator.search.engine))
     private = host in LOOPBACK and not allow_host  # a proxy would show ./runs to others

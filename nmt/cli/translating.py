@@ -15,6 +15,7 @@ from nmt.cli.options import (
     DeviceOption,
     EngineOption,
     GlossaryOption,
+    MemoryOption,
     RunOption,
     SetDecodingOption,
     TagOption,
@@ -76,6 +77,7 @@ def translate(
     ] = False,
     tag: TagOption = None,
     glossary: GlossaryOption = None,
+    memory: MemoryOption = None,
     weights: WeightsOption = "best",
     device: DeviceOption = None,
     engine: EngineOption = None,
@@ -119,7 +121,7 @@ def translate(
     runs = find_runs(run, weights)
     prefix = tag_prefix(runs[0].config.data, tag)
     translator = open_translator(
-        runs, weights, beam_size, device, set_, engine, compute_type, glossary
+        runs, weights, beam_size, device, set_, engine, compute_type, glossary, memory
     )
     if n_best and n_best > translator.decoding.beam_size and not translator.decoding.temperature:
         warn(f"--n-best {n_best} raises the beam size to {n_best}")
@@ -133,7 +135,7 @@ def translate(
         return
     found = translator.stream(lines, n_best or 1)
     missing: Counter[str] = Counter()
-    found = _counting(found, missing)
+    found = _reporting(found, missing)
     write_lines(format_translations(found, n_best, scores), output)
     if missing:
         terms = ", ".join(term for term, _ in missing.most_common(5))
@@ -141,11 +143,13 @@ def translate(
         warn(f"could not place {missing.total():,} of the glossary's terms: {terms}{more}")
 
 
-def _counting(
+def _reporting(
     found: "Iterator[list[Translation]]", missing: Counter[str]
 ) -> "Iterator[list[Translation]]":
-    """Yield the translations, and count the terms that the best of each lacks."""
+    """Yield the translations, log what is special, count the terms that the best of each lacks."""
     for number, options in enumerate(found, start=1):
+        if options[0].from_memory:
+            _LOG.info("line %d is from the memory", number)
         for term in options[0].missing_terms:
             missing[str(term)] += 1
             _LOG.info("line %d lacks %s", number, term)

@@ -15,6 +15,7 @@ from nmt.corpus.tokenizers.tokenizers import load_tokenizers, vocabulary_files
 from nmt.decoding.engines import ctranslate2
 from nmt.decoding.engines.interface import Search
 from nmt.decoding.glossary import Glossary
+from nmt.decoding.memory import Memory
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import OutdatedError, Translator
 from nmt.errors import UserError, is_out_of_memory, pytorch_missing
@@ -39,12 +40,14 @@ def load_translator(
     engine: EngineChoice | None = None,
     compute_type: ComputeType | None = None,
     glossary: Path | str | None = None,
+    memory: Path | str | None = None,
 ) -> Translator:
     """Load a run for translation; `overrides` may change fields of its decoding section.
 
     others: further runs, for an `Ensemble` with the decoding section of the first; device: by
     default, the best available; engine: instead of `decoding.engine`; compute_type: precision in
-    CTranslate2, or None for its default; glossary: a file of terms, see `Glossary.read`
+    CTranslate2, or None for its default; glossary: a file of terms, see `Glossary.read`;
+    memory: a file of earlier translations, see `Memory.read`
 
     With `decoding.neighbours`, each run needs its datastore. Raises `UserError` if a run is damaged
     or processes text differently from the first, or if the engine does not support the options.
@@ -97,16 +100,17 @@ def load_translator(
 
     languages = (config.data.source_language, config.data.target_language)
     terms = Glossary.read(Path(glossary), languages) if glossary else None
+    known = Memory.read(Path(memory), languages) if memory else None
     search: Search
     opened = None
     if choice.engine == "ctranslate2":
         opened = _identity(first, weights)
         search = ctranslate2.open_run(first, weights, config.decoding, place, compute_type)
         return Translator(
-            search, tokenizers, config.data, config.decoding, seen, open_pytorch, terms
+            search, tokenizers, config.data, config.decoding, seen, open_pytorch, terms, known
         )
     return Translator(
-        open_pytorch(), tokenizers, config.data, config.decoding, seen, glossary=terms
+        open_pytorch(), tokenizers, config.data, config.decoding, seen, glossary=terms, memory=known
     )
 
 

@@ -14,9 +14,11 @@ from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.corpus.text.normalization import reveal
 from nmt.corpus.text.sentences import CutText
+from nmt.corpus.text.tags import split_prefix
 from nmt.corpus.tokenizers.tokenizers import Tokenizers, WordTokenizer
 from nmt.decoding.engines.interface import Search
 from nmt.decoding.glossary import Glossary, Term
+from nmt.decoding.memory import Memory
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.segments import Segment, Segmenter, TrainingLines
 from nmt.errors import UserError
@@ -42,8 +44,9 @@ class Translation:
     text: the translation; score: sum of the length-normalized log-probabilities of its parts;
     complete: False if the length limit truncated it; parts: number of parts that were translated
     separately, at least one per sentence; log_probability: of all pieces; pieces: their number,
-    including each <eos>; missing_terms: terms of the glossary that it lacks; found: each part with
-    its hypothesis, see `Translator.traces`
+    including each <eos>; missing_terms: terms of the glossary that it lacks; from_memory: whether
+    it was taken from the translation memory; found: each part with its hypothesis, see
+    `Translator.traces`
     """
 
     text: str
@@ -54,6 +57,7 @@ class Translation:
     log_probability: float = 0.0
     pieces: int = 0
     missing_terms: tuple[Term, ...] = ()
+    from_memory: bool = False
     found: "tuple[tuple[Segment, Hypothesis], ...]" = field(default=(), repr=False, compare=False)
 
     @property
@@ -83,7 +87,8 @@ class Translator:
 
     seen: facts about training lines; if None, lines are split only if the model has too few
     positions; open_pytorch: loads the same weights in PyTorch, for what `search` does not support,
-    or raises `UserError`; None if `search` is PyTorch; glossary: terms with prescribed translations
+    or raises `UserError`; None if `search` is PyTorch; glossary: terms with prescribed
+    translations; memory: earlier translations of whole lines, which are used again
     """
 
     def __init__(
@@ -95,11 +100,13 @@ class Translator:
         seen: TrainingLines | None = None,
         open_pytorch: "Callable[[], PyTorchSearch] | None" = None,
         glossary: Glossary | None = None,
+        memory: Memory | None = None,
     ):
         self.search, self.tokenizers = search, tokenizers
         self.data, self.decoding = data, decoding
         self._open_pytorch, self._is_outdated = open_pytorch, False
         room = search.max_length - 1  # <eos>
+        self._memory = memory
         self._seen = seen or TrainingLines(room, False)
         self._segments = Segmenter(tokenizers, data, self._seen, room, glossary)
 
@@ -118,6 +125,7 @@ class Translator:
             self._seen,
             (lambda: self.pytorch) if self._open_pytorch else None,
             glossary,
+            self._memory,
         )
 
     def cut(self, text: str) -> CutText:
@@ -147,6 +155,13 @@ class Translator:
         """
         if isinstance(lines, str):  # a sequence, too: of characters
             raise UserError("translate takes a list of lines: translate([text])")
+        if self._memory:
+            known = [self._memory.find(split_prefix(self.data, line)[1]) for line in lines]
+            rest = iter(self._n_best([x for x, y in zip(lines, known, strict=True) if not y], n))
+            return [[Translation(x, 0.0, from_memory=True)] if x else next(rest) for x in known]
+        return self._n_best(lines, n)
+
+    def _n_best(self, lines: Sequence[str], n: int) -> list[list[Translation]]:
         cut = [self.cut(line) for line in lines]
         parts = [[self._segments.cut(sentence) for sentence in each.sentences] for each in cut]
         segments = [part for line in parts for sentence in line for part in sentence]

@@ -48,6 +48,8 @@ class ServedRun:
         self, sentence: str, translation: "Translation", probabilities: bool = True
     ) -> "Inspection":
         """Inspect a translation of one sentence; raises `UserError` if that is impossible."""
+        if translation.from_memory:
+            raise UserError("this translation is from the memory, not from the model")
         model = self.translator.pytorch.models[0]  # first: raises an error if PyTorch is missing
         from nmt.ops.threads import TORCH_LOCK
         from nmt.serve.inspection import inspect

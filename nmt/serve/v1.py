@@ -64,12 +64,16 @@ class CompareBody(_Body):
 
 
 class Option(TypedDict):
-    """A translation; complete: False if the length limit truncated it."""
+    """A translation.
+
+    complete: False if the length limit truncated it; from_memory: taken from the server's memory
+    """
 
     text: str
     score: float
     complete: bool
     parts: int
+    from_memory: bool
 
 
 class Attention(TypedDict):
@@ -194,7 +198,13 @@ async def _describe_all(
             "source": source,
             "gap": gaps[number],
             "translations": [
-                {"text": o.text, "score": o.score, "complete": o.complete, "parts": o.parts}
+                {
+                    "text": o.text,
+                    "score": o.score,
+                    "complete": o.complete,
+                    "parts": o.parts,
+                    "from_memory": o.from_memory,
+                }
                 for o in options
             ],
         }

@@ -374,3 +374,11 @@ def test_a_glossary_prescribes_translations_and_tells_what_it_could_not_place(
     assert "Ben → Anna" in text(done.stderr)
     Path("terms.tsv").write_text("swim\n")
     assert_refused(*arguments, "Ben swims often.", message="terms.tsv: line 1")
+
+
+def test_what_stands_in_the_memory_is_not_translated(trained_run: RunFolder) -> None:
+    Path("memory.tsv").write_text("Ben swims often.\tBen geht schwimmen.\n")
+    arguments = ["translate", "--run", trained_run.path, "--memory", "memory.tsv"]
+    done = nmt(*arguments, "-v", PAIR[0], "ben swims often!", "")
+    assert text(done.stdout) == f"{PAIR[1]}\nBen geht schwimmen!\n\n"
+    assert "line 2 is from the memory" in text(done.stderr)

@@ -1,0 +1,63 @@
+from pathlib import Path
+
+import pytest
+
+from nmt.decoding.memory import Memory
+from nmt.errors import UserError
+
+LANGUAGES = ("en", "de")
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    path = tmp_path / "memory.tsv"
+    units = [
+        "Good  morning.\tGuten Morgen.",
+        "Open file\tDatei öffnen",
+        "Empty\t",
+        "Yes\tJa",
+        "Yes\tDoch",
+        "...\t…",
+    ]
+    path.write_text("\n".join([*units, "Is it?\tIst es so?", "is it\tist es"]), encoding="utf-8")
+    return Memory.read(path, LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Good morning.", "Guten Morgen."),
+        (" good MORNING. ", "Guten Morgen."),
+        ("Good morning", "Guten Morgen"),
+        ("Good morning!", "Guten Morgen!"),
+        ("Open file...", "Datei öffnen..."),
+        ("Yes", "Doch"),
+        ("Is it?", "Ist es so?"),  # not the similar one that follows
+        ("is it", "ist es"),
+        ("Good", None),
+        ("Empty", None),
+        ("", None),
+        ("?", None),
+    ],
+)
+def test_lines_are_found_apart_from_case_and_final_punctuation(
+    memory: Memory, line: str, expected: str | None
+) -> None:
+    assert memory.find(line) == expected
+
+
+def test_a_memory_may_be_tmx_and_has_both_directions(tmp_path: Path) -> None:
+    path = tmp_path / "memory.tmx"
+    path.write_text(
+        "<tmx><body><tu><tuv xml:lang='en'><seg>one</seg></tuv>"
+        "<tuv xml:lang='de'><seg>eins</seg></tuv></tu></body></tmx>"
+    )
+    assert Memory.read(path, LANGUAGES).find("one") == "eins"
+    assert Memory.read(path, ("de", "en")).find("Eins.") == "one."
+
+
+def test_a_faulty_memory_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "memory.tmx"
+    path.write_text("<tmx>")
+    with pytest.raises(UserError, match=r"memory\.tmx"):
+        Memory.read(path, LANGUAGES)
