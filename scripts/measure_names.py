@@ -82,8 +82,8 @@ def main() -> None:
 
 
 def hidden(translator: Translator, name: str) -> bool:
-    known = translator.tokenizers.known
-    return known is None or bool(known.hide(name)[1])
+    carrier = translator.tokenizers.carrier(translator.data)
+    return carrier is None or bool(carrier.hide(name).words)
 
 
 if __name__ == "__main__":

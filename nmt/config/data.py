@@ -190,6 +190,11 @@ class DataConfig(CorpusConfig):
     unicode: Literal["NFC", "NFKC", "none"] = Field(
         "NFC", description="Unicode normalization form, applied to both sides"
     )
+    plain_punctuation: bool = Field(
+        False,
+        description="let the model read and write straight quotation marks, apostrophes and "
+        "hyphens in place of typographic ones; translations get those of the target language",
+    )
     lowercase: Literal["none", "source", "both"] = Field(
         "none", description="which sides to convert to lower case"
     )
@@ -258,6 +263,12 @@ class DataConfig(CorpusConfig):
         "(subwords only): none, names (capitalized words, also at the start of a sentence), or "
         "all; in half of the training pairs that contain names, placeholders replace the names",
     )
+    carry_numbers: bool = Field(
+        False,
+        description="also carry numbers in figures, URLs, e-mail addresses, file names, codes, "
+        "template fields and emoji over, as placeholders; in training, wherever both sides agree "
+        "(needs carry_over)",
+    )
     min_coverage: float = Field(
         0.7,
         ge=0,
@@ -279,6 +290,9 @@ class DataConfig(CorpusConfig):
         if self.restore_case and self.lowercase != "both":
             message = f"`restore_case` needs `lowercase: both`, not `{self.lowercase}`"
             yield ("restore_case", "lowercase"), message
+        if self.carry_numbers and self.carry_over == "none":
+            message = "`carry_numbers` needs `carry_over: names` or `all`"
+            yield ("carry_numbers", "carry_over"), message
 
     def broken_rule_of_languages(self, given: set[str]) -> Iterator[BrokenRule]:
         """Refuse equal languages if only one of the two is among the fields `given`.

@@ -21,17 +21,20 @@ def align(translator: Translator, line: str, translation: Translation) -> list[t
     over layers and heads, or to none if that is <eos>.
     """
     source, target = translator.tokenizers.source, translator.tokenizers.target
-    touching = _touching(translator, line)
+    touching, skipped = _touching(translator, line), _skipped(translator, line)
     pairs: set[tuple[int, int]] = set()
     first, before = [0, 0], [0, 0]  # number of words so far, and in the part before
     for number, trace in enumerate(translator.traces(translation)):
         sides = _words(source, trace.source[:-1]), _words(target, trace.target)
         counts = [max(side, default=-1) + 1 for side in sides]
+        around = [len(f"{text}x".split()) - 1 for text in (trace.before, trace.after[::-1])]
+        first = [n + around[0] + skipped.get(number, 0) for n in first]
         if number in touching:  # the first words of this part continue the last ones
             first = [n - bool(a and b) for n, a, b in zip(first, before, counts, strict=True)]
         weights = _cross_attention(translator.pytorch.models[0], trace)
         pairs |= {(s + first[0], t + first[1]) for s, t in _pairs(weights, *sides)}
-        first, before = [n + count for n, count in zip(first, counts, strict=True)], counts
+        first = [n + count + around[1] for n, count in zip(first, counts, strict=True)]
+        before = counts
     return sorted(pairs)
 
 
@@ -42,6 +45,18 @@ def _touching(translator: Translator, line: str) -> set[int]:
         number += len(translator.segments(sentence))
         if not gap:
             found.add(number)
+    return found
+
+
+def _skipped(translator: Translator, line: str) -> dict[int, int]:
+    """Return how many words without text precede a part, by the number of the part."""
+    found: dict[int, int] = {}
+    number = 0
+    for sentence in translator.cut(line).sentences:
+        parts = len(translator.segments(sentence))
+        if not parts:
+            found[number] = found.get(number, 0) + len(sentence.split())
+        number += parts
     return found
 
 

@@ -76,7 +76,9 @@ def load_translator(
         _require_same_reading(first, other)
     lines = [TrainingLines.of(each.report, config.decoding) for each in runs]
     # No member of an ensemble gets longer lines than it was trained on.
-    seen = TrainingLines(min(each.longest for each in lines), any(each.single for each in lines))
+    seen = TrainingLines(
+        min(each.longest for each in lines), any(each.single for each in lines), lines[0].growth
+    )
 
     def open_pytorch() -> "PyTorchSearch":
         try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nmt.corpus.sources.readers import Pair
 from nmt.corpus.text.cleaning import Cleaner
+from nmt.corpus.text.placeholders import hide_pair
 from nmt.corpus.text.tags import split_prefix
 from nmt.decoding.search.batches import share_out
 from nmt.decoding.translator import Translator
@@ -73,8 +74,8 @@ def _encode(
     tokenizers = translator.tokenizers
     prefix, source = split_prefix(translator.data, source)
     source, target = cleaner.tidy(source), cleaner.tidy(target)
-    if tokenizers.known:
-        source, target = tokenizers.known.hide_pair(source, target)
+    if carrier := tokenizers.carrier(translator.data):
+        source, target = hide_pair(carrier, source, target)
     read = tokenizers.source.encode(prefix + cleaner.source_case(source))
     written = tokenizers.target.encode(cleaner.target_case(target))
     room = translator.search.max_length - 1

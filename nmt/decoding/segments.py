@@ -1,66 +1,73 @@
 """Splits lines into segments that a model can translate, and joins their translations.
 
 Models generalize badly to unfamiliar input. So a line is split into sentences if training had one
-per line, or if the line is longer than any in training. A sentence is split only if the model has
-too few positions for it. Words that did not occur in training are replaced with placeholders and
-filled in afterwards.
+per line, or if the line is longer than nearly all in training; then long sentences are divided,
+too. What stands around a sentence stays around its translation, and what the model does not
+translate is replaced with placeholders and filled in afterwards (`nmt.corpus.text.parts`).
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+from sentencex import segment
 
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.corpus.preparing.report import PreparationReport
+from nmt.corpus.text.carried import count_lost
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.corpus.text.normalization import count_lost, halves, reveal
+from nmt.corpus.text.languages import two_letters
+from nmt.corpus.text.parts import Part, Splitter, TextRules
 from nmt.corpus.text.sentences import CutText, cut
 from nmt.corpus.text.tags import split_prefix
 from nmt.corpus.tokenizers.tokenizers import Tokenizers
 from nmt.decoding.engines.interface import Required
 from nmt.decoding.glossary import Glossary, Term
-from nmt.special_tokens import EOS, PLACEHOLDERS, UNK
+from nmt.special_tokens import EOS, NUMBERS, PLACEHOLDERS, UNK
 
 # If a larger share of the training lines than this had several sentences, lines are not split into
 # sentences.
 _MOST_WITH_SEVERAL = 0.05
+_OF_P95 = 2
 
 
 @dataclass(frozen=True)
 class TrainingLines:
     """Facts about the source lines of training.
 
-    longest: length of the longest in pieces; single: whether to translate sentences one by one,
-    because nearly all lines were single sentences
+    longest: length in pieces that nearly none exceeded; single: whether to translate sentences one
+    by one, because nearly all lines were single sentences; growth: target pieces per source piece,
+    0 if translations may have any length
     """
 
     longest: int
     single: bool
+    growth: float = 0.0
 
     @classmethod
     def of(cls, report: PreparationReport, decoding: DecodingConfig) -> "TrainingLines":
         """Read them from the report of `prepare`; older reports do not count sentences."""
         several = report.get("several_sentences", 0.0)
         single = decoding.split_sentences and several <= _MOST_WITH_SEVERAL
-        return cls(report["lengths"]["source"]["longest"], single)
+        source, target = report["lengths"]["source"], report["lengths"]["target"]
+        # A few outliers do not teach a model to translate long sentences.
+        longest = min(source["longest"], _OF_P95 * source["p95"])
+        growth = target["mean"] / source["mean"] if source["mean"] else 0.0
+        return cls(longest, single, growth)
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A piece of text to translate as a whole.
+    """A part of a sentence with the ids that the model reads.
 
-    text: normalized; cased: the same before lower-casing; hidden: the words behind its
-    placeholders; written: what the translation has in their place; ids: with <eos>; terms: what the
-    translation must contain
+    ids: with <eos>; prefix: the tag of its line; terms: what the translation must contain
     """
 
-    text: str
-    cased: str
-    hidden: list[str]
-    written: list[str]
+    part: Part
     ids: list[int]
+    prefix: str = ""
     terms: tuple["RequiredTerm", ...] = ()
 
 
@@ -96,7 +103,15 @@ class Segmenter:
         self._cleaner = Cleaner(data)
         self._data = data
         self._single = seen.single
-        self._longest, self._room = min(seen.longest, room), room
+        self.rules = text_rules(data, seen, room)
+        self._splitter = Splitter(
+            self.rules,
+            tokenizers.source.encode,
+            tokenizers.source.knows,
+            partial(segment, two_letters(data.source_language)),
+            tokenizers.carrier(data),
+            tokenizers.casing.restore if tokenizers.casing else None,
+        )
 
     # ------------------------------------------------------------------------------ before a search
 
@@ -107,63 +122,50 @@ class Segmenter:
         return CutText([prefix + sentence for sentence in found.sentences], found.gaps)
 
     def cut(self, line: str) -> list[Segment]:
-        """Return the segments of a sentence, each with its tag; none for a blank one."""
+        """Return the segments of a sentence, each with its tag; none if it has no text."""
         prefix, text = split_prefix(self._data, line)
-        return self._cut(self._cleaner.tidy(text), prefix)
+        return self._segments(self._splitter.parts(text, prefix), prefix)
 
-    def _cut(self, text: str, prefix: str) -> list[Segment]:
-        if not text:
-            return []
-        known = self._tokenizers.known
-        cased, hidden = known.hide(text) if known else (text, [])
-        shown = self._cleaner.source_case(cased)
-        ids = self._tokenizers.source.encode(prefix + shown)
-        if not ids:  # only marks that SentencePiece uses for spaces
-            return []
-        if len(ids) > self._longest and len(text) > 1:
-            parts = self._divide(text, len(ids))
-            if len(parts) > 1:
-                return [segment for part in parts for segment in self._cut(part, prefix)]
-        # One character, as bytes, may exceed the positions of a very small model.
-        terms, written = self._find_terms(text, hidden)
-        ids = [*ids[: self._room], EOS]
-        return [Segment(prefix + shown, prefix + cased, hidden, written, ids, terms)]
+    def divide(self, segment: Segment) -> list[Segment]:
+        """Return a segment in two halves, or as it is if it cannot be divided."""
+        return self._segments(self._splitter.divide(segment.part, segment.prefix), segment.prefix)
 
-    def _find_terms(
-        self, text: str, hidden: list[str]
-    ) -> tuple[tuple[RequiredTerm, ...], list[str]]:
-        """Return the terms to require, and the hidden words, those that are terms translated."""
+    def _find_terms(self, part: Part) -> tuple[tuple[RequiredTerm, ...], Part]:
+        """Return the terms to require, and the part, whose hidden words that are terms change."""
         if not self._glossary:
-            return (), hidden
+            return (), part
         required: dict[Term, RequiredTerm] = {}
-        translated: dict[str, str] = {}
-        for match in self._glossary.find(text):
-            if match.text in hidden:  # its placeholder becomes the translation
-                translated[match.text] = match.text if match.term.keep else match.term.targets[0]
+        written = dict(part.written)
+        for match in self._glossary.find(part.raw):
+            marks = [mark for mark, word in part.words.items() if word == match.text]
+            if marks:  # its placeholder becomes the translation
+                kept = match.text if match.term.keep else match.term.targets[0]
+                written |= dict.fromkeys(marks, kept)
             else:
                 forms = dict.fromkeys(map(self._cleaner.target, self._glossary.forms(match)))
-                attached = match.start > 0 and not text[match.start - 1].isspace()
+                attached = match.start > 0 and not part.raw[match.start - 1].isspace()
                 required.setdefault(match.term, RequiredTerm(match.term, tuple(forms), attached))
-        return tuple(required.values()), [translated.get(word, word) for word in hidden]
+        return tuple(required.values()), replace(part, written=written)
 
-    def _divide(self, text: str, pieces: int) -> list[str]:
-        """Split between sentences, and within one only if the model has too few positions."""
-        sentences = cut(text, self._data.source_language).sentences
-        if len(sentences) > 1 or pieces <= self._room:
-            return sentences
-        return halves(text)
+    def _segments(self, parts: list[Part], prefix: str) -> list[Segment]:
+        found = map(self._find_terms, parts)
+        return [Segment(part, [*part.pieces, EOS], prefix, terms) for terms, part in found]
+
+    def untranslated(self, sentence: str) -> str:
+        """Return a sentence without text as it appears in the translation."""
+        return self._splitter.tidy(split_prefix(self._data, sentence)[1])
 
     # ------------------------------------------------------------------------------- after a search
 
     def restore(self, segment: Segment, text: str) -> str:
         """Restore capitals and hidden words in the translation of a segment."""
-        casing = self._tokenizers.casing
-        return reveal(casing.restore(text) if casing else text, segment.written)
+        return self._splitter.write(segment.part, text)
 
     def lost(self, segment: Segment, ids: Sequence[int]) -> int:
         """Count the hidden words and terms that a translation lacks, or has within other words."""
         text = self._tokenizers.target.decode(ids)
-        return count_lost(text, segment.hidden) + len(self._missing(segment, text))
+        lost = count_lost(text, segment.part.words, segment.part.text)
+        return lost + len(self._missing(segment, text))
 
     def missing_terms(self, segment: Segment, ids: Sequence[int]) -> list[Term]:
         """Return the terms that a translation lacks."""
@@ -180,10 +182,7 @@ class Segmenter:
         """Return the placeholders and terms that translations must contain, as whole words."""
         needed = [
             [
-                *(
-                    self._placeholder(segment.text, mark)
-                    for mark in PLACEHOLDERS[: len(segment.hidden)]
-                ),
+                *(self._placeholder(segment.part.text, mark) for mark in segment.part.words),
                 *filter(None, map(self._phrases, segment.terms)),
             ]
             for segment in segments
@@ -219,11 +218,25 @@ class Segmenter:
         target = self._tokenizers.target
         if target.marks_end:  # then a phrase ends the word
             return []
-        pieces = target.pieces(range(target.size))
-        return [i for i, x in enumerate(pieces) if x[:1].isalnum() or x in PLACEHOLDERS]
+        pieces, marks = target.pieces(range(target.size)), PLACEHOLDERS + NUMBERS
+        return [i for i, x in enumerate(pieces) if x[:1].isalnum() or x in marks]
 
     @cached_property
     def _genitive(self) -> list[int]:
         """The id of the piece that may follow a copied word directly, if there is one."""
         pieces = self._tokenizers.target.pieces(self._continuing)
         return [i for i, piece in zip(self._continuing, pieces, strict=True) if piece == "s"]
+
+
+def text_rules(data: DataConfig, seen: TrainingLines, room: int) -> TextRules:
+    """Return how text is read and written; room: most pieces that the model has positions for."""
+    return TextRules(
+        data.source_language,
+        data.target_language,
+        data.unicode,
+        data.lowercase,
+        data.plain_punctuation,
+        min(seen.longest, room),
+        room,
+        seen.growth,
+    )

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, cast
 
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
-from nmt.corpus.text.normalization import reveal
+from nmt.corpus.text.carried import reveal
+from nmt.corpus.text.parts import surround
 from nmt.corpus.text.sentences import CutText
 from nmt.corpus.text.tags import split_prefix
 from nmt.corpus.tokenizers.tokenizers import Tokenizers, WordTokenizer
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 # CTranslate2 runs without it; then <unk> stays, and hidden words that a translation lost stay lost.
 _HAS_PYTORCH = find_spec("torch") is not None
 _LOG = logging.getLogger(__name__)
+_MOST_DIVISIONS = 4  # of a segment whose translation is out of proportion
 _LINES_AT_A_TIME = 1024  # enough to sort by length, few enough to show progress
 
 
@@ -43,9 +45,10 @@ class Translation:
 
     text: the translation; score: sum of the length-normalized log-probabilities of its parts;
     complete: False if the length limit truncated it; parts: number of parts that were translated
-    separately, at least one per sentence; log_probability: of all pieces; pieces: their number,
-    including each <eos>; missing_terms: terms of the glossary that it lacks; from_memory: whether
-    it was taken from the translation memory; found: each part with its hypothesis, see
+    separately, at least one per sentence with text; sentences: their number; in_proportion: False
+    if the length of a part is unusual for its source; log_probability: of all pieces; pieces: their
+    number, including each <eos>; missing_terms: terms of the glossary that it lacks; from_memory:
+    whether it was taken from the translation memory; found: each part with its hypothesis, see
     `Translator.traces`
     """
 
@@ -54,6 +57,7 @@ class Translation:
     complete: bool = True
     parts: int = 1
     sentences: int = 1
+    in_proportion: bool = True
     log_probability: float = 0.0
     pieces: int = 0
     missing_terms: tuple[Term, ...] = ()
@@ -71,8 +75,8 @@ class Trace:
     """A translation with its pieces.
 
     source: source pieces, as many as `source_ids`, ending with <eos>; target: target pieces,
-    without <eos>, as `text` joins them; hypothesis: their ids and scores. Placeholders are replaced
-    by their words.
+    without <eos>, as `text` joins them; hypothesis: their ids and scores; before, after:
+    what stands around it in the translation. Placeholders are replaced by their words.
     """
 
     source: list[str]
@@ -80,6 +84,8 @@ class Trace:
     target: list[str]
     hypothesis: Hypothesis
     text: str
+    before: str = ""
+    after: str = ""
 
 
 class Translator:
@@ -165,9 +171,9 @@ class Translator:
         cut = [self.cut(line) for line in lines]
         parts = [[self._segments.cut(sentence) for sentence in each.sentences] for each in cut]
         segments = [part for line in parts for sentence in line for part in sentence]
-        found = iter(self._search(segments, n))
+        found = iter(self._search_in_proportion(segments, n))
         return [
-            self._join(each, [[(part, next(found)) for part in sentence] for sentence in line])
+            self._join(each, [[x for _ in sentence for x in next(found)] for sentence in line])
             for each, line in zip(cut, parts, strict=True)
         ]
 
@@ -189,11 +195,13 @@ class Translator:
 
     def _trace(self, segment: Segment, best: Hypothesis) -> Trace:
         # Use the split text: pieces from ids would be <unk> for unknown words.
-        source = self.tokenizers.source.split(segment.text)[: len(segment.ids) - 1]
-        target = self._target_pieces(segment, best)
-        read = [reveal(piece, segment.hidden) for piece in source]
-        written = [reveal(piece, segment.written) for piece in target]
-        return Trace([*read, SPECIALS[EOS]], segment.ids, written, best, self._text(segment, best))
+        part = segment.part
+        source = self.tokenizers.source.split(part.text)[: len(segment.ids) - 1]
+        read = [reveal(piece, part.words) for piece in source]
+        written = [reveal(piece, part.written) for piece in self._target_pieces(segment, best)]
+        text = self._text(segment, best)
+        ids = segment.ids
+        return Trace([*read, SPECIALS[EOS]], ids, written, best, text, part.before, part.after)
 
     def _join(
         self, line: CutText, found: list[list[tuple[Segment, list[Hypothesis]]]]
@@ -215,7 +223,10 @@ class Translator:
             for sentence in found
         ]
         texts = [
-            " ".join(filter(None, (self._text(*part) for part in sentence))) for sentence in chosen
+            " ".join(filter(None, (surround(s.part, self._text(s, h)) for s, h in sentence)))
+            if sentence
+            else self._segments.untranslated(typed)
+            for typed, sentence in zip(line.sentences, chosen, strict=True)
         ]
         parts = tuple(part for sentence in chosen for part in sentence)
         hypotheses = [hypothesis for _, hypothesis in parts]
@@ -224,7 +235,8 @@ class Translator:
             score=sum(h.score for h in hypotheses),
             complete=all(h.complete for h in hypotheses),
             parts=len(hypotheses),
-            sentences=len(found),
+            sentences=sum(map(bool, found)),
+            in_proportion=all(self._in_proportion(*part) for part in parts),
             log_probability=sum(h.log_probability for h in hypotheses),
             pieces=sum(len(h.ids) + h.complete for h in hypotheses),
             missing_terms=tuple(
@@ -252,10 +264,10 @@ class Translator:
 
     def _words_to_copy(self, segment: Segment) -> list[str]:
         """Return the source words; as typed, unless translations are in lower case."""
-        words = self.tokenizers.source.split(segment.text)
+        words = self.tokenizers.source.split(segment.part.text)
         if self.data.lowercase == "both" and not self.data.restore_case:
             return words
-        typed = self.tokenizers.source.split(segment.cased)
+        typed = self.tokenizers.source.split(segment.part.cased)
         return typed if len(typed) == len(words) else words
 
     def _pytorch_if_possible(self) -> "PyTorchSearch | None":
@@ -271,9 +283,34 @@ class Translator:
 
     # ----------------------------------------------------------------------------------- search
 
+    def _search_in_proportion(
+        self, segments: list[Segment], n: int
+    ) -> list[list[tuple[Segment, list[Hypothesis]]]]:
+        """Search all segments; divide those whose translations have unusual lengths."""
+        found = [[pair] for pair in zip(segments, self._search(segments, n), strict=True)]
+        for _ in range(_MOST_DIVISIONS):
+            odd = [
+                (i, j, halves)
+                for i, parts in enumerate(found)
+                for j, (segment, options) in enumerate(parts)
+                if not self._in_proportion(segment, options[0])
+                and len(halves := self._segments.divide(segment)) > 1
+            ]
+            if not odd or self.decoding.temperature:
+                break
+            again = iter(self._search([half for _, _, halves in odd for half in halves], n))
+            results = [[(half, next(again)) for half in halves] for _, _, halves in odd]
+            # Later parts come first, so that the places of the others remain.
+            for (i, j, _), parts in reversed(list(zip(odd, results, strict=True))):
+                found[i][j : j + 1] = parts
+        return found
+
+    def _in_proportion(self, segment: Segment, found: Hypothesis) -> bool:
+        return self._segments.rules.in_proportion(len(segment.part.pieces), len(found.ids))
+
     def _search(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search all segments; results are in the given order."""
-        bound = [bool(segment.hidden or segment.terms) for segment in segments]
+        bound = [bool(segment.part.words or segment.terms) for segment in segments]
         free = iter(self._find([*compress(segments, map(not_, bound))], n))
         found = iter(self._find_required([*compress(segments, bound)], n))
         return [next(found if is_bound else free) for is_bound in bound]

@@ -14,6 +14,7 @@ import json
 import re
 import shutil
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,7 +25,7 @@ from nmt.corpus.text.languages import two_letters
 from nmt.corpus.text.placeholders import KNOWN_WORDS
 from nmt.corpus.tokenizers.tokenizers import Tokenizer, load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import unsupported, write_model
-from nmt.decoding.segments import TrainingLines
+from nmt.decoding.segments import TrainingLines, text_rules
 from nmt.errors import UserError, writing
 from nmt.files.locks import locked
 from nmt.runs.folder import RunFolder
@@ -32,7 +33,14 @@ from nmt.special_tokens import SPECIALS
 
 _LOCK = ".lock"
 _PACKAGE = Path(__file__).parent.parent
-_PROGRAM = ("export/translate.py", "corpus/text/normalization.py", "special_tokens.py")
+_PROGRAM = (
+    "export/translate.py",
+    *(
+        f"corpus/text/{name}.py"
+        for name in ("carried", "normalization", "parts", "punctuation", "surroundings")
+    ),
+    "special_tokens.py",
+)
 _IMPORT = re.compile(r"^from nmt(?:\.\w+)*\.(\w+) import", re.MULTILINE)
 _DECODING = {"beam_size", "length_penalty", "max_length_factor", "max_length_extra"}
 
@@ -105,11 +113,10 @@ def _write_program(run: RunFolder, config: Config, folder: Path) -> None:
         "source_model": source_model,
         "target_model": target_model,
         "word_mark": config.tokenizer.word_mark,
-        "longest": min(lines.longest, room),
-        "room": room,
+        "rules": asdict(text_rules(config.data, lines, room)),
         "split_sentences": lines.single,
-        "source_language": two_letters(config.data.source_language),  # for sentencex
-        **config.data.model_dump(include={"unicode", "lowercase", "carry_over", "restore_case"}),
+        "sentence_language": two_letters(config.data.source_language),  # for sentencex
+        **config.data.model_dump(include={"carry_over", "restore_case"}),
         **config.decoding.model_dump(include=_DECODING),
     }
     text = json.dumps(settings, indent=2) + "\n"

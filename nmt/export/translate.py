@@ -8,10 +8,11 @@ otherwise by a simpler rule.
 
 Or in a program: `from translate import Translator; Translator().translate(["A sentence."])`.
 
-Each line is processed as follows (settings.json selects the steps for this model): remove invisible
-characters, replace words that did not occur in training with placeholders, lower-case the rest,
-split it into SentencePiece pieces, translate them with CTranslate2, restore capitals, and fill in
-the replaced words.
+Each line is processed as follows (settings.json selects the steps for this model): split it into
+sentences, and long ones into parts (parts.py); set aside what stands around a sentence
+(surroundings.py); replace words that did not occur in training, numbers and codes with placeholders
+(carried.py); lower-case the rest, split it into SentencePiece pieces, translate them with
+CTranslate2, restore capitals, and fill in the replaced words.
 """
 
 import io
@@ -20,7 +21,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -33,19 +34,16 @@ try:
 except ImportError:
     segment = None
 
+from nmt.corpus.text.carried import Carrier, count_lost
 from nmt.corpus.text.normalization import (
     SEPARATORS,
-    count_lost,
-    halves,
-    hide,
     join_words,
     part_words,
     printable,
     restore_capitals,
-    reveal,
     sentence_lengths,
-    tidy,
 )
+from nmt.corpus.text.parts import Part, Splitter, TextRules, surround
 from nmt.special_tokens import SPECIALS, SUPPRESSED
 
 LINES_AT_A_TIME = 1_000
@@ -62,9 +60,18 @@ class Translator:
             sentencepiece.SentencePieceProcessor(model_file=str(folder / self.settings[name]))
             for name in ("source_model", "target_model")
         )
-        hides, restores = self.settings["carry_over"] != "none", self.settings["restore_case"]
-        self.known = frozenset(_read(folder / "known_words.json")) if hides else None
-        self.casing = _read(folder / "casing.json") if restores else None
+        rules = TextRules(**self.settings["rules"])
+        self.rules, carrier, restore = rules, None, None
+        language = self.settings["sentence_language"]
+        self._segment = partial(segment, language) if segment else SENTENCE.findall
+        knows = lru_cache(10_000)(self._knows)
+        if self.settings["carry_over"] != "none":
+            known = frozenset(_read(folder / "known_words.json"))
+            languages = (rules.source_language, rules.target_language)
+            carrier = Carrier(known, self.settings["carry_over"] == "names", languages, knows)
+        if self.settings["restore_case"]:
+            restore = partial(restore_capitals, **_read(folder / "casing.json"))
+        self._splitter = Splitter(rules, self._encode, knows, self._segment, carrier, restore)
 
     def translate(self, lines: Sequence[str]) -> list[str]:
         """Return the translation of each line, which must not contain line breaks.
@@ -74,9 +81,8 @@ class Translator:
         if isinstance(lines, str):  # a sequence, too: of characters
             raise TypeError("translate takes a list of lines: translate([text])")
         single = self.settings["split_sentences"]
-        form = self.settings["unicode"]
         cut = [self._sentences(line) if single else [line] for line in lines]
-        parts = [[self._cut(tidy(sentence, form)) for sentence in line] for line in cut]
+        parts = [[self._splitter.parts(sentence) for sentence in line] for line in cut]
         found = iter(self._search([part for line in parts for each in line for part in each]))
         translations = []
         for sentences, line in zip(cut, parts, strict=True):
@@ -84,58 +90,60 @@ class Translator:
             for sentence, each in zip(sentences, line, strict=True):
                 start = len(sentence) - len(sentence.lstrip())
                 end = len(sentence.rstrip())
-                translation = " ".join(filter(None, (next(found) for _ in each)))
-                text += sentence[:start] + translation + sentence[max(start, end) :]
+                translated = " ".join(filter(None, (next(found) for _ in each)))
+                text += sentence[:start]
+                text += translated if each else self._splitter.tidy(sentence)
+                text += sentence[max(start, end) :]
             translations.append(text.strip())
         return translations
 
     # ------------------------------------------------------------------------------ before a search
 
-    def _cut(self, text: str) -> list[str]:
-        """Split text longer than any in training into sentences, and halve those still too long."""
-        length = len(self._pieces(text)[0])
-        if length <= self.settings["longest"] or len(text) == 1:
-            return [text] if length else []
-        parts = [sentence.strip() for sentence in self._sentences(text)]
-        if len(parts) == 1:
-            if length <= self.settings["room"]:
-                return parts
-            parts = halves(text)
-        return [each for part in parts for each in self._cut(part)]
-
     def _sentences(self, text: str) -> list[str]:
         """Cut text into sentences, each with the whitespace around it."""
-        language = self.settings["source_language"]
-        cut = partial(segment, language) if segment else SENTENCE.findall
-        ends = accumulate(sentence_lengths(text, cut))
+        ends = accumulate(sentence_lengths(text, self._segment))
         return [text[start:end] for start, end in pairwise((0, *ends))]
 
-    def _pieces(self, sentence: str) -> tuple[list[str], list[str]]:
-        """Return the pieces of a sentence, and the words behind its placeholders."""
-        text = sentence
-        hidden: list[str] = []
-        if self.known is not None:
-            text, hidden = hide(text, self.known, self.settings["carry_over"] == "names")
-        if self.settings["lowercase"] in ("source", "both"):
-            text = text.lower()
+    def _encode(self, text: str) -> list[str]:
+        """Return the pieces of a text."""
         if self.settings["word_mark"] == "end":
             text = part_words(text)
-        return self.source.encode(text, out_type=str), hidden
+        pieces: list[str] = self.source.encode(text, out_type=str)
+        return pieces
+
+    def _knows(self, text: str) -> bool:
+        """Return whether a text can be spelled without unknown pieces and without bytes."""
+        ids = self.source.piece_to_id(self._encode(text))
+        return bool(ids) and not any(map(self._is_unknown, ids))
+
+    def _is_unknown(self, piece: int) -> bool:
+        return bool(self.source.is_unknown(piece) or self.source.is_byte(piece))
 
     # ------------------------------------------------------------------------------------- a search
 
-    def _search(self, sentences: Sequence[str]) -> list[str]:
-        """Translate sentences, batched by equal length."""
-        # A single character may have more bytes than a small model has positions.
-        room = self.settings["room"]
-        read = [(pieces[:room], hidden) for pieces, hidden in map(self._pieces, sentences)]
-        found = [""] * len(read)
-        for length in sorted({len(pieces) for pieces, _ in read} - {0}):
-            chosen = [i for i, (pieces, _) in enumerate(read) if len(pieces) == length]
+    def _search(self, parts: Sequence[Part]) -> list[str]:
+        """Translate parts; divide those whose translations have unusual lengths."""
+        translations = []
+        for part, pieces in zip(parts, self._best(parts), strict=True):
+            halves = [part]
+            if not self.rules.in_proportion(len(part.pieces), len(pieces)):
+                halves = self._splitter.divide(part)
+            if len(halves) > 1:
+                translations.append(" ".join(filter(None, self._search(halves))))
+            else:
+                text = self._splitter.write(part, self._decode(pieces))
+                translations.append(surround(part, text))
+        return translations
+
+    def _best(self, parts: Sequence[Part]) -> list[list[str]]:
+        """Return the pieces of the best translations, batched by equal length."""
+        found: list[list[str]] = [[] for _ in parts]
+        for length in sorted({len(part.pieces) for part in parts}):
+            chosen = [i for i, part in enumerate(parts) if len(part.pieces) == length]
             limit = int(length * self.settings["max_length_factor"])
-            limit = min(limit + self.settings["max_length_extra"], room)
+            limit = min(limit + self.settings["max_length_extra"], self.rules.room)
             results = self.engine.translate_batch(
-                [read[i][0] for i in chosen],
+                [parts[i].pieces for i in chosen],
                 max_batch_size=64,
                 beam_size=self.settings["beam_size"],
                 num_hypotheses=self.settings["beam_size"],
@@ -147,33 +155,27 @@ class Translator:
                 return_scores=True,
             )
             for i, result in zip(chosen, results, strict=True):
-                found[i] = self._best(result, limit, read[i][1])
+                found[i] = self._choose(result, limit, parts[i])
         return found
 
-    def _best(self, result: Any, limit: int, hidden: list[str]) -> str:
+    def _choose(self, result: Any, limit: int, part: Part) -> list[str]:
         """Return the best complete hypothesis with the fewest lost words."""
         alpha = self.settings["length_penalty"]
 
         def rank(hypothesis: tuple[list[str], float]) -> tuple[bool, int, float]:
             pieces, log_probability = hypothesis
-            lost = count_lost(self._decode(pieces), hidden)
+            lost = count_lost(self._decode(pieces), part.words, part.text)
             score = log_probability / ((6 + len(pieces)) / 6) ** alpha
-            return (len(pieces) >= limit, lost, -score) if hidden else (False, 0, -score)
+            return (len(pieces) >= limit, lost, -score) if part.words else (False, 0, -score)
 
-        pieces, _ = min(zip(result.hypotheses, result.scores, strict=True), key=rank)
-        return self._write(pieces, hidden)
+        best: list[str] = min(zip(result.hypotheses, result.scores, strict=True), key=rank)[0]
+        return best
 
     # ------------------------------------------------------------------------------- after a search
 
     def _decode(self, pieces: list[str]) -> str:
         text = " ".join(printable(self.target.decode(pieces)).split())
         return join_words(text) if self.settings["word_mark"] == "end" else text
-
-    def _write(self, pieces: list[str], hidden: list[str]) -> str:
-        text = self._decode(pieces)
-        if self.casing is not None:
-            text = restore_capitals(text, **self.casing)
-        return reveal(text, hidden)
 
 
 def _read(path: Path) -> Any:

@@ -139,7 +139,11 @@ def read_attention(
     if len(translator.pytorch.models) > 1:
         raise UserError("attention works with one model only; load a single run")
     require_utf8(sentence)
-    segments = translator.segments(sentence)
+    segments = (
+        [segment for segment, _ in translation.found]
+        if translation
+        else translator.segments(sentence)
+    )
     if not segments:
         raise UserError('the sentence is empty; give some words, as in "oscar likes to code"')
     if len(segments) > 1:

@@ -15,6 +15,8 @@ from torch import Tensor
 
 from nmt.config.decoding import DecodingConfig
 from nmt.corpus.text.normalization import INVISIBLE, JOINER
+from nmt.corpus.text.parts import surround
+from nmt.corpus.text.punctuation import plain
 from nmt.decoding.search.beam import beam_search
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.translator import Trace, Translation, Translator
@@ -60,14 +62,17 @@ def inspect(
     """
     attention = read_attention(translator, sentence, translation=translation)
     [trace] = translator.traces(translation)
+    [(segment, _)] = translation.found
+    around = segment.part.before, segment.part.after
+    written = surround(segment.part, trace.text)
     cross = attention["cross"]
     return Inspection(
         sentence,
-        trace.text,
+        written,
         cross.keys,
         cross.queries,
-        spell(cross.keys, sentence),
-        spell([*cross.queries[:-1], SPECIALS[EOS]], trace.text),
+        spell(cross.keys, sentence, *around),
+        spell([*cross.queries[:-1], SPECIALS[EOS]], written, *around),
         cross,
         _log_probabilities(model, trace) if probabilities else [],
     )
@@ -85,14 +90,17 @@ def _log_probabilities(model: Transformer, trace: Trace) -> list[float]:
     return picked
 
 
-def spell(pieces: Sequence[str], text: str) -> list[Span] | None:
+def spell(pieces: Sequence[str], text: str, before: str = "", after: str = "") -> list[Span] | None:
     """Return the characters of a text that each piece covers; None if they do not match.
 
-    Case does not matter; whitespace and invisible characters belong to no piece. Adjacent bytes,
-    which spell characters outside the vocabulary, all cover the same characters.
+    Case and the form of punctuation do not matter; whitespace and invisible characters belong to no
+    piece. Adjacent bytes, which spell characters outside the vocabulary, all cover the same ones.
+
+    before, after: what stands around the pieces in the text, perhaps with other quotation marks
     """
     spans: list[Span] = []
-    place = 0
+    start = len(text) - len(text.lstrip())
+    place, text = start + len(before), text.rstrip()[: -len(after) or None]
     for spelled, count in _spelled(pieces):
         start = place
         for number, character in enumerate(spelled):
@@ -100,7 +108,7 @@ def spell(pieces: Sequence[str], text: str) -> list[Span] | None:
                 place += 1
             if number == 0:
                 start = place
-            if place == len(text) or text[place].casefold() != character.casefold():
+            if place >= len(text) or not _alike(text[place], character):
                 return None
             place += 1
         spans += [(start, place) if place > start else (place, place)] * count
@@ -118,6 +126,10 @@ def _spelled(pieces: Sequence[str]) -> Iterator[tuple[str, int]]:
             for mark in (*_MARKS, " "):
                 piece = piece.replace(mark, "")
             yield piece, 1
+
+
+def _alike(character: str, other: str) -> bool:
+    return plain(character).casefold() == plain(other).casefold()
 
 
 def _belongs_to_no_piece(character: str) -> bool:

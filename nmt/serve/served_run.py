@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nmt.corpus.text.normalization import reveal
+from nmt.corpus.text.carried import reveal
 from nmt.errors import UserError
 from nmt.files.private_paths import public_name
 from nmt.runs.folder import RunFolder
@@ -84,10 +84,10 @@ class ServedRun:
 
         def pieces_of(ids: Sequence[int]) -> list[str]:
             pieces = self.translator.tokenizers.target.pieces(ids)
-            return [reveal(piece, segment.written) for piece in pieces]
+            return [reveal(piece, segment.part.written) for piece in pieces]
 
         def text_of(ids: Sequence[int]) -> str:
-            return reveal(self.translator.tokenizers.target.decode(ids), segment.written)
+            return reveal(self.translator.tokenizers.target.decode(ids), segment.part.written)
 
         [limit] = self.translator.limits([segment])
         with TORCH_LOCK:

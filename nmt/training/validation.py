@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypedDict
 
 from nmt.config.config import Config
@@ -93,7 +94,8 @@ class Validator:
     def _translate(self, model: Transformer) -> list[str]:
         """Translate the validation sources greedily."""
         greedy = self._config.decoding.model_copy(update={"beam_size": 1, "temperature": 0.0})
-        seen = TrainingLines.of(self._prepared.report, greedy)
+        # An untrained model's translations have any length: do not divide and repeat them.
+        seen = replace(TrainingLines.of(self._prepared.report, greedy), growth=0.0)
         tokenizers = self._prepared.tokenizers
         search = PyTorchSearch([model])
         translator = Translator(search, tokenizers, self._config.data, greedy, seen)

@@ -375,7 +375,7 @@ def test_invalid_arguments_are_refused(trained_run: RunFolder) -> None:
     assert_refused(*wrong, message="needs a run that translates de → en")
     alone = (*command, "mono.en", "--min-chrf", "0")
     assert_refused(*alone, message="--min-chrf needs --round-trip RUN; add it, or omit --min-chrf")
-    packed = (*command, "mono.en", "-o", "pairs.tsv.gz")
+    packed = ("augment", trained_run.path, "-i", "mono.en", "-o", "pairs.tsv.gz")
     assert_refused(*packed, message="pairs.tsv.gz: the output is not compressed; omit .gz")
     Path("pairs.tsv").touch()
     assert_refused(*command, "mono.en", message="already exists")

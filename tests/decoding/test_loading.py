@@ -281,7 +281,7 @@ def test_lines_are_split_by_the_smallest_longest_training_line(run):
     change_report(other, longest=1, several_sentences=1.0)
 
     for runs, parts in (((run,), 1), ((run, other), 2), ((other, run), 2)):
-        [found] = load_translator(*runs, device=CPU).translate(["Anna sings. Ben reads."])
+        [found] = load_translator(*runs, device=CPU).translate(["Anna sings. Ben."])
         assert found.parts == parts
 
 
@@ -291,7 +291,7 @@ def test_an_ensemble_splits_lines_if_one_of_its_runs_was_trained_on_single_sente
     for each, share in zip((run, other), shares, strict=True):
         change_report(each, longest=40, several_sentences=share)
 
-    [found] = load_translator(run, other, device=CPU).translate(["Anna sings. Ben reads."])
+    [found] = load_translator(run, other, device=CPU).translate(["Anna sings. Ben."])
     assert found.parts == 2
 
 
@@ -305,7 +305,7 @@ def test_sentences_are_separated_if_training_had_one_per_line(share, split_sente
 
     translator = load_translator(run, device=CPU, overrides=[override])
 
-    [found] = translator.translate(["Anna sings. Ben reads."])
+    [found] = translator.translate(["Anna sings. Ben."])
     assert found.parts == found.sentences == parts
 
 

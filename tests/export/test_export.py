@@ -17,6 +17,7 @@ from safetensors.torch import load_file, save_file
 from nmt.cli.writing import format_translations
 from nmt.config.config import Config
 from nmt.config.yaml_files import load_config
+from nmt.corpus.text.parts import Part
 from nmt.decoding.engines.conversion import write_model
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
@@ -35,6 +36,7 @@ def test_the_exported_folder_translates_without_nmt(trained_run: RunFolder, tmp_
     vocabularies = {f"{side}_vocabulary.json" for side in ("source", "target")}
     program = {
         "translate.py",
+        *("carried.py", "parts.py", "punctuation.py", "surroundings.py"),
         "normalization.py",
         "special_tokens.py",
         "settings.json",
@@ -154,7 +156,7 @@ def test_the_exported_program_translates_like_nmt_without_importing_it(
     odd = ["", "  Anna \u200b sings\ttoday. ", "ANNA SINGS TODAY.", "Zorro swims often.", "Ben!"]
     odd += [" Anna sings.  Ben reads!\tAnna.", "Ben reads.\u2028Anna sings.\x85Ben cooks."]
     odd += ["Anna sings.[1] Ben reads.", f"Anna sings.{' ' * 40}Ben reads.", " \t"]
-    odd += [f"{'Anna and ' * 200}Ben {verb} often." for verb in ("swims", "reads")]
+    odd += [f"{'Anna often ' * 200}Ben {verb} often." for verb in ("swims", "reads")]
     odd += ["Anna" * 200, "Ben-Anna " * 200]
     lines = [*odd, " ".join(sources[:5]), *(line.upper() for line in sources[5:20]), *sources][:200]
     ours = load_translator(run, device="cpu", engine="ctranslate2", compute_type="float32")
@@ -213,11 +215,11 @@ def test_the_exported_program_prefers_names_that_are_words_of_their_own(word_mar
     mark = PLACEHOLDERS[0]
     exported = object.__new__(translate.Translator)
     exported.settings = {"length_penalty": 1.0, "word_mark": word_mark}
-    exported.casing = None
     exported.target = SimpleNamespace(decode=" ".join)
     glued, separate = [f"{mark}heit", "."], [mark, "wahrheit", "."]
     found = SimpleNamespace(hypotheses=[glued, separate], scores=[-1.0, -2.0])
-    assert exported._best(found, 10, ["Apinya"]) == "Apinya wahrheit ."
+    part = Part("Apinya .", f"{mark} .", f"{mark} .", [], {mark: "Apinya"}, {mark: "Apinya"})
+    assert exported._choose(found, 10, part) == separate
 
 
 def train_toy(changes: list[str], corpus: Path) -> RunFolder:

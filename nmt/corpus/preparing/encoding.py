@@ -8,6 +8,7 @@ from nmt.config.config import Config
 from nmt.config.data import DataConfig
 from nmt.corpus.prepared import SIDES, SequenceWriter, read_examples
 from nmt.corpus.text.cleaning import Cleaner
+from nmt.corpus.text.placeholders import hide_pair
 from nmt.corpus.text.tags import split_prefix
 from nmt.corpus.tokenizers.target_tokens import put_target_first
 from nmt.corpus.tokenizers.tokenizers import Tokenizer, Tokenizers, load_tokenizers
@@ -65,13 +66,13 @@ def encode_examples(
 
 def read_as_model(data: DataConfig, tokenizers: Tokenizers, examples: Path) -> dict[str, list[str]]:
     """Return both sides of held-out pairs, as the model reads them."""
-    cleaner = Cleaner(data)
+    cleaner, carrier = Cleaner(data), tokenizers.carrier(data)
     texts: dict[str, list[str]] = {side: [] for side in SIDES}
     for example in read_examples(examples):
         prefix, source = split_prefix(data, example.source)
         source, target = cleaner.tidy(source), cleaner.tidy(example.reference)
-        if tokenizers.known:
-            source, target = tokenizers.known.hide_pair(source, target)
+        if carrier:
+            source, target = hide_pair(carrier, source, target)
         texts["source"].append(prefix + cleaner.source_case(source))
         texts["target"].append(cleaner.target_case(target))
     return texts

@@ -27,7 +27,10 @@ from nmt.files.json_files import unreadable
 
 # The fields that, together with the vocabulary files, determine how text is converted to ids.
 TEXT_FIELDS: dict[str, tuple[str, ...]] = {
-    "data": ("source_language", "target_language", "unicode", "lowercase", "carry_over"),
+    "data": (
+        *("source_language", "target_language", "unicode", "lowercase"),
+        *("plain_punctuation", "carry_over", "carry_numbers"),
+    ),
     "tokenizer": ("kind", "joint", "word_mark"),
 }
 _KEPT_OUT = "kept_out.jsonl"

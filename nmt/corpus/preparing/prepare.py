@@ -52,6 +52,7 @@ from nmt.corpus.text.placeholders import KNOWN_WORDS, KnownWords, NameHider, wor
 from nmt.corpus.tokenizers.tokenizers import (
     Tokenizer,
     Tokenizers,
+    load_tokenizers,
     train_tokenizers,
     vocabulary_files,
     word_splitter,
@@ -61,6 +62,7 @@ from nmt.files.checksums import checksum
 from nmt.files.locks import locked
 from nmt.files.text_files import read_chunks, text_writer
 from nmt.progress import Bar, with_progress
+from nmt.special_tokens import NUMBERS
 
 _LOG = logging.getLogger(__name__)
 _BY_FILE_MANAGERS = {".DS_Store", "Thumbs.db", "desktop.ini"}
@@ -235,7 +237,13 @@ def _write(
     if cased:
         _learn_casing(cased, folder)
     write_statistics(texts, plan.target_keys[plan.in_train], folder)
-    hidden = 0 if config.data.carry_over == "none" else _hide_names(config.data, texts, folder)
+    hidden = 0
+    if config.data.carry_over != "none":
+        numbers = None
+        if inherited:
+            former = load_tokenizers(inherited.data, config.tokenizer, inherited.folder)
+            numbers = former.source.knows(NUMBERS[0])
+        hidden = _hide_names(config.data, texts, folder, numbers)
     if inherited:
         inherited.copy_to(config, folder)
     else:
@@ -288,13 +296,17 @@ def _learn_casing(cased: Path, folder: Path) -> None:
     cased.unlink()
 
 
-def _hide_names(data: DataConfig, texts: tuple[Path, Path], folder: Path) -> int:
+def _hide_names(
+    data: DataConfig, texts: tuple[Path, Path], folder: Path, numbers: bool | None
+) -> int:
     """Replace names in the training text with placeholders; write the list of known words.
 
-    Returns the number of pairs with placeholders.
+    Returns the number of pairs with placeholders. numbers: see `NameHider`
     """
     only_names = data.carry_over == "names"
-    hider = NameHider(with_progress(_read_pairs(texts), "finding names"), only_names, data.seed)
+    pairs = with_progress(_read_pairs(texts), "finding names")
+    languages = (data.source_language, data.target_language) if data.carry_numbers else None
+    hider = NameHider(pairs, only_names, data.seed, languages, numbers)
     known: set[str] = set()
     count = 0
     rewritten = (texts[0].with_suffix(".hidden"), texts[1].with_suffix(".hidden"))

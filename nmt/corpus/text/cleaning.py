@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from nmt.config.data import DataConfig
 from nmt.corpus.text.filters import Filter, apply_filters, make_filters
-from nmt.corpus.text.normalization import normalize, tidy
+from nmt.corpus.text.normalization import is_right_to_left, normalize, tidy
+from nmt.corpus.text.punctuation import plain
 
 _MOST_CHARACTERS_A_WORD = 50  # on average
 
 
 @dataclass(frozen=True)
 class Cleaner:
-    """Normalizes text as `data.unicode` and `data.lowercase` say, identically in all stages."""
+    """Normalizes text as the data section says, identically in all stages."""
 
     data: DataConfig
 
@@ -25,6 +26,10 @@ class Cleaner:
     def filters(self) -> dict[str, Filter]:
         """The enabled filters, keyed by the reason for dropping a pair."""
         return make_filters(self.data)
+
+    @cached_property
+    def _keep_bidi(self) -> bool:
+        return any(map(is_right_to_left, (self.data.source_language, self.data.target_language)))
 
     def source(self, text: str) -> str:
         """Return the source sentence as the model reads it."""
@@ -51,7 +56,8 @@ class Cleaner:
 
     def tidy(self, text: str) -> str:
         """Return the text as one line of visible, normalized characters; keep its case."""
-        return tidy(text, self.data.unicode)
+        text = tidy(text, self.data.unicode, self._keep_bidi)
+        return plain(text) if self.data.plain_punctuation else text
 
     def tidy_lines(self, texts: Sequence[str]) -> str:
         """Apply `tidy` to many texts at once, which is faster; return them as lines.
@@ -61,7 +67,8 @@ class Cleaner:
         block = "\n".join(texts)
         if block.count("\n") >= len(texts):  # some texts contain line feeds
             block = "\n".join(text.replace("\n", " ") for text in texts)
-        lines = normalize(block, self.data.unicode).split("\n")
+        block = normalize(block, self.data.unicode, self._keep_bidi)
+        lines = (plain(block) if self.data.plain_punctuation else block).split("\n")
         return "\n".join([" ".join(line.split()) for line in lines])
 
     def source_case(self, tidied: str) -> str:

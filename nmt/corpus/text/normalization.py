@@ -8,16 +8,20 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from nmt.special_tokens import PLACEHOLDERS, TAGS
+from nmt.corpus.text.carried import WORD, cover_codes
+from nmt.special_tokens import NUMBERS, PLACEHOLDERS, TAGS
 
 UnicodeForm = Literal["none", "NFC", "NFKC"]
-WORD = re.compile(r"[^\W\d_]+")
 JOINER = "￭"
-INVISIBLE = re.compile(
-    r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff"
-    f"{PLACEHOLDERS}{TAGS}]"
+_BIDIRECTIONAL = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_NEVER_SHOWN = (
+    r"\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u034f\u180e\u200b\u2060-\u2064"
+    rf"\u206a-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff{PLACEHOLDERS}{NUMBERS}{TAGS}"
 )
+INVISIBLE = re.compile(f"[{_NEVER_SHOWN}{_BIDIRECTIONAL}]")
 """Control and invisible formatting characters, which carry no meaning: cleaning removes them."""
+_INVISIBLE_IN_BOTH_DIRECTIONS = re.compile(f"[{_NEVER_SHOWN}]")
+_RIGHT_TO_LEFT = {"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi", "arc", "ckb", "syr"}
 
 # These may separate sentences. In the output, a tab starts a column, and some programs read the
 # others as line ends.
@@ -31,15 +35,6 @@ _MARKS = re.compile(rf"(?:[^\w\s\x00-\u02ff]|[{_HALFWIDTH}]){{{_MOST_MARKS + 1},
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SPACE = re.compile(r"\s")
 MOST_AT_ONCE = 5_000  # characters; sentencex takes quadratic time for unclosed quotation marks
-# Skips the endings of contractions and genitives ("Zora'll", "Zora's"), and what precedes "n't":
-# "mightn" is not a word. Matches start only where words do, since trying each letter of a long one
-# would take quadratic time.
-_HIDEABLE = re.compile(
-    r"(?<![^\W\d_])(?!(?<=\w['’])(?i:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])"
-    r"(?!(?<=[nN])['’][tT]\b)"
-)
-_PLACEHOLDER = re.compile(f"[{PLACEHOLDERS}]")
-_COPIED = re.compile(rf"(?<![^\W\d_])[{PLACEHOLDERS}](?=s?(?![^\W\d_]|[{PLACEHOLDERS}]))")
 # Punctuation next to a word or other punctuation, but not within a word ("well-known", "3.5").
 _TOUCHING_LEFT = re.compile(r"(?<=\S)(?!(?<=\w).\w)([^\w\s])")
 _TOUCHING_RIGHT = re.compile(rf"(?<!\w)([^\w\s{JOINER}])(?=\w)")
@@ -47,16 +42,19 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufffd]")
 # A sentence boundary: the start of the line, perhaps with a dash, or punctuation and a space. Group
 # 1 is any opening punctuation that follows; the first word starts where it ends. A placeholder is a
 # word itself.
-_SENTENCE_START = re.compile(rf"(?:^(?:[–—-]\s)?|[.!?:]\s)(?=([^\w\s{PLACEHOLDERS}]*))")
+_SENTENCE_START = re.compile(rf"(?:^(?:[–—-]\s)?|[.!?:]\s)(?=([^\w\s{PLACEHOLDERS}{NUMBERS}]*))")
 _SHORTEST_ENDING = 3
 
 
 # ------------------------------------------------------------------------------------ cleaning
 
 
-def normalize(text: str, form: UnicodeForm) -> str:
-    """Remove invisible characters, and convert the text to a Unicode form; keep all spaces."""
-    text = INVISIBLE.sub("", text)
+def normalize(text: str, form: UnicodeForm, keep_bidi: bool = False) -> str:
+    """Remove invisible characters, and convert the text to a Unicode form; keep all spaces.
+
+    keep_bidi: keep the controls of writing direction
+    """
+    text = (_INVISIBLE_IN_BOTH_DIRECTIONS if keep_bidi else INVISIBLE).sub("", text)
     if not text.isascii():
         if form != "none":
             text = unicodedata.normalize(form, limit_marks(text))
@@ -65,9 +63,14 @@ def normalize(text: str, form: UnicodeForm) -> str:
     return text
 
 
-def tidy(text: str, form: UnicodeForm) -> str:
+def tidy(text: str, form: UnicodeForm, keep_bidi: bool = False) -> str:
     """Return the text as one line of visible, normalized characters; keep its case."""
-    return " ".join(normalize(text, form).split())
+    return " ".join(normalize(text, form, keep_bidi).split())
+
+
+def is_right_to_left(language: str) -> bool:
+    """Return whether a language is written from right to left."""
+    return language in _RIGHT_TO_LEFT
 
 
 def limit_marks(text: str) -> str:
@@ -95,8 +98,8 @@ def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list
     segment: cuts a text into sentences that add up to it, such as sentencex
     """
     # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one
-    # preserves lengths.
-    plain = _SURROGATE.sub("\ufffd", _SPACE.sub(" ", line))
+    # preserves lengths. Addresses and codes are not cut.
+    plain = cover_codes(_SURROGATE.sub("\ufffd", _SPACE.sub(" ", line)))
     lengths: list[int] = []
     start = 0
     while start < len(plain):
@@ -109,63 +112,6 @@ def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list
         lengths += found
         start += sum(found)
     return lengths
-
-
-def halves(text: str) -> list[str]:
-    """Split a sentence in the middle, so that no short remainder is translated on its own."""
-    space, units = (" ", text.split(" ")) if " " in text else ("", list(text))
-    middle = len(units) // 2
-    return [space.join(units[:middle]), space.join(units[middle:])]
-
-
-# ------------------------------------------------------------------------------------ copied words
-
-
-def hide(text: str, known: frozenset[str], only_names: bool) -> tuple[str, list[str]]:
-    """Replace unknown words with placeholders; return the text and the replaced words.
-
-    `PLACEHOLDERS[i]` stands for word i; once all placeholders are used, words are kept.
-
-    known: lower-cased words; only_names: replace only capitalized words
-    """
-    hidden: list[str] = []
-
-    def replacement(match: re.Match[str]) -> str:
-        word = match.group()
-        if _is_known(word.lower(), known) or (only_names and not word[0].isupper()):
-            return word
-        if word not in hidden:
-            if len(hidden) == len(PLACEHOLDERS):
-                return word
-            hidden.append(word)
-        return PLACEHOLDERS[hidden.index(word)]
-
-    return _HIDEABLE.sub(replacement, text), hidden
-
-
-def _is_known(word: str, known: frozenset[str]) -> bool:
-    # In lower case, the Turkish İ has a combining dot, at which training text is split.
-    return word in known or known.issuperset(WORD.findall(word))
-
-
-def count_lost(text: str, hidden: Sequence[str]) -> int:
-    """Count the hidden words whose placeholders a translation lacks, or attaches to other words.
-
-    The genitive's s may be attached ("Toms"). In training, nothing else is: only words that are the
-    same on both sides are hidden.
-    """
-    kept = _COPIED.findall(text)
-    return sum(mark not in kept for mark in PLACEHOLDERS[: len(hidden)])
-
-
-def reveal(text: str, hidden: Sequence[str]) -> str:
-    """Fill in the hidden words; a placeholder without a word is removed."""
-
-    def replacement(match: re.Match[str]) -> str:
-        number = PLACEHOLDERS.index(match.group())
-        return hidden[number] if number < len(hidden) else ""
-
-    return " ".join(_PLACEHOLDER.sub(replacement, text).split())
 
 
 # ------------------------------------------------------------------------------------ subwords
@@ -204,7 +150,7 @@ def restore_capitals(
     def replacement(match: re.Match[str]) -> str:
         nonlocal before
         word = match.group()
-        if match.start() and text[match.start() - 1] in PLACEHOLDERS:
+        if match.start() and text[match.start() - 1] in PLACEHOLDERS + NUMBERS:
             return word  # an ending, such as the genitive's s
         form = after.get(f"{before} {word}") or words.get(word) or _by_ending(word, words)
         before = word

@@ -6,7 +6,8 @@ model has learned where to put placeholders in the translation, and the word is 
 (the copyable model of Luong et al. 2015, https://arxiv.org/abs/1410.8206).
 
 In training, words that are identical on both sides ("Tom", "Boston") are taken to be names, and are
-replaced with placeholders in half of the pairs that contain any.
+replaced with placeholders in half of the pairs that contain any. Numbers in figures, addresses and
+codes are replaced in all pairs whose sides agree, since a translation never spells them.
 """
 
 import re
@@ -16,32 +17,31 @@ from pathlib import Path
 
 import numpy as np
 
-from nmt.corpus.text.normalization import WORD, hide
+from nmt.corpus.text.carried import (
+    WORD,
+    Carrier,
+    Hidden,
+    hide_codes,
+    hide_numbers,
+    replace_written,
+)
 from nmt.files.json_files import FailFastList, read_json, write_json
-from nmt.special_tokens import PLACEHOLDERS
+from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
 KNOWN_WORDS = "known_words.json"
 _MOSTLY = 0.8
+FEWEST_NUMBERS = 100  # training pairs, for placeholders of numbers to be learned
 
 
 class KnownWords:
-    """The lower-cased source words of the training split; hides all other words.
+    """The lower-cased source words of the training split; all other words are hidden.
 
     only_names: hide capitalized words only
     """
 
     def __init__(self, words: Iterable[str], only_names: bool):
         self.words = frozenset(words)
-        self._only_names = only_names
-
-    def hide(self, text: str) -> tuple[str, list[str]]:
-        """Replace unknown words with placeholders; see `normalization.hide`."""
-        return hide(text, self.words, self._only_names)
-
-    def hide_pair(self, source: str, target: str) -> tuple[str, str]:
-        """Hide the unknown words of the source, and their occurrences in the target."""
-        source, hidden = self.hide(source)
-        return source, _replace(target, dict(zip(hidden, PLACEHOLDERS, strict=False)))
+        self.only_names = only_names
 
     def save(self, path: Path) -> None:
         """Write the words as a JSON list."""
@@ -63,14 +63,39 @@ def words_of(text: str) -> set[str]:
     return set(list_words(text))
 
 
+def hide_pair(carrier: Carrier, source: str, target: str) -> tuple[str, str]:
+    """Hide what the model does not translate in the source, and its occurrences in the target."""
+    hidden = carrier.hide(source)
+    target, found = replace_written(target, _without_words(hidden))
+    words = {hidden.words[mark]: mark for mark in hidden.words if mark not in found}
+    return hidden.text, _replace(target, words)
+
+
+def _without_words(hidden: Hidden) -> Hidden:
+    """Return only numbers, addresses and codes; words may have other case or an ending."""
+    written = {m: text for m, text in hidden.written.items() if not WORD.fullmatch(text)}
+    return Hidden(hidden.text, hidden.words, written)
+
+
 class NameHider:
     """Finds the names in a training corpus and hides them in half of the pairs.
 
-    only_names: of the words that occur on both sides, ignore those that are not mostly capitalized
+    only_names: of the words that occur on both sides, ignore those that are not mostly capitalized;
+    languages: of source and target, if numbers, addresses and codes are hidden, too; numbers:
+    whether the vocabulary has placeholders for numbers; None: if the corpus has enough of them
     """
 
-    def __init__(self, pairs: Iterable[tuple[str, str]], only_names: bool, seed: int):
+    def __init__(
+        self,
+        pairs: Iterable[tuple[str, str]],
+        only_names: bool,
+        seed: int,
+        languages: tuple[str, str] | None = None,
+        numbers: bool | None = None,
+    ):
         self._generator = np.random.default_rng(seed)
+        self._languages = languages
+        with_numbers = 0
         in_source: Counter[str] = Counter()
         in_target: Counter[str] = Counter()
         in_both: Counter[str] = Counter()
@@ -82,6 +107,9 @@ class NameHider:
             in_both.update(source_words & target_words)
             if only_names:
                 capitals.update({w.lower() for w in WORD.findall(source) if w[0].isupper()})
+            if languages and numbers is None:
+                hidden = hide_numbers(Hidden(source), languages, NUMBERS)
+                with_numbers += bool(hidden.words and replace_written(target, hidden)[1])
         self.names = {
             word
             for word, count in in_both.items()
@@ -89,20 +117,47 @@ class NameHider:
             and count >= _MOSTLY * max(in_source[word], in_target[word])
             and (not only_names or capitals[word] >= _MOSTLY * in_source[word])
         }
+        self._numbers = with_numbers >= FEWEST_NUMBERS if numbers is None else numbers
 
     def hide(self, source: str, target: str) -> tuple[str, str]:
-        """Return the pair; half of the time, its names are replaced with placeholders.
+        """Return the pair with placeholders: for numbers always, for names half of the time.
 
         Placeholders are drawn at random, so that the model learns all of them equally well.
         """
+        used: set[str] = set()
+        if self._languages:
+            source, target, used = self._hide_agreeing(source, target, self._languages)
         in_target = words_of(target)
         in_target |= {word.removesuffix("s") for word in in_target}
         names = sorted(self.names & words_of(source) & in_target)
         if not names or self._generator.random() < 0.5:
             return source, target
-        drawn = self._generator.permutation(len(PLACEHOLDERS)).tolist()
-        placeholders = {name: PLACEHOLDERS[i] for name, i in zip(names, drawn, strict=False)}
+        free = [mark for mark in self._drawn(PLACEHOLDERS) if mark not in used]
+        placeholders = dict(zip(names, free, strict=False))
         return _replace(source, placeholders), _replace(target, placeholders)
+
+    def _hide_agreeing(
+        self, source: str, target: str, languages: tuple[str, str]
+    ) -> tuple[str, str, set[str]]:
+        """Hide the numbers, addresses and codes that occur on both sides."""
+        hidden = hide_codes(source)
+        if self._numbers:
+            hidden = hide_numbers(hidden, languages, NUMBERS)
+        if not hidden.words:
+            return source, target, set()
+        target, found = replace_written(target, hidden)
+        drawn = {old: new for each in (PLACEHOLDERS, NUMBERS) for old, new in self._drawing(each)}
+        for mark, word in hidden.words.items():
+            if mark not in found:
+                hidden.text = hidden.text.replace(mark, word)
+        table = str.maketrans(drawn)
+        return hidden.text.translate(table), target.translate(table), {drawn[m] for m in found}
+
+    def _drawing(self, marks: str) -> Iterable[tuple[str, str]]:
+        return zip(marks, self._drawn(marks), strict=True)
+
+    def _drawn(self, marks: str) -> list[str]:
+        return [marks[i] for i in self._generator.permutation(len(marks)).tolist()]
 
 
 def _replace(text: str, placeholders: dict[str, str]) -> str:

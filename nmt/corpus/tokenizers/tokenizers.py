@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import TextIO
@@ -26,6 +26,7 @@ from nmt.config.tokenizer import TokenizerConfig, WordKind
 from nmt.corpus.preparing.manifest import require_undamaged
 from nmt.corpus.sources.readers import MAX_LINE_BYTES
 from nmt.corpus.text.capitals import CASING, Casing
+from nmt.corpus.text.carried import Carrier
 from nmt.corpus.text.normalization import JOINER, join_words, part_words, printable
 from nmt.corpus.text.placeholders import KNOWN_WORDS, KnownWords
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
@@ -34,7 +35,7 @@ from nmt.files.json_files import unreadable
 from nmt.files.small_files import read_small
 from nmt.files.text_files import read_chunks
 from nmt.progress import elapsed, with_progress
-from nmt.special_tokens import BOS, EOS, PAD, PLACEHOLDERS, SPECIALS, TAGS, UNK
+from nmt.special_tokens import BOS, EOS, NUMBERS, PAD, PLACEHOLDERS, SPECIALS, TAGS, UNK
 
 SPACE = "▁"
 MOST_LINES = 1_000_000  # to learn subwords from
@@ -78,6 +79,11 @@ class Tokenizer(ABC):
     def encode(self, text: str) -> list[int]:
         """Return the ids of one line, without special tokens."""
         return self.encode_lines([text])[0]
+
+    def knows(self, text: str) -> bool:
+        """Return whether a text can be spelled without unknown pieces and without bytes."""
+        ids = self.encode(text)
+        return bool(ids) and set(self.unknown_ids).isdisjoint(ids)
 
     def split(self, text: str) -> list[str]:
         """Return the pieces of one line as written, including unknown ones."""
@@ -249,6 +255,14 @@ class Tokenizers:
     known: KnownWords | None = None
     casing: Casing | None = None
 
+    def carrier(self, data: DataConfig) -> Carrier | None:
+        """Return what hides unknown words, numbers and codes, if anything is hidden."""
+        if self.known is None:
+            return None
+        languages = (data.source_language, data.target_language)
+        knows = lru_cache(10_000)(self.source.knows)
+        return Carrier(self.known.words, self.known.only_names, languages, knows)
+
 
 def train_tokenizers(
     data: DataConfig, config: TokenizerConfig, texts: tuple[Path, Path], folder: Path
@@ -263,6 +277,8 @@ def train_tokenizers(
         paths = [texts[side] for side in sides]
         if config.subword:
             symbols = "" if data.carry_over == "none" else PLACEHOLDERS
+            if data.carry_numbers and _occur(NUMBERS, texts[0]):
+                symbols += NUMBERS
             symbols += TAGS[: len(data.tags)]
             _train_subwords(config, paths, symbols, folder / f"{name}.model")
             if config.joint:  # `put_target_first` separates them after the text is encoded
@@ -305,6 +321,11 @@ def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> 
         WordTokenizer(config.kind, languages[1], vocabularies[-1]),
         casing=casing,
     )
+
+
+def _occur(characters: str, path: Path) -> bool:
+    lines = chain.from_iterable(read_chunks(path))
+    return any(not set(characters).isdisjoint(line) for line in lines)
 
 
 def _count_lines(path: Path) -> int:

@@ -1,0 +1,296 @@
+"""What is carried around the model: unknown words, numbers, addresses, codes, template fields.
+
+Each is replaced with one placeholder before the model, and filled in afterwards.
+Needs only the standard library, because `nmt export` copies this file beside translate.py.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nmt.special_tokens import NUMBERS, PLACEHOLDERS
+
+WORD = re.compile(r"[^\W\d_]+")
+# Skips the endings of contractions and genitives ("Zora'll", "Zora's"), and what precedes "n't":
+# "mightn" is not a word. Matches start only where words do, since trying each letter of a long one
+# would take quadratic time.
+_HIDEABLE = re.compile(
+    r"(?<![^\W\d_])(?!(?<=\w['’])(?i:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])"
+    r"(?!(?<=[nN])['’][tT]\b)"
+)
+_PLACEHOLDER = re.compile(f"[{PLACEHOLDERS}{NUMBERS}]")
+_COPIED = re.compile(
+    rf"(?<![^\W\d_])[{PLACEHOLDERS}](?=s?(?![^\W\d_]|[{PLACEHOLDERS}]))|[{NUMBERS}]"
+)
+
+# ---------------------------------------------------------------------------------- what to carry
+
+_EMOJI = (
+    "\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f"
+    "\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
+EMOJI = (
+    f"[{_EMOJI}\u00a9\u00ae][{_EMOJI}\u00a9\u00ae\u200d\ufe0e\ufe0f\u20e3\U000e0020-\U000e007f]*"
+)
+_FILE_ENDINGS = (
+    "txt|pdf|docx?|xlsx?|pptx?|csv|tsv|json|xml|ya?ml|html?|css|js|ts|py|ipynb|sh|bat|exe|zip|gz|"
+    "tar|jpe?g|png|gif|svg|mp3|mp4|wav|mov|avi|md|log|ini|cfg|conf|toml|sql|db|odt|epub|srt|iso|"
+    "java|cpp|php|rb|go|rs|com|org|net|edu|gov|info|eu|io|de|fr|ch|uk|app|dev"
+)
+_END_OF_URL = r"[^\s<>\"“”„.,;:!?()\]}'’]"
+_URL_TEXT = rf"(?:[^\s<>\"“”„()]|\([^\s()]*\))*(?:{_END_OF_URL}|\([^\s()]*\))"
+_NAMELIKE = re.compile(
+    "|".join(
+        (
+            r"</?[A-Za-z][^<>\n]{0,200}>",  # a tag
+            r"\{\{[^{}\n]{0,80}\}\}|[$#]?\{[^{}\s]{0,80}\}",  # {{ user }}, {name}, ${HOME}
+            r"%\([A-Za-z_]\w{0,40}\)[sdif]|%\d+\$[sdif@]|(?<!\w)%[sdif@](?!\w)",  # as in printf
+            r"`[^`\n]{1,200}`|&(?:[A-Za-z]{2,8}|#\d{1,7});",
+            rf"(?<!\w)(?:https?|ftp|file)://{_URL_TEXT}|(?<!\w)(?:mailto|tel):{_URL_TEXT}",
+            rf"(?<![\w.])www\.{_URL_TEXT}",
+            r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+",
+            r"(?<!\S)[A-Za-z]:\\\S*\w|(?<!\S)(?:~|\.{1,2})?/\w(?:[^\s,;:!?]*\w)?",  # a path
+            rf"(?<![\w.-])\w[\w.-]{{0,100}}\.(?:{_FILE_ENDINGS})"
+            rf"(?:/{_URL_TEXT}|(?![\w-]|\.\w))",
+            r"(?<![\w&])[@#][A-Za-z_]\w*",
+            r"(?<!\w)[A-Za-z]\w*_\w+|(?<![\w.])[A-Za-z_]\w*\(\)",  # an identifier
+            r"(?<![\w-])[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?!\w)",  # IBAN
+            r"(?<![\w-])[A-Za-z]{1,6}\d[\w-]*(?:\.\d+)*(?<!-)|(?<![\w-])[A-Z][A-Za-z]*-\d[\w-]*(?<!-)",
+            r"(?<![\w.,:-])\d+(?!AM|PM)[A-Z]{1,2}\d*(?!\w)",  # 3D, 5G
+            r"[._=*~-]{4,}|…{2,}",  # a field to fill in
+            r"(?<!\S)(?:[:;=]['-]?[)(DPp]+|<3)(?!\S)",
+            EMOJI,
+        )
+    )
+)
+_NUMBER = re.compile(
+    r"(?<![\w.,:/])(?:(?<!\S)[-−±])?(?P<currency>[€$£¥]\s?)?(?P<figures>"
+    r"(?:\+\d{1,3}|\(?0\d{1,6}\)?)(?:[ /-]\(?\d+\)?)+|\(\d{3}\) ?\d{3}-\d{4}"  # telephone
+    r"|\d+(?:[ -]\d{3,4}){2,}(?: \d{1,2})?(?!\d)"
+    r"|\+?\d+(?:[.,:/x×–—'-]\d+)*[½¼¾]?|[½¼¾])"
+    r"(?P<unit>\s?[%‰€]|\s?°(?:\s?[CF]\b)?)?"
+)
+_COMMON_PUNCTUATION = ".,;:!?'\"()[]-"  # part of the sentence, not a thing in it
+_MAGNITUDE = re.compile(r"\s?(?:thousand|million|billion|trillion|[kKmMbB]n?\b)")
+_HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?\d{1,2}(?:[:.]\d\d)?)?\s?([aApP])\.?[mM]\b")
+_TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
+_VERSION = re.compile(r"(?:\w[^\w]*\s[A-Z]\w*|\b(?i:version|chapter|section|figure|v))\s*$")
+_DECIMAL = {"en": ".", "de": ","}
+_GROUPS = {"en": ",", "de": "."}
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in figures, with the currency or unit that belongs to it.
+
+    start, end: its place in the text; written: how the target language writes it
+    """
+
+    start: int
+    end: int
+    written: str
+
+
+def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
+    """Yield the numbers of a text; source, target: language codes."""
+    for match in _NUMBER.finditer(text):
+        before, after = text[: match.start()], text[match.end() :]
+        if source == "de" and re.match(r"\s?Uhr\b", after):
+            continue  # 20 Uhr is 8 p.m.
+        start, currency, unit = match.start(), match["currency"] or "", match["unit"] or ""
+        sign = text[start : match.start("currency") if currency else match.start("figures")]
+        if currency and _MAGNITUDE.match(after):  # $5 million
+            start, currency, sign = match.start("figures"), "", ""
+        if (source, target) not in (("en", "de"), ("de", "en")):
+            yield Number(start, match.end(), text[start : match.end()])
+            continue
+        figures = match["figures"]
+        if not unit and not currency and source == "en" and (half := _HALF_OF_DAY.match(after)):
+            figures = _in_24_hours(figures, half[1])
+        elif not _VERSION.search(before[-60:]):
+            figures = _with_separators(figures, source, target)
+        yield Number(start, match.end(), sign + _with_unit(figures, currency, unit, target))
+
+
+def _in_24_hours(figures: str, half: str) -> str:
+    time = _TIME.fullmatch(figures)
+    if not time or not 1 <= int(time[1]) <= 12:
+        return figures
+    hour = int(time[1]) % 12 + (12 if half in "pP" else 0)
+    return f"{hour}:{time[2]}" if time[2] else str(hour)
+
+
+def _with_separators(figures: str, source: str, target: str) -> str:
+    """Swap the marks of decimals and thousands, if it is certain which ones these are."""
+    groups, decimal = map(re.escape, (_GROUPS[source], _DECIMAL[source]))
+    if not re.fullmatch(
+        rf"\d{{1,3}}(?:{groups}\d{{3}})+(?:{decimal}\d+)?|\d+{decimal}\d+", figures
+    ):
+        return figures
+    marks = {_GROUPS[source]: _GROUPS[target], _DECIMAL[source]: _DECIMAL[target]}
+    return "".join(marks.get(character, character) for character in figures)
+
+
+def _with_unit(figures: str, currency: str, unit: str, target: str) -> str:
+    currency, unit = currency.strip(), unit.strip()
+    if target == "de":
+        return " ".join(filter(None, (figures, unit or currency)))
+    return f"€{figures}" if unit == "€" else f"{currency}{figures}{unit}"
+
+
+def has_text(text: str) -> bool:
+    """Return whether there is anything to translate besides numbers, symbols, codes and addresses.
+
+    >>> [has_text(text) for text in ("Hi!", "50 %", "https://example.org", "A4")]
+    [True, False, False, False]
+    """
+    return any(map(str.isalpha, text)) and any(map(str.isalpha, _NAMELIKE.sub("", text)))
+
+
+def cover_codes(text: str) -> str:
+    """Return the text with letters in place of addresses and codes, of the same length.
+
+    Their punctuation does not end sentences.
+    """
+    return _NAMELIKE.sub(lambda match: "x" * len(match.group()), text)
+
+
+def cover(text: str) -> str:
+    """Do the same for numbers, too; in German, their full stops matter to sentences (3. Mai)."""
+    return _NUMBER.sub(lambda match: "x" * len(match.group()), cover_codes(text))
+
+
+# ----------------------------------------------------------------------------- hiding and revealing
+
+
+@dataclass
+class Hidden:
+    """Text with placeholders, and what they stand for.
+
+    words: the source text behind each placeholder; written: the same as the translation writes it
+    """
+
+    text: str
+    words: dict[str, str] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
+
+    def place(self, word: str, written: str, marks: Sequence[str]) -> str:
+        """Return the placeholder for a word; the word itself if all are used."""
+        for mark in marks:
+            if self.words.get(mark, word) == word and self.written.get(mark, written) == written:
+                self.words[mark], self.written[mark] = word, written
+                return mark
+        return word
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """Decides what is hidden from a model.
+
+    known: lower-cased words that are not hidden; only_names: hide only capitalized words;
+    languages: of source and target; knows: whether the vocabulary can spell a text; None: all
+    """
+
+    known: frozenset[str]
+    only_names: bool
+    languages: tuple[str, str]
+    knows: Callable[[str], bool] | None = None
+
+    def hide(self, text: str) -> Hidden:
+        """Replace addresses, codes, numbers and unknown words with placeholders."""
+        hidden = hide_codes(text)
+        has_marks = self.knows is not None and self.knows(NUMBERS[0])
+        hidden = hide_numbers(
+            hidden,
+            self.languages,
+            NUMBERS if has_marks else PLACEHOLDERS,
+            lambda number: has_marks or not self._reads(number),
+        )
+
+        def replacement(match: re.Match[str]) -> str:
+            word = match.group()
+            if self._is_known(word.lower()) or (self.only_names and not word[0].isupper()):
+                return word
+            return hidden.place(word, word, PLACEHOLDERS)
+
+        hidden.text = _HIDEABLE.sub(replacement, hidden.text)
+        if self.knows:
+            hidden.text = self._without_unknown_symbols(hidden)
+        return hidden
+
+    def _reads(self, number: str) -> bool:
+        """Return whether a model that was trained without `NUMBERS` may translate a number."""
+        small = number.isdigit() and len(number) < 3
+        return small and (self.knows is None or self.knows(number))
+
+    def _is_known(self, word: str) -> bool:
+        # In lower case, the Turkish İ has a combining dot, at which training text is split.
+        return word in self.known or self.known.issuperset(WORD.findall(word))
+
+    def _without_unknown_symbols(self, hidden: Hidden) -> str:
+        assert self.knows
+        unknown = {
+            character
+            for character in set(hidden.text)
+            if unicodedata.category(character)[0] in "PS"
+            and character not in _COMMON_PUNCTUATION
+            and not self.knows(character)
+        }
+        if not unknown:
+            return hidden.text
+        runs = re.compile(f"[{re.escape(''.join(sorted(unknown)))}]+")
+        return runs.sub(lambda run: hidden.place(run[0], run[0], PLACEHOLDERS), hidden.text)
+
+
+def hide_codes(text: str, marks: Sequence[str] = PLACEHOLDERS) -> Hidden:
+    """Replace addresses, template fields, codes and emoji with one placeholder each."""
+    hidden = Hidden(text)
+    hidden.text = _NAMELIKE.sub(lambda match: hidden.place(match[0], match[0], marks), text)
+    return hidden
+
+
+def hide_numbers(
+    hidden: Hidden,
+    languages: tuple[str, str],
+    marks: Sequence[str],
+    wanted: Callable[[str], bool] = lambda number: True,
+) -> Hidden:
+    """Replace numbers in figures, too; wanted: whether to hide a number."""
+    parts, place = [], 0
+    for number in numbers_of(hidden.text, *languages):
+        word = hidden.text[number.start : number.end]
+        if wanted(word):
+            parts += [hidden.text[place : number.start], hidden.place(word, number.written, marks)]
+            place = number.end
+    hidden.text = "".join(parts) + hidden.text[place:]
+    return hidden
+
+
+def replace_written(text: str, hidden: Hidden) -> tuple[str, set[str]]:
+    """Replace what `hidden` carries in a translation; return it and the placeholders found."""
+    found: set[str] = set()
+    for mark, written in sorted(hidden.written.items(), key=lambda item: -len(item[1])):
+        form = re.escape(written).replace(r"\ ", r"\s?")
+        pattern = rf"(?<![\w.,:/]){form}(?!\d|[.,:/]\d)" if mark in NUMBERS else form
+        text, count = re.subn(pattern, mark, text)
+        if count:
+            found.add(mark)
+    return text, found
+
+
+def count_lost(text: str, marks: Mapping[str, str], source: str) -> int:
+    """Count the placeholders that a translation lacks, repeats, or attaches to other words.
+
+    source: its source, in which some may occur several times
+
+    The genitive's s may be attached ("Toms"). In training, nothing else is: only words that are the
+    same on both sides are hidden.
+    """
+    kept = _COPIED.findall(text)
+    return sum(not 0 < kept.count(mark) <= max(1, source.count(mark)) for mark in marks)
+
+
+def reveal(text: str, words: Mapping[str, str]) -> str:
+    """Fill in the hidden words; a placeholder without a word is removed."""
+    return " ".join(_PLACEHOLDER.sub(lambda match: words.get(match[0], ""), text).split())

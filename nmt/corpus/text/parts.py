@@ -1,0 +1,235 @@
+"""Text on its way to a model and back: sentences in, parts to translate, their translations out.
+
+`nmt translate`, `evaluate`, `serve` and exported models share these rules. Needs only the standard
+library, because `nmt export` copies this file beside translate.py.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from typing import Any
+
+from nmt.corpus.text.carried import Carrier, Hidden, cover, has_text, reveal
+from nmt.corpus.text.normalization import (
+    UnicodeForm,
+    is_right_to_left,
+    sentence_lengths,
+    tidy,
+)
+from nmt.corpus.text.punctuation import plain, quotes_of, to_known, typeset
+from nmt.corpus.text.surroundings import peel
+
+_FEWEST_DIVIDED = 16  # pieces; any model translates shorter sentences better as a whole
+_FEWEST_CAPITALS = 4  # of a single word: USA and TV stay abbreviations
+_CONJUNCTIONS = {
+    "en": "and|or|but|because|although|while|when|if|that|which|who|so|before|after|until",
+    "de": "und|oder|aber|weil|obwohl|während|wenn|dass|denn|sondern|bevor|nachdem|bis|damit",
+}
+_FEWEST_JUDGED = 12  # pieces; shorter translations vary more in length
+_SHORTEST, _LONGEST = 0.5, 2.5  # of the usual length
+
+
+@dataclass(frozen=True)
+class TextRules:
+    """What determines how text is read and written.
+
+    unicode, lowercase, plain_punctuation: see `DataConfig`; longest: length of a part
+    in pieces above which it is divided; room: most pieces that the model has positions for;
+    growth: how many target pieces training had per source piece, 0 if that is unknown
+    """
+
+    source_language: str
+    target_language: str
+    unicode: UnicodeForm
+    lowercase: str
+    plain_punctuation: bool
+    longest: int
+    room: int
+    growth: float = 0.0
+
+    def in_proportion(self, source: int, target: int) -> bool:
+        """Return whether lengths in pieces, of a part and its translation, fit each other."""
+        usual = self.growth * source
+        if not self.growth or source < _FEWEST_JUDGED:
+            return True
+        return _SHORTEST * usual <= target <= _LONGEST * usual
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of text to translate as a whole.
+
+    raw: as typed; cased: with placeholders; text: the same in the case that the model reads;
+    pieces: of `text`, at most as many as the model has positions for; words: the source text behind
+    each placeholder; written: the same as the translation writes it; before, after: what stands
+    around it in the translation; capitals: whether it was typed in capitals throughout
+    """
+
+    raw: str
+    cased: str
+    text: str
+    pieces: list[Any]
+    words: Mapping[str, str] = field(default_factory=dict)
+    written: Mapping[str, str] = field(default_factory=dict)
+    before: str = ""
+    after: str = ""
+    capitals: bool = False
+
+
+class Splitter:
+    """Splits sentences into parts before a search, and writes their translations after it.
+
+    encode: text to pieces; knows: whether the vocabulary can spell a text without unknown pieces;
+    segment: cuts a text into sentences that add up to it; carrier: hides what is not translated;
+    restore_case: capitals of lower-cased translations
+    """
+
+    def __init__(
+        self,
+        rules: TextRules,
+        encode: Callable[[str], list[Any]],
+        knows: Callable[[str], bool],
+        segment: Callable[[str], Sequence[str]],
+        carrier: Carrier | None = None,
+        restore_case: Callable[[str], str] | None = None,
+    ):
+        self.rules = rules
+        self._encode, self._knows, self._segment = encode, lru_cache(10_000)(knows), segment
+        self._carrier = carrier
+        self._restore_case = restore_case
+        self._writes_capitals = rules.lowercase != "both" or restore_case is not None
+        self._keep_bidi = any(map(is_right_to_left, (rules.source_language, rules.target_language)))
+
+    # ------------------------------------------------------------------------------ before a search
+
+    def tidy(self, sentence: str) -> str:
+        """Return a sentence as one line of visible characters."""
+        return tidy(sentence, self.rules.unicode, self._keep_bidi)
+
+    def parts(self, sentence: str, prefix: str = "") -> list[Part]:
+        """Return the parts of a sentence; none if it has no text to translate.
+
+        prefix: put in front of the text of each part
+        """
+        return self._framed(self.tidy(sentence), prefix, self.rules.longest)
+
+    def divide(self, part: Part, prefix: str = "") -> list[Part]:
+        """Return a part in two halves, or as it is if it cannot be divided."""
+        parts = self._all(halves(part.raw, self.rules.source_language), prefix, self.rules.longest)
+        if len(parts) < 2:
+            return [part]
+        parts[0] = replace(parts[0], before=part.before + parts[0].before)
+        parts[-1] = replace(parts[-1], after=parts[-1].after + part.after)
+        return parts
+
+    def _framed(self, text: str, prefix: str, longest: int) -> list[Part]:
+        before, core, after = peel(text, self.rules.source_language)
+        if not has_text(core):
+            return []
+        form = plain if self.rules.plain_punctuation else partial(to_known, knows=self._knows)
+        parts = self._cut(form(core), prefix, longest)
+        if parts:
+            before, after = quotes_of(self.rules.target_language, before, after)
+            parts[0] = replace(parts[0], before=before + parts[0].before)
+            parts[-1] = replace(parts[-1], after=parts[-1].after + after)
+        return parts
+
+    def _all(self, texts: Sequence[str], prefix: str, longest: int) -> list[Part]:
+        """Return the parts of several texts; those without words stay around their neighbours."""
+        parts: list[Part] = []
+        waiting = ""
+        for text in texts:
+            if found := self._framed(text.strip(), prefix, longest):
+                found[0] = replace(found[0], before=waiting + found[0].before)
+                waiting = ""
+                parts += found
+            elif parts:
+                parts[-1] = replace(parts[-1], after=f"{parts[-1].after} {text.strip()}")
+            else:
+                waiting += text.strip() + " "
+        return parts
+
+    def _cut(self, text: str, prefix: str, longest: int) -> list[Part]:
+        hidden = self._carrier.hide(text) if self._carrier else Hidden(text)
+        capitals = self._writes_capitals and _in_capitals(hidden.text)
+        cased = self._sentence_case(hidden.text) if capitals else hidden.text
+        shown = cased.lower() if self.rules.lowercase in ("source", "both") else cased
+        pieces = self._encode(prefix + shown)
+        if not pieces:  # only marks that SentencePiece uses for spaces
+            return []
+        if len(pieces) > longest and len(text) > 1:
+            texts = self.sentences(text)
+            if len(texts) == 1 and len(pieces) > min(
+                max(longest, _FEWEST_DIVIDED), self.rules.room
+            ):
+                texts = halves(text, self.rules.source_language)
+            if len(texts) > 1:
+                return self._all(texts, prefix, longest)
+        # One character, as bytes, may exceed the positions of a very small model.
+        return [
+            Part(
+                text,
+                prefix + cased,
+                prefix + shown,
+                pieces[: self.rules.room],
+                hidden.words,
+                hidden.written,
+                capitals=capitals,
+            )
+        ]
+
+    def sentences(self, text: str) -> list[str]:
+        """Cut text into sentences, without the whitespace around them."""
+        sentences, start = [], 0
+        for length in sentence_lengths(text, self._segment):
+            sentences.append(text[start : start + length].strip())
+            start += length
+        return [sentence for sentence in sentences if sentence]
+
+    def _sentence_case(self, text: str) -> str:
+        text = text.lower()
+        if self.rules.source_language == "en":
+            text = re.sub(r"\bi\b", "I", text)
+        return re.sub(r"[^\W\d_]", lambda first: first[0].upper(), text, count=1)
+
+    # ------------------------------------------------------------------------------- after a search
+
+    def write(self, part: Part, translation: str) -> str:
+        """Return the translation of a part with capitals and hidden words, without surroundings."""
+        text = self._restore_case(translation) if self._restore_case else translation
+        if self.rules.plain_punctuation:
+            text = typeset(text, self.rules.target_language)
+        if part.capitals:
+            text = text.upper()
+        return reveal(text, part.written)
+
+
+def surround(part: Part, translation: str) -> str:
+    """Return the translation of a part with what stands around it."""
+    return part.before + translation + part.after if translation else ""
+
+
+def _in_capitals(text: str) -> bool:
+    words = re.findall(r"[^\W\d_]+", text)
+    return text.isupper() and sum(map(len, words)) >= _FEWEST_CAPITALS
+
+
+def halves(text: str, language: str) -> list[str]:
+    """Divide a sentence near its middle: after a semicolon or comma, before a conjunction, or else.
+
+    language: code of the text's language
+    """
+    covered = cover(text)
+    conjunctions = _CONJUNCTIONS.get(language, "(?!)")
+    near = range(len(text) // 5, len(text) - len(text) // 5)
+    for pattern in (r"(?<=[;:]) ", r"(?<=,) ", rf" (?=(?:{conjunctions})\b)"):
+        places = [m.start() for m in re.finditer(pattern, covered) if m.start() in near]
+        if places:
+            break
+    else:
+        places = [m.start() for m in re.finditer(" ", covered)]
+        if not places:  # no spaces, or only within what stays whole
+            places = [m.start() for m in re.finditer(" ", text)] or [len(text) // 2]
+    place = min(places, key=lambda each: abs(2 * each - len(text)))
+    return [half for half in (text[:place].strip(), text[place:].strip()) if half]

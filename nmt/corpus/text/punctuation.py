@@ -1,0 +1,85 @@
+"""Forms of punctuation: the plain one that a model reads, and the one of the target language.
+
+Needs only the standard library, because `nmt export` copies this file beside translate.py.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+DOUBLE = '"“”„‟«»″〝〞＂'
+SINGLE = "'‘’‚‛‹›"
+_LANGUAGE_QUOTES = {"de": ("„", "“", "‚", "‘")}
+_STRAIGHT_QUOTES = ('"', '"', "'", "'")
+
+# Compatibility forms of letters, which people paste: ligatures, full width, bold and italics.
+_STYLED = [*range(0xFB00, 0xFB07), *range(0xFF01, 0xFF5F), *range(0x1D400, 0x1D800)]
+_PLAIN: dict[int, str] = {
+    **{code: unicodedata.normalize("NFKC", chr(code)) for code in _STYLED},
+    **dict.fromkeys(map(ord, DOUBLE), '"'),
+    **dict.fromkeys(map(ord, SINGLE + "ʼʹ′"), "'"),
+    **dict.fromkeys(map(ord, "‐‑‒−"), "-"),
+    ord("…"): "...",
+}
+_ACCENT = re.compile(r"(?<=[^\W\d_])[´`](?=[^\W\d_])")  # typed instead of an apostrophe
+# Between digits, a dash means a range; within words it joins them, but — separates them.
+_BREAK = re.compile(r"(?<=\w)[—―](?=\w)(?<!\d.)|(?<=\w)[—―](?=[^\W\d_])")
+_DASH = re.compile(r"(?<!\d)[–—―]|[–—―](?!\d)")
+_OPENS_QUOTATION = re.compile(r"(?:^|(?<=[\s(\[{–—-]))\"(?=\S)")
+_SPACED_HYPHEN = re.compile(r"(?<=\S) - (?=[^\W\d_])")
+
+
+def plain(text: str) -> str:
+    """Return the text with straight quotes and apostrophes, hyphens as dashes, and plain letters.
+
+    >>> plain("“I don’t know” – he said…")
+    '"I don\\'t know" - he said...'
+    """
+    if text.isascii() and "`" not in text:
+        return text
+    text = _ACCENT.sub("'", text)
+    text = _DASH.sub("-", _BREAK.sub(" - ", text))
+    return text.translate(_PLAIN)
+
+
+def to_known(text: str, knows: Callable[[str], bool]) -> str:
+    """Return the text with plain forms of those characters that a vocabulary does not know.
+
+    knows: whether the vocabulary can spell a text without unknown pieces or bytes
+    """
+    if text.isascii() and "`" not in text:
+        return text
+    for character in sorted(set(text)):
+        if not character.isalnum() or ord(character) in _PLAIN:
+            form = plain(f"a{character}a" if character in "´`" else character).strip("a")
+            if form != character and not knows(character) and knows(form):
+                text = text.replace(character, form)
+    return text
+
+
+def typeset(text: str, language: str) -> str:
+    """Return plain text with the quotation marks and dashes of a language.
+
+    >>> typeset('Er sagt: "Ja" - und geht.', "de")
+    'Er sagt: „Ja“ – und geht.'
+    """
+    if language not in _LANGUAGE_QUOTES:
+        return text
+    opening, closing, *_ = _LANGUAGE_QUOTES[language]
+    if text.count('"') > 1:  # a single one may mean inches
+        text = _OPENS_QUOTATION.sub(opening, text).replace('"', closing)
+    return _SPACED_HYPHEN.sub(" – ", text)
+
+
+def quotes_of(language: str, before: str, after: str) -> tuple[str, str]:
+    """Return what stands around a sentence, with the quotation marks of a language."""
+    opening, closing, opening_single, closing_single = _LANGUAGE_QUOTES.get(
+        language, _STRAIGHT_QUOTES
+    )
+    starts = dict.fromkeys(map(ord, DOUBLE), opening) | dict.fromkeys(
+        map(ord, SINGLE), opening_single
+    )
+    ends = dict.fromkeys(map(ord, DOUBLE), closing) | dict.fromkeys(
+        map(ord, SINGLE), closing_single
+    )
+    return before.translate(starts), after.translate(ends)

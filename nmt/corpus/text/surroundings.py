@@ -1,0 +1,126 @@
+"""What stands around a sentence and is not translated: list signs, brackets, quotation marks.
+
+Needs only the standard library, because `nmt export` copies this file beside translate.py.
+"""
+
+import re
+import unicodedata
+
+from nmt.corpus.text.carried import has_text
+from nmt.corpus.text.punctuation import DOUBLE, SINGLE
+
+_BRACKETS = {"(": ")", "[": "]"}
+_LIST_SIGN = re.compile(
+    r"(?:[-–—*•·▪●◦‣→►>#+|]{1,6}|\[(?:[ xX]|\d{1,3})?\]"
+    r"|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})\))\s+(?=\S)"
+)
+_LIST_NUMBER = re.compile(r"\d{1,3}\.\s+(?=\S)")  # in German also an ordinal, as in 3. Mai
+_END_MARKS = ".!?,;:…"
+_REPEATED = re.compile(r"(?<=[^\s.…])\s*(?:\.{2,}|…)[.…!?]*$|(?<=[!?])[!?.…]+$|\s+(?:…|[.!?]{2,})$")
+_EMOTICON = re.compile(r"\s+(?:[:;=]['-]?[)(DPp]+|<3)$")
+_NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+$|(?<=\D)[¹²³⁴-⁹]+$")  # the number of a footnote
+_BLANK = re.compile(r"\s*[._=~*-]{3,}$")  # a field to fill in
+_EMPHASIS = re.compile(r"\*{1,3}|_{1,3}|~~")
+_MOST_STEPS = 20
+
+
+def peel(text: str, language: str) -> tuple[str, str, str]:
+    """Return what stands before a sentence, the sentence, and what stands after it.
+
+    language: code of the text's language
+
+    >>> peel("- (Ben reads.)", "en")
+    ('- (', 'Ben reads.', ')')
+    """
+    start, end = 0, len(text)
+    for _ in range(_MOST_STEPS):
+        first, last = _step(text[start:end], language)
+        if not (first or last):
+            break
+        start, end = start + first, end - last
+    inner = text[start:end]
+    if not has_text(inner):
+        return "", text, ""
+    start += len(inner) - len(inner.lstrip())
+    end -= len(inner) - len(inner.rstrip())
+    return text[:start], text[start:end], text[end:]
+
+
+def _step(text: str, language: str) -> tuple[int, int]:
+    """Return how many characters at the start and at the end do not belong to the sentence."""
+    before = len(text) - len(text.lstrip())
+    after = len(text) - len(text.rstrip())
+    if before or after or not text:
+        return before, after
+    sign = _LIST_SIGN.match(text) or (language != "de" and _LIST_NUMBER.match(text))
+    if sign:
+        return sign.end(), 0
+    while before < len(text) and _is_symbol(text[before]):
+        before += 1
+    while after < len(text) - before and _is_symbol(text[-1 - after]) and text[-1 - after] != "…":
+        after += 1
+    if before or after:
+        return before, after
+    for pattern in (_REPEATED, _EMOTICON, _NOTE, _BLANK):
+        if found := pattern.search(text):
+            return 0, len(text) - found.start()
+    return _around(text)
+
+
+def _is_symbol(character: str) -> bool:
+    return (
+        unicodedata.category(character) == "So"
+        or character in "\ufe0e\ufe0f\u200d\u20e3¿¡…|•"
+        or "\U0001f3fb" <= character <= "\U0001f3ff"
+    )
+
+
+def _around(text: str) -> tuple[int, int]:
+    """Return the lengths of the brackets or quotation marks around a text."""
+    first = text[0]
+    body = text.rstrip(_END_MARKS)  # of (Ben reads.). without the last full stop
+    tail = len(text) - len(body)
+    if first in _BRACKETS:
+        partner = _partner(text)
+        if partner is None:
+            return 1, 0
+        return (1, 1 + tail) if partner == len(body) - 1 else (0, 0)
+    if found := _EMPHASIS.match(text):
+        mark = found[0]
+        if body.endswith(mark) and mark not in text[len(mark) : len(body) - len(mark)]:
+            return len(mark), len(mark) + tail
+        return (0, 0) if mark in text[len(mark) :] else (len(mark), 0)  # as before a footnote
+    if body.endswith("*") and body.count("*") == 1:
+        return 0, 1 + tail
+    for quotes in (DOUBLE, SINGLE):
+        if first in quotes:
+            others = [i for i in range(1, len(text)) if text[i] in quotes and _quotes(text, i)]
+            if not others:
+                return (0, 0) if first in "'’" else (1, 0)
+            return (1, 1 + tail) if others == [len(body) - 1] else (0, 0)
+    if body:
+        last = body[-1]
+        if last in _BRACKETS.values():
+            opening = next(o for o, c in _BRACKETS.items() if c == last)
+            if body.count(opening) < body.count(last):
+                return 0, 1 + tail
+        if last in DOUBLE and sum(body.count(each) for each in DOUBLE) == 1:
+            return 0, 0 if last in '"″' and body[-2:-1].isdigit() else 1 + tail
+    return 0, 0
+
+
+def _quotes(text: str, place: int) -> bool:
+    """Return whether a mark is a quotation mark and not an apostrophe within a word."""
+    if text[place] not in "'’":
+        return True
+    return not (text[place - 1].isalpha() and text[place + 1 : place + 2].isalpha())
+
+
+def _partner(text: str) -> int | None:
+    """Return the place of the bracket that closes the first one."""
+    opening, closing, depth = text[0], _BRACKETS[text[0]], 0
+    for place, character in enumerate(text):
+        depth += (character == opening) - (character == closing)
+        if not depth:
+            return place
+    return None
