@@ -1,6 +1,7 @@
 """Calls of the command line within this process, which avoids repeated imports."""
 
 import io
+import logging
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ def nmt(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[b
     streams = [io.TextIOWrapper(io.BytesIO(content), "utf-8") for content in (stdin, b"", b"")]
     code = 0
     handlers = {number: signal.getsignal(number) for number in STOPPING}
+    level = logging.getLogger("nmt").level  # --verbose changes it
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", command)
         for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
@@ -28,6 +30,7 @@ def nmt(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[b
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
         finally:
+            logging.getLogger("nmt").setLevel(level)
             for number, handler in handlers.items():
                 signal.signal(number, handler)
     for stream in streams[1:]:
