@@ -63,7 +63,8 @@ class Part:
     raw: as typed; cased: with placeholders; text: the same in the case that the model reads;
     pieces: of `text`, at most as many as the model has positions for; words: the source text behind
     each placeholder; written: the same as the translation writes it; before, after: what stands
-    around it in the translation; capitals: whether it was typed in capitals throughout
+    around it in the translation; capitals: whether it was typed in capitals throughout; capital:
+    whether its translation begins with a capital: the source does, but the model does not see it
     """
 
     raw: str
@@ -75,6 +76,7 @@ class Part:
     before: str = ""
     after: str = ""
     capitals: bool = False
+    capital: bool = False
 
 
 class Splitter:
@@ -112,14 +114,18 @@ class Splitter:
 
         prefix: put in front of the text of each part
         """
-        return self._framed(self.tidy(sentence), prefix, self.rules.longest)
+        parts = self._framed(self.tidy(sentence), prefix, self.rules.longest)
+        if parts and self.rules.lowercase == "source" and _first_letter(parts[0].raw).isupper():
+            parts[0] = replace(parts[0], capital=True)
+        return parts
 
     def divide(self, part: Part, prefix: str = "") -> list[Part]:
         """Return a part in two halves, or as it is if it cannot be divided."""
         parts = self._all(halves(part.raw, self.rules.source_language), prefix, self.rules.longest)
         if len(parts) < 2:
             return [part]
-        parts[0] = replace(parts[0], before=part.before + parts[0].before)
+        before = part.before + parts[0].before
+        parts[0] = replace(parts[0], before=before, capital=part.capital)
         parts[-1] = replace(parts[-1], after=parts[-1].after + part.after)
         return parts
 
@@ -202,12 +208,18 @@ class Splitter:
             text = typeset(text, self.rules.target_language)
         if part.capitals:
             text = text.upper()
+        elif part.capital:
+            text = text[:1].upper() + text[1:]
         return reveal(text, part.written)
 
 
 def surround(part: Part, translation: str) -> str:
     """Return the translation of a part with what stands around it."""
     return part.before + translation + part.after if translation else ""
+
+
+def _first_letter(text: str) -> str:
+    return next(filter(str.isalpha, text), "")
 
 
 def _in_capitals(text: str) -> bool:
