@@ -167,11 +167,12 @@ class Translator:
             return [[Translation(x, 0.0, from_memory=True)] if x else next(rest) for x in known]
         return self._n_best(lines, n)
 
-    def _n_best(self, lines: Sequence[str], n: int) -> list[list[Translation]]:
+    def _n_best(self, lines: Sequence[str], n: int, divide: bool = True) -> list[list[Translation]]:
         cut = [self.cut(line) for line in lines]
         parts = [[self._segments.cut(sentence) for sentence in each.sentences] for each in cut]
         segments = [part for line in parts for sentence in line for part in sentence]
-        found = iter(self._search_in_proportion(segments, n))
+        search = self._search_in_proportion if divide else self._search_once
+        found = iter(search(segments, n))
         return [
             self._join(each, [[x for _ in sentence for x in next(found)] for sentence in line])
             for each, line in zip(cut, parts, strict=True)
@@ -185,9 +186,11 @@ class Translator:
     def trace(self, line: str) -> list[Trace]:
         """Translate one line and keep the pieces: one trace per part, none for an empty line.
 
+        Parts are not divided if the lengths of their translations are unusual.
+
         >>> [trace] = translator.trace("oscar likes to code")
         """
-        return self.traces(self.translate([line])[0])
+        return self.traces(self._n_best([line], 1, divide=False)[0][0])
 
     def traces(self, translation: Translation) -> list[Trace]:
         """Return the pieces of a translation, without another search: one trace per part."""
@@ -287,7 +290,7 @@ class Translator:
         self, segments: list[Segment], n: int
     ) -> list[list[tuple[Segment, list[Hypothesis]]]]:
         """Search all segments; divide those whose translations have unusual lengths."""
-        found = [[pair] for pair in zip(segments, self._search(segments, n), strict=True)]
+        found = self._search_once(segments, n)
         for _ in range(_MOST_DIVISIONS):
             odd = [
                 (i, j, halves)
@@ -304,6 +307,11 @@ class Translator:
             for (i, j, _), parts in reversed(list(zip(odd, results, strict=True))):
                 found[i][j : j + 1] = parts
         return found
+
+    def _search_once(
+        self, segments: list[Segment], n: int
+    ) -> list[list[tuple[Segment, list[Hypothesis]]]]:
+        return [[pair] for pair in zip(segments, self._search(segments, n), strict=True)]
 
     def _in_proportion(self, segment: Segment, found: Hypothesis) -> bool:
         return self._segments.rules.in_proportion(len(segment.part.pieces), len(found.ids))
