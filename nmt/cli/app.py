@@ -69,6 +69,7 @@ for command in (
     doctor.doctor,
 ):
     app.command(cls=Command)(command)
+app.command("import", cls=Command)(exporting.import_)
 app.add_typer(plots.app, name="plot")
 app.add_typer(configs.app, name="config")
 

@@ -1,4 +1,4 @@
-"""`nmt export` and `push`."""
+"""`nmt export`, `import` and `push`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -49,6 +49,21 @@ def export(
         if value:
             warn(f"exported without {field}, which the export does not support")
     say(f"exported         {folder}")
+
+
+def import_(
+    folder: Annotated[
+        Path, typer.Argument(help="Folder with a Marian model in the format of transformers.")
+    ],
+    run: Annotated[Path, typer.Option("--run", help="Run folder to make.")],
+) -> None:
+    """Make a run of a Marian model in the format of transformers, such as those of OPUS-MT.
+
+    Example: nmt import downloads/opus-mt-en-de --run runs/opus
+    """
+    from nmt.export.importing import import_run
+
+    say(f"imported         {import_run(folder, run).path}")
 
 
 def push(

@@ -28,9 +28,6 @@ def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) ->
     """
     config, report = run.config, run.report
     source, target = config.data.source_language, config.data.target_language
-    # Neither an export nor an upload contains the datastore.
-    translator = load_translator(run, weights=weights, overrides=["decoding.neighbours=0"])
-    scores = evaluate(translator, run.examples("test"), config.data)
     front: dict[str, Any] = {
         "language": [source, target],
         **_licence(run),
@@ -38,6 +35,31 @@ def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) ->
         "tags": ["translation", "nmt"],
         **metadata,
     }
+    return f"""---
+{yaml.safe_dump(front, allow_unicode=True, sort_keys=False).strip()}
+---
+
+# Translation, {source} → {target}
+
+{_described(run, weights, usage) if report["pairs"]["train"] else _imported(usage)}"""
+
+
+def _imported(usage: str) -> str:
+    """Return the card of a run of `nmt import`, of which neither text nor scores are known."""
+    return f"""A Transformer, trained by others and imported into nmt.
+
+{usage}
+
+Check the licence of the original model before you publish this one.
+"""
+
+
+def _described(run: RunFolder, weights: Weights, usage: str) -> str:
+    """Return what a card says of data, training and scores."""
+    config, report = run.config, run.report
+    # Neither an export nor an upload contains the datastore.
+    translator = load_translator(run, weights=weights, overrides=["decoding.neighbours=0"])
+    scores = evaluate(translator, run.examples("test"), config.data)
     corpora = _listed(report.get("corpora", []))
     fine_tuned = config.training.initial_weights is not None
     if fine_tuned and (before := corpora_before(report)):
@@ -49,13 +71,7 @@ def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) ->
     command = " ".join(filter(None, parts))
     trained = "fine-tuned" if fine_tuned else "trained from scratch"
     pairs = report["pairs"]
-    return f"""---
-{yaml.safe_dump(front, allow_unicode=True, sort_keys=False).strip()}
----
-
-# Translation, {source} → {target}
-
-A Transformer, {trained} with nmt.
+    return f"""A Transformer, {trained} with nmt.
 
 {usage}
 

@@ -8,7 +8,7 @@ of everything that is d_model wide are reordered: the same numbers in another or
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,7 @@ FILES = (  # that `write_transformers` writes
     *("source.spm", "target.spm", "vocab.json", "target_vocab.json"),
 )
 Array = NDArray[np.float32]
+Take = Callable[..., NDArray[Any]]
 # Fields that must have these values, because the format supports no others.
 _REQUIRED: dict[str, dict[str, object]] = {
     "model": {
@@ -101,7 +102,7 @@ def write_transformers(run: RunFolder, weights: Path, folder: Path) -> None:
     tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
     sizes = tokenizers.source.size, tokenizers.target.size
     with Arrays.opened(weights) as arrays:
-        model = dict(_Weights(config.model, arrays).named(*sizes))
+        model = dict(_Weights(config.model, arrays.take).named(*sizes))
     try:
         save_file(model, folder / "model.safetensors", {"format": "pt"})
     except SafetensorError as error:  # such as a full disk
@@ -187,11 +188,21 @@ def _generation_config(config: Config) -> dict[str, Any]:
     }
 
 
+def marian_weights(
+    model: ModelConfig, take: Take, source_size: int, target_size: int
+) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yield all weights of a model with post-norm, with their names in transformers.
+
+    take: returns a weight of nmt by its name and shape, or what stands for it, number by number
+    """
+    yield from _Weights(model, take).named(source_size, target_size)
+
+
 class _Weights:
     """Names and orders weights as in transformers' Marian or Pegasus."""
 
-    def __init__(self, model: ModelConfig, arrays: Arrays):
-        self._model, self._arrays = model, arrays
+    def __init__(self, model: ModelConfig, take: Take):
+        self._model, self._take = model, take
         columns = np.arange(model.d_model)
         self._order = np.concatenate([columns[0::2], columns[1::2]])
 
@@ -291,9 +302,6 @@ class _Weights:
         if not self._model.attention_bias:
             return np.zeros(size, np.float32)
         return self._take(name, size)
-
-    def _take(self, name: str, *shape: int) -> Array:
-        return self._arrays.take(name, *shape)
 
     def _columns(self, weight: Array) -> Array:
         return np.ascontiguousarray(weight[:, self._order])

@@ -60,7 +60,7 @@ def test_verbose_reports_the_run_the_engine_and_the_device(
 
 COMMANDS = (
     *("prepare", "train", "average", "datastore", "translate", "evaluate", "export", "augment"),
-    *("push", "corpora", "serve", "runs", "show", "rm", "doctor", "plot", "config"),
+    *("import", "push", "corpora", "serve", "runs", "show", "rm", "doctor", "plot", "config"),
 )
 
 
