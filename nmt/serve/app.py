@@ -17,14 +17,18 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from nmt.serve import libretranslate, v1
+from nmt.serve import deepl, libretranslate, v1
 from nmt.serve.errors import ApiError
 from nmt.serve.gate import Gate
 from nmt.serve.openapi import describe
 from nmt.serve.operations import Operation, encode, read_body
 from nmt.serve.service import Service
 
-OPERATIONS: tuple[Operation, ...] = (*libretranslate.OPERATIONS, *v1.OPERATIONS)
+OPERATIONS: tuple[Operation, ...] = (
+    *libretranslate.OPERATIONS,
+    *v1.OPERATIONS,
+    *deepl.OPERATIONS,
+)
 _PAGE = Path(__file__).parent / "page"
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -66,12 +70,27 @@ def _routes(service: Service) -> list[BaseRoute]:
         return FileResponse(_PAGE / "docs.html", headers={"Cache-Control": "no-cache"})
 
     return [
-        *(Route(each.path, _endpoint(service, each), methods=[each.method]) for each in OPERATIONS),
+        *_operations(service),
         Route("/openapi.json", openapi),
         Route("/docs", docs),
         Route("/", page),
         Mount("/page", _Revalidated(directory=_PAGE)),
     ]
+
+
+def _operations(service: Service) -> list[Route]:
+    """Return a route for each path, so that the Allow header names all of its methods."""
+    paths: dict[str, dict[str, Callable[[Request], Awaitable[Response]]]] = {}
+    for each in OPERATIONS:
+        paths.setdefault(each.path, {})[each.method] = _endpoint(service, each)
+
+    def route(path: str, endpoints: dict[str, Callable[[Request], Awaitable[Response]]]) -> Route:
+        async def answer(request: Request) -> Response:
+            return await endpoints["GET" if request.method == "HEAD" else request.method](request)
+
+        return Route(path, answer, methods=[*endpoints])
+
+    return [route(*each) for each in paths.items()]
 
 
 class _Revalidated(StaticFiles):
@@ -93,7 +112,7 @@ def _guarded(app: ASGIApp, service: Service) -> ASGIApp:
         app = CORSMiddleware(
             app,
             allow_origins=access.origins,
-            allow_methods=["GET", "POST"],
+            allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["Authorization", "Content-Type"],
         )
     return Gate(app, service.limits, access.hosts, access.origins)
@@ -140,7 +159,7 @@ async def _stream(line: bytes, rest: AsyncIterator[bytes], seconds: float) -> As
 def _admit(service: Service, operation: Operation, request: Request, key: str | None) -> None:
     """Apply the rate limit, and check the API key if one is required."""
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer":
+    if scheme.lower() in ("bearer", "deepl-auth-key"):
         key = credentials.strip()
     caller = f"address {request.client.host}" if request.client else "?"
     if operation.needs_key and service.key_required:
@@ -160,7 +179,10 @@ def _json(content: bytes) -> Response:
 
 async def _refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)
-    return JSONResponse({"error": error.message}, error.status, error.headers)
+    content = {"error": error.message}
+    if request.url.path.startswith("/v2/"):
+        content["message"] = error.message  # where DeepL's clients look for it
+    return JSONResponse(content, error.status, error.headers)
 
 
 async def _refuse_http(request: Request, error: Exception) -> Response:

@@ -17,7 +17,7 @@ from nmt.serve.limits import MOST_OPTIONS
 from nmt.serve.operations import Operation, Texts
 from nmt.serve.service import Service
 
-_AUTO = "auto"
+AUTO = "auto"
 
 
 class _Body(BaseModel):
@@ -131,14 +131,14 @@ async def translate(service: Service, request: Request, body: TranslateBody) -> 
     texts = [body.q] if isinstance(body.q, str) else body.q
     service.translator.require_length(texts)
     plain = texts
-    if body.source == _AUTO and body.format == "html":
+    if body.source == AUTO and body.format == "html":
         from nmt.serve.markup import Markup
 
         plain = await service.in_thread(lambda: [Markup(text).text for text in texts])
-    detected = await _detect(service, body.source, body.target, plain)
+    detected = await detect_languages(service, body.source, body.target, plain)
     found: list[list[str]] = [[text] for text in texts]
     for source in dict.fromkeys(each["language"] for each in detected):
-        if body.source == _AUTO and source == body.target:
+        if body.source == AUTO and source == body.target:
             continue
         run = service.run_between(source, body.target)
         rows = [i for i, each in enumerate(detected) if each["language"] == source]
@@ -151,19 +151,19 @@ async def translate(service: Service, request: Request, body: TranslateBody) -> 
             )
         for i, each in zip(rows, options, strict=True):
             found[i] = each
-    if not texts and body.source != _AUTO:
+    if not texts and body.source != AUTO:
         service.run_between(body.source, body.target)
     one = isinstance(body.q, str)
     best, others = [each[0] for each in found], [each[1:] for each in found]
     answer: Translated = {"translatedText": best[0] if one else best}
     if body.alternatives:
         answer["alternatives"] = others[0] if one else others
-    if body.source == _AUTO:
+    if body.source == AUTO:
         answer["detectedLanguage"] = detected[0] if one else detected
     return answer
 
 
-async def _detect(
+async def detect_languages(
     service: Service, source: str, target: str, texts: Sequence[str]
 ) -> list[Detection]:
     """Return the source language of each text.
@@ -171,7 +171,7 @@ async def _detect(
     For `auto`, the most likely one among those translated to the target, and the target itself.
     Texts without a known word, such as names, get the language of all texts together.
     """
-    if source != _AUTO:
+    if source != AUTO:
         return [{"confidence": 100.0, "language": source} for _ in texts]
     sources = [run.source for run in service.runs.values() if run.target == target]
     if not sources:
@@ -240,11 +240,11 @@ async def translate_file(service: Service, request: Request, body: FileBody) -> 
     name = (body.file.filename or "").replace("\\", "/").rpartition("/")[2]
     content = await body.file.read()
     source = body.source
-    if source == _AUTO:
+    if source == AUTO:
         text = await service.in_thread(text_of, name, content)
-        [found] = await _detect(service, source, body.target, [text])
+        [found] = await detect_languages(service, source, body.target, [text])
         source = found["language"]
-    if body.source == _AUTO and source == body.target:
+    if body.source == AUTO and source == body.target:
         translated = content
     else:
         run = service.run_between(source, body.target)

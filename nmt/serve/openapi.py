@@ -13,6 +13,7 @@ from nmt.serve.operations import Operation, encode
 
 _PARAMETER = re.compile(r"{(\w+)}")
 _DEFINITIONS = "#/components/schemas/{model}"
+_KINDS = {bytes: "application/octet-stream", str: "text/tab-separated-values"}
 _STATUSES = {
     "400": "the request is invalid; the message says why",
     "403": "the key is missing or wrong",
@@ -45,7 +46,8 @@ def describe(operations: Sequence[Operation]) -> dict[str, Any]:
         "info": {
             "title": "nmt serve",
             "version": __version__,
-            "description": "Translations by trained runs: LibreTranslate's interface, and v1.",
+            "description": "Translations by trained runs: LibreTranslate's and DeepL's "
+            "interfaces, and v1.",
         },
         "paths": paths,
         "components": {
@@ -58,7 +60,7 @@ def describe(operations: Sequence[Operation]) -> dict[str, Any]:
 
 
 def _describe(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
-    kind = "application/octet-stream" if operation.result is bytes else "application/json"
+    kind = _KINDS.get(operation.result, "application/json")
     content = {kind: {"schema": _schema(operation.result, schemas, "serialization")}}
     if operation.streams:
         content["application/x-ndjson"] = {"schema": {"type": "string"}}

@@ -17,6 +17,7 @@ from nmt.serve.batching import Batcher
 from nmt.serve.detection import Detector
 from nmt.serve.downloads import Downloads
 from nmt.serve.errors import ApiError
+from nmt.serve.glossaries import Glossaries
 from nmt.serve.limits import Limits, RateLimiter
 from nmt.serve.served_run import ServedRun
 from nmt.serve.translating import TextTranslator
@@ -66,6 +67,8 @@ class Service:
         self.translator = TextTranslator(self.batcher, self.limits)
         self.rates = RateLimiter(self.limits.per_minute)
         self.downloads = Downloads()
+        self.glossaries = Glossaries()
+        self.characters = 0  # translated for clients of DeepL's API
         self.summaries: dict[Path, tuple[RunSummary, DataConfig]] = {}  # see `list_runs`
         self._keys = [_digest(key) for key in self.access.keys]
         self._detector: Detector | None = None

@@ -1,0 +1,232 @@
+"""The core of DeepL's API (https://developers.deepl.com), for the tools that speak it."""
+
+import csv
+from typing import Literal
+from urllib.parse import parse_qsl
+
+from pydantic import BaseModel, Field
+from starlette.requests import Request
+from starlette.responses import Response
+from typing_extensions import NotRequired, TypedDict
+
+from nmt.corpus.text.languages import language_name
+from nmt.errors import UserError
+from nmt.serve.errors import ApiError
+from nmt.serve.glossaries import StoredGlossary
+from nmt.serve.libretranslate import AUTO, detect_languages
+from nmt.serve.operations import Operation, Texts
+from nmt.serve.service import Service
+
+_UNLIMITED = 10**12  # characters
+_TARGETS = {"en": ("EN-GB", "EN-US")}  # DeepL's clients refuse a target without a region
+
+
+class TextBody(BaseModel):
+    """Texts to translate; further fields of DeepL's API are accepted and ignored."""
+
+    text: Texts = Field(description="one text or a list")
+    target_lang: str = Field(description="language code, with or without a region")
+    source_lang: str | None = Field(None, description="language code; default: detected")
+    glossary_id: str | None = Field(None, description="a stored glossary")
+    formality: str | None = Field(None, description="only `default` and `prefer_…`")
+    tag_handling: Literal["", "html"] | None = Field(None, description="html: keep the markup")
+
+
+class GlossaryBody(BaseModel):
+    """A glossary to store."""
+
+    name: str = Field(min_length=1, max_length=1000)
+    source_lang: str
+    target_lang: str
+    entries: str = Field(description="a source term and its translation on each line")
+    entries_format: Literal["tsv", "csv"] = "tsv"
+
+
+class TextResult(TypedDict):
+    """A translated text."""
+
+    detected_source_language: str
+    text: str
+    billed_characters: int
+
+
+class TextResults(TypedDict):
+    """Translated texts, in the order of the request."""
+
+    translations: list[TextResult]
+
+
+class SupportedLanguage(TypedDict):
+    """A language."""
+
+    language: str
+    name: str
+    supports_formality: NotRequired[bool]
+
+
+class Used(TypedDict):
+    """Characters translated since the server was started; there is no limit."""
+
+    character_count: int
+    character_limit: int
+
+
+class GlossaryFacts(TypedDict):
+    """A stored glossary, without its entries."""
+
+    glossary_id: str
+    name: str
+    ready: bool
+    source_lang: str
+    target_lang: str
+    creation_time: str
+    entry_count: int
+
+
+class GlossaryList(TypedDict):
+    """All stored glossaries."""
+
+    glossaries: list[GlossaryFacts]
+
+
+class Nothing(TypedDict):
+    """An empty response."""
+
+
+async def translate(service: Service, request: Request, body: TextBody) -> TextResults:
+    """Translate texts; those that are already in the target language stay as they are."""
+    texts = [body.text] if isinstance(body.text, str) else body.text
+    service.translator.require_length(texts)
+    if body.formality in ("more", "less"):
+        raise ApiError(400, "'formality' is not supported for the given 'target_lang'")
+    target = _code(body.target_lang)
+    given = _code(body.source_lang) if body.source_lang else AUTO
+    glossary = service.glossaries.get(body.glossary_id) if body.glossary_id else None
+    if glossary and (glossary.source, glossary.target) != (given, target):
+        raise ApiError(400, "source_lang and target_lang must be those of the glossary")
+    sources = [each["language"] for each in await detect_languages(service, given, target, texts)]
+    if not texts:
+        service.run_between(None if given == AUTO else given, target)
+    found = dict(enumerate(texts))
+    for source in dict.fromkeys(sources):
+        if given == AUTO and source == target:
+            continue
+        run = service.run_between(source, target)
+        if glossary:
+            run = await service.with_glossary(run, glossary.entries)
+        rows = [i for i, each in enumerate(sources) if each == source]
+        own = [texts[i] for i in rows]
+        if body.tag_handling == "html":
+            translated = await service.translator.translate_html(run, own)
+        else:
+            translated = [each[0] for each in await service.translator.translate(run, own)]
+        found |= zip(rows, translated, strict=True)
+    service.characters += sum(map(len, texts))
+    return {
+        "translations": [
+            {
+                "detected_source_language": source.upper(),
+                "text": found[i],
+                "billed_characters": len(texts[i]),
+            }
+            for i, source in enumerate(sources)
+        ]
+    }
+
+
+def _code(language: str) -> str:
+    """Return the code without region, as runs have it.
+
+    >>> _code("EN-US")
+    'en'
+    """
+    return language.partition("-")[0].lower()
+
+
+async def languages(service: Service, request: Request, body: None) -> list[SupportedLanguage]:
+    """List the source languages of the runs, or the target languages with type=target."""
+    # The official client sends the field of this GET request in its body.
+    sent = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
+    asked = request.query_params.get("type") or sent.get("type")
+    if asked != "target":
+        codes = dict.fromkeys(run.source for run in service.runs.values())
+        return [{"language": code.upper(), "name": language_name(code)} for code in codes]
+    codes = dict.fromkeys(run.target for run in service.runs.values())
+    return [
+        {"language": name, "name": language_name(code), "supports_formality": False}
+        for code in codes
+        for name in _TARGETS.get(code, (code.upper(),))
+    ]
+
+
+async def usage(service: Service, request: Request, body: None) -> Used:
+    """Report the number of characters translated."""
+    return {"character_count": service.characters, "character_limit": _UNLIMITED}
+
+
+async def create_glossary(service: Service, request: Request, body: GlossaryBody) -> GlossaryFacts:
+    """Store a glossary, until the server stops."""
+    source, target = _code(body.source_lang), _code(body.target_lang)
+    service.run_between(source, target)
+    try:
+        entries = _as_tsv(body.entries) if body.entries_format == "csv" else body.entries
+        return _facts(
+            await service.in_thread(service.glossaries.add, body.name, source, target, entries)
+        )
+    except (UserError, csv.Error) as error:
+        raise ApiError(400, f"Invalid glossary: {error}") from None
+
+
+def _as_tsv(entries: str) -> str:
+    rows = csv.reader(entries.splitlines())
+    return "\n".join("\t".join(cell.replace("\t", " ") for cell in row[:2]) for row in rows)
+
+
+async def list_glossaries(service: Service, request: Request, body: None) -> GlossaryList:
+    """List the stored glossaries."""
+    return {"glossaries": [_facts(each) for each in service.glossaries.list()]}
+
+
+async def show_glossary(service: Service, request: Request, body: None) -> GlossaryFacts:
+    """Describe a glossary."""
+    return _facts(service.glossaries.get(request.path_params["glossary"]))
+
+
+async def show_entries(service: Service, request: Request, body: None) -> Response:
+    """Return the entries of a glossary, with tabs."""
+    entries = service.glossaries.get(request.path_params["glossary"]).entries
+    return Response(entries, media_type="text/tab-separated-values")
+
+
+async def delete_glossary(service: Service, request: Request, body: None) -> Nothing:
+    """Delete a glossary."""
+    service.glossaries.delete(request.path_params["glossary"])
+    return {}
+
+
+def _facts(glossary: StoredGlossary) -> GlossaryFacts:
+    return {
+        "glossary_id": glossary.id,
+        "name": glossary.name,
+        "ready": True,
+        "source_lang": glossary.source,
+        "target_lang": glossary.target,
+        "creation_time": glossary.created.isoformat(),
+        "entry_count": glossary.count,
+    }
+
+
+OPERATIONS = (
+    Operation("POST", "/v2/translate", "Translate texts", translate, TextResults, TextBody),
+    Operation("GET", "/v2/languages", "List languages", languages, list[SupportedLanguage]),
+    Operation("GET", "/v2/usage", "Count the translated characters", usage, Used),
+    Operation("POST", "/v2/glossaries", "Store a glossary", create_glossary, GlossaryFacts,
+              GlossaryBody),
+    Operation("GET", "/v2/glossaries", "List the glossaries", list_glossaries, GlossaryList),
+    Operation("GET", "/v2/glossaries/{glossary}", "Describe a glossary", show_glossary,
+              GlossaryFacts),
+    Operation("GET", "/v2/glossaries/{glossary}/entries", "Return the entries of a glossary",
+              show_entries, str),
+    Operation("DELETE", "/v2/glossaries/{glossary}", "Delete a glossary", delete_glossary,
+              Nothing),
+)  # fmt: skip

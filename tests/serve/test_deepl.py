@@ -1,0 +1,87 @@
+"""DeepL's API, called by its official client."""
+
+from collections.abc import Callable
+
+import deepl
+import pytest
+from starlette.testclient import TestClient
+
+from nmt.serve import glossaries
+from nmt.serve.served_run import ServedRun
+from nmt.serve.service import Access, Service
+
+SENTENCE, GERMAN = "Anna sings today.", "Anna singt heute."
+TO_GERMAN = {"source_lang": "EN", "target_lang": "DE"}
+
+
+@pytest.fixture
+def api(start_server: Callable[[Service], str], served: ServedRun) -> deepl.DeepLClient:
+    address = start_server(Service([served], access=Access(keys=["secret"])))
+    deepl.http_client.max_network_retries = 0
+    return deepl.DeepLClient("secret", server_url=address)
+
+
+def test_the_official_client_translates(api: deepl.DeepLClient) -> None:
+    found = api.translate_text(SENTENCE, context="x", formality="prefer_more", **TO_GERMAN)
+    assert isinstance(found, deepl.TextResult)
+    assert (found.text, found.detected_source_lang) == (GERMAN, "EN")
+    several = api.translate_text([SENTENCE, GERMAN, "  "], target_lang="DE")
+    assert isinstance(several, list)
+    assert [each.text for each in several] == [GERMAN, GERMAN, "  "]
+    assert [each.detected_source_lang for each in several][:2] == ["EN", "DE"]
+    marked = api.translate_text(f"<p>{SENTENCE}</p>", tag_handling="html", **TO_GERMAN)
+    assert str(marked) == f"<p>{GERMAN}</p>"
+    assert api.get_usage().character.count > 0
+
+
+def test_the_official_client_lists_languages(api: deepl.DeepLClient) -> None:
+    assert [each.code for each in api.get_source_languages()] == ["EN"]
+    assert [each.code for each in api.get_target_languages()] == ["DE"]
+
+
+def test_the_official_client_manages_glossaries(api: deepl.DeepLClient) -> None:
+    made = api.create_glossary("mine", "EN", "DE", {"Anna": "Ben", "swim": "schwimmen"})
+    assert (made.name, made.entry_count, made.ready) == ("mine", 2, True)
+    assert [each.glossary_id for each in api.list_glossaries()] == [made.glossary_id]
+    assert api.get_glossary(made.glossary_id).name == "mine"
+    assert api.get_glossary_entries(made) == {"Anna": "Ben", "swim": "schwimmen"}
+    assert "Ben" in str(api.translate_text(SENTENCE, glossary=made, **TO_GERMAN))
+    api.delete_glossary(made)
+    assert api.list_glossaries() == []
+    from_csv = api.create_glossary_from_csv("csv", "EN", "DE", 'a,b\n"c, d",e\n')
+    assert api.get_glossary_entries(from_csv) == {"a": "b", "c, d": "e"}
+
+
+def test_the_official_client_understands_the_errors(api: deepl.DeepLClient) -> None:
+    with pytest.raises(deepl.DeepLException, match="fr is not"):
+        api.translate_text(SENTENCE, target_lang="FR")
+    with pytest.raises(deepl.GlossaryNotFoundException):
+        api.get_glossary("none")
+    with pytest.raises(deepl.DeepLException, match="glossary none"):
+        api.translate_text(SENTENCE, glossary="none", **TO_GERMAN)
+    with pytest.raises(deepl.DeepLException, match="formality"):
+        api.translate_text(SENTENCE, formality="more", **TO_GERMAN)
+    with pytest.raises(deepl.DeepLException, match="limit"):
+        api.translate_text("x" * 200_000, **TO_GERMAN)
+    guess = deepl.DeepLClient("guess", server_url=api.server_url)
+    with pytest.raises(deepl.AuthorizationException):
+        guess.translate_text(SENTENCE, **TO_GERMAN)
+
+
+def test_forms_are_read_as_well(client: TestClient) -> None:
+    answer = client.post("/v2/translate", data={"text": [SENTENCE, "x"], "target_lang": "de"})
+    assert answer.json()["translations"][0]["text"] == GERMAN
+
+
+def test_faulty_and_too_many_glossaries_are_refused(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def create(entries: str, target: str = "de") -> int:
+        body = {"name": "n", "source_lang": "en", "target_lang": target, "entries": entries}
+        return client.post("/v2/glossaries", json=body).status_code
+
+    assert create("a") == 400
+    assert create("a\tb", target="fr") == 400
+    assert create("x" * 2_000_000) == 413
+    monkeypatch.setattr(glossaries, "_MOST", 1)
+    assert [create("a\tb"), create("a\tb")] == [200, 400]
