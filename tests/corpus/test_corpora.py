@@ -275,7 +275,7 @@ def test_every_part_of_a_long_line_has_the_tag(make: Make, tmp_path: Path) -> No
     segmenter = Segmenter(prepared.tokenizers, prepared.data, TrainingLines(12, False), 60)
     segments = segmenter.cut(tag_prefix(prepared.data, "news") + "I see the tree. " * 4)
     assert len(segments) == 4
-    assert all(segment.text.startswith(TAGS[0]) for segment in segments)
+    assert all(segment.part.text.startswith(TAGS[0]) for segment in segments)
 
 
 def test_no_text_can_forge_a_tag(make: Make) -> None:
@@ -289,7 +289,7 @@ def test_a_character_of_tags_that_the_model_lacks_is_not_a_tag(make: Make, tmp_p
     source = f"{TAGS[0]} I see the tree."
     assert segmenter.cut(source) == segmenter.cut("I see the tree.")
     for sentence in segmenter.sentences(f"I sleep. {source}").sentences:
-        assert TAGS[0] not in segmenter.cut(sentence)[0].text
+        assert TAGS[0] not in segmenter.cut(sentence)[0].part.text
     assert show_tag(prepared.data, source) == source
     assert tag_and_text(make({"tag": "news"}, {}).data, f"{TAGS[1]} I see.")[0] is None
 

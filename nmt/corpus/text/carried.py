@@ -72,6 +72,7 @@ _NUMBER = re.compile(
     r"(?P<unit>\s?[%‰€]|\s?°(?:\s?[CF]\b)?)?"
 )
 _COMMON_PUNCTUATION = ".,;:!?'\"()[]-"  # part of the sentence, not a thing in it
+_SHORT = re.compile(r"\d{1,4}|\d\d?:\d\d")
 _MAGNITUDE = re.compile(r"\s?(?:thousand|million|billion|trillion|[kKmMbB]n?\b)")
 _HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?\d{1,2}(?:[:.]\d\d)?)?\s?([aApP])\.?[mM]\b")
 _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
@@ -220,9 +221,11 @@ class Carrier:
         return hidden
 
     def _reads(self, number: str) -> bool:
-        """Return whether a model that was trained without `NUMBERS` may translate a number."""
-        small = number.isdigit() and len(number) < 3
-        return small and (self.knows is None or self.knows(number))
+        """Return whether a model that was trained without `NUMBERS` may translate a number.
+
+        Such models translate short numbers and times well, and the nouns that follow them.
+        """
+        return bool(_SHORT.fullmatch(number)) and (self.knows is None or self.knows(number))
 
     def _is_known(self, word: str) -> bool:
         # In lower case, the Turkish İ has a combining dot, at which training text is split.
