@@ -233,7 +233,7 @@ def decoding(device: torch.device, run: Path, beam_size: int, way: str = "") -> 
     if way == "ensemble":
         steps = Steps(Ensemble([model, model]))
     if way == "required":
-        phrases = [[[4 + first % 9, 9], [9]] for first, *_ in source.tolist()]
+        phrases = [[[[4 + first % 9, 9]], [[9]]] for first, *_ in source.tolist()]
         grid = LexicalConstraints(phrases, [4, 5, 6], device)
     if way == "neighbours":
         generator = torch.Generator().manual_seed(1)
