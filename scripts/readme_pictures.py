@@ -71,14 +71,14 @@ def _draw_attention(panel: Axes, found: AttentionMap, colour_map: str) -> None:
     panel.patch.set_alpha(0)
 
 
-def _words(pieces: list[str]) -> dict[int, str]:
-    """Return the words that the pieces form, by the index of their first piece."""
+def _words(tokens: list[str]) -> dict[int, str]:
+    """Return the words that the tokens form, by the index of their first token."""
     words: dict[int, str] = {}
     start = 0
-    for index, piece in enumerate(pieces):
-        if piece.startswith("▁") or not piece.isalnum():
+    for index, token in enumerate(tokens):
+        if token.startswith("▁") or not token.isalnum():
             start = index
-        words[start] = words.get(start, "") + piece.lstrip("▁")
+        words[start] = words.get(start, "") + token.lstrip("▁")
     return words
 
 

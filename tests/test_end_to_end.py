@@ -66,7 +66,7 @@ def test_the_tutorials_corpus_reaches_28_bleu(corpora: Path) -> None:
 
 def test_a_short_run_of_multi30k_reaches_39_bleu(corpora: Path) -> None:
     corpus = f"data.path={corpora / 'multi30k'}"
-    short = ["training.r_drop=0", "tokenizer.sampling=0", "training.max_updates=1700"]
+    short = ["training.r_drop=0", "tokenizer.subword_regularization=0", "training.max_updates=1700"]
     run = train(load_config("multi30k.yaml", [corpus, *short]), Path("run"))
     examples = run.examples("validation")
     hypotheses = translate(run, *(example.source for example in examples))

@@ -45,7 +45,7 @@ def augment(
             "--min-probability",
             min=0,
             max=1,
-            help="Drop translations whose mean probability per piece is lower.",
+            help="Drop translations whose mean probability per token is lower.",
         ),
     ] = 0.0,
     round_trip: Annotated[

@@ -42,7 +42,7 @@ def export(
     export_run(source, folder, weights, format_)
     config = source.config
     for field, value in (
-        ("decoding.neighbours", config.decoding.neighbours),
+        ("decoding.knn_k", config.decoding.knn_k),
         ("decoding.temperature", config.decoding.temperature),
         ("tags (data.corpora)", config.data.tags),
     ):
@@ -85,6 +85,6 @@ def push(
 
     source = open_run(run)
     address = push_run(source, name, weights, public)
-    if source.config.decoding.neighbours:
-        warn("uploaded with decoding.neighbours=0, because the datastore is not uploaded")
+    if source.config.decoding.knn_k:
+        warn("uploaded with decoding.knn_k=0, because the datastore is not uploaded")
     say(f"uploaded         {address}")

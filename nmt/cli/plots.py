@@ -60,7 +60,7 @@ def attention(
         typer.Option(
             "--kind",
             help="clearest (default): the clearest heads of the cross-attention; lines: the "
-            "clearest head, as lines between pieces; average: the mean of all heads; cross, "
+            "clearest head, as lines between tokens; average: the mean of all heads; cross, "
             "encoder, decoder: every layer and head.",
         ),
     ] = None,
@@ -183,7 +183,7 @@ def positions(
     folder = open_run(run).pictures if run else Path()
     path = picture_path(output, folder, "positions")
     if run:
-        changes = [*(set_ or []), "decoding.neighbours=0"]  # positions need no datastore
+        changes = [*(set_ or []), "decoding.knn_k=0"]  # positions need no datastore
         translator = open_translator(
             [open_run(run)], weights or "best", None, "cpu", changes, "pytorch"
         )

@@ -34,7 +34,7 @@ def score(
         ),
     ] = None,
     sort: Annotated[
-        bool, typer.Option("--sort", help="Least probable pairs first, by the mean per piece.")
+        bool, typer.Option("--sort", help="Least probable pairs first, by the mean per token.")
     ] = False,
     output: Annotated[
         Path | None,
@@ -44,7 +44,7 @@ def score(
     weights: WeightsOption = "best",
     device: DeviceOption = None,
 ) -> None:
-    """Score given translations: log-probability, mean probability per piece, source, target.
+    """Score given translations: log-probability, mean probability per token, source, target.
 
     Shows which of several translations a model prefers, and which pairs of a corpus look wrong.
     Example: nmt score --sort pairs.tsv

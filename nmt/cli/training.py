@@ -274,9 +274,9 @@ def datastore(
     ] = None,
     device: DeviceOption = None,
 ) -> None:
-    """Build the datastore for nearest-neighbour translation (decoding.neighbours).
+    """Build the datastore for nearest-neighbour translation (decoding.knn_k).
 
-    `nmt train` builds it if the configuration sets decoding.neighbours.
+    `nmt train` builds it if the configuration sets decoding.knn_k.
     Use this command for other runs or other weights. It needs the corpus.
     Example: nmt datastore runs/sample
     """

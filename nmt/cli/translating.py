@@ -66,7 +66,7 @@ def translate(
         bool,
         typer.Option(
             "--scores",
-            help="Prefix the text with its log-probability and mean probability per piece.",
+            help="Prefix the text with its log-probability and mean probability per token.",
         ),
     ] = False,
     alignment: Annotated[

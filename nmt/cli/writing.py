@@ -22,7 +22,7 @@ def format_translations(
 ) -> Iterator[str]:
     """Yield output lines; warn on standard error about sentences that were split or truncated.
 
-    scores: prefix the text with its log-probability and the mean probability per piece
+    scores: prefix the text with its log-probability and the mean probability per token
     """
     for number, translations in enumerate(found, 1):
         _warn_of_parts(number, translations[0])

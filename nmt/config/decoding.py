@@ -30,27 +30,27 @@ class DecodingConfig(Section):
         1.5,
         ge=0,
         le=100,
-        description="longest output in pieces, including <eos>: factor × source pieces + extra",
+        description="longest output in tokens, including <eos>: factor × source tokens + extra",
     )
     max_length_extra: int = Field(20, ge=1, le=10_000, description="see max_length_factor")
     temperature: float = Field(
         0.0,
         ge=0,
         le=100,
-        description="sample each piece from the probabilities raised to the power 1 / temperature; "
+        description="sample each token from the probabilities raised to the power 1 / temperature; "
         "0: search for the most probable translation instead",
     )
     top_k: int = Field(
         0,
         ge=0,
         le=10_000_000,
-        description="sample from this many most probable pieces only; 0: from all",
+        description="sample from this many most probable tokens only; 0: from all",
     )
     top_p: float = Field(
         1.0,
         ge=1e-6,
         le=1,
-        description="sample from the smallest set of pieces with at least this total probability",
+        description="sample from the smallest set of tokens with at least this total probability",
     )
     seed: int = Field(1, ge=0, lt=2**31, description="seed for sampling")
     batch_tokens: int = Field(
@@ -66,19 +66,19 @@ class DecodingConfig(Section):
         description="replace <unk> with the source word that the decoder attends to most, among "
         "the unknown ones if there are any (word level only)",
     )
-    neighbours: int = Field(
+    knn_k: int = Field(
         0,
         ge=0,
         le=10_000,
-        description="neighbours in nearest-neighbour translation (Khandelwal et al. 2021): at each "
+        description="k in nearest-neighbour translation (Khandelwal et al. 2021): at each "
         "step, retrieve this many similar positions of the training text and interpolate the "
-        "model's probabilities with those of the pieces that followed; helps with small corpora; "
+        "model's probabilities with those of the tokens that followed; helps with small corpora; "
         "0: off",
     )
-    neighbour_share: float = Field(
+    knn_weight: float = Field(
         0.3, gt=0, lt=1, description="λ: the neighbours' share of the probability"
     )
-    neighbour_temperature: float = Field(
+    knn_temperature: float = Field(
         20,
         ge=1e-6,
         le=1e6,

@@ -32,7 +32,7 @@ class ModelConfig(Section):
     d_ff: int = Field(1024, ge=1, le=WIDEST, description="inner width of the feed-forward layers")
     encoder_layers: int = Field(3, ge=1, le=DEEPEST, description="layers of the encoder")
     decoder_layers: int = Field(3, ge=1, le=DEEPEST, description="layers of the decoder")
-    norm: Literal["pre", "post"] = Field(
+    norm_position: Literal["pre", "post"] = Field(
         "pre",
         description="layer norm before each sublayer, or after its residual sum as in the paper",
     )
@@ -70,7 +70,7 @@ class ModelConfig(Section):
         256,
         ge=4,
         le=32_768,
-        description="longest source or target in pieces, including <eos> or <sos>",
+        description="longest source or target in tokens, including <eos> or <sos>",
     )
     scale_embeddings: bool = Field(True, description="multiply embeddings by √d_model")
     tie: Literal["none", "inputs", "target", "all"] = Field(

@@ -16,7 +16,7 @@ _BYTES_AND_SPECIALS = 256 + len(SPECIALS)
 
 
 class TokenizerConfig(Section):
-    """How text is split into pieces, and pieces become ids."""
+    """How text is split into tokens, and tokens become ids."""
 
     kind: Literal["bpe", "unigram", "spacy", "whitespace"] = Field(
         "bpe",
@@ -31,10 +31,10 @@ class TokenizerConfig(Section):
         description="maximum size of a vocabulary, including special tokens; for subwords, at most "
         f"{MOST_SUBWORDS:,}",
     )
-    word_mark: Literal["start", "end"] = Field(
-        "start",
-        description="whether the first or the last piece of a word carries the word boundary mark "
-        "(subwords only); with end, a compound shares its last pieces with its last component; "
+    whitespace_as_suffix: bool = Field(
+        False,
+        description="mark the last token of each word as its end instead of the first one as its "
+        "start (subwords only), so that a compound shares its last tokens with its last component; "
         "punctuation is split off, so that the mark directly follows the word",
     )
     min_count: int = Field(
@@ -52,7 +52,7 @@ class TokenizerConfig(Section):
         description="use the vocabularies of this run folder, and keep its held-out pairs out of "
         "training (nmt train --from sets it); unset: learn new vocabularies",
     )
-    sampling: float = Field(
+    subword_regularization: float = Field(
         0.0,
         ge=0,
         le=1,
@@ -62,17 +62,17 @@ class TokenizerConfig(Section):
 
     @property
     def subword(self) -> bool:
-        """Whether pieces are SentencePiece subwords."""
+        """Whether tokens are SentencePiece subwords."""
         return self.kind in get_args(SubwordKind)
 
     def broken_rules(self) -> Iterator[BrokenRule]:
         """See `Section.broken_rules`."""
-        if self.sampling and not self.subword:
-            message = f"`sampling` needs `kind: bpe` or `unigram`, not `{self.kind}`"
-            yield ("sampling", "kind"), message
-        if self.word_mark == "end" and not self.subword:
-            message = f"`word_mark: end` needs `kind: bpe` or `unigram`, not `{self.kind}`"
-            yield ("word_mark", "kind"), message
+        if self.subword_regularization and not self.subword:
+            message = f"`subword_regularization` needs `kind: bpe` or `unigram`, not `{self.kind}`"
+            yield ("subword_regularization", "kind"), message
+        if self.whitespace_as_suffix and not self.subword:
+            message = f"`whitespace_as_suffix` needs `kind: bpe` or `unigram`, not `{self.kind}`"
+            yield ("whitespace_as_suffix", "kind"), message
         if self.vocabulary_size > MOST_SUBWORDS and self.subword:
             message = f"`vocabulary_size` is at most {MOST_SUBWORDS:,} for `kind: {self.kind}`"
             yield ("vocabulary_size", "kind"), message

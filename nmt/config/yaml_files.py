@@ -12,6 +12,7 @@ import math
 import re
 import textwrap
 from collections.abc import Container, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -65,7 +66,19 @@ class _Dumper(yaml.SafeDumper):
 SCHEMA_LINE = "# yaml-language-server: $schema="  # how editors' YAML plugins find a schema
 
 # Fields of earlier versions: their present name, or None if the field was removed.
-FORMER_FIELDS: dict[str, str | None] = {"data.name_copies": None}
+FORMER_FIELDS: dict[str, str | None] = {
+    "data.name_copies": None,
+    "tokenizer.word_mark": "tokenizer.whitespace_as_suffix",
+    "tokenizer.sampling": "tokenizer.subword_regularization",
+    "model.norm": "model.norm_position",
+    "decoding.neighbours": "decoding.knn_k",
+    "decoding.neighbour_share": "decoding.knn_weight",
+    "decoding.neighbour_temperature": "decoding.knn_temperature",
+}
+# Their values, where the present field has other ones.
+FORMER_VALUES: dict[str, dict[object, object]] = {
+    "tokenizer.word_mark": {"start": False, "end": True}
+}
 
 # YAML 1.1 requires a dot and a signed exponent in floats; people write 5e-4 and 1e3.
 for _class in (_Loader, _Dumper):
@@ -306,6 +319,8 @@ def _renamed(tree: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(content, dict) or name not in content:
             continue
         value = content.pop(name)
+        with suppress(TypeError):  # lists and sections are refused later
+            value = FORMER_VALUES.get(former, {}).get(value, value)
         if present:
             section, name = present.split(".")
             if isinstance(content := tree.setdefault(section, {}), dict):
@@ -332,15 +347,18 @@ def _yaml_problem(error: Exception) -> str:
 def _apply_override(tree: dict[str, Any], override: str, overridden: set[str]) -> str | None:
     """Apply an override to the tree. Return an error message if it is malformed."""
     field, equals, text = override.partition("=")
-    section, dot, name = field.strip().partition(".")
+    former = field.strip()
+    section, dot, name = (FORMER_FIELDS.get(former) or former).partition(".")
     if not (equals and dot and section.isidentifier() and name.isidentifier()):
         return f"--set {override}: expected section.field=value, as in training.epochs=3"
     try:
         value = read_value(text)
     except _YAML_ERRORS:
         return f"--set {override}: the value is not valid YAML"
+    with suppress(TypeError):
+        value = FORMER_VALUES.get(former, {}).get(value, value)
     if value is None and text.strip().lower() not in ("null", "~"):
-        return f"--set {override}: no value; write {field.strip()}=null to unset the field"
+        return f"--set {override}: no value; write {section}.{name}=null to unset the field"
     if section not in tree:
         tree[section] = {}
         overridden.add(section)

@@ -17,7 +17,7 @@ def align(translator: Translator, line: str, translation: Translation) -> list[t
     """Return the pairs of aligned words of a line and its translation, sorted.
 
     A pair has the index of a source word and of a target word, both from 0; words are separated by
-    spaces. A target word is aligned to the source word that its pieces attend to most, averaged
+    spaces. A target word is aligned to the source word that its tokens attend to most, averaged
     over layers and heads, or to none if that is <eos>.
     """
     source, target = translator.tokenizers.source, translator.tokenizers.target
@@ -65,13 +65,13 @@ def format_pairs(pairs: Sequence[tuple[int, int]]) -> str:
     return " ".join(f"{source}-{target}" for source, target in pairs)
 
 
-def _words(tokenizer: Tokenizer, pieces: Sequence[str]) -> list[int]:
-    """Return the index of the word of each piece; -1 for a tag in front of the words.
+def _words(tokenizer: Tokenizer, tokens: Sequence[str]) -> list[int]:
+    """Return the index of the word of each token; -1 for a tag in front of the words.
 
-    A piece without text, such as a space or the first byte of a character, belongs to the piece
+    A token without text, such as a space or the first byte of a character, belongs to the token
     after it.
     """
-    texts = [tokenizer.join(start).split() for start in accumulate([piece] for piece in pieces)]
+    texts = [tokenizer.join(start).split() for start in accumulate([token] for token in tokens)]
     words = [sum(word not in TAGS for word in text) - 1 for text in texts]
     for i in reversed(range(len(words) - 1)):
         if texts[i] == (texts[i - 1] if i else []):
@@ -80,20 +80,20 @@ def _words(tokenizer: Tokenizer, pieces: Sequence[str]) -> list[int]:
 
 
 def _cross_attention(model: Transformer, trace: Trace) -> Tensor:
-    """Return attention averaged over layers and heads: (target pieces, source pieces and <eos>)."""
+    """Return attention averaged over layers and heads: (target tokens, source tokens and <eos>)."""
     layers = [layer.cross_attention for layer in model.decoder_layers()]
     weights = attention_of(model, trace.source_ids, trace.hypothesis.ids, layers)
     return torch.stack([each.float().mean(0) for each in weights]).mean(0)[:-1]
 
 
 def _pairs(weights: Tensor, source: Sequence[int], target: Sequence[int]) -> list[tuple[int, int]]:
-    """Return pairs of a source and a target word; source, target: the word of each piece."""
+    """Return pairs of a source and a target word; source, target: the word of each token."""
     if max(target, default=-1) < 0:  # no visible text
         return []
     words = max(source) + 1
     columns = torch.tensor([*(word if word >= 0 else words for word in source), words])
     rows = torch.tensor(target, dtype=torch.long).clamp_min(0)
-    # Sum over the pieces of words; the last column collects <eos> and tags.
+    # Sum over the tokens of words; the last column collects <eos> and tags.
     sums = torch.zeros(max(target) + 1, words + 1)
     sums.index_put_(
         (rows[:, None].expand(weights.shape), columns.expand(weights.shape)),

@@ -37,7 +37,7 @@ class Augmentation:
     """How pairs are made, and which of them are kept.
 
     translation_first: whether the first column has the translation, not the line; n_best:
-    translations of a line; min_probability: least mean probability of a translation's pieces; back:
+    translations of a line; min_probability: least mean probability of a translation's tokens; back:
     translator for the round trip: a translation is kept if the chrF of its back-translation against
     the line is at least min_chrf
     """

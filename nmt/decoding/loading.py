@@ -49,7 +49,7 @@ def load_translator(
     CTranslate2, or None for its default; glossary: a file of terms, see `Glossary.read`;
     memory: a file of earlier translations, see `Memory.read`
 
-    With `decoding.neighbours`, each run needs its datastore. Raises `UserError` if a run is damaged
+    With `decoding.knn_k`, each run needs its datastore. Raises `UserError` if a run is damaged
     or processes text differently from the first, or if the engine does not support the options.
 
     >>> load_translator("runs/sample").translate(["oscar likes to code"])

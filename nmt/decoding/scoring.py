@@ -23,22 +23,22 @@ _BATCH_TOKENS = 2048
 
 @dataclass(frozen=True)
 class Score:
-    """The log-probability of a translation, including <eos>, and its number of pieces.
+    """The log-probability of a translation, including <eos>, and its number of tokens.
 
     -∞ if a side is empty or too long for the model
     """
 
     log_probability: float
-    pieces: int
+    tokens: int
 
     @property
     def cross_entropy(self) -> float:
-        """Minus the mean log-probability of the pieces."""
-        return -self.log_probability / self.pieces
+        """Minus the mean log-probability of the tokens."""
+        return -self.log_probability / self.tokens
 
     @property
     def mean_probability(self) -> float:
-        """Geometric mean of the probabilities of the pieces."""
+        """Geometric mean of the probabilities of the tokens."""
         return math.exp(-self.cross_entropy)
 
 

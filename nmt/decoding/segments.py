@@ -37,8 +37,8 @@ _OF_P95 = 2
 class TrainingLines:
     """Facts about the source lines of training.
 
-    longest: length in pieces that nearly none exceeded; single: whether to translate sentences one
-    by one, because nearly all lines were single sentences; growth: target pieces per source piece,
+    longest: length in tokens that nearly none exceeded; single: whether to translate sentences one
+    by one, because nearly all lines were single sentences; growth: target tokens per source token,
     0 if translations may have any length
     """
 
@@ -149,7 +149,7 @@ class Segmenter:
 
     def _segments(self, parts: list[Part], prefix: str) -> list[Segment]:
         found = map(self._find_terms, parts)
-        return [Segment(part, [*part.pieces, EOS], prefix, terms) for terms, part in found]
+        return [Segment(part, [*part.tokens, EOS], prefix, terms) for terms, part in found]
 
     def untranslated(self, sentence: str) -> str:
         """Return a sentence without text as it appears in the translation."""
@@ -190,7 +190,7 @@ class Segmenter:
         return Required(needed, self._continuing)
 
     def _phrases(self, required: RequiredTerm) -> list[list[int]]:
-        """Return the forms of a term as pieces, without those that have unknown characters."""
+        """Return the forms of a term as tokens, without those that have unknown characters."""
         target = self._tokenizers.target
         phrases = target.encode_lines(list(required.forms))
         if required.attached and not target.marks_end:
@@ -200,12 +200,12 @@ class Segmenter:
         return [ids for ids in phrases if ids and UNK not in ids]
 
     def _placeholder(self, text: str, mark: str) -> list[list[int]]:
-        """Return a placeholder as phrases: alone, and with the genitive's s if it is a piece."""
+        """Return a placeholder as phrases: alone, and with the genitive's s if it is a token."""
         phrase = self._phrase(text, mark)
         return [phrase, *([*phrase, ending] for ending in self._genitive)]
 
     def _phrase(self, text: str, mark: str) -> list[int]:
-        """Return a placeholder as pieces, without a space before it if it has none in this text."""
+        """Return a placeholder as tokens, without a space before it if it has none in this text."""
         target = self._tokenizers.target
         ids = target.encode(mark)
         before = text.partition(mark)[0]
@@ -214,22 +214,22 @@ class Segmenter:
 
     @cached_property
     def _continuing(self) -> list[int]:
-        """The ids of target pieces that continue a word."""
+        """The ids of target tokens that continue a word."""
         target = self._tokenizers.target
         if target.marks_end:  # then a phrase ends the word
             return []
-        pieces, marks = target.pieces(range(target.size)), PLACEHOLDERS + NUMBERS
-        return [i for i, x in enumerate(pieces) if x[:1].isalnum() or x in marks]
+        tokens, marks = target.tokens(range(target.size)), PLACEHOLDERS + NUMBERS
+        return [i for i, x in enumerate(tokens) if x[:1].isalnum() or x in marks]
 
     @cached_property
     def _genitive(self) -> list[int]:
-        """The id of the piece that may follow a copied word directly, if there is one."""
-        pieces = self._tokenizers.target.pieces(self._continuing)
-        return [i for i, piece in zip(self._continuing, pieces, strict=True) if piece == "s"]
+        """The id of the token that may follow a copied word directly, if there is one."""
+        tokens = self._tokenizers.target.tokens(self._continuing)
+        return [i for i, token in zip(self._continuing, tokens, strict=True) if token == "s"]
 
 
 def text_rules(data: DataConfig, seen: TrainingLines, room: int) -> TextRules:
-    """Return how text is read and written; room: most pieces that the model has positions for."""
+    """Return how text is read and written; room: most tokens that the model has positions for."""
     return TextRules(
         data.source_language,
         data.target_language,

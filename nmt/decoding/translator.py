@@ -46,7 +46,7 @@ class Translation:
     text: the translation; score: sum of the length-normalized log-probabilities of its parts;
     complete: False if the length limit truncated it; parts: number of parts that were translated
     separately, at least one per sentence with text; sentences: their number; in_proportion: False
-    if the length of a part is unusual for its source; log_probability: of all pieces; pieces: their
+    if the length of a part is unusual for its source; log_probability: of all tokens; tokens: their
     number, including each <eos>; missing_terms: terms of the glossary that it lacks; from_memory:
     whether it was taken from the translation memory; found: each part with its hypothesis, see
     `Translator.traces`
@@ -59,22 +59,22 @@ class Translation:
     sentences: int = 1
     in_proportion: bool = True
     log_probability: float = 0.0
-    pieces: int = 0
+    tokens: int = 0
     missing_terms: tuple[Term, ...] = ()
     from_memory: bool = False
     found: "tuple[tuple[Segment, Hypothesis], ...]" = field(default=(), repr=False, compare=False)
 
     @property
     def mean_probability(self) -> float:
-        """Geometric mean of the probabilities of the pieces; 1 for an empty line."""
-        return math.exp(self.log_probability / self.pieces) if self.pieces else 1.0
+        """Geometric mean of the probabilities of the tokens; 1 for an empty line."""
+        return math.exp(self.log_probability / self.tokens) if self.tokens else 1.0
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A translation with its pieces.
+    """A translation with its tokens.
 
-    source: source pieces, as many as `source_ids`, ending with <eos>; target: target pieces,
+    source: source tokens, as many as `source_ids`, ending with <eos>; target: target tokens,
     without <eos>, as `text` joins them; hypothesis: their ids and scores; before, after:
     what stands around it in the translation. Placeholders are replaced by their words.
     """
@@ -184,7 +184,7 @@ class Translator:
         return [segment for sentence in sentences for segment in self._segments.cut(sentence)]
 
     def trace(self, line: str) -> list[Trace]:
-        """Translate one line and keep the pieces: one trace per part, none for an empty line.
+        """Translate one line and keep the tokens: one trace per part, none for an empty line.
 
         Parts are not divided if the lengths of their translations are unusual.
 
@@ -193,15 +193,15 @@ class Translator:
         return self.traces(self._n_best([line], 1, divide=False)[0][0])
 
     def traces(self, translation: Translation) -> list[Trace]:
-        """Return the pieces of a translation, without another search: one trace per part."""
+        """Return the tokens of a translation, without another search: one trace per part."""
         return [self._trace(segment, hypothesis) for segment, hypothesis in translation.found]
 
     def _trace(self, segment: Segment, best: Hypothesis) -> Trace:
-        # Use the split text: pieces from ids would be <unk> for unknown words.
+        # Use the split text: tokens from ids would be <unk> for unknown words.
         part = segment.part
         source = self.tokenizers.source.split(part.text)[: len(segment.ids) - 1]
-        read = [reveal(piece, part.words) for piece in source]
-        written = [reveal(piece, part.written) for piece in self._target_pieces(segment, best)]
+        read = [reveal(token, part.words) for token in source]
+        written = [reveal(token, part.written) for token in self._target_tokens(segment, best)]
         text = self._text(segment, best)
         ids = segment.ids
         return Trace([*read, SPECIALS[EOS]], ids, written, best, text, part.before, part.after)
@@ -213,7 +213,7 @@ class Translator:
         parts = [options for sentence in found for _, options in sentence]
         ranks = range(max(map(len, parts), default=1))
         options = [self._translation(line, found, rank) for rank in ranks]
-        if not self.decoding.temperature:  # different pieces may spell the same text
+        if not self.decoding.temperature:  # different tokens may spell the same text
             options = distinct(options)
         # Skip empty alternatives.
         return [option for option in options if option.text] or options[:1]
@@ -241,7 +241,7 @@ class Translator:
             sentences=sum(map(bool, found)),
             in_proportion=all(self._in_proportion(*part) for part in parts),
             log_probability=sum(h.log_probability for h in hypotheses),
-            pieces=sum(len(h.ids) + h.complete for h in hypotheses),
+            tokens=sum(len(h.ids) + h.complete for h in hypotheses),
             missing_terms=tuple(
                 term
                 for segment, hypothesis in parts
@@ -251,11 +251,11 @@ class Translator:
         )
 
     def _text(self, segment: Segment, hypothesis: Hypothesis) -> str:
-        pieces = self._target_pieces(segment, hypothesis)
-        return self._segments.restore(segment, self.tokenizers.target.join(pieces))
+        tokens = self._target_tokens(segment, hypothesis)
+        return self._segments.restore(segment, self.tokenizers.target.join(tokens))
 
-    def _target_pieces(self, segment: Segment, hypothesis: Hypothesis) -> list[str]:
-        """Return the pieces of a translation; each <unk> is replaced if this is enabled."""
+    def _target_tokens(self, segment: Segment, hypothesis: Hypothesis) -> list[str]:
+        """Return the tokens of a translation; each <unk> is replaced if this is enabled."""
         target = self.tokenizers.target
         replace = self.decoding.replace_unknown and isinstance(target, WordTokenizer)
         if UNK in hypothesis.ids and replace and (pytorch := self._pytorch_if_possible()):
@@ -263,7 +263,7 @@ class Translator:
 
             words = self._words_to_copy(segment)
             return replace_unknown(pytorch.models[0], segment.ids, words, hypothesis.ids, target)
-        return target.pieces(hypothesis.ids)
+        return target.tokens(hypothesis.ids)
 
     def _words_to_copy(self, segment: Segment) -> list[str]:
         """Return the source words; as typed, unless translations are in lower case."""
@@ -314,7 +314,7 @@ class Translator:
         return [[pair] for pair in zip(segments, self._search(segments, n), strict=True)]
 
     def _in_proportion(self, segment: Segment, found: Hypothesis) -> bool:
-        return self._segments.rules.in_proportion(len(segment.part.pieces), len(found.ids))
+        return self._segments.rules.in_proportion(len(segment.part.tokens), len(found.ids))
 
     def _search(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search all segments; results are in the given order."""
@@ -354,7 +354,7 @@ class Translator:
         return sorted(found, key=lambda h: (not h.complete, self._segments.lost(segment, h.ids)))
 
     def limits(self, segments: list[Segment]) -> list[int]:
-        """Return the maximum length of each translation in pieces, including <eos>."""
+        """Return the maximum length of each translation in tokens, including <eos>."""
         factor, extra = self.decoding.max_length_factor, self.decoding.max_length_extra
         most = self.search.max_length - 1  # <sos>
         return [min(int((len(s.ids) - 1) * factor) + extra, most) for s in segments]

@@ -14,13 +14,13 @@ from nmt.special_tokens import UNK
 def replace_unknown(
     model: Transformer,
     source_ids: Sequence[int],
-    source_pieces: Sequence[str],
+    source_tokens: Sequence[str],
     target_ids: Sequence[int],
     target: Tokenizer,
 ) -> list[str]:
-    """Return the target pieces with each <unk> replaced by the aligned source piece.
+    """Return the target tokens with each <unk> replaced by the aligned source token.
 
-    This is the source piece with the most attention in the last decoder layer, averaged over heads.
+    This is the source token with the most attention in the last decoder layer, averaged over heads.
     Unknown source words are preferred, as a known one would have been translated (after Jean et al.
     2015).
     """
@@ -28,12 +28,12 @@ def replace_unknown(
     with TORCH_LOCK:
         [weights] = attention_of(model, source_ids, target_ids, [layer])
     # (heads, target, source) → (target, source without <eos>)
-    weights = weights.mean(0)[:, : len(source_pieces)]
-    unknown = torch.tensor(source_ids[: len(source_pieces)], device=weights.device) == UNK
+    weights = weights.mean(0)[:, : len(source_tokens)]
+    unknown = torch.tensor(source_ids[: len(source_tokens)], device=weights.device) == UNK
     if unknown.any():
         weights = weights * unknown
-    pieces = target.pieces(target_ids)
+    tokens = target.tokens(target_ids)
     return [
-        source_pieces[int(weights[position].argmax())] if i == UNK else piece
-        for position, (i, piece) in enumerate(zip(target_ids, pieces, strict=True))
+        source_tokens[int(weights[position].argmax())] if i == UNK else token
+        for position, (i, token) in enumerate(zip(target_ids, tokens, strict=True))
     ]

@@ -1,6 +1,6 @@
 """Exports a trained model for other programs, in CTranslate2's format.
 
-The export is what `nmt.decoding.engines.conversion` writes, but with pieces instead of ids in the
+The export is what `nmt.decoding.engines.conversion` writes, but with tokens instead of ids in the
 vocabularies, plus the tokenizers, which CTranslate2 does not handle. For subwords it also contains
 a program, `nmt/export/translate.py`, with the same pre- and postprocessing as `nmt translate`,
 but without its second search if copied words are lost. The modules of nmt that it imports are
@@ -96,7 +96,7 @@ def _write_ctranslate2(run: RunFolder, weights: Weights, folder: Path) -> None:
     if reasons := unsupported(config.model):
         raise UserError(f"CTranslate2 does not support this model: {'; '.join(reasons)}")
     tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
-    vocabularies = _pieces(tokenizers.source), _pieces(tokenizers.target)
+    vocabularies = _tokens(tokenizers.source), _tokens(tokenizers.target)
     write_model(run.weights(weights), config.model, vocabularies, folder)
     for name in vocabulary_files(config.tokenizer):
         shutil.copyfile(run.data / name, folder / name)
@@ -112,7 +112,7 @@ def _write_program(run: RunFolder, config: Config, folder: Path) -> None:
     settings = {
         "source_model": source_model,
         "target_model": target_model,
-        "word_mark": config.tokenizer.word_mark,
+        "whitespace_as_suffix": config.tokenizer.whitespace_as_suffix,
         "rules": asdict(text_rules(config.data, lines, room)),
         "split_sentences": lines.single,
         "sentence_language": two_letters(config.data.source_language),  # for sentencex
@@ -134,12 +134,12 @@ def _write_program(run: RunFolder, config: Config, folder: Path) -> None:
             shutil.copyfile(run.data / name, folder / name)
 
 
-def _pieces(tokenizer: Tokenizer) -> list[str]:
-    pieces = tokenizer.pieces(range(tokenizer.size))
-    for piece in SPECIALS:
-        if pieces.count(piece) > 1:
+def _tokens(tokenizer: Tokenizer) -> list[str]:
+    tokens = tokenizer.tokens(range(tokenizer.size))
+    for token in SPECIALS:
+        if tokens.count(token) > 1:
             raise UserError(
-                f"tokenizer.kind: the corpus has the word {piece}, which CTranslate2 confuses "
+                f"tokenizer.kind: the corpus has the word {token}, which CTranslate2 confuses "
                 "with the special token; remove it from the corpus, or use subwords"
             )
-    return pieces
+    return tokens

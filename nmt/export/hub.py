@@ -34,7 +34,7 @@ def push_run(run: RunFolder, name: str, weights: Weights, public: bool) -> str:
     """Upload a run with one kind of weights, also in `transformers`' format if possible.
 
     Adds a model card. Absolute paths in the configuration are reduced to file names. Files of an
-    earlier push are deleted, others stay. `decoding.neighbours` is set to 0, since the datastore is
+    earlier push are deleted, others stay. `decoding.knn_k` is set to 0, since the datastore is
     not uploaded. A new repository is private unless `public`. It is created after the files have
     been collected, but before the test set is translated, so that a wrong name or login is reported
     early. Returns its address.
@@ -105,7 +105,7 @@ def _assemble(run: RunFolder, copy: RunFolder, weights: Weights) -> bool:
     if run.metrics.exists():
         shutil.copyfile(run.metrics, copy.metrics)
     fields = without_folders(run.config.model_dump(mode="json"))
-    fields["decoding"]["neighbours"] = 0
+    fields["decoding"]["knn_k"] = 0
     config = Config.model_validate(fields)
     origin = run.origin
     overrides = tuple(map(_override_without_folders, origin.overrides))

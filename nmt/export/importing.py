@@ -205,7 +205,7 @@ def _config(
             "d_ff": settings.encoder_ffn_dim,
             "encoder_layers": settings.encoder_layers,
             "decoder_layers": settings.decoder_layers,
-            "norm": "post",
+            "norm_position": "post",
             "final_norm": False,
             "activation": _ACTIVATIONS.get(activation, activation),
             "output_bias": True,

@@ -58,7 +58,7 @@ def _described(run: RunFolder, weights: Weights, usage: str) -> str:
     """Return what a card says of data, training and scores."""
     config, report = run.config, run.report
     # Neither an export nor an upload contains the datastore.
-    translator = load_translator(run, weights=weights, overrides=["decoding.neighbours=0"])
+    translator = load_translator(run, weights=weights, overrides=["decoding.knn_k=0"])
     scores = evaluate(translator, run.examples("test"), config.data)
     corpora = _listed(report.get("corpora", []))
     fine_tuned = config.training.initial_weights is not None

@@ -39,7 +39,7 @@ print(tokenizer.batch_decode(model.generate(**batch), skip_special_tokens=True))
 
 Give the tokenizer one sentence at a time, in the Unicode form NFC, with ordinary spaces and
 without soft hyphens and other invisible characters: unlike nmt, transformers does not split or
-normalize text. Greedy search then gives the same pieces
+normalize text. Greedy search then gives the same tokens
 as nmt, except for text like a special token (`<pad>`) or a language code (`>>de<<`). Beam search
 may choose other translations, because transformers uses a different length penalty."""
 FILES = (  # that `write_transformers` writes
@@ -57,17 +57,17 @@ _REQUIRED: dict[str, dict[str, object]] = {
         "first_position": 0,
         "score_scale": "d_key",
     },
-    "tokenizer": {"word_mark": "start"},
+    "tokenizer": {"whitespace_as_suffix": False},
     "data": {"lowercase": "none", "restore_case": False, "carry_over": "none"},
 }
-_REQUIRED_OF_MODEL: dict[str, dict[str, object]] = {  # further ones, by model.norm
+_REQUIRED_OF_MODEL: dict[str, dict[str, object]] = {  # further ones, by model.norm_position
     "post": {"final_norm": False},
     "pre": {"final_norm": True, "tie": "all"},
 }
 # Other fields of the model that are expressed here, or that only training needs.
 _EXPRESSED = TRAINING_ONLY | {
     *("d_model", "heads", "d_key", "d_value", "d_ff", "encoder_layers", "decoder_layers"),
-    *("norm", "final_norm", "activation", "attention_bias", "output_bias", "max_length"),
+    *("norm_position", "final_norm", "activation", "attention_bias", "output_bias", "max_length"),
     *("scale_embeddings", "tie"),
 }
 
@@ -75,7 +75,7 @@ _EXPRESSED = TRAINING_ONLY | {
 def unsupported(config: Config) -> list[str]:
     """Return the reasons why transformers does not support such a run, if any."""
     reasons = unknown_fields("model", config.model, _EXPRESSED | _REQUIRED["model"].keys())
-    norm = config.model.norm
+    norm = config.model.norm_position
     for section, fields in (*_REQUIRED.items(), ("model", _REQUIRED_OF_MODEL[norm])):
         for name, wanted in fields.items():
             value = getattr(getattr(config, section), name)
@@ -132,7 +132,7 @@ def _write_json(path: Path, content: dict[str, Any]) -> None:
 
 
 def _numbers(tokenizer: Tokenizer) -> dict[str, int]:
-    return {piece: number for number, piece in enumerate(tokenizer.pieces(range(tokenizer.size)))}
+    return {token: number for number, token in enumerate(tokenizer.tokens(range(tokenizer.size)))}
 
 
 def _model_config(model: ModelConfig, source_size: int, target_size: int) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def _model_config(model: ModelConfig, source_size: int, target_size: int) -> dic
         "pre": {"architectures": ["PegasusForConditionalGeneration"], "model_type": "pegasus"},
     }
     return {
-        **layouts[model.norm],
+        **layouts[model.norm_position],
         "d_model": model.d_model,
         **sides,
         "encoder_layers": model.encoder_layers,
@@ -209,7 +209,7 @@ class _Weights:
     def named(self, source_size: int, target_size: int) -> Iterator[tuple[str, Array]]:
         """Yield all weights with their names in transformers."""
         model = self._model
-        if model.norm == "pre":
+        if model.norm_position == "pre":
             yield from self._shared_embeddings(source_size, target_size)
         else:
             yield from self._embeddings(source_size, target_size)
@@ -235,7 +235,7 @@ class _Weights:
     def _shared_embeddings(self, source_size: int, target_size: int) -> Iterator[tuple[str, Array]]:
         """Yield the embeddings, positions, output bias and final norms of Pegasus.
 
-        Source-only pieces have an output there too; a bias of -∞ excludes them.
+        Source-only tokens have an output there too; a bias of -∞ excludes them.
         """
         d_model = self._model.d_model
         embeddings = self._take("source_embedding.tokens.weight", source_size, d_model)

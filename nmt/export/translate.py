@@ -11,7 +11,7 @@ Or in a program: `from translate import Translator; Translator().translate(["A s
 Each line is processed as follows (settings.json selects the steps for this model): split it into
 sentences, and long ones into parts (parts.py); set aside what stands around a sentence
 (surroundings.py); replace words that did not occur in training, numbers and codes with placeholders
-(carried.py); lower-case the rest, split it into SentencePiece pieces, translate them with
+(carried.py); lower-case the rest, split it into SentencePiece tokens, translate them with
 CTranslate2, restore capitals, and fill in the replaced words.
 """
 
@@ -105,45 +105,45 @@ class Translator:
         return [text[start:end] for start, end in pairwise((0, *ends))]
 
     def _encode(self, text: str) -> list[str]:
-        """Return the pieces of a text."""
-        if self.settings["word_mark"] == "end":
+        """Return the tokens of a text."""
+        if self.settings["whitespace_as_suffix"]:
             text = part_words(text)
-        pieces: list[str] = self.source.encode(text, out_type=str)
-        return pieces
+        tokens: list[str] = self.source.encode(text, out_type=str)
+        return tokens
 
     def _knows(self, text: str) -> bool:
-        """Return whether a text can be spelled without unknown pieces and without bytes."""
+        """Return whether a text can be spelled without unknown tokens and without bytes."""
         ids = self.source.piece_to_id(self._encode(text))
         return bool(ids) and not any(map(self._is_unknown, ids))
 
-    def _is_unknown(self, piece: int) -> bool:
-        return bool(self.source.is_unknown(piece) or self.source.is_byte(piece))
+    def _is_unknown(self, token: int) -> bool:
+        return bool(self.source.is_unknown(token) or self.source.is_byte(token))
 
     # ------------------------------------------------------------------------------------- a search
 
     def _search(self, parts: Sequence[Part]) -> list[str]:
         """Translate parts; divide those whose translations have unusual lengths."""
         translations = []
-        for part, pieces in zip(parts, self._best(parts), strict=True):
+        for part, tokens in zip(parts, self._best(parts), strict=True):
             halves = [part]
-            if not self.rules.in_proportion(len(part.pieces), len(pieces)):
+            if not self.rules.in_proportion(len(part.tokens), len(tokens)):
                 halves = self._splitter.divide(part)
             if len(halves) > 1:
                 translations.append(" ".join(filter(None, self._search(halves))))
             else:
-                text = self._splitter.write(part, self._decode(pieces))
+                text = self._splitter.write(part, self._decode(tokens))
                 translations.append(surround(part, text))
         return translations
 
     def _best(self, parts: Sequence[Part]) -> list[list[str]]:
-        """Return the pieces of the best translations, batched by equal length."""
+        """Return the tokens of the best translations, batched by equal length."""
         found: list[list[str]] = [[] for _ in parts]
-        for length in sorted({len(part.pieces) for part in parts}):
-            chosen = [i for i, part in enumerate(parts) if len(part.pieces) == length]
+        for length in sorted({len(part.tokens) for part in parts}):
+            chosen = [i for i, part in enumerate(parts) if len(part.tokens) == length]
             limit = int(length * self.settings["max_length_factor"])
             limit = min(limit + self.settings["max_length_extra"], self.rules.room)
             results = self.engine.translate_batch(
-                [parts[i].pieces for i in chosen],
+                [parts[i].tokens for i in chosen],
                 max_batch_size=64,
                 beam_size=self.settings["beam_size"],
                 num_hypotheses=self.settings["beam_size"],
@@ -163,19 +163,19 @@ class Translator:
         alpha = self.settings["length_penalty"]
 
         def rank(hypothesis: tuple[list[str], float]) -> tuple[bool, int, float]:
-            pieces, log_probability = hypothesis
-            lost = count_lost(self._decode(pieces), part.words, part.text)
-            score = log_probability / ((6 + len(pieces)) / 6) ** alpha
-            return (len(pieces) >= limit, lost, -score) if part.words else (False, 0, -score)
+            tokens, log_probability = hypothesis
+            lost = count_lost(self._decode(tokens), part.words, part.text)
+            score = log_probability / ((6 + len(tokens)) / 6) ** alpha
+            return (len(tokens) >= limit, lost, -score) if part.words else (False, 0, -score)
 
         best: list[str] = min(zip(result.hypotheses, result.scores, strict=True), key=rank)[0]
         return best
 
     # ------------------------------------------------------------------------------- after a search
 
-    def _decode(self, pieces: list[str]) -> str:
-        text = " ".join(printable(self.target.decode(pieces)).split())
-        return join_words(text) if self.settings["word_mark"] == "end" else text
+    def _decode(self, tokens: list[str]) -> str:
+        text = " ".join(printable(self.target.decode(tokens)).split())
+        return join_words(text) if self.settings["whitespace_as_suffix"] else text
 
 
 def _read(path: Path) -> Any:

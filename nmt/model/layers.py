@@ -68,7 +68,7 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, config: ModelConfig):
         super().__init__()
-        residual = RESIDUALS[config.norm]
+        residual = RESIDUALS[config.norm_position]
         self.attention = SelfAttention(config)
         self.attention_residual = residual(config, config.attention_output_dropout_rate)
         self.feed_forward = FeedForward(config)
@@ -91,7 +91,7 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, config: ModelConfig):
         super().__init__()
-        residual = RESIDUALS[config.norm]
+        residual = RESIDUALS[config.norm_position]
         self.self_attention = SelfAttention(config)
         self.self_residual = residual(config, config.attention_output_dropout_rate)
         self.cross_attention = CrossAttention(config)

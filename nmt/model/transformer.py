@@ -47,11 +47,11 @@ class Embedding(nn.Module):
 
 
 class OutputLayer(Linear):
-    """The logits of all target pieces: (…, d_model) → (…, target_size)."""
+    """The logits of all target tokens: (…, d_model) → (…, target_size)."""
 
     @property
     def target_weight(self) -> Tensor:
-        """The weights of target pieces; source-only pieces of a joint vocabulary come last."""
+        """The weights of target tokens; source-only tokens of a joint vocabulary come last."""
         if len(self.weight) == self.out_features:
             return self.weight  # slicing would copy the gradient
         return self.weight[: self.out_features]
@@ -131,7 +131,7 @@ class Transformer(nn.Module):
         self.config, self.sizes = config, (source_size, target_size)
         source_tokens = nn.Embedding(source_size, config.d_model)
         target_tokens = (
-            source_tokens  # its first rows are the target's pieces
+            source_tokens  # its first rows are the target's tokens
             if config.tie in ("inputs", "all")
             else nn.Embedding(target_size, config.d_model)
         )

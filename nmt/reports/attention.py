@@ -33,10 +33,10 @@ TITLES: dict[AttentionKind, str] = {
     "cross": "cross-attention",
 }
 CUT = "(cut)"
-MOST_PIECES = 40  # in a picture; more would be illegible
-MOST_RECORDED = 200  # pieces of a source; its attention weights grow with their square
+MOST_TOKENS = 40  # in a picture; more would be illegible
+MOST_RECORDED = 200  # tokens of a source; its attention weights grow with their square
 MOST_PANELS = 160
-LONGEST_LABEL, LONGEST_WORD = 24, 60  # characters, of a piece and in the title
+LONGEST_LABEL, LONGEST_WORD = 24, 60  # characters, of a token and in the title
 CLEAREST = 4  # number of heads in the picture of the clearest ones
 
 
@@ -44,8 +44,8 @@ CLEAREST = 4  # number of heads in the picture of the clearest ones
 class AttentionMap:
     """The weights of one kind of attention for one sentence.
 
-    weights: (layers, heads, queries, keys), where rows sum to one; queries, keys: the pieces. A
-    query of the decoder is labelled with the piece that it predicts, its keys with the pieces that
+    weights: (layers, heads, queries, keys), where rows sum to one; queries, keys: the tokens. A
+    query of the decoder is labelled with the token that it predicts, its keys with the tokens that
     it has read. The last query is <eos>, or (cut) if the length limit was reached.
     """
 
@@ -82,7 +82,7 @@ def _entropy(probabilities: NDArray[np.float32]) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class Attention:
-    """A sentence, its translation, and all attention between their pieces.
+    """A sentence, its translation, and all attention between their tokens.
 
     complete: False if the length limit truncated the translation
     """
@@ -130,9 +130,9 @@ def read_attention(
 ) -> Attention:
     """Translate a sentence and return the attention weights of every layer and head.
 
-    `Translator` translates it; then its pieces pass through the same model again, while the weights
+    `Translator` translates it; then its tokens pass through the same model again, while the weights
     of each attention are recorded. Raises `UserError`, before translating, for an empty sentence,
-    for a line that is translated in parts, for too many pieces, and for an ensemble.
+    for a line that is translated in parts, for too many tokens, and for an ensemble.
 
     drawn: whether the source must fit into a picture; translation: of the sentence, if known
     """
@@ -155,14 +155,14 @@ def read_attention(
             f"{len(segments)} parts"
         )
         raise UserError(f"{why}; give one sentence at a time")
-    pieces = len(segments[0].ids)
-    if pieces > MOST_RECORDED:
+    tokens = len(segments[0].ids)
+    if tokens > MOST_RECORDED:
         raise UserError(
-            f"{pieces:,} pieces are too many to record their attention (at most {MOST_RECORDED}); "
+            f"{tokens:,} tokens are too many to record their attention (at most {MOST_RECORDED}); "
             "give a shorter sentence"
         )
     if drawn:
-        _require_legible(pieces)
+        _require_legible(tokens)
     [trace] = translator.traces(translation) if translation else translator.trace(sentence)
     weights = _record(translator.pytorch.models[0], trace)
     read = [SPECIALS[BOS], *trace.target]
@@ -256,11 +256,11 @@ def _draw_clearest(found: AttentionMap, title: str, path: Path) -> None:
 
 
 def _draw_lines(found: AttentionMap, title: str, path: Path) -> None:
-    """Draw the clearest head as lines from target pieces to source pieces.
+    """Draw the clearest head as lines from target tokens to source tokens.
 
     The source is on the left, the translation on the right, from top to bottom.
     """
-    _panel_size(found)  # raises an error if there are too many pieces
+    _panel_size(found)  # raises an error if there are too many tokens
     layer, head = found.clearest()[0]
     weights = found.weights[layer, head]
     rows = max(weights.shape)
@@ -283,8 +283,8 @@ def _draw_lines(found: AttentionMap, title: str, path: Path) -> None:
             (-0.03, left, found.keys, "right"),
             (1.03, right, found.queries, "left"),
         ):
-            for y, piece in zip(heights, side, strict=True):
-                panel.text(x, y, readable(piece), ha=align, va="center")
+            for y, token in zip(heights, side, strict=True):
+                panel.text(x, y, readable(token), ha=align, va="center")
         panel.set_xlim(-0.5, 1.5)
         panel.set_ylim(rows, 0)
         panel.axis("off")
@@ -295,13 +295,13 @@ def _head_name(layer: int, head: int) -> str:
     return f"layer {layer + 1}, head {head + 1}"
 
 
-def readable(piece: str) -> str:
-    """Return the label of a piece.
+def readable(token: str) -> str:
+    """Return the label of a token.
 
     A middle dot marks the start of a word, as it looks the same when rotated. Punctuation is put in
     quotation marks, as it would be hard to see. Very long words are shortened.
     """
-    escape_terminal = _shortened(piece.replace("▁", "·"), LONGEST_LABEL)
+    escape_terminal = _shortened(token.replace("▁", "·"), LONGEST_LABEL)
     return escape_terminal if any(map(str.isalnum, escape_terminal)) else f"“{escape_terminal}”"
 
 
@@ -324,19 +324,19 @@ def _draw_average(attention: Attention, path: Path) -> None:
 
 
 def _panel_size(found: AttentionMap) -> tuple[float, float]:
-    """Return the size in inches at which the pieces are legible."""
+    """Return the size in inches at which the tokens are legible."""
     for side in (found.queries, found.keys):
         _require_legible(len(side))
     left, below = (
-        0.085 * max(len(readable(piece)) for piece in side) for side in (found.queries, found.keys)
+        0.085 * max(len(readable(token)) for token in side) for side in (found.queries, found.keys)
     )
     return left + 1.0 + 0.22 * len(found.keys), below + 0.9 + 0.22 * len(found.queries)
 
 
-def _require_legible(pieces: int) -> None:
-    if pieces > MOST_PIECES:
+def _require_legible(tokens: int) -> None:
+    if tokens > MOST_TOKENS:
         raise UserError(
-            f"{pieces} pieces are too many for a picture (at most {MOST_PIECES}); give a shorter "
+            f"{tokens} tokens are too many for a picture (at most {MOST_TOKENS}); give a shorter "
             "sentence, or print the numbers: nmt plot attention --json"
         )
 
@@ -353,5 +353,5 @@ def _draw(panel: "Axes", found: AttentionMap, weights: NDArray[np.float32]) -> "
     panel.set_xticks(np.arange(len(keys)) + 0.5, keys, rotation=90)
     panel.set_yticks(np.arange(len(queries)) + 0.5, queries)
     panel.set_xlabel("attends to (keys)")
-    panel.set_ylabel("piece (queries)" if found.kind == "encoder" else "next piece (queries)")
+    panel.set_ylabel("token (queries)" if found.kind == "encoder" else "next token (queries)")
     return mesh

@@ -30,7 +30,7 @@ def draw_lengths(prepared: PreparedData, path: Path) -> None:
         for panel in coverage:
             _draw_coverage(panel, prepared.report, names)
         note = ", no token unknown" if all_known else ""
-        title = f"{prepared.data.label}, {prepared.tokenizer.kind} pieces{note}"
+        title = f"{prepared.data.label}, {prepared.tokenizer.kind} tokens{note}"
         figure.suptitle("\n".join(textwrap.wrap(title, 110 if all_known else 150)))
 
 
@@ -54,7 +54,7 @@ def _draw_lengths(panel: "Axes", prepared: PreparedData, names: dict[str, str]) 
             label=f"{name}, mean {mean:.1f}",
         )
     rest = f"; {beyond:,} longer ones not shown" if beyond else ""
-    panel.set(title="length of training sentences", xlabel=f"pieces{rest}", ylabel="sentences")
+    panel.set(title="length of training sentences", xlabel=f"tokens{rest}", ylabel="sentences")
     panel.set_ylim(0, panel.get_ylim()[1] * 1.25)  # room for the legend
     panel.set_xlim(left=0)
     panel.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -35,7 +35,7 @@ class Recipe:
 class _Size:
     """Settings for corpora of at most this many pairs.
 
-    speed: target pieces per second and core, measured on two; dropout: for many epochs
+    speed: target tokens per second and core, measured on two; dropout: for many epochs
     """
 
     pairs: float
@@ -75,8 +75,8 @@ def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
             "100,000 for a model of everyday language"
         )
     longest, usual = max(lengths), _percentile(lengths, 99)
-    target_pieces = pairs + 1.3 * target_words  # including <eos>
-    size, epochs = _fitting(pairs, target_pieces, minutes, device)
+    target_tokens = pairs + 1.3 * target_words  # including <eos>
+    size, epochs = _fitting(pairs, target_tokens, minutes, device)
     dropout = size.dropout if epochs >= _OVERFITTING else _LITTLE_DROPOUT
     held_out = min(1000, pairs // 20)
     machine = f"{threads()} processors" if device == "cpu" else device
@@ -133,7 +133,7 @@ def _percentile(counts: Counter[int], percent: int) -> int:
     return next(length for length, sum_ in zip(lengths, reached, strict=True) if sum_ >= wanted)
 
 
-def _fitting(pairs: int, target_pieces: float, minutes: float, device: str) -> tuple[_Size, float]:
+def _fitting(pairs: int, target_tokens: float, minutes: float, device: str) -> tuple[_Size, float]:
     """Return the largest size for which the time allows enough epochs, and their number.
 
     A GPU counts as fast enough for any.
@@ -142,7 +142,7 @@ def _fitting(pairs: int, target_pieces: float, minutes: float, device: str) -> t
     if device != "cpu":
         return _SIZES[largest], float("inf")
     for size in reversed(_SIZES[: largest + 1]):
-        epochs = size.speed * threads() * 60 * minutes / target_pieces
+        epochs = size.speed * threads() * 60 * minutes / target_tokens
         if epochs >= _FEWEST_EPOCHS:
             break
     return size, epochs

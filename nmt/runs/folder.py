@@ -13,7 +13,7 @@ averaged.safetensors     the moving average of the weights, if training.average_
 mean.safetensors         the mean of the last validations' weights, by `nmt average`
 validated/               the weights of the last validations, by update, as
                          training.keep_validated says
-datastore.safetensors    training positions for decoding.neighbours
+datastore.safetensors    training positions for decoding.knn_k
 checkpoint.pt            the complete training state, for resuming
 checkpoint.previous.pt   the previous one, in case of damage
 pictures/                what `nmt plot` has drawn

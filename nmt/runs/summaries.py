@@ -158,10 +158,10 @@ def run_facts(run: RunFolder) -> list[tuple[str, str]]:
         ("data", f"{data.label}, {data.source_language} → {data.target_language}"),
         ("pairs", ", ".join(f"{split} {count:,}" for split, count in pairs.items())),
         *corpus_facts(report),
-        ("pieces", f"{config.tokenizer.kind}, source {sizes['source']:,}, "
+        ("tokens", f"{config.tokenizer.kind}, source {sizes['source']:,}, "
                    f"target {sizes['target']:,}"),
         ("model", f"{model.encoder_layers} + {model.decoder_layers} layers, {model.heads} heads, "
-                  f"d_model {model.d_model}, d_ff {model.d_ff}, {model.norm}-norm, "
+                  f"d_model {model.d_model}, d_ff {model.d_ff}, {model.norm_position}-norm, "
                   f"{model.positions} positions"),
         ("parameters", NOTHING if parameters is None else f"{parameters:,}"),
         ("engine", describe_engine(run)),

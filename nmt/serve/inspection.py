@@ -25,7 +25,7 @@ from nmt.reports.attention import AttentionMap, read_attention
 from nmt.serve.formatting import Links, Span, words
 from nmt.special_tokens import BOS, EOS, SPECIALS
 
-_MARKS = ("▁", "</w>", JOINER, *SPECIALS)  # in pieces only, not in the text
+_MARKS = ("▁", "</w>", JOINER, *SPECIALS)  # in tokens only, not in the text
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 
 
@@ -33,16 +33,16 @@ _BYTE = re.compile("<0x([0-9A-F]{2})>")
 class Inspection:
     """A sentence and its translation, with attention and probabilities.
 
-    source_pieces, target_pieces: both end in <eos>, but those of a truncated translation in
-    "(cut)"; source_spans, target_spans: the characters that each piece covers, None if unknown;
-    cross: the cross-attention, (layers, heads, target pieces, source pieces); log_probabilities: of
-    each target piece
+    source_tokens, target_tokens: both end in <eos>, but those of a truncated translation in
+    "(cut)"; source_spans, target_spans: the characters that each token covers, None if unknown;
+    cross: the cross-attention, (layers, heads, target tokens, source tokens); log_probabilities: of
+    each target token
     """
 
     source: str
     translation: str
-    source_pieces: list[str]
-    target_pieces: list[str]
+    source_tokens: list[str]
+    target_tokens: list[str]
     source_spans: list[Span] | None
     target_spans: list[Span] | None
     cross: AttentionMap
@@ -80,7 +80,7 @@ def inspect(
 
 @torch.inference_mode()
 def _log_probabilities(model: Transformer, trace: Trace) -> list[float]:
-    """Return the log-probability of each target piece, including <eos>."""
+    """Return the log-probability of each target token, including <eos>."""
     device = model.output.weight.device
     source = torch.tensor([trace.source_ids], device=device)
     written = [*trace.hypothesis.ids, EOS]
@@ -90,21 +90,21 @@ def _log_probabilities(model: Transformer, trace: Trace) -> list[float]:
     return picked
 
 
-def spell(pieces: Sequence[str], text: str, before: str = "", after: str = "") -> list[Span] | None:
-    """Return the characters of a text that each piece covers; None if they do not match.
+def spell(tokens: Sequence[str], text: str, before: str = "", after: str = "") -> list[Span] | None:
+    """Return the characters of a text that each token covers; None if they do not match.
 
     Case and the form of punctuation do not matter; whitespace and invisible characters belong to no
-    piece. Adjacent bytes, which spell characters outside the vocabulary, all cover the same ones.
+    token. Adjacent bytes, which spell characters outside the vocabulary, all cover the same ones.
 
-    before, after: what stands around the pieces in the text, perhaps with other quotation marks
+    before, after: what stands around the tokens in the text, perhaps with other quotation marks
     """
     spans: list[Span] = []
     start = len(text) - len(text.lstrip())
     place, text = start + len(before), text.rstrip()[: -len(after) or None]
-    for spelled, count in _spelled(pieces):
+    for spelled, count in _spelled(tokens):
         start = place
         for number, character in enumerate(spelled):
-            while place < len(text) and _belongs_to_no_piece(text[place]):
+            while place < len(text) and _belongs_to_no_token(text[place]):
                 place += 1
             if number == 0:
                 start = place
@@ -112,42 +112,42 @@ def spell(pieces: Sequence[str], text: str, before: str = "", after: str = "") -
                 return None
             place += 1
         spans += [(start, place) if place > start else (place, place)] * count
-    return spans if all(map(_belongs_to_no_piece, text[place:])) else None
+    return spans if all(map(_belongs_to_no_token, text[place:])) else None
 
 
-def _spelled(pieces: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Yield the text that a piece, or several adjacent bytes, spell, and the number of pieces."""
-    for is_byte, group in groupby(pieces, lambda piece: bool(_BYTE.fullmatch(piece))):
+def _spelled(tokens: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Yield the text that a token, or several adjacent bytes, spell, and the number of tokens."""
+    for is_byte, group in groupby(tokens, lambda token: bool(_BYTE.fullmatch(token))):
         if is_byte:
-            codes = [int(piece[3:5], 16) for piece in group]
+            codes = [int(token[3:5], 16) for token in group]
             yield bytes(codes).decode("utf-8", "replace"), len(codes)
             continue
-        for piece in group:
+        for token in group:
             for mark in (*_MARKS, " "):
-                piece = piece.replace(mark, "")
-            yield piece, 1
+                token = token.replace(mark, "")
+            yield token, 1
 
 
 def _alike(character: str, other: str) -> bool:
     return plain(character).casefold() == plain(other).casefold()
 
 
-def _belongs_to_no_piece(character: str) -> bool:
+def _belongs_to_no_token(character: str) -> bool:
     return character.isspace() or bool(INVISIBLE.match(character))
 
 
 def link_words(found: Inspection, cuts: Collection[int] = ()) -> Links | None:
-    """Link words by attention, except invisible ones; None if pieces do not match the texts.
+    """Link words by attention, except invisible ones; None if tokens do not match the texts.
 
     cuts: as for `words`, in the source
     """
     spans = found.source_spans
     if spans is None or found.target_spans is None:
         return None
-    sources = [word for word in words(found.source, cuts) if _pieces_of(word, spans)]
+    sources = [word for word in words(found.source, cuts) if _tokens_of(word, spans)]
     targets = words(found.translation)
-    columns = [_pieces_of(word, spans) for word in sources]
-    rows = [_pieces_of(word, found.target_spans) for word in targets]
+    columns = [_tokens_of(word, spans) for word in sources]
+    rows = [_tokens_of(word, found.target_spans) for word in targets]
     if not columns or not all(rows):
         return None
     average = found.cross.average
@@ -155,7 +155,7 @@ def link_words(found: Inspection, cuts: Collection[int] = ()) -> Links | None:
     return Links(sources, targets, np.array(weights, np.float32).reshape(len(rows), len(columns)))
 
 
-def _pieces_of(word: Span, spans: Sequence[Span]) -> list[int]:
+def _tokens_of(word: Span, spans: Sequence[Span]) -> list[int]:
     return [i for i, (start, end) in enumerate(spans) if start < word[1] and word[0] < end]
 
 
@@ -166,12 +166,12 @@ def _pieces_of(word: Span, spans: Sequence[Span]) -> list[int]:
 class Step:
     """A hypothesis at one step of the search.
 
-    piece: its last one; text: all its pieces, joined; parent: index, in the previous step, of the
-    hypothesis that it continues; log_probability: of all its pieces; fate: lives, ends (with <eos>
+    token: its last one; text: all its tokens, joined; parent: index, in the previous step, of the
+    hypothesis that it continues; log_probability: of all its tokens; fate: lives, ends (with <eos>
     or at the length limit), or dies (none of its continuations was kept)
     """
 
-    piece: str
+    token: str
     text: str
     parent: int
     log_probability: float
@@ -226,7 +226,7 @@ def record_beam(
     source_ids: list[int],
     limit: int,
     decoding: DecodingConfig,
-    pieces_of: Callable[[Sequence[int]], list[str]],
+    tokens_of: Callable[[Sequence[int]], list[str]],
     text_of: Callable[[Sequence[int]], str],
     n: int = 1,
 ) -> tuple[list[list[Step]], list[Hypothesis]]:
@@ -234,7 +234,7 @@ def record_beam(
 
     Also returns the finished hypotheses, best first, up to the beam size, which is at least `n`.
 
-    pieces_of, text_of: return the pieces of target ids, and their text
+    tokens_of, text_of: return the tokens of target ids, and their text
     """
     recorder = _Recorder(model)
     device = model.output.weight.device
@@ -254,7 +254,7 @@ def record_beam(
         sums = recorder.sums[number]
         paths.append([[*paths[-1][p], t] for t, p in zip(tokens, parents, strict=True)])
         texts = map(text_of, paths[-1])
-        steps.append(list(map(Step, pieces_of(tokens), texts, parents, sums)))
+        steps.append(list(map(Step, tokens_of(tokens), texts, parents, sums)))
         if number > 1:
             for parent in parents:
                 steps[-2][parent].fate = "lives"
@@ -264,9 +264,9 @@ def record_beam(
         while len(steps) <= before:
             steps.append([])
         parent = paths[before].index(written[:-1])
-        [piece] = pieces_of(written[-1:])
+        [token] = tokens_of(written[-1:])
         text, log_probability = text_of(hypothesis.ids), hypothesis.log_probability
-        end = Step(piece, text, parent, log_probability, "ends", hypothesis.score)
+        end = Step(token, text, parent, log_probability, "ends", hypothesis.score)
         steps[before].append(end)
         if before:
             steps[before - 1][parent].fate = "lives"

@@ -82,9 +82,9 @@ class ServedRun:
         decoding = self.translator.decoding
         [(segment, _)] = translation.found
 
-        def pieces_of(ids: Sequence[int]) -> list[str]:
-            pieces = self.translator.tokenizers.target.pieces(ids)
-            return [reveal(piece, segment.part.written) for piece in pieces]
+        def tokens_of(ids: Sequence[int]) -> list[str]:
+            tokens = self.translator.tokenizers.target.tokens(ids)
+            return [reveal(token, segment.part.written) for token in tokens]
 
         def text_of(ids: Sequence[int]) -> str:
             return reveal(self.translator.tokenizers.target.decode(ids), segment.part.written)
@@ -92,7 +92,7 @@ class ServedRun:
         [limit] = self.translator.limits([segment])
         with TORCH_LOCK:
             steps, found = record_beam(
-                model, traces[0].source_ids, limit, decoding, pieces_of, text_of, n
+                model, traces[0].source_ids, limit, decoding, tokens_of, text_of, n
             )
         if traces[0].hypothesis.ids not in [hypothesis.ids for hypothesis in found]:
             raise UserError(

@@ -79,10 +79,10 @@ class TextTranslator:
         keep_symbols: do not translate sentences without letters, as in documents
         """
         data = run.folder.config.data
-        pieces = await self.cut(run, texts)
-        found = iter(await self._translate(run, pieces, n, keep_symbols))
+        cuts = await self.cut(run, texts)
+        found = iter(await self._translate(run, cuts, n, keep_symbols))
         results = []
-        for each in pieces:
+        for each in cuts:
             options = [
                 [
                     option.text if option else split_prefix(data, sentence)[1]
@@ -97,10 +97,10 @@ class TextTranslator:
         return results
 
     async def _translate(
-        self, run: ServedRun, pieces: "Sequence[CutText]", n: int, keep_symbols: bool
+        self, run: ServedRun, cuts: "Sequence[CutText]", n: int, keep_symbols: bool
     ) -> "list[list[Translation] | list[None]]":
         """Translate all sentences; [None] for those that stay as they are."""
-        sentences = [sentence for each in pieces for sentence in each.sentences]
+        sentences = [sentence for each in cuts for sentence in each.sentences]
         chosen = [not keep_symbols or has_letters(sentence) for sentence in sentences]
         found = iter(await self._batcher.translate(run, [*compress(sentences, chosen)], n))
         return [next(found) if each else [None] for each in chosen]
@@ -123,10 +123,10 @@ class TextTranslator:
     ) -> list[list[Part]]:
         """Translate formatted texts; see `format_words`."""
         # In both HTML and .docx, a line break within text is only a space.
-        pieces = await self.cut(run, [_LINE_BREAK.sub(" ", each.text) for each in texts])
-        found = iter(await self._translate(run, pieces, 1, keep_symbols=True))
+        cuts = await self.cut(run, [_LINE_BREAK.sub(" ", each.text) for each in texts])
+        found = iter(await self._translate(run, cuts, 1, keep_symbols=True))
         results = []
-        for formatted, each in zip(texts, pieces, strict=True):
+        for formatted, each in zip(texts, cuts, strict=True):
             owners = formatted.owners
             # Every sentence begins with the text's tag, if it has one.
             tag = len(split_prefix(run.folder.config.data, formatted.text)[0])

@@ -41,7 +41,7 @@ class InspectBody(_Body):
     source: str | None = Field(None, description="language code")
     target: str | None = Field(None, description="language code")
     n_best: int = Field(1, ge=1, le=MOST_OPTIONS, description="translations per sentence")
-    attention: bool = Field(False, description="pieces, their probabilities, cross-attention")
+    attention: bool = Field(False, description="tokens, their probabilities, cross-attention")
     beam: bool = Field(False, description="the hypotheses at each step of the search")
     glossary: str | None = Field(
         None,
@@ -79,13 +79,13 @@ class Option(TypedDict):
 class Attention(TypedDict):
     """Attention and probabilities of the best translation.
 
-    spans: the characters that each piece covers, null if unknown; cross: weights by layer, head,
-    target piece and source piece; average: over layers and heads; log_probabilities: of the target
-    pieces
+    spans: the characters that each token covers, null if unknown; cross: weights by layer, head,
+    target token and source token; average: over layers and heads; log_probabilities: of the target
+    tokens
     """
 
-    source_pieces: list[str]
-    target_pieces: list[str]
+    source_tokens: list[str]
+    target_tokens: list[str]
     source_spans: list[tuple[int, int]] | None
     target_spans: list[tuple[int, int]] | None
     cross: list[list[list[list[float]]]]
@@ -94,13 +94,13 @@ class Attention(TypedDict):
 
 
 class BeamStep(TypedDict):
-    """A hypothesis with its last piece and its text.
+    """A hypothesis with its last token and its text.
 
     parent: index, in the previous step, of the hypothesis that it continues; score: only if it ends
     here
     """
 
-    piece: str
+    token: str
     text: str
     parent: int
     log_probability: float
@@ -145,23 +145,23 @@ class Inspected(TypedDict):
 async def translate(
     service: Service, request: Request, body: InspectBody
 ) -> Inspected | AsyncIterator[bytes]:
-    """Translate, with scores, pieces, attention and beam as requested; or yield lines of JSON."""
+    """Translate, with scores, tokens, attention and beam as requested; or yield lines of JSON."""
     run = _choose_run(service, body)
     if body.glossary is not None:
         run = await service.with_glossary(run, body.glossary)
     texts = [body.text] if isinstance(body.text, str) else body.text
-    pieces = await service.translator.cut(run, texts)
-    sentences = [sentence for each in pieces for sentence in each.sentences]
+    cuts = await service.translator.cut(run, texts)
+    sentences = [sentence for each in cuts for sentence in each.sentences]
     if (body.attention or body.beam) and len(sentences) > _MOST_INSPECTED:
         raise ApiError(400, f"Invalid request: more than {_MOST_INSPECTED} sentences to inspect")
     found = service.batcher.stream(run, sentences, body.n_best)
-    gaps = [gap for each in pieces for gap in each.gaps[1:]]
+    gaps = [gap for each in cuts for gap in each.gaps[1:]]
     described = _describe_all(service, run, body, sentences, gaps, found)
     if body.stream:
-        return _as_lines(described, [i for i, each in enumerate(pieces) for _ in each.sentences])
+        return _as_lines(described, [i for i, each in enumerate(cuts) for _ in each.sentences])
     rest = iter([x async for x in described])
     answer: list[Text] = []
-    for each in pieces:
+    for each in cuts:
         own = [next(rest) for _ in each.sentences]
         translation = each.join([sentence["translations"][0]["text"] for sentence in own])
         answer.append({"translation": translation, "gap": each.gaps[0], "sentences": own})
@@ -246,8 +246,8 @@ def _attention(found: "Inspection") -> Attention:
         each.astype(float).round(4) for each in (found.cross.weights, found.cross.average)
     )
     return {
-        "source_pieces": found.source_pieces,
-        "target_pieces": found.target_pieces,
+        "source_tokens": found.source_tokens,
+        "target_tokens": found.target_tokens,
         "source_spans": found.source_spans,
         "target_spans": found.target_spans,
         "cross": cross.tolist(),
@@ -280,7 +280,7 @@ async def compare_runs(service: Service, request: Request, body: CompareBody) ->
 
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("POST", "/v1/translate", "Translate, with scores, pieces, attention and beam",
+    Operation("POST", "/v1/translate", "Translate, with scores, tokens, attention and beam",
               translate, Inspected, InspectBody, streams=True),
     Operation("GET", "/v1/runs", "List runs", runs, list[RunRow]),
     Operation("GET", "/v1/runs/{name}", "Describe a run: metrics, data report, configuration",

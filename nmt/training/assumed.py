@@ -299,7 +299,7 @@ class AssumedRun:
         fits = "fits" if self.fits else "does not fit: use smaller batches"
         return (
             f"device           {self.card} (assumed); matrix products in {self.precision}\n"
-            f"largest batch    {pairs:,} pairs × {source} source × {target} target pieces\n"
+            f"largest batch    {pairs:,} pairs × {source} source × {target} target tokens\n"
             f"one update       {self.tokens:,} tokens, {_readable(self.operations / 1e12)} TFLOP, "
             f"{_readable(self.traffic / 1e9)} GB of memory traffic, {self.launches:,} launches\n"
             f"peak memory      {self.peak_memory / 1e9:.1f} GB of {self.memory / 1e9:.0f}: {fits}\n"

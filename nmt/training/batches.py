@@ -28,8 +28,8 @@ _POOL_BATCHES = 100  # sentences are sorted by length within pools of about this
 class Batch:
     """Sentence pairs, padded on the right.
 
-    source: (batch, source), each sentence's pieces and <eos>; target_in: (batch, target), <sos> and
-    the pieces; target_out: (batch, target), the pieces and <eos>; label_indices: (tokens,), indices
+    source: (batch, source), each sentence's tokens and <eos>; target_in: (batch, target), <sos> and
+    the tokens; target_out: (batch, target), the tokens and <eos>; label_indices: (tokens,), indices
     of labels that are not padding in the flattened target_out, computed on the CPU because a GPU
     would have to synchronize
     """
@@ -119,7 +119,7 @@ class Epoch:
 
     @property
     def tokens(self) -> int:
-        """Number of labels: target pieces and <eos> of all batches."""
+        """Number of labels: target tokens and <eos> of all batches."""
         lengths = self.target.lengths  # computed anew each time
         return sum(int((lengths[pairs] + 1).sum()) for pairs in self.order)
 
@@ -265,7 +265,7 @@ class BatchPlan:
         yield pairs[start:]
 
     def _sentences(self, epoch: int) -> Sequence[Sequences]:
-        """Return source and target for an epoch, resegmented if `tokenizer.sampling` is set."""
+        """Return source and target for an epoch, resegmented with subword regularization."""
         if not self._samplers:
             return self._given
         return [
@@ -340,7 +340,7 @@ def _ranks(lengths: NDArray[np.int64], corpora: NDArray[np.uint16]) -> NDArray[n
 
 
 def _samplers(prepared: PreparedData, given: Sequence[Sequences]) -> list[SegmentationSampler]:
-    if not prepared.tokenizer.sampling:
+    if not prepared.tokenizer.subword_regularization:
         return []
     tokenizers = prepared.tokenizers.source, prepared.tokenizers.target
     return [

@@ -68,7 +68,7 @@ class DryRun:
 
     def __str__(self) -> str:
         pairs, source, target = self.batch
-        shape = f"{pairs:,} pairs × {source} source × {target} target pieces"
+        shape = f"{pairs:,} pairs × {source} source × {target} target tokens"
         if self.accumulate > 1:
             shape += f", {self.accumulate} times per update"
         earlier = ", or earlier if validation stops it" if self.ends_early else ""
@@ -110,7 +110,7 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
     device = device or choose_device()
     require_possible(config)
     prepared = prepare(config)
-    if config.decoding.neighbours:
+    if config.decoding.knn_k:
         require_room(prepared, config.model.d_model)
     run = RunFolder(Path("dry-run"))  # nothing is written
     trainer = Trainer(_with_short_validation(config), prepared, run, Worker(device))

@@ -63,7 +63,7 @@ def require_room(prepared: PreparedData, d_model: int) -> None:
     size = positions * d_model * 4
     if size > _LARGEST:
         raise UserError(
-            f"decoding.neighbours: this corpus is too large: the keys of {positions:,} training "
+            f"decoding.knn_k: this corpus is too large: the keys of {positions:,} training "
             f"positions would take {size / 2**30:.1f} GiB, more than the limit of "
             f"{_LARGEST // 2**30} GiB; translate without neighbours (0)"
         )

@@ -47,7 +47,7 @@ def train(
 
     Raises `KeyboardInterrupt` after Ctrl-C, or after SIGTERM or SIGHUP during updates, with a
     checkpoint written if there has been an update, but without a datastore for
-    `decoding.neighbours`.
+    `decoding.knn_k`.
 
     worker: this process, from `joined`; default: the only one, on the best device; numbered:
     whether to use FOLDER-2, FOLDER-3, … if the folder exists
@@ -72,7 +72,7 @@ def train(
         # Also if already finished: it may have been killed here.
         if worker.is_main and run.weights("best").exists():
             convert(run, "best")
-        wanted = config.decoding.neighbours and (trained or not _has_datastore(run))
+        wanted = config.decoding.knn_k and (trained or not _has_datastore(run))
         if wanted and worker.is_main:
             fill_datastore(run, trainer.prepared, "best", worker.device)
     return run
@@ -139,6 +139,6 @@ def _prepare(config: Config, worker: Worker, run_data: Path | None = None) -> Pr
         main=lambda: prepare(config, run_data=run_data),
         others=lambda: open_prepared(default_folder(config), *sections),
     )
-    if config.decoding.neighbours:
+    if config.decoding.knn_k:
         require_room(prepared, config.model.d_model)
     return prepared

@@ -43,7 +43,7 @@ def main() -> None:
     print("| run | beam | engine | BLEU | chrF |\n" + "| --- " * 5 + "|")
     for path in arguments.run:
         for beam in (1, 5):
-            changes = [f"decoding.beam_size={beam}", "decoding.neighbours=0"]
+            changes = [f"decoding.beam_size={beam}", "decoding.knn_k=0"]
             translators = {
                 "CTranslate2 float32": load_translator(
                     path, overrides=changes, engine="ctranslate2", compute_type="float32"

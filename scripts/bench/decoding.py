@@ -5,8 +5,8 @@
 Translates the run's test set, here Multi30k's test2016, greedily and with a beam of 5: the whole
 file at once, then sentence by sentence. Loading the models is not timed. For nmt and CTranslate2,
 everything from text to text is timed; CTranslate2 is called as in its documentation, with the
-pieces of all sentences in one `translate_batch` and the same number of threads. `--joeynmt` adds
-JoeyNMT's beam search over the whole file, from piece ids, which takes minutes per round. It needs a
+tokens of all sentences in one `translate_batch` and the same number of threads. `--joeynmt` adds
+JoeyNMT's beam search over the whole file, from token ids, which takes minutes per round. It needs a
 pre-norm model with sinusoidal positions and tied embeddings, such as the one of `make bench`.
 """
 
@@ -35,7 +35,7 @@ from nmt.runs.folder import RunFolder
 PEER = "CTranslate2, float32"
 SEARCHES = {"greedy": 1, "beam 5": 5}
 WHOLE_FILE, ONE_SENTENCE, BESIDE_JOEYNMT = 1.5, 1.0, 10.0  # minimum speed-ups
-LONGEST = 100  # maximum output length in pieces
+LONGEST = 100  # maximum output length in tokens
 ALONE = 200  # sentences that are translated one at a time
 
 Translate = Callable[[list[str]], object]
@@ -44,7 +44,7 @@ Translate = Callable[[list[str]], object]
 def open_nmt(run: RunFolder, beam_size: int, device: str = "cpu") -> Translator:
     """Load the run without neighbours, with one length limit for all outputs."""
     limits = ["decoding.max_length_factor=0", f"decoding.max_length_extra={LONGEST}"]
-    overrides = [*limits, f"decoding.beam_size={beam_size}", "decoding.neighbours=0"]
+    overrides = [*limits, f"decoding.beam_size={beam_size}", "decoding.knn_k=0"]
     return load_translator(run, overrides=overrides, device=device)
 
 
@@ -66,9 +66,9 @@ def open_library(
     )
 
     def translate(lines: list[str]) -> list[str]:
-        pieces = [source.split(line) for line in cleaner.sources(lines)]
+        tokens = [source.split(line) for line in cleaner.sources(lines)]
         found = engine.translate_batch(
-            pieces, beam_size=beam_size, max_batch_size=64, max_decoding_length=LONGEST
+            tokens, beam_size=beam_size, max_batch_size=64, max_decoding_length=LONGEST
         )
         return [target.join(result.hypotheses[0]) for result in found]
 

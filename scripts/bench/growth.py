@@ -2,7 +2,7 @@
 
     python scripts/bench/growth.py --output docs/growth.svg
 
-Uses the model of `compared.yaml` with random pieces and untrained weights, because the cost does
+Uses the model of `compared.yaml` with random tokens and untrained weights, because the cost does
 not depend on the values. Changes one size at a time; prints the results and plots them.
 """
 
@@ -96,7 +96,7 @@ GROWTH: dict[str, tuple[str, Sequence[int], Callable[[int], Callable[[], float]]
     "tokens per batch": ("tokens/s", (256, 1024, 4096, 16384), lambda n: training(tokens=n)),
     "d_model": ("tokens/s", (64, 128, 256, 512), lambda n: training(d_model=n)),
     "vocabulary": ("tokens/s", (2000, 8000, 32000), lambda n: training(vocabulary=n)),
-    "pieces per sentence": ("tokens/s", (8, 16, 32, 64, 128), lambda n: training(length=n)),
+    "tokens per sentence": ("tokens/s", (8, 16, 32, 64, 128), lambda n: training(length=n)),
     "beam": ("sentences/s", (1, 2, 5, 10, 20), decoding),
     "pairs prepared": ("pairs/s", (10_000, 30_000, 100_000), preparing),
 }

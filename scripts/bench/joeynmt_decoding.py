@@ -2,7 +2,7 @@
 
     python joeynmt_decoding.py WEIGHTS.npz '{"d_model": 128, …}' SOURCES.json
 
-Copies all weights except the output layer's bias, which JoeyNMT does not have. The input is piece
+Copies all weights except the output layer's bias, which JoeyNMT does not have. The input is token
 ids, sorted by length, so that JoeyNMT's tokenizers and readers are not measured.
 """
 
@@ -93,14 +93,14 @@ def main() -> None:
 
     def work() -> float:
         start = time.perf_counter()
-        pieces = 0
+        tokens = 0
         for batch in batches:
             with torch.no_grad():
                 found, _, _ = search(
                     model, batch, settings["limit"], settings["beam_size"], beam_alpha=1.0
                 )
-            pieces += int((found > AS_JOEYNMT[EOS]).sum())
-        print(f"JoeyNMT wrote {pieces} pieces", file=sys.stderr)
+            tokens += int((found > AS_JOEYNMT[EOS]).sum())
+        print(f"JoeyNMT wrote {tokens} tokens", file=sys.stderr)
         return time.perf_counter() - start
 
     serve(work)

@@ -1,7 +1,7 @@
 """JoeyNMT's small Transformer recipe, trained and scored on the corpus of everyday.yaml.
 
 The recipe is JoeyNMT 2.3's configs/iwslt14_deen_bpe.yaml: 6 + 6 layers, d_model 256, AdamW, a
-learning rate that is reduced on plateaus. Its input is the pieces of nmt's tokenizers, which
+learning rate that is reduced on plateaus. Its input is the tokens of nmt's tokenizers, which
 JoeyNMT treats as words: its own tokenizers fail with current versions of sentencepiece. nmt's
 placeholders and BPE-dropout are off. JoeyNMT runs in the peers' environment. The checkpoint with
 the best validation is scored; if there was none, the last weights.
@@ -39,20 +39,20 @@ class Plateau(lr_scheduler.ReduceLROnPlateau):
 lr_scheduler.ReduceLROnPlateau = Plateau
 runpy.run_module("joeynmt", run_name="__main__", alter_sys=True)
 """
-OFF = ["data.carry_over=none", "tokenizer.sampling=0"]
+OFF = ["data.carry_over=none", "tokenizer.subword_regularization=0"]
 
 
 def write_text(prepared: PreparedData, folder: Path) -> None:
-    """Write train, dev and test as pieces separated by spaces, and the joint vocabulary."""
+    """Write train, dev and test as tokens separated by spaces, and the joint vocabulary."""
     pair = (("en", prepared.tokenizers.source), ("de", prepared.tokenizers.target))
     for split, name in (("train", "train"), ("validation", "dev")):
         for (language, tokenizer), rows in zip(pair, prepared.sequences(split), strict=True):
             ids = rows.rows(np.arange(len(rows)))
             write_lines(folder / f"{name}.{language}", tokenizer, ids)
     used = {
-        piece for name, _ in pair for piece in (folder / f"train.{name}").read_text("utf-8").split()
+        token for name, _ in pair for token in (folder / f"train.{name}").read_text("utf-8").split()
     }
-    (folder / "joint.txt").write_text("".join(f"{piece}\n" for piece in sorted(used)), "utf-8")
+    (folder / "joint.txt").write_text("".join(f"{token}\n" for token in sorted(used)), "utf-8")
     cleaner, test = Cleaner(prepared.data), prepared.examples("test")
     sources = cleaner.sources([example.source for example in test])
     targets = cleaner.targets([example.reference for example in test])
@@ -61,7 +61,7 @@ def write_text(prepared: PreparedData, folder: Path) -> None:
 
 
 def write_lines(path: Path, tokenizer: Tokenizer, rows: list[list[int]]) -> None:
-    path.write_text("".join(" ".join(tokenizer.pieces(row)) + "\n" for row in rows), "utf-8")
+    path.write_text("".join(" ".join(tokenizer.tokens(row)) + "\n" for row in rows), "utf-8")
 
 
 def recipe(folder: Path, updates: int, validate: int) -> dict[str, Any]:

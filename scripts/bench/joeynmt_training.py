@@ -61,7 +61,7 @@ def make_model(settings: dict[str, Any]) -> torch.nn.Module:
     }
     sizes = settings["size"], settings.get("target_size", settings["size"])
     source, target = (
-        Vocabulary([f"piece{i}" for i in range(size - 4)], SPECIALS) for size in sizes
+        Vocabulary([f"token{i}" for i in range(size - 4)], SPECIALS) for size in sizes
     )
     config = {
         "tied_embeddings": sizes[0] == sizes[1],

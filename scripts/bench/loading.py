@@ -1,7 +1,7 @@
 """Measure how long loading the batches takes, relative to the updates.
 
     python scripts/bench/loading.py --config multi30k.yaml --set data.path=multi30k
-    python scripts/bench/loading.py --config base.yaml --set tokenizer.sampling=0.1
+    python scripts/bench/loading.py --config base.yaml --set tokenizer.subword_regularization=0.1
 
 Loads all epochs of a training run. Random segmentations are cached when first drawn, so the first
 epochs are the most expensive; they are reported separately.

@@ -35,7 +35,7 @@ def learn(paths: list[str], vocabulary_size: int) -> bytes:
     return model.read_bytes()
 
 
-def count_pieces(processor: sentencepiece.SentencePieceProcessor, path: str) -> int:
+def count_tokens(processor: sentencepiece.SentencePieceProcessor, path: str) -> int:
     count = 0
     with Path(path).open(encoding="utf-8") as file:
         lines = (line.removesuffix("\n") for line in file)
@@ -48,7 +48,7 @@ def main() -> None:
     *paths, vocabulary_size = sys.argv[1:]
     model = learn(paths, int(vocabulary_size))
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-    print(sum(count_pieces(processor, path) for path in paths))
+    print(sum(count_tokens(processor, path) for path in paths))
 
 
 if __name__ == "__main__":

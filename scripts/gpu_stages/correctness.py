@@ -146,7 +146,7 @@ def _require(errors: dict[str, float], most: dict[str, float]) -> None:
 
 
 def masks_hide(setup: Setup) -> Findings:
-    """Change padding and future pieces: the outputs before them must not change."""
+    """Change padding and future tokens: the outputs before them must not change."""
     model = setup.trainer(setup.exact, setup.device).state.model.eval()
     source = torch.tensor([[5, 6, 7, 2, 0, 0]]).to(setup.device)
     target = torch.tensor([[1, 8, 9, 10]]).to(setup.device)
@@ -156,7 +156,7 @@ def masks_hide(setup: Setup) -> Findings:
         shorter = model(source[:, :4], target)
     future = (whole[:, :3] - other[:, :3]).abs().max().item()
     padding = (whole - shorter).abs().max().item()
-    assert future < 1e-4, f"a future piece changes the logits by {future:.1e}"
+    assert future < 1e-4, f"a future token changes the logits by {future:.1e}"
     assert padding < 1e-4, f"padding changes the logits by {padding:.1e}"
     return {"future": future, "padding": padding}
 

@@ -27,7 +27,7 @@ from nmt.training.step import TrainingState
 # no weight averaging.
 _AS_PEERS: dict[str, Findings] = {
     "model": {
-        "norm": "pre",
+        "norm_position": "pre",
         "positions": "sinusoidal",
         "attention_bias": True,
         "final_norm": True,
@@ -128,7 +128,7 @@ def _tokens_per_second(update: Callable[[Batch], Tensor], batches: Sequence[Batc
 
 
 def made_up_batches(count: int, tokens: int, longest: int, size: int) -> list[Batch]:
-    """Return batches with random pieces and different shapes, like those of BatchPlan."""
+    """Return batches with random tokens and different shapes, like those of BatchPlan."""
     generator = torch.Generator().manual_seed(1)
 
     def sentences(pairs: int, most: int) -> list[list[int]]:

@@ -24,7 +24,7 @@ def test_fields_can_be_limited_to_a_section_or_a_field() -> None:
     printed = runner.invoke(app, ["config", "fields", "tokenizer"]).stdout
     assert "tokenizer.kind" in printed
     assert "model." not in printed
-    assert [name for name, *_ in describe_fields("model.norm")] == ["model.norm"]
+    assert [name for name, *_ in describe_fields("model.norm_position")] == ["model.norm_position"]
 
 
 def test_the_fields_of_an_entry_of_corpora_are_explained() -> None:
@@ -165,7 +165,7 @@ def test_config_show_prints_resolved_yaml() -> None:
     done = nmt("config", "show", "--config", "base.yaml", "--set", "training.epochs=3")
     tree = yaml.safe_load(done.stdout)
     assert tree["training"]["epochs"] == 3
-    assert tree["model"]["norm"] == "pre"
+    assert tree["model"]["norm_position"] == "pre"
 
 
 def test_config_fields_shows_types_and_defaults() -> None:

@@ -39,8 +39,8 @@ def test_export_writes_into_the_run_or_the_given_folder(trained_run: RunFolder) 
 
 def test_export_warns_of_settings_that_it_does_not_support(trained_run: RunFolder) -> None:
     run = RunFolder(Path(shutil.copytree(trained_run.path, "runs/copy")))
-    sampling = run.config.decoding.model_copy(update={"temperature": 1.0, "neighbours": 4})
+    sampling = run.config.decoding.model_copy(update={"temperature": 1.0, "knn_k": 4})
     run.write_config(run.config.model_copy(update={"decoding": sampling}))
     warned = text(nmt("export", run.path, "--output", "sampling").stderr)
-    for field in ("decoding.neighbours", "decoding.temperature"):
+    for field in ("decoding.knn_k", "decoding.temperature"):
         assert f"exported without {field}, which the export does not support" in warned

@@ -144,7 +144,7 @@ def test_positions_of_a_config_and_of_a_run_are_drawn(a_copy: Path) -> None:
 
 def test_positions_of_a_run_need_no_datastore(a_copy: Path) -> None:
     run = RunFolder(a_copy)
-    decoding = run.config.decoding.model_copy(update={"neighbours": 4})
+    decoding = run.config.decoding.model_copy(update={"knn_k": 4})
     run.write_config(run.config.model_copy(update={"decoding": decoding}))
     assert not run.datastore.exists()
     assert nmt("plot", "positions", "--run", a_copy).returncode == 0

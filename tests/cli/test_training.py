@@ -166,11 +166,11 @@ def test_an_unavailable_device_is_refused() -> None:
 
 
 def test_a_datastore_is_built_and_used(a_copy: Path) -> None:
-    looked_up = ["translate", *PAIR[:1], "--set", "decoding.neighbours=4"]
+    looked_up = ["translate", *PAIR[:1], "--set", "decoding.knn_k=4"]
     assert_refused(*looked_up, message="needs a datastore; build it with nmt datastore runs/toy")
     assert text(nmt("datastore").stdout).endswith("positions in runs/toy/datastore.safetensors\n")
     assert text(nmt(*looked_up).stdout) == PAIR[1] + "\n"
-    message = "it does not support decoding.neighbours"
+    message = "it does not support decoding.knn_k"
     assert_refused(*looked_up, "--engine", "ctranslate2", message=message)
 
 

@@ -357,7 +357,7 @@ def test_advised_commands_quote_the_folder(trained_run: RunFolder) -> None:
     folder = shutil.copytree(trained_run.path, "my run")
     start = ["translate", "--run", folder, PAIR[0]]
     assert_refused(*start, "--weights", "mean", message="nmt average 'my run'")
-    neighbours = ["--set", "decoding.neighbours=4"]
+    neighbours = ["--set", "decoding.knn_k=4"]
     assert_refused(*start, *neighbours, message="nmt datastore 'my run' --weights best")
 
 

@@ -67,6 +67,14 @@ def test_renamed_fields_of_earlier_versions_are_read(
     assert load(path, text) == load(path, "training: {learning_rate: 0.5}")
 
 
+def test_a_former_name_may_have_had_other_values(path: Path) -> None:
+    text = "tokenizer: {word_mark: end, sampling: 0.1}"
+    present = load(path, "tokenizer: {whitespace_as_suffix: true, subword_regularization: 0.1}")
+    assert load(path, text) == present
+    given = ("tokenizer.word_mark=end", "tokenizer.sampling=0.1")
+    assert load(path, "tokenizer: {kind: bpe}", *given) == present
+
+
 def test_renamed_fields_map_to_existing_fields() -> None:
     known = {field for field, *_ in describe_fields()}
     assert known.isdisjoint(FORMER_FIELDS)
@@ -81,7 +89,7 @@ def test_renamed_fields_map_to_existing_fields() -> None:
         ("decoding.batch_tokens=1e22", "a smaller whole number"),
         ("model.encoder_layers=1e20", "a smaller whole number"),
         ("model.d_model=70000", "less than or equal to 65536"),
-        ("decoding.neighbour_temperature=1e-45", "greater than or equal to 0.000001"),
+        ("decoding.knn_temperature=1e-45", "greater than or equal to 0.000001"),
         ("training.epochs=0x" + "f" * 6000, "less than or equal to 1000000000"),
     ],
 )
@@ -117,7 +125,7 @@ def test_an_unrecognizable_name_lists_the_known_names(path: Path) -> None:
     assert refusal(path, "zzz: 3") == (
         "PATH: zzz: unknown section; expected one of data, tokenizer, model, training, decoding"
     )
-    known = "kind, joint, vocabulary_size, word_mark, min_count, byte_fallback, run, sampling"
+    known = ", ".join(TokenizerConfig.model_fields)
     assert refusal(path, "tokenizer: {17: 3}") == (
         f"PATH: tokenizer.17: unknown field; expected one of {known}"
     )
@@ -170,14 +178,14 @@ def test_all_mistakes_are_reported_at_once(path: Path) -> None:
         ("tokenizer.kind", "bpee", "'bpee'", "'bpe', 'unigram', 'spacy' or 'whitespace'"),
         ("tokenizer.vocabulary_size", "7", "7", "greater than or equal to 8"),
         ("tokenizer.min_count", "0", "0", "greater than or equal to 1"),
-        ("tokenizer.sampling", "1.01", "1.01", "less than or equal to 1"),
+        ("tokenizer.subword_regularization", "1.01", "1.01", "less than or equal to 1"),
         ("model.d_model", "1", "1", "greater than or equal to 2"),
         ("model.heads", "0", "0", "greater than or equal to 1"),
         ("model.d_key", "0", "0", "greater than or equal to 1"),
         ("model.max_length", "3", "3", "greater than or equal to 4"),
         ("model.dropout", "1", "1", "less than 1"),
         ("model.attention_dropout", "-0.1", "-0.1", "greater than or equal to 0"),
-        ("model.norm", "middle", "'middle'", "'pre' or 'post'"),
+        ("model.norm_position", "middle", "'middle'", "'pre' or 'post'"),
         ("training.epochs", "true", "true", "text or a number"),
         ("training.epochs", "null", "null", "a whole number"),
         ("training.max_minutes", "0", "0", "greater than 0"),
@@ -258,7 +266,7 @@ def test_an_invalid_path_is_reported_in_one_line(
 
 def test_very_long_values_are_shortened(path: Path) -> None:
     message = refusal(path, f"model: {{norm: {'x' * 10_000}}}")
-    assert message.startswith(f"PATH: model.norm: '{'x' * 56}... is invalid")
+    assert message.startswith(f"PATH: model.norm_position: '{'x' * 56}... is invalid")
     assert len(message) < 250
     assert len(refusal(path, f"model: {{d_model: [{'1,' * 10_000}]}}")) < 250
 
@@ -313,12 +321,12 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
             "decoding: `top_p` restricts sampling; set `temperature` too, for example to 1",
         ),
         (
-            "tokenizer: {kind: whitespace, sampling: 0.1}",
-            "tokenizer: `sampling` needs `kind: bpe` or `unigram`, not `whitespace`",
+            "tokenizer: {kind: whitespace, subword_regularization: 0.1}",
+            "tokenizer: `subword_regularization` needs `kind: bpe` or `unigram`, not `whitespace`",
         ),
         (
-            "tokenizer: {kind: spacy, word_mark: end}",
-            "tokenizer: `word_mark: end` needs `kind: bpe` or `unigram`, not `spacy`",
+            "tokenizer: {kind: spacy, whitespace_as_suffix: true}",
+            "tokenizer: `whitespace_as_suffix` needs `kind: bpe` or `unigram`, not `spacy`",
         ),
         (
             "tokenizer: {min_count: 2}",
@@ -417,22 +425,22 @@ def test_pairs_of_one_language_need_both_fields(path: Path) -> None:
 def test_mistakes_of_every_kind_are_reported_at_once(path: Path) -> None:
     text = """
         data: {source: tsv, carry_over: all, seed: -1}
-        tokenizer: {kind: spacy, sampling: 0.1, joint: false}
+        tokenizer: {kind: spacy, subword_regularization: 0.1, joint: false}
         model: {d_model: 10, heads: 3, foo_bar_baz: 1}
         training: {lable_smoothing: 0.1, batch_sentences: 8}
         zzz: {}
     """
-    lines = refusal(path, text, "nonsense", "model.norm=3", "model.haedss=4").split("\n")
+    lines = refusal(path, text, "nonsense", "model.norm_position=3", "model.haedss=4").split("\n")
     beginnings = [
         "--set nonsense: expected section.field=value",
         "PATH: data.seed: -1 is invalid",
-        "--set: model.norm: 3 is invalid",
+        "--set: model.norm_position: 3 is invalid",
         "PATH: model.foo_bar_baz: unknown field; expected one of d_model",
         "--set: model.haedss: unknown field; did you mean heads?",
         "PATH: training.lable_smoothing: unknown field; did you mean label_smoothing?",
         "PATH: zzz: unknown section",
         "PATH: data: source `tsv` needs `path` or `train_path`",
-        "PATH: tokenizer: `sampling` needs `kind: bpe` or `unigram`",
+        "PATH: tokenizer: `subword_regularization` needs `kind: bpe` or `unigram`",
         "PATH: training: exactly one of batch_tokens and batch_sentences must be null",
         "PATH: `model.tie: all` needs `tokenizer.joint: true`",
         "PATH: `data.carry_over` needs `tokenizer.kind: bpe` or `unigram`",
@@ -449,7 +457,7 @@ def test_mistakes_of_every_kind_are_reported_at_once(path: Path) -> None:
         ("data: {path: a, train_path: b}", "path train_path"),
         ("data: {source: parallel}", "source path train_path"),
         ("data: {test_path: a}", "source path train_path test_path"),
-        ("tokenizer: {kind: spacy, sampling: 0.1}", "kind sampling"),
+        ("tokenizer: {kind: spacy, subword_regularization: 0.1}", "kind subword_regularization"),
         ("model: {d_model: 10, heads: 3, d_key: 2}", "d_model heads d_key d_value"),
         ("training: {batch_sentences: 3}", "batch_tokens batch_sentences"),
         ("tokenizer: {joint: false}", "joint model.tie"),
@@ -791,7 +799,7 @@ def test_every_field_has_a_type_a_default_and_a_description() -> None:
         "Adam's decay rates, β1 and β2",
     )
     assert rows["data.path"][:2] == ("path | tuple[path, path] | null", "null")
-    assert rows["model.norm"][:2] == ("pre | post", "pre")
+    assert rows["model.norm_position"][:2] == ("pre | post", "pre")
 
 
 def test_the_documented_defaults_equal_the_defaults(path: Path) -> None:
@@ -813,4 +821,4 @@ def test_configs_are_frozen() -> None:
 @pytest.mark.parametrize("number", [math.nan, math.inf])
 def test_python_callers_cannot_pass_nan_or_infinity(number: float) -> None:
     with pytest.raises(ValidationError, match="finite"):
-        TokenizerConfig(sampling=number)
+        TokenizerConfig(subword_regularization=number)

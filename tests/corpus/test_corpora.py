@@ -216,14 +216,14 @@ def test_swapped_files_are_named(
     assert message.startswith(f"{files[0]} and {files[1]}: its sources seem to be in de")
 
 
-def test_a_tag_is_a_piece_in_front_of_the_source(make: Make, tmp_path: Path) -> None:
-    for word_mark in ("start", "end"):
+def test_a_tag_is_a_token_in_front_of_the_source(make: Make, tmp_path: Path) -> None:
+    for suffix in (False, True):
         config = make({"tag": "news"}, {}, carry_over="all")
-        tree = config.model_dump(mode="json") | {"tokenizer": {"word_mark": word_mark}}
-        prepared = prepare(parse_config(tree, "test"), tmp_path / word_mark)
+        tree = config.model_dump(mode="json") | {"tokenizer": {"whitespace_as_suffix": suffix}}
+        prepared = prepare(parse_config(tree, "test"), tmp_path / str(suffix))
         encoded, tokenizer = prepared.sequences("train")[0], prepared.tokenizers.source
-        pieces = [tokenizer.pieces(encoded[i].tolist()) for i in range(len(encoded))]
-        tagged = [TAGS[0] in "".join(each[:2]) for each in pieces]
+        tokens = [tokenizer.tokens(encoded[i].tolist()) for i in range(len(encoded))]
+        tagged = [TAGS[0] in "".join(each[:2]) for each in tokens]
         assert sum(tagged) == prepared.report["corpora"][0]["train"]
         assert tagged == sorted(tagged, reverse=True)
         segmenter = Segmenter(prepared.tokenizers, prepared.data, TrainingLines(60, True), 60)
@@ -266,8 +266,8 @@ def test_held_out_pairs_keep_their_tag(make: Make, tmp_path: Path) -> None:
         )
     encoded, tokenizer = prepared.sequences("validation")[0], prepared.tokenizers.source
     for number, example in enumerate(prepared.examples("validation")):
-        pieces = "".join(tokenizer.pieces(encoded[number].tolist()))
-        assert (TAGS[0] in pieces) == example.source.startswith(prefix)
+        tokens = "".join(tokenizer.tokens(encoded[number].tolist()))
+        assert (TAGS[0] in tokens) == example.source.startswith(prefix)
 
 
 def test_every_part_of_a_long_line_has_the_tag(make: Make, tmp_path: Path) -> None:

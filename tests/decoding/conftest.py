@@ -82,7 +82,7 @@ def make_random_model(
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.copy_(torch.randn(parameter.shape, generator=generator) * 0.5)
-        # No piece is always the best, and the source matters.
+        # No token is always the best, and the source matters.
         for layer in model.decoder_layers():
             layer.cross_attention.output.weight *= 3
         length = min(8, model.config.max_length)
@@ -117,22 +117,22 @@ def random_sources() -> Callable[..., list[list[int]]]:
 def score_all_outputs(
     model: Transformer, source: list[int], limit: int, alpha: float
 ) -> list[tuple[float, list[int]]]:
-    """Score all sequences of at most `limit` pieces from <unk>, 4 and 5, without search and cache.
+    """Score all sequences of at most `limit` tokens from <unk>, 4 and 5, without search and cache.
 
     Sequences below the limit end with <eos>.
     """
     found = []
     for length in range(limit + 1):
-        for pieces in itertools.product([UNK, 4, 5], repeat=length):
-            logits = model(torch.tensor([source]), torch.tensor([[BOS, *pieces]]))
+        for tokens in itertools.product([UNK, 4, 5], repeat=length):
+            logits = model(torch.tensor([source]), torch.tensor([[BOS, *tokens]]))
             steps = logits[0].double().log_softmax(-1)
             end = [EOS] if length < limit else []
-            total = sum(float(steps[i, piece]) for i, piece in enumerate([*pieces, *end]))
-            found.append((total / ((5 + length + 1) / 6) ** alpha, list(pieces)))
+            total = sum(float(steps[i, token]) for i, token in enumerate([*tokens, *end]))
+            found.append((total / ((5 + length + 1) / 6) ** alpha, list(tokens)))
     return sorted(found, key=lambda pair: -pair[0])
 
 
 @pytest.fixture
 def all_outputs() -> Callable[..., list[tuple[float, list[int]]]]:
-    """Return a function that scores all outputs of a model with six target pieces, best first."""
+    """Return a function that scores all outputs of a model with six target tokens, best first."""
     return score_all_outputs

@@ -110,20 +110,20 @@ def test_sentences_without_a_space_between_them_share_a_word(trained_run: RunFol
     assert pairs == sorted({(s - (s > 2), t - (t > 2)) for s, t in usual})
 
 
-def test_a_piece_without_text_belongs_to_the_word_after_it() -> None:
+def test_a_token_without_text_belongs_to_the_word_after_it() -> None:
     class Joined:
-        def join(self, pieces: list[str]) -> str:
-            text = "".join(pieces).replace("▁", " ").replace("<0xC3><0xB6>", "ö")
+        def join(self, tokens: list[str]) -> str:
+            text = "".join(tokens).replace("▁", " ").replace("<0xC3><0xB6>", "ö")
             return text.replace("<0xC3>", "")
 
-    pieces = ["▁", "Q", "u", "▁", "<0xC3>", "<0xB6>", "l", "▁"]
-    assert _words(Joined(), pieces) == [0, 0, 0, 1, 1, 1, 1, 1]  # type: ignore[arg-type]
+    tokens = ["▁", "Q", "u", "▁", "<0xC3>", "<0xB6>", "l", "▁"]
+    assert _words(Joined(), tokens) == [0, 0, 0, 1, 1, 1, 1, 1]  # type: ignore[arg-type]
 
 
-def test_a_target_word_is_aligned_by_the_sum_over_its_pieces() -> None:
+def test_a_target_word_is_aligned_by_the_sum_over_its_tokens() -> None:
     weights = torch.tensor([[0.5, 0.3, 0.0, 0.2], [0.0, 0.6, 0.3, 0.1], [0.1, 0.1, 0.1, 0.7]])
 
-    # Source pieces of words 0, 1, 1 and <eos>; target pieces of words 0, 0 and 1.
+    # Source tokens of words 0, 1, 1 and <eos>; target tokens of words 0, 0 and 1.
     assert _pairs(weights, [0, 1, 1], [0, 0, 1]) == [(1, 0)]
     assert _pairs(weights, [0, 1, 2], [0, 0, 1]) == [(1, 0)]
     assert _pairs(weights, [0, 1, 1], [0, 1, 2]) == [(0, 0), (1, 1)]

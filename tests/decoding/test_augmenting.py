@@ -135,8 +135,8 @@ def test_the_printed_settings_add_a_tagged_corpus_to_training(
     genuine_pairs, synthetic_pairs = [c["train"] for c in prepared.report["corpora"]]
     assert synthetic_pairs
     encoded, tokenizer = prepared.sequences("train")[0], prepared.tokenizers.source
-    pieces = ["".join(tokenizer.pieces(encoded[i].tolist())) for i in range(len(encoded))]
-    assert [TAGS[0] in each for each in pieces] == (
+    tokens = ["".join(tokenizer.tokens(encoded[i].tolist())) for i in range(len(encoded))]
+    assert [TAGS[0] in each for each in tokens] == (
         [False] * genuine_pairs + [True] * synthetic_pairs
     )
 
@@ -324,11 +324,11 @@ class Fixed:
 
 def test_translations_that_are_probably_wrong_are_dropped_and_counted() -> None:
     forth = {
-        "good": Translation("gut", 0.0, log_probability=-0.1, pieces=1),
+        "good": Translation("gut", 0.0, log_probability=-0.1, tokens=1),
         "nothing": Translation("", 0.0),
         "endless": Translation("ohne Ende", 0.0, complete=False),
-        "guessed": Translation("geraten", 0.0, log_probability=-1.0, pieces=1),
-        "bank": Translation("Ufer", 0.0, log_probability=-0.1, pieces=1),
+        "guessed": Translation("geraten", 0.0, log_probability=-1.0, tokens=1),
+        "bank": Translation("Ufer", 0.0, log_probability=-0.1, tokens=1),
     }
     back = Fixed({"gut": Translation("good", 0.0), "Ufer": Translation("shore", 0.0)})
     back.table |= {"": Translation("", 0.0), "ohne Ende": Translation("", 0.0)}

@@ -331,7 +331,7 @@ def change_report(run: RunFolder, longest: int, several_sentences: float | None)
         ("auto", 0, 2, None, "pytorch (CTranslate2 cannot be used: it supports only one run)"),
         (
             *("auto", 4, 1, "mps"),
-            "pytorch (CTranslate2 cannot be used: it does not support decoding.neighbours; it does "
+            "pytorch (CTranslate2 cannot be used: it does not support decoding.knn_k; it does "
             "not support device mps)",
         ),
     ],
@@ -342,7 +342,7 @@ def test_the_engine_is_chosen_by_what_it_supports(engine, neighbours, runs, devi
 
 
 def test_a_requested_engine_that_cannot_be_used_is_refused():
-    config = Config(decoding=DecodingConfig(engine="ctranslate2", neighbours=4))
+    config = Config(decoding=DecodingConfig(engine="ctranslate2", knn_k=4))
     message = r"decoding\.engine: .* decoding\.neighbours; .* set it to auto, or omit --engine$"
 
     with pytest.raises(UserError, match=message):

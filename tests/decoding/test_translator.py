@@ -255,7 +255,7 @@ def test_n_best_translations_are_distinct_and_sorted(beam_size, translator, word
         assert len({option.text for option in options}) == len(options)
 
 
-def test_different_pieces_of_the_same_text_are_one_option(translator, subwords, monkeypatch):
+def test_different_tokens_of_the_same_text_are_one_option(translator, subwords, monkeypatch):
     ready = translator(subwords, beam_size=4)
     found = [finish(ids, -float(i), 0.0, True) for i, ids in enumerate([[5, 6], [5], [7, 8]])]
     monkeypatch.setattr(
@@ -298,7 +298,7 @@ def test_a_part_with_fewer_options_repeats_its_last_one(translator, words):
     assert [option.text for option in options] == ["Anna singt", "Ben liest", "Ben ."]
 
 
-def test_the_mean_probability_is_that_of_all_pieces_of_all_parts(translator, words, monkeypatch):
+def test_the_mean_probability_is_that_of_all_tokens_of_all_parts(translator, words, monkeypatch):
     cut = Hypothesis([4], -3.0, -1.5, complete=False)
     whole = Hypothesis([5, 6], -2.0, -1.0, complete=True)
     ready = translator(words, single=True)
@@ -310,7 +310,7 @@ def test_the_mean_probability_is_that_of_all_pieces_of_all_parts(translator, wor
 
     [found] = ready.translate(["Anna . Ben ."])
 
-    assert (found.log_probability, found.pieces, found.sentences) == (-5.0, 4, 2)
+    assert (found.log_probability, found.tokens, found.sentences) == (-5.0, 4, 2)
     assert found.mean_probability == pytest.approx(math.exp(-5 / 4))
     assert not found.complete
 
@@ -620,14 +620,14 @@ def test_a_line_of_only_names_is_split_between_them(carrying, translator):
 # ------------------------------------------------------------------------------------------ traces
 
 
-def test_a_trace_contains_the_pieces_of_both_sides(
+def test_a_trace_contains_the_tokens_of_both_sides(
     translator: Callable[..., Translator], subwords: Tokenizers
 ) -> None:
     made = translator(subwords)
     [trace] = made.trace("Anna sings.")
     assert trace.source == [*subwords.source.split("Anna sings."), "<eos>"]
     assert trace.source_ids == [*subwords.source.encode("Anna sings."), EOS]
-    assert trace.target == subwords.target.pieces(trace.hypothesis.ids)
+    assert trace.target == subwords.target.tokens(trace.hypothesis.ids)
     assert trace.text == made.translate(["Anna sings."])[0].text
     assert made.trace(" \t") == []
 
@@ -653,17 +653,17 @@ def test_pytorch_decodes_again_if_a_placeholder_is_lost(carrying, translator):
     [(width, required)] = keeping.asked
     assert width == 4
     # Only punctuation and the genitive's s may be attached to a copied word.
-    [ending] = [i for i in required.continuing if carrying.target.pieces([i]) == ["s"]]
+    [ending] = [i for i in required.continuing if carrying.target.tokens([i]) == ["s"]]
     alone = [carrying.target.encode(mark) for mark in (first, second)]
     assert required.constraints == [[[mark, [*mark, ending]] for mark in alone]]
-    pieces = carrying.target.pieces(required.continuing)
-    assert {"n", "en", first} <= set(pieces)
-    assert not {".", "▁", "▁s", "</s>"} & set(pieces)
+    tokens = carrying.target.tokens(required.continuing)
+    assert {"n", "en", first} <= set(tokens)
+    assert not {".", "▁", "▁s", "</s>"} & set(tokens)
 
 
-@pytest.mark.parametrize("mark", ["start", "end"])
+@pytest.mark.parametrize("mark", [False, True])
 def test_a_copied_word_must_be_a_word_of_its_own(tmp_path, translator, mark):
-    carrying = with_placeholders(tmp_path, word_mark=mark)
+    carrying = with_placeholders(tmp_path, whitespace_as_suffix=mark)
     first, second = PLACEHOLDERS[:2]
 
     def chosen(*texts: str) -> str:
@@ -679,7 +679,7 @@ def test_a_copied_word_must_be_a_word_of_its_own(tmp_path, translator, mark):
 
 
 def test_where_words_end_with_a_mark_anything_may_follow_a_copied_word(tmp_path, translator):
-    carrying = with_placeholders(tmp_path, word_mark="end")
+    carrying = with_placeholders(tmp_path, whitespace_as_suffix=True)
     losing = ScriptedSearch(lambda ids: [carrying.target.encode("singt.")])
     keeping = ScriptedSearch(lambda ids: [carrying.target.encode(f"{PLACEHOLDERS[0]} singt.")])
 
@@ -688,7 +688,7 @@ def test_where_words_end_with_a_mark_anything_may_follow_a_copied_word(tmp_path,
     assert found.text == "Zora singt."
     [(_, required)] = keeping.asked
     [[[phrase]]] = required.constraints
-    assert carrying.target.pieces(phrase) == [PLACEHOLDERS[0], "▁"]
+    assert carrying.target.tokens(phrase) == [PLACEHOLDERS[0], "▁"]
     assert required.continuing == []
 
 
@@ -701,8 +701,8 @@ def test_a_copied_word_in_brackets_needs_no_space_before_it(carrying, translator
 
     assert found.text == "(Zora) singt Öre."
     [(_, required)] = keeping.asked
-    pieces = [carrying.target.pieces(phrases[0]) for phrases in required.constraints[0]]
-    assert pieces == [[first], ["▁", second]]
+    tokens = [carrying.target.tokens(phrases[0]) for phrases in required.constraints[0]]
+    assert tokens == [[first], ["▁", second]]
 
 
 def test_samples_that_lost_a_word_remain_as_drawn(carrying, translator):

@@ -50,19 +50,19 @@ def replaced(
 def test_the_most_attended_word_is_copied():
     source = [("a", KNOWN), ("b", KNOWN), ("c", KNOWN)]
 
-    pieces = replaced(source, [UNK], [[0.2, 0.5, 0.3, 0.0], [1.0, 0.0, 0.0, 0.0]])
+    tokens = replaced(source, [UNK], [[0.2, 0.5, 0.3, 0.0], [1.0, 0.0, 0.0, 0.0]])
 
-    assert pieces == ["b"]
+    assert tokens == ["b"]
 
 
-def test_each_unknown_piece_uses_its_own_row_of_weights():
+def test_each_unknown_token_uses_its_own_row_of_weights():
     source = [("Zora", UNK), ("und", KNOWN), ("Yann", UNK)]
     rows = [[0.1, 0.1, 0.8, 0], [0.0, 1.0, 0.0, 0], [0.7, 0.1, 0.2, 0], [0.0, 0.0, 1.0, 0]]
 
     assert replaced(source, [UNK, 4, UNK], rows) == ["Yann", "und", "Zora"]
 
 
-def test_known_pieces_are_kept():
+def test_known_tokens_are_kept():
     assert replaced([("Zora", UNK)], [5, 4], [[1.0, 0.0]] * 3) == ["sagt", "und"]
 
 
@@ -89,6 +89,6 @@ def test_eos_is_never_copied():
 def test_a_real_model_copies_the_only_unknown_word(positions, random_model):
     model = random_model(positions=positions, target_size=6)
 
-    pieces = replace_unknown(model, [5, UNK, 7, EOS], ["a", "Zora", "b"], [4, UNK, UNK], TARGET)
+    tokens = replace_unknown(model, [5, UNK, 7, EOS], ["a", "Zora", "b"], [4, UNK, UNK], TARGET)
 
-    assert pieces == ["und", "Zora", "Zora"]
+    assert tokens == ["und", "Zora", "Zora"]

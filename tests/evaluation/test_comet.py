@@ -224,7 +224,7 @@ def test_an_environment_needs_the_metric(trained_run: RunFolder, tmp_path: Path)
         (["--run", "nowhere"], "nowhere: not a run folder"),
         (["--source", "typo.en", "--reference", "typo.de"], "typo.en: cannot be read"),
         (["--test-set", "typo"], "typo"),
-        (["--set", "decoding.neighbours=4"], "datastore"),
+        (["--set", "decoding.knn_k=4"], "datastore"),
     ],
 )
 def test_other_mistakes_are_reported_before_comet_is_installed(

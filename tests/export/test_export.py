@@ -140,7 +140,7 @@ def test_concurrent_exports_do_not_interfere(
     "changes",
     [
         ["data.lowercase=source", "data.carry_over=all"],
-        ["data.lowercase=both", "data.restore_case=true", "tokenizer.word_mark=end"],
+        ["data.lowercase=both", "data.restore_case=true", "tokenizer.whitespace_as_suffix=true"],
         ["model.max_length=14", "decoding.split_sentences=false"],
         ["decoding.beam_size=2", "decoding.length_penalty=2", "decoding.max_length_extra=2"],
     ],
@@ -218,11 +218,11 @@ def test_the_exported_program_stops_when_nobody_reads(
     assert (done.stdout, done.stderr) == ("Anna singt heute.\n", "")
 
 
-@pytest.mark.parametrize("word_mark", ["start", "end"])
-def test_the_exported_program_prefers_names_that_are_words_of_their_own(word_mark: str) -> None:
+@pytest.mark.parametrize("suffix", [False, True])
+def test_the_exported_program_prefers_names_that_are_words_of_their_own(suffix: bool) -> None:
     mark = PLACEHOLDERS[0]
     exported = object.__new__(translate.Translator)
-    exported.settings = {"length_penalty": 1.0, "word_mark": word_mark}
+    exported.settings = {"length_penalty": 1.0, "whitespace_as_suffix": suffix}
     exported.target = SimpleNamespace(decode=" ".join)
     glued, separate = [f"{mark}heit", "."], [mark, "wahrheit", "."]
     found = SimpleNamespace(hypotheses=[glued, separate], scores=[-1.0, -2.0])

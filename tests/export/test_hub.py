@@ -190,7 +190,7 @@ def test_a_post_norm_model_is_also_uploaded_in_the_transformers_format(
     from nmt.export import transformers as transformers_export
     from nmt.training.train import train
 
-    model = {"norm": "post", "final_norm": False}
+    model = {"norm_position": "post", "final_norm": False}
     run = train(toy_config(model=model, training={"max_updates": 1}), "post")
     export = transformers_export.write_transformers
 
@@ -240,9 +240,9 @@ def test_a_run_with_neighbours_is_uploaded_without_them(
     trained_run: RunFolder, remote: Path, tmp_path: Path
 ) -> None:
     run = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
-    run.write_config(override_config(run.config, ["decoding.neighbours=4"], "run"))
+    run.write_config(override_config(run.config, ["decoding.knn_k=4"], "run"))
     done = nmt("push", run.path, "anna/toy")
-    assert "uploaded with decoding.neighbours=0, because" in text(done.stderr)
+    assert "uploaded with decoding.knn_k=0, because" in text(done.stderr)
     assert nmt("translate", "--run", "hf:anna/toy", PAIR[0]).returncode == 0
     assert "Scores of the best weights" in (remote / "anna/toy/README.md").read_text("utf-8")
 

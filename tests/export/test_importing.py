@@ -143,7 +143,7 @@ def numbers_of(folder: Path, name: str, ours: Any) -> list[int]:
     path = path if path.exists() else folder / "vocab.json"
     numbers = json.loads(path.read_text())
     side = ours.tokenizers.target if name == "target_vocab" else ours.tokenizers.source
-    pieces = side.pieces(range(side.size))
+    pieces = side.tokens(range(side.size))
     names = {"<sos>": "<pad>", "<eos>": "</s>"}
     rows = {f"<row {row}>": row for row in range(len(pieces))}
     return [(numbers | rows).get(names.get(p, p), numbers["<unk>"]) for p in pieces]

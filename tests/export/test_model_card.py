@@ -91,4 +91,4 @@ def test_the_scores_are_those_without_neighbours(
         "nmt.export.model_card.load_translator", lambda *_, **given: found.append(given)
     )
     model_card(trained_run, "best", "")
-    assert found == [{"weights": "best", "overrides": ["decoding.neighbours=0"]}]
+    assert found == [{"weights": "best", "overrides": ["decoding.knn_k=0"]}]

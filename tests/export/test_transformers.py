@@ -19,8 +19,8 @@ from tests.conftest import toy_pairs
 
 MakeConfig = Callable[..., Config]
 SOURCES = [source for source, _ in toy_pairs()]
-POST = {"norm": "post", "final_norm": False}
-PRE = {"norm": "pre", "final_norm": True}
+POST = {"norm_position": "post", "final_norm": False}
+PRE = {"norm_position": "pre", "final_norm": True}
 PIECES = 12  # maximum length of a translation, in both libraries
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
@@ -61,15 +61,15 @@ def test_translations_of_a_thousand_real_sentences_are_equal(
     run = train(config, "run")
     sources = [example.source for example in run.examples("test")]
     assert len(sources) >= 1000
-    assert_export_equals_run(run, sources, pieces=40, different=300)
+    assert_export_equals_run(run, sources, tokens=40, different=300)
 
 
 def assert_export_equals_run(
-    run: RunFolder, sources: list[str], pieces: int, different: int
+    run: RunFolder, sources: list[str], tokens: int, different: int
 ) -> None:
     """Compare ids, logits and greedy translations of the export with those of the run.
 
-    pieces: maximum length of a translation; different: minimum number of distinct translations
+    tokens: maximum length of a translation; different: minimum number of distinct translations
     """
     transformers = pytest.importorskip("transformers")
     export_run(run, Path("exported"), format_="transformers")
@@ -94,13 +94,13 @@ def assert_export_equals_run(
     with torch.no_grad():
         logits = theirs(**batch, decoder_input_ids=target).logits
         expected = network(batch["input_ids"], target)
-    assert (logits[..., size:] == -torch.inf).all()  # pieces that occur only in the source
+    assert (logits[..., size:] == -torch.inf).all()  # tokens that occur only in the source
     torch.testing.assert_close(logits[..., :size], expected, atol=1e-4, rtol=0)
 
-    options: dict[str, Any] = {"num_beams": 1, "max_length": None, "max_new_tokens": pieces}
+    options: dict[str, Any] = {"num_beams": 1, "max_length": None, "max_new_tokens": tokens}
     with torch.no_grad():
         found = theirs.generate(**batch, **options)
-    hypotheses = [best for [best] in ours.search(ids, [pieces] * len(ids), ours.decoding)]
+    hypotheses = [best for [best] in ours.search(ids, [tokens] * len(ids), ours.decoding)]
     for row, hypothesis in zip(found.tolist(), hypotheses, strict=True):
         written = row[1:]  # after <sos>
         end = written.index(3) if 3 in written else len(written)
@@ -136,7 +136,7 @@ def test_a_full_disk_is_reported(
 @pytest.mark.parametrize(
     ("sections", "reason"),
     [
-        ({"model": {"norm": "pre"}}, "model.final_norm is false, not true"),
+        ({"model": {"norm_position": "pre"}}, "model.final_norm is false, not true"),
         ({"model": {"final_norm": True}}, "model.final_norm is true, not false"),
         ({"model": PRE | {"tie": "inputs"}}, "model.tie is inputs, not all"),
         ({"model": {"positions": "rotary"}}, "model.positions is rotary, not sinusoidal"),
@@ -151,7 +151,10 @@ def test_a_full_disk_is_reported(
         ({"model": {"first_position": 1}}, "model.first_position is 1, not 0"),
         ({"model": {"position_exponent": "column"}}, "model.position_exponent is column, not pair"),
         ({"model": {"norm_epsilon": 1e-3}}, "model.norm_epsilon is 0.001, not 1.0e-05"),
-        ({"tokenizer": {"word_mark": "end"}}, "tokenizer.word_mark is end, not start"),
+        (
+            {"tokenizer": {"whitespace_as_suffix": True}},
+            "tokenizer.whitespace_as_suffix is true, not false",
+        ),
         ({"data": {"carry_over": "all"}}, "data.carry_over is all, not none"),
         ({"tokenizer": {"kind": "whitespace"}}, "tokenizer.kind is whitespace, not bpe or unigram"),
     ],

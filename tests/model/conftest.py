@@ -119,7 +119,7 @@ class Reference:
         return self.feed_forward(name, x)
 
     def residual(self, name: str, x: Matrix, sublayer: Callable[[Matrix], Matrix]) -> Matrix:
-        if self.config.norm == "pre":
+        if self.config.norm_position == "pre":
             return x + sublayer(self.norm(f"{name}.norm", x))
         return self.norm(f"{name}.norm", x + sublayer(x))
 

@@ -7,10 +7,10 @@ from nmt.model.layers import DecoderLayer, EncoderLayer, FeedForward, PostNorm, 
 from nmt.model.masks import causal_mask
 
 VARIANTS = [
-    {"norm": "pre", "norm_epsilon": 0.1},
-    {"norm": "post"},
-    {"norm": "pre", "d_key": 3, "d_value": 5, "heads": 3},
-    {"norm": "post", "activation": "gelu", "attention_bias": False},
+    {"norm_position": "pre", "norm_epsilon": 0.1},
+    {"norm_position": "post"},
+    {"norm_position": "pre", "d_key": 3, "d_value": 5, "heads": 3},
+    {"norm_position": "post", "activation": "gelu", "attention_bias": False},
 ]
 
 
@@ -86,7 +86,7 @@ def test_feed_forward_uses_the_configured_activation(activation, expected, confi
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_each_dropout_acts_only_in_training(kind, norm, config):
     torch.manual_seed(1)
-    layer = EncoderLayer(config(norm=norm, **{kind: 0.5}))
+    layer = EncoderLayer(config(norm_position=norm, **{kind: 0.5}))
     x, mask = torch.randn(1, 4, 8), torch.ones(1, 1, 1, 4, dtype=torch.bool)
 
     assert not torch.equal(layer(x, mask), layer(x, mask))
@@ -103,7 +103,7 @@ def test_each_dropout_acts_only_in_training(kind, norm, config):
     ],
 )
 def test_sublayer_outputs_are_dropped_where_configured(changes, attention, feed_forward, config):
-    layer = DecoderLayer(config(norm="pre", **changes))
+    layer = DecoderLayer(config(norm_position="pre", **changes))
     x, output = torch.full((1, 4, 8), 5.0), torch.ones(1, 4, 8)
 
     def drops(residual):

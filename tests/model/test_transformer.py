@@ -10,7 +10,7 @@ from nmt.special_tokens import PAD
 SOURCES = [[5, 6, 7, 8, 3], [9, 3], [4, 10, 3]]
 TARGETS = [[2, 7, 4], [2, 5, 6, 7, 8, 9], [2]]
 VARIANTS = [
-    {"norm": norm, "positions": positions}
+    {"norm_position": norm, "positions": positions}
     for norm in ("pre", "post")
     for positions in ("sinusoidal", "learned", "rotary")
 ]
@@ -20,9 +20,9 @@ VARIANTS.append({"score_scale": "d_model", "first_position": 1, "position_expone
 @pytest.mark.parametrize(
     "changes",
     [
-        {"norm": "pre", "tie": "all", "d_key": 3, "d_value": 5},
+        {"norm_position": "pre", "tie": "all", "d_key": 3, "d_value": 5},
         {
-            "norm": "post",
+            "norm_position": "post",
             "tie": "none",
             "positions": "learned",
             "activation": "gelu",
@@ -32,7 +32,7 @@ VARIANTS.append({"score_scale": "d_model", "first_position": 1, "position_expone
             "scale_embeddings": False,
         },
         {
-            "norm": "post",
+            "norm_position": "post",
             "tie": "inputs",
             "score_scale": "d_model",
             "position_exponent": "column",
@@ -197,7 +197,7 @@ def test_the_state_counts_the_decoded_positions(random_model):
         {"d_value": 5},
         {"d_key": 7, "d_value": 6, "heads": 3, "attention_bias": False},
         {"positions": "learned"},
-        {"final_norm": False, "norm": "post"},
+        {"final_norm": False, "norm_position": "post"},
         {"encoder_layers": 1, "decoder_layers": 3},
     ],
 )
@@ -266,7 +266,7 @@ def test_tied_weights_are_one_parameter(tie, shared, config):
     assert (source is target, model.output.weight is target) == shared
 
 
-def test_the_output_layer_contains_only_the_target_pieces_of_a_joint_vocabulary(random_model):
+def test_the_output_layer_contains_only_the_target_tokens_of_a_joint_vocabulary(random_model):
     model = random_model(source_size=11, target_size=7, tie="all")
     source, target_in = torch.tensor([[10, 8, 2]]), torch.tensor([[2, 6, 5]])
     logits = model(source, target_in)

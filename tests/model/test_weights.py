@@ -31,7 +31,7 @@ def refusal(path: Path, config: ModelConfig, size: int = 11) -> str:
         {"tie": "inputs"},
         {"tie": "target"},
         {"tie": "all"},
-        {"positions": "learned", "norm": "post"},
+        {"positions": "learned", "norm_position": "post"},
         {"positions": "rotary"},
     ],
 )

@@ -273,14 +273,14 @@ def looks_inside(device: torch.device, run: Path) -> list[Any]:
     [translation] = translator.translate([line])
     inspection = inspect(translator, model, line, translation)
     [trace] = translator.traces(translation)
-    pieces = translator.tokenizers.source.pieces(trace.source_ids[:-1])
+    tokens = translator.tokenizers.source.tokens(trace.source_ids[:-1])
     unknown = [UNK, *trace.hypothesis.ids]
     replaced = replace_unknown(
-        model, trace.source_ids, pieces, unknown, translator.tokenizers.target
+        model, trace.source_ids, tokens, unknown, translator.tokenizers.target
     )
     target = translator.tokenizers.target
     steps, _ = record_beam(
-        model, trace.source_ids, 6, translator.decoding, target.pieces, target.decode
+        model, trace.source_ids, 6, translator.decoding, target.tokens, target.decode
     )
     beam = [[step.piece for step in each] for each in steps]
     cross = torch.from_numpy(inspection.cross.weights).double()

@@ -31,7 +31,7 @@ def test_updates_equal_those_on_the_cpu(
     toy_config: MakeConfig, pretending: Pretending, norm: str, positions: str, r_drop: float
 ) -> None:
     config = configured(toy_config, r_drop=r_drop).model_copy(
-        update={"model": toy_config(model={"norm": norm, "positions": positions}).model}
+        update={"model": toy_config(model={"norm_position": norm, "positions": positions}).model}
     )
     expected = scenarios.updates(CPU, config, 3, True)
     found = pretending(scenarios.updates, config, 3, True)

@@ -22,7 +22,7 @@ from nmt.model.attention import CrossAttention, SelfAttention, record_attention
 from nmt.model.transformer import Transformer
 from nmt.reports.attention import (
     CLEAREST,
-    MOST_PIECES,
+    MOST_TOKENS,
     Attention,
     AttentionMap,
     _draw,
@@ -57,7 +57,7 @@ def attention(translator: Translator) -> Attention:
     return read_attention(translator, SENTENCE)
 
 
-def test_rows_and_columns_are_the_pieces_of_queries_and_keys(trained: Translator) -> None:
+def test_rows_and_columns_are_the_tokens_of_queries_and_keys(trained: Translator) -> None:
     attention = read_attention(trained, SENTENCE)
     tokenizers = trained.tokenizers
     source = [*tokenizers.source.split(SENTENCE), "<eos>"]
@@ -196,12 +196,12 @@ def test_a_sentence_of_many_parts_is_refused(trained: Translator) -> None:
 @pytest.mark.parametrize(
     ("pairs", "drawn", "reason"),
     [
-        (30, True, r"\d+ pieces are too many for a picture \(at most 40\)"),
-        (500, True, r"[\d,]+ pieces are too many to record their attention \(at most 200\)"),
-        (500, False, r"[\d,]+ pieces are too many to record their attention \(at most 200\)"),
+        (30, True, r"\d+ tokens are too many for a picture \(at most 40\)"),
+        (500, True, r"[\d,]+ tokens are too many to record their attention \(at most 200\)"),
+        (500, False, r"[\d,]+ tokens are too many to record their attention \(at most 200\)"),
     ],
 )
-def test_too_many_pieces_are_refused_before_the_search(
+def test_too_many_tokens_are_refused_before_the_search(
     trained: Translator, pairs: int, drawn: bool, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = ModelConfig(
@@ -227,7 +227,7 @@ def test_an_ensemble_is_refused(trained_run: RunFolder) -> None:
 
 
 @pytest.mark.parametrize("which", get_args(AttentionPicture))
-def test_every_picture_shows_its_pieces_and_heads(
+def test_every_picture_shows_its_tokens_and_heads(
     attention: Attention, which: str, tmp_path: Path
 ) -> None:
     draw_attention(attention, which, tmp_path / "a.svg")  # type: ignore[arg-type]
@@ -235,7 +235,7 @@ def test_every_picture_shows_its_pieces_and_heads(
     maps = {"average": list(attention.maps.values())}
     maps |= {name: [attention["cross"]] for name in ("clearest", "lines")}
     for shown in maps.get(which) or [attention[which]]:  # type: ignore[index]
-        assert {readable(piece) for piece in (*shown.queries, *shown.keys)} <= set(found)
+        assert {readable(token) for token in (*shown.queries, *shown.keys)} <= set(found)
     panels = [text for text in found if re.fullmatch(r"layer \d, head \d", text)]
     heads = {"clearest": 4, "lines": 1, "average": 0, "encoder": 9, "decoder": 6, "cross": 6}
     assert len(panels) == heads[which]
@@ -248,15 +248,15 @@ def texts(svg: Path) -> list[str]:
 
 
 def test_dollars_and_other_special_characters_are_drawn_literally(tmp_path: Path) -> None:
-    pieces = ["▁$5", "&$", "<0xE2>", "_a^b", "漢", "\\frac"]
+    tokens = ["▁$5", "&$", "<0xE2>", "_a^b", "漢", "\\frac"]
     weights = np.full((1, 1, 6, 6), 1 / 6, np.float32)
-    found = AttentionMap("cross", pieces, pieces, weights)
+    found = AttentionMap("cross", tokens, tokens, weights)
     given = Attention("$5 & $6\x1b[1m", "$", {"cross": found})
     draw_attention(given, "average", tmp_path / "a.svg")
     draw_attention(given, "clearest", tmp_path / "b.svg")
     assert "$5 & $6\\x1b[1m  →  $" in texts(tmp_path / "b.svg")
     assert texts(tmp_path / "a.svg").count("·$5") == 2
-    assert set(map(readable, pieces)) <= set(texts(tmp_path / "a.svg"))
+    assert set(map(readable, tokens)) <= set(texts(tmp_path / "a.svg"))
 
 
 @pytest.mark.filterwarnings("error")
@@ -273,14 +273,14 @@ def test_very_long_words_are_shortened(tmp_path: Path) -> None:
 
 
 def test_illegibly_large_pictures_are_refused(tmp_path: Path) -> None:
-    def attention(pieces: int, heads: int) -> Attention:
-        weights = np.zeros((1, heads, 1, pieces), np.float32)
-        return Attention("x", "y", {"cross": AttentionMap("cross", ["a"], ["b"] * pieces, weights)})
+    def attention(tokens: int, heads: int) -> Attention:
+        weights = np.zeros((1, heads, 1, tokens), np.float32)
+        return Attention("x", "y", {"cross": AttentionMap("cross", ["a"], ["b"] * tokens, weights)})
 
     path = tmp_path / "a.png"
     for which in ("average", "cross"):
-        with pytest.raises(UserError, match="41 pieces are too many for a picture"):
-            draw_attention(attention(MOST_PIECES + 1, 1), which, path)  # type: ignore[arg-type]
+        with pytest.raises(UserError, match="41 tokens are too many for a picture"):
+            draw_attention(attention(MOST_TOKENS + 1, 1), which, path)  # type: ignore[arg-type]
     with pytest.raises(UserError, match="1 layers of 500 heads do not fit"):
         draw_attention(attention(3, 500), "cross", path)
     assert not path.exists()
@@ -311,11 +311,11 @@ def test_the_picture_shows_the_clearest_heads_with_keys_below_and_queries_at_the
 
 
 @pytest.mark.parametrize(
-    ("piece", "shown"),
+    ("token", "shown"),
     [("▁likes", "·likes"), ("ar", "ar"), (".", "“.”"), ("▁–", "“·–”"), ("<eos>", "<eos>")],
 )
-def test_pieces_are_readable_as_labels(piece: str, shown: str) -> None:
-    assert readable(piece) == shown
+def test_tokens_are_readable_as_labels(token: str, shown: str) -> None:
+    assert readable(token) == shown
 
 
 def test_line_widths_are_proportional_to_the_weights_of_the_clearest_head(

@@ -44,5 +44,5 @@ def test_coverage_is_not_drawn_if_there_are_no_unknown_words(
     )
     draw_lengths(prepared, tmp_path / "a.svg")
     found = texts(tmp_path / "a.svg")
-    assert "tsv, bpe pieces, no token unknown" in found
+    assert "tsv, bpe tokens, no token unknown" in found
     assert not [text for text in found if text.startswith("100.0")]

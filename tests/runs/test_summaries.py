@@ -222,9 +222,9 @@ def test_a_run_shows_its_engine_and_why(trained_run: RunFolder, tmp_path: Path) 
     assert dict(run_facts(trained_run))["engine"] == "ctranslate2 (the fastest)"
     assert run_as_json(trained_run)["engine"] == "ctranslate2 (the fastest)"
     copy = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "copy")))
-    decoding = copy.config.decoding.model_copy(update={"neighbours": 4})
+    decoding = copy.config.decoding.model_copy(update={"knn_k": 4})
     copy.write_config(copy.config.model_copy(update={"decoding": decoding}))
-    reason = "pytorch (CTranslate2 cannot be used: it does not support decoding.neighbours)"
+    reason = "pytorch (CTranslate2 cannot be used: it does not support decoding.knn_k)"
     assert dict(run_facts(copy))["engine"] == reason
 
 

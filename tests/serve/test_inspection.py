@@ -1,4 +1,4 @@
-"""Pieces are located in the text that they spell."""
+"""Tokens are located in the text that they spell."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from nmt.serve.inspection import Inspection, link_words, spell
 
 
 @pytest.mark.parametrize(
-    ("pieces", "text", "covered"),
+    ("tokens", "text", "covered"),
     [
         (["▁An", "na", "▁sings", ".", "<eos>"], "Anna  sings.", ["An", "na", "sings", ".", ""]),
         (["ben</w>", f"{JOINER}.</w>", "<eos>"], "Ben.", ["Ben", ".", ""]),
@@ -18,25 +18,25 @@ from nmt.serve.inspection import Inspection, link_words, spell
         (["▁sing", "s"], "si\u00adngs\u200b", ["si\u00adng", "s"]),
     ],
 )
-def test_each_piece_covers_the_characters_it_spells(
-    pieces: list[str], text: str, covered: list[str]
+def test_each_token_covers_the_characters_it_spells(
+    tokens: list[str], text: str, covered: list[str]
 ) -> None:
-    spans = spell(pieces, text)
+    spans = spell(tokens, text)
     assert spans
     assert [text[start:end] for start, end in spans] == covered
 
 
 def test_an_invisible_character_is_no_word() -> None:
     source, translation = "An\u00ad na!", "Anna!"
-    pieces, written = ["▁An", "▁na", "!", "<eos>"], ["▁Anna", "!", "<eos>"]
-    spans = spell(pieces, source), spell(written, translation)
-    cross = AttentionMap("cross", written, pieces, np.ones((1, 1, 3, 4), np.float32))
-    found = Inspection(source, translation, pieces, written, *spans, cross, [])
+    tokens, written = ["▁An", "▁na", "!", "<eos>"], ["▁Anna", "!", "<eos>"]
+    spans = spell(tokens, source), spell(written, translation)
+    cross = AttentionMap("cross", written, tokens, np.ones((1, 1, 3, 4), np.float32))
+    found = Inspection(source, translation, tokens, written, *spans, cross, [])
     links = link_words(found)
     assert links
     assert [source[start:end] for start, end in links.sources] == ["An", "na", "!"]
 
 
-@pytest.mark.parametrize("pieces", [["▁Ann"], ["▁Anna", "s"], ["▁Emma"], ["<0xC3>"]])
-def test_pieces_of_another_text_have_no_place(pieces: list[str]) -> None:
-    assert spell(pieces, "Anna") is None
+@pytest.mark.parametrize("tokens", [["▁Ann"], ["▁Anna", "s"], ["▁Emma"], ["<0xC3>"]])
+def test_tokens_of_another_text_have_no_place(tokens: list[str]) -> None:
+    assert spell(tokens, "Anna") is None

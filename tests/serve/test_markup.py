@@ -201,7 +201,7 @@ def test_no_link_or_footnote_is_lost(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pieces", "text", "spelled"),
+    ("tokens", "text", "spelled"),
     [
         (["▁An", "na", "▁singt", ".", "<eos>"], "Anna singt.", ["An", "na", "singt", ".", ""]),
         (["▁anna", "</w>"], "ANNA", ["ANNA", ""]),
@@ -210,8 +210,8 @@ def test_no_link_or_footnote_is_lost(client: TestClient) -> None:
         (["▁x"], "x y", None),
     ],
 )
-def test_pieces_are_mapped_to_spans_of_the_text(
-    pieces: list[str], text: str, spelled: list[str] | None
+def test_tokens_are_mapped_to_spans_of_the_text(
+    tokens: list[str], text: str, spelled: list[str] | None
 ) -> None:
-    spans = spell(pieces, text)
+    spans = spell(tokens, text)
     assert (spans and [text[start:end] for start, end in spans]) == spelled

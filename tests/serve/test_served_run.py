@@ -34,7 +34,7 @@ def test_concurrent_requests_do_not_mix_up_attention(served: ServedRun) -> None:
 
 @pytest.fixture(scope="module")
 def truncating(trained_run: RunFolder) -> ServedRun:
-    """A run whose translations are cut off after a few pieces."""
+    """A run whose translations are cut off after a few tokens."""
     limits = ["decoding.max_length_factor=0.1", "decoding.max_length_extra=2"]
     translator = load_translator(trained_run, overrides=limits, engine="pytorch")
     return ServedRun("toy", trained_run, translator, "pytorch")
@@ -51,11 +51,11 @@ def test_the_beam_of_a_truncated_translation_has_its_score_and_no_eos(
     assert all(step.piece != "<eos>" for step in last)
 
 
-def test_the_pieces_of_a_truncated_translation_are_found_in_its_text(
+def test_the_tokens_of_a_truncated_translation_are_found_in_its_text(
     truncating: ServedRun,
 ) -> None:
     [[best]] = truncating.translate(["Anna sings today."], 1)
     found = truncating.inspect("Anna sings today.", best)
-    assert found.target_pieces[-1] == "(cut)"
+    assert found.target_tokens[-1] == "(cut)"
     assert found.target_spans
     assert found.target_spans[-2][1] == len(best.text)

@@ -93,7 +93,7 @@ def test_attention_is_returned_on_request(client: TestClient) -> None:
     assert (text["gap"], first["gap"], second["source"]) == (" ", "\n\n", "Ben reads.")
     attention = first["attention"]
     cross = np.array(attention["cross"])
-    assert cross.shape[2:] == (len(attention["target_pieces"]), len(attention["source_pieces"]))
+    assert cross.shape[2:] == (len(attention["target_tokens"]), len(attention["source_tokens"]))
     np.testing.assert_allclose(cross.sum(-1), 1, atol=1e-2)
     np.testing.assert_allclose(cross.mean((0, 1)), attention["average"], atol=1e-3)
     assert all(value <= 0 for value in attention["log_probabilities"])
@@ -109,14 +109,14 @@ def test_beam_shows_what_became_of_each_hypothesis(client: TestClient, served: S
     number, best = max(ends, key=lambda end: end[1]["score"])
     expected = text["sentences"][0]["translations"][0]["score"]
     assert best["score"] == pytest.approx(expected, abs=1e-4)
-    pieces = []
+    tokens = []
     hypothesis = best
     while number:
         number -= 1
         hypothesis = steps[number][hypothesis["parent"]]
         assert hypothesis["fate"] == "lives"
-        pieces.insert(0, hypothesis["piece"])
-    assert pieces == served.translator.trace(SENTENCE)[0].target
+        tokens.insert(0, hypothesis["token"])
+    assert tokens == served.translator.trace(SENTENCE)[0].target
     assert best["text"] == text["sentences"][0]["translations"][0]["text"]
     for step in steps[:-1]:
         assert len(step) <= served.translator.decoding.beam_size + len(ends)
@@ -149,7 +149,7 @@ def test_attention_belongs_to_the_translation_that_is_returned(sampling: TestCli
     for text in sampling.post("/v1/translate", json=body).json()["texts"]:
         [sentence] = text["sentences"]
         best, attention = sentence["translations"][0], sentence["attention"]
-        assert "".join(attention["target_pieces"][:-1]).replace("▁", " ").strip() == best["text"]
+        assert "".join(attention["target_tokens"][:-1]).replace("▁", " ").strip() == best["text"]
         assert sum(attention["log_probabilities"]) < best["score"]
 
 

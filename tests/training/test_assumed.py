@@ -126,7 +126,7 @@ def test_the_estimate_is_shown_in_suitable_units() -> None:
     )
     assert str(run) == (
         "device           X (assumed); matrix products in float32\n"
-        "largest batch    1,000 pairs × 20 source × 21 target pieces\n"
+        "largest batch    1,000 pairs × 20 source × 21 target tokens\n"
         "one update       20,000 tokens, 3.21 TFLOP, 45.6 GB of memory traffic, 1,000 launches\n"
         "peak memory      7.9 GB of 40: fits\n"
         "speed            estimate: at most 200,000 tokens/s, limited by the GPU "

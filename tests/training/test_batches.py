@@ -176,7 +176,9 @@ def test_largest_returns_the_largest_batch_of_the_epoch(
 def test_the_label_count_of_an_epoch_is_the_sum_over_its_batches(
     sampling: float, join_pairs: float, toy_config: MakeConfig, tmp_path: Path
 ) -> None:
-    config = toy_config(tokenizer={"sampling": sampling}, training={"join_pairs": join_pairs})
+    config = toy_config(
+        tokenizer={"subword_regularization": sampling}, training={"join_pairs": join_pairs}
+    )
     batches = plan(prepare(config, tmp_path / "prepared"), config, max_length=12)
     assert batches.too_long > 0
     epoch = batches.epoch(2)
@@ -216,7 +218,7 @@ def test_each_epoch_joins_different_pairs(toy_config: MakeConfig, prepared: Prep
 def test_skipping_batches_gives_the_rest_of_the_epoch(
     toy_config: MakeConfig, tmp_path: Path
 ) -> None:
-    config = toy_config(tokenizer={"sampling": 0.3})
+    config = toy_config(tokenizer={"subword_regularization": 0.3})
     batches = plan(prepare(config, tmp_path / "sampled"), config)
     whole = list(batches.epoch(1).batches())
     rest = list(batches.epoch(1).batches(skip=3))
@@ -239,7 +241,7 @@ def test_processes_share_each_batch(toy_config: MakeConfig, prepared: PreparedDa
 
 
 def test_sampling_resegments_each_epoch(toy_config: MakeConfig, tmp_path: Path) -> None:
-    config = toy_config(tokenizer={"sampling": 0.5})
+    config = toy_config(tokenizer={"subword_regularization": 0.5})
     data = prepare(config, tmp_path / "sampled")
     batches = plan(data, config)
     first, second = (batches.epoch(epoch).source for epoch in (1, 2))
@@ -276,7 +278,7 @@ def test_an_epoch_is_made_once(toy_config: MakeConfig, prepared: PreparedData) -
 def test_resegmented_pairs_are_not_longer_than_max_length(
     toy_config: MakeConfig, tmp_path: Path
 ) -> None:
-    data = prepare(toy_config(tokenizer={"sampling": 0.9}), tmp_path / "sampled")
+    data = prepare(toy_config(tokenizer={"subword_regularization": 0.9}), tmp_path / "sampled")
     longest = max(side.lengths.max() for side in data.sequences("train")) + 1  # <eos>
     epoch = plan(data, toy_config(), max_length=int(longest)).epoch(1)
     assert max(side.lengths.max() for side in (epoch.source, epoch.target)) + 1 == longest

@@ -45,7 +45,7 @@ def test_what_training_refuses_is_refused(
 ) -> None:
     monkeypatch.setattr("nmt.training.fill_datastore._LARGEST", 1)
     with pytest.raises(UserError, match=r"decoding\.neighbours"):
-        dry_run(toy_config(decoding={"neighbours": 2}))
+        dry_run(toy_config(decoding={"knn_k": 2}))
 
 
 def test_performs_two_updates_on_the_largest_batch_and_some_on_others(

@@ -23,7 +23,7 @@ from nmt.training.train import train
 
 CPU = torch.device("cpu")
 MakeConfig = Callable[..., Config]
-NEIGHBOURS = {"neighbours": 4, "beam_size": 2}
+NEIGHBOURS = {"knn_k": 4, "beam_size": 2}
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
@@ -36,7 +36,7 @@ def test_training_builds_the_datastore_if_configured(toy_config: MakeConfig) -> 
     model = load_translator(run, device=CPU).pytorch.models[0]
     store = Datastore.load(run.datastore, run.weights("best"), model)
 
-    assert len(store) == len(target.ids) + len(target)  # one position per piece and per <eos>
+    assert len(store) == len(target.ids) + len(target)  # one position per token and per <eos>
     pairs = np.arange(5)
     batch = Batch.from_ids(source.rows(pairs), target.rows(pairs))
     with torch.inference_mode():

@@ -232,7 +232,7 @@ def test_the_fit_of_the_vocabulary_is_reported_before_training(
     train(config_from(trained_run, "best", given, []), "new")
     message = capsys.readouterr().out
     assert f"vocabulary of    {trained_run.path}" in message
-    assert message.index("pieces per word") < message.index("parameters")
+    assert message.index("tokens per word") < message.index("parameters")
 
 
 def test_a_vocabulary_with_low_coverage_is_refused(
@@ -434,7 +434,7 @@ def test_a_tag_that_the_runs_vocabulary_lacks_is_refused(
     data = given.data.model_dump(include={"source_language", "target_language"})
     data["corpora"] = [{"source": "sample", "tag": "synthetic"}]
     tagged = given.model_copy(update={"data": DataConfig.model_validate(data)})
-    with pytest.raises(UserError, match="no pieces for the tags synthetic; omit `tag`"):
+    with pytest.raises(UserError, match="no tokens for the tags synthetic; omit `tag`"):
         train(config_from(trained_run, "best", tagged, []), "new")
 
 

@@ -158,7 +158,7 @@ RESUMABLE = {
     "plain": {},
     "average": {"training": {"average_decay": 0.9, "accumulate": 2}},
     "r-drop": {"model": {"dropout": 0.3}, "training": {"r_drop": 1.0, "accumulate": 2}},
-    "sampling": {"tokenizer": {"sampling": 0.2}},
+    "sampling": {"tokenizer": {"subword_regularization": 0.2}},
     "cosine": {"training": {"schedule": "cosine", "optimizer": "adamw", "weight_decay": 0.01}},
     "float16": {"training": {"precision": "float16"}},
     "nadam": {"training": {"optimizer": "nadam", "batch_tokens": None, "batch_sentences": 7}},
@@ -192,7 +192,9 @@ def test_resuming_is_exact_with_several_threads(
 
 
 def test_prefetched_batches_on_a_gpu_equal_those_on_a_cpu(toy_config: MakeConfig) -> None:
-    sampled = toy_config(tokenizer={"sampling": 0.3}, training={"epochs": 3, "accumulate": 2})
+    sampled = toy_config(
+        tokenizer={"subword_regularization": 0.3}, training={"epochs": 3, "accumulate": 2}
+    )
     trainer = make_trainer(sampled)
 
     def updates(device: str, epoch: int, batch: int) -> list[object]:

@@ -19,7 +19,7 @@ def test_an_engine_that_cannot_decode_the_model_is_refused_before_any_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    config = toy_config(decoding={"engine": "ctranslate2", "neighbours": 4})
+    config = toy_config(decoding={"engine": "ctranslate2", "knn_k": 4})
     with pytest.raises(UserError, match=r"decoding\.engine: CTranslate2 cannot be used"):
         start(config)
     assert not Path("run").exists()

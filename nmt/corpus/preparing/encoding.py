@@ -37,11 +37,11 @@ def _encode_text(tokenizer: Tokenizer, text: Path, stem: Path) -> None:
 
 
 def _put_target_first(size: int, folder: Path) -> None:
-    """Renumber a joint vocabulary of `size` pieces, and the target ids written so far."""
+    """Renumber a joint vocabulary of `size` tokens, and the target ids written so far."""
     ids = np.memmap(folder / "train.target.ids", np.int32, "r+")
     blocks = [ids[start : start + _RENUMBERED] for start in range(0, len(ids), _RENUMBERED)]
     used = np.zeros(size, np.bool_)
-    for block in with_progress(blocks, "finding the target's pieces"):
+    for block in with_progress(blocks, "finding the target's tokens"):
         used[block] = True
     numbers = put_target_first(folder / "joint.model", folder / "target.model", used)
     for block in with_progress(blocks, "renumbering"):

@@ -31,7 +31,7 @@ TEXT_FIELDS: dict[str, tuple[str, ...]] = {
         *("source_language", "target_language", "unicode", "lowercase"),
         *("plain_punctuation", "carry_over", "carry_numbers"),
     ),
-    "tokenizer": ("kind", "joint", "word_mark"),
+    "tokenizer": ("kind", "joint", "whitespace_as_suffix"),
 }
 _KEPT_OUT = "kept_out.jsonl"
 
@@ -68,11 +68,11 @@ class ParentRunData:
                 require_equal(f"{section}.{name}", new, old, run)
         if missing := [tag for tag in config.data.tags if tag not in former.data.tags]:
             raise UserError(
-                f"data.corpora: the vocabulary of {run} has no pieces for the tags "
+                f"data.corpora: the vocabulary of {run} has no tokens for the tags "
                 f"{', '.join(missing)}; omit `tag`"
             )
         tags, old_tags = config.data.tags, former.data.tags
-        if tags != old_tags[: len(tags)]:  # the n-th tag in alphabetical order is the n-th piece
+        if tags != old_tags[: len(tags)]:  # the n-th tag in alphabetical order is the n-th token
             raise UserError(
                 f"data.corpora: only some of the tags of {run} ({', '.join(old_tags)}) are used, "
                 f"and tags are numbered, so {tags[-1]} would be read as another one; add corpora "

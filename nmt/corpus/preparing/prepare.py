@@ -66,6 +66,11 @@ from nmt.special_tokens import NUMBERS
 
 _LOG = logging.getLogger(__name__)
 _BY_FILE_MANAGERS = {".DS_Store", "Thumbs.db", "desktop.ini"}
+# In the hash, so that data prepared before the fields were renamed is still recognized.
+_FORMER_NAMES = {
+    '"whitespace_as_suffix":true': '"word_mark":"end"',
+    '"subword_regularization"': '"sampling"',
+}
 _ENDINGS = {".ids", ".offsets", ".keys", ".jsonl", ".json", ".model"}
 
 
@@ -188,7 +193,10 @@ def _sections(config: Config, paths: bool = True) -> str:
     exclude: Any = {**without, "corpora": {"__all__": without}}
     data = config.data.model_dump_json(exclude=exclude, exclude_defaults=True)
     no_run = None if paths else {"run"}
-    return data + config.tokenizer.model_dump_json(exclude=no_run, exclude_defaults=True)
+    tokenizer = config.tokenizer.model_dump_json(exclude=no_run, exclude_defaults=True)
+    for present, former in _FORMER_NAMES.items():
+        tokenizer = tokenizer.replace(present, former)
+    return data + tokenizer
 
 
 def _fingerprint(config: Config, corpora: list[Corpus], inherited: ParentRunData | None) -> str:

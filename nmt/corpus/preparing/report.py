@@ -10,7 +10,7 @@ from typing_extensions import NotRequired, TypedDict
 
 from nmt.files.json_files import FailFastList
 
-_MOST_PIECES = 10_000_000  # as `tokenizer.vocabulary_size`
+_MOST_TOKENS = 10_000_000  # as `tokenizer.vocabulary_size`
 
 
 class Pairs(TypedDict):
@@ -22,7 +22,7 @@ class Pairs(TypedDict):
 
 
 class Lengths(TypedDict):
-    """Sentence lengths of one side of the training split, in pieces."""
+    """Sentence lengths of one side of the training split, in tokens."""
 
     mean: FiniteFloat
     median: int
@@ -40,8 +40,8 @@ class BothLengths(TypedDict):
 class Sizes(TypedDict):
     """The size of the vocabulary on each side."""
 
-    source: Annotated[int, Field(ge=1, le=_MOST_PIECES)]
-    target: Annotated[int, Field(ge=1, le=_MOST_PIECES)]
+    source: Annotated[int, Field(ge=1, le=_MOST_TOKENS)]
+    target: Annotated[int, Field(ge=1, le=_MOST_TOKENS)]
 
 
 class CorpusReport(TypedDict):
@@ -91,7 +91,7 @@ class PreparationReport(TypedDict):
 
 
 def length_summary(lengths: NDArray[np.int64]) -> Lengths:
-    """Summarize sentence lengths in pieces."""
+    """Summarize sentence lengths in tokens."""
     if not len(lengths):
         return {"mean": 0.0, "median": 0, "p95": 0, "longest": 0}
     return {
@@ -117,7 +117,7 @@ def format_report(
         ("target", report["lengths"]["target"]),
     ):
         lines.append(
-            f"{side} pieces    mean {lengths['mean']}, 95% ≤ {lengths['p95']}, "
+            f"{side} tokens    mean {lengths['mean']}, 95% ≤ {lengths['p95']}, "
             f"longest {lengths['longest']}"
         )
     sizes = report["vocabulary_size"]
@@ -169,12 +169,12 @@ def corpora_before(report: PreparationReport) -> list[CorpusReport]:
 def format_inherited(report: InheritedReport) -> list[str]:
     """Return how well the vocabularies of a run fit the new text, as readable lines."""
     new, own = report["pieces_per_word"], report["pieces_per_word_before"]
-    pieces = ", ".join(
+    tokens = ", ".join(
         f"{side} {new[side]:.2f} (the run's own text {own[side]:.2f})" for side in new
     )
     seen = ", ".join(f"{split} {n:,}" for split, n in report["target_seen_before"].items())
     return [
         f"vocabulary of    {report['run']}",
-        f"pieces per word  {pieces}",
+        f"tokens per word  {tokens}",
         f"seen before      {seen} pairs whose target occurs in that run's training data",
     ]

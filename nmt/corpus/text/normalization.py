@@ -133,7 +133,7 @@ def join_words(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Remove control characters, which byte pieces and hostile vocabularies can spell."""
+    """Remove control characters, which byte tokens and hostile vocabularies can spell."""
     return _UNPRINTABLE.sub("", text)
 
 

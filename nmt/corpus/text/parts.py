@@ -20,13 +20,13 @@ from nmt.corpus.text.normalization import (
 from nmt.corpus.text.punctuation import plain, quotes_of, to_known, typeset
 from nmt.corpus.text.surroundings import peel
 
-_FEWEST_DIVIDED = 16  # pieces; any model translates shorter sentences better as a whole
+_FEWEST_DIVIDED = 16  # tokens; any model translates shorter sentences better as a whole
 _FEWEST_CAPITALS = 4  # of a single word: USA and TV stay abbreviations
 _CONJUNCTIONS = {
     "en": "and|or|but|because|although|while|when|if|that|which|who|so|before|after|until",
     "de": "und|oder|aber|weil|obwohl|während|wenn|dass|denn|sondern|bevor|nachdem|bis|damit",
 }
-_FEWEST_JUDGED = 12  # pieces; shorter translations vary more in length
+_FEWEST_JUDGED = 12  # tokens; shorter translations vary more in length
 _SHORTEST, _LONGEST = 0.5, 2.5  # of the usual length
 
 
@@ -35,8 +35,8 @@ class TextRules:
     """What determines how text is read and written.
 
     unicode, lowercase, plain_punctuation: see `DataConfig`; longest: length of a part
-    in pieces above which it is divided; room: most pieces that the model has positions for;
-    growth: how many target pieces training had per source piece, 0 if that is unknown
+    in tokens above which it is divided; room: most tokens that the model has positions for;
+    growth: how many target tokens training had per source token, 0 if that is unknown
     """
 
     source_language: str
@@ -49,7 +49,7 @@ class TextRules:
     growth: float = 0.0
 
     def in_proportion(self, source: int, target: int) -> bool:
-        """Return whether lengths in pieces, of a part and its translation, fit each other."""
+        """Return whether lengths in tokens, of a part and its translation, fit each other."""
         usual = self.growth * source
         if not self.growth or source < _FEWEST_JUDGED:
             return True
@@ -58,10 +58,10 @@ class TextRules:
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of text to translate as a whole.
+    """A text to translate as a whole.
 
     raw: as typed; cased: with placeholders; text: the same in the case that the model reads;
-    pieces: of `text`, at most as many as the model has positions for; words: the source text behind
+    tokens: of `text`, at most as many as the model has positions for; words: the source text behind
     each placeholder; written: the same as the translation writes it; before, after: what stands
     around it in the translation; capitals: whether it was typed in capitals throughout; capital:
     whether its translation begins with a capital: the source does, but the model does not see it
@@ -70,7 +70,7 @@ class Part:
     raw: str
     cased: str
     text: str
-    pieces: list[Any]
+    tokens: list[Any]
     words: Mapping[str, str] = field(default_factory=dict)
     written: Mapping[str, str] = field(default_factory=dict)
     before: str = ""
@@ -82,7 +82,7 @@ class Part:
 class Splitter:
     """Splits sentences into parts before a search, and writes their translations after it.
 
-    encode: text to pieces; knows: whether the vocabulary can spell a text without unknown pieces;
+    encode: text to tokens; knows: whether the vocabulary can spell a text without unknown tokens;
     segment: cuts a text into sentences that add up to it; carrier: hides what is not translated;
     restore_case: capitals of lower-cased translations
     """
@@ -161,12 +161,12 @@ class Splitter:
         capitals = self._writes_capitals and _in_capitals(hidden.text)
         cased = self._sentence_case(hidden.text) if capitals else hidden.text
         shown = cased.lower() if self.rules.lowercase in ("source", "both") else cased
-        pieces = self._encode(prefix + shown)
-        if not pieces:  # only marks that SentencePiece uses for spaces
+        tokens = self._encode(prefix + shown)
+        if not tokens:  # only marks that SentencePiece uses for spaces
             return []
-        if len(pieces) > longest and len(text) > 1:
+        if len(tokens) > longest and len(text) > 1:
             texts = self.sentences(text)
-            if len(texts) == 1 and len(pieces) > min(
+            if len(texts) == 1 and len(tokens) > min(
                 max(longest, _FEWEST_DIVIDED), self.rules.room
             ):
                 texts = halves(text, self.rules.source_language)
@@ -178,7 +178,7 @@ class Splitter:
                 text,
                 prefix + cased,
                 prefix + shown,
-                pieces[: self.rules.room],
+                tokens[: self.rules.room],
                 hidden.words,
                 hidden.written,
                 capitals=capitals,

@@ -45,7 +45,7 @@ def plain(text: str) -> str:
 def to_known(text: str, knows: Callable[[str], bool]) -> str:
     """Return the text with plain forms of those characters that a vocabulary does not know.
 
-    knows: whether the vocabulary can spell a text without unknown pieces or bytes
+    knows: whether the vocabulary can spell a text without unknown tokens or bytes
     """
     if text.isascii() and "`" not in text:
         return text

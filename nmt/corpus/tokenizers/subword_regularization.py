@@ -36,21 +36,21 @@ class SegmentationSampler:
     def __init__(self, tokenizer: SubwordTokenizer, config: TokenizerConfig, corpus: Sequences):
         self._processor = tokenizer.processor
         self._kind = config.kind
-        self._rate = config.sampling
-        self._pieces = tokenizer.pieces(range(tokenizer.size))
-        # Text that looks like a special token or a byte piece must not become one.
+        self._rate = config.subword_regularization
+        self._tokens = tokenizer.tokens(range(tokenizer.size))
+        # Text that looks like a special token or a byte token must not become one.
         special = [
             self._processor.is_control(i) or self._processor.is_byte(i) or i == UNK
             for i in range(tokenizer.size)
         ]
         self._fixed = {i for i, fixed in enumerate(special) if fixed}
-        self._ids = {p: i for i, p in enumerate(self._pieces) if i not in self._fixed}
-        # Merge order; ids may differ: `put_target_first` moves source-only pieces to the end.
+        self._ids = {p: i for i, p in enumerate(self._tokens) if i not in self._fixed}
+        # Merge order; ids may differ: `put_target_first` moves source-only tokens to the end.
         self._ranks = {p: -self._processor.get_score(i) for p, i in self._ids.items()}
-        # A word ends after a piece with the mark, or before one.
+        # A word ends after a token with the mark, or before one.
         self._mark_after = int(tokenizer.marks_end)
         marked = str.endswith if tokenizer.marks_end else str.startswith
-        self._marked = [marked(piece, SPACE) for piece in self._pieces]
+        self._marked = [marked(token, SPACE) for token in self._tokens]
         numbers, ends, known = array("i"), array("q", [0]), dict[_Ids, int]()
         starts = range(0, len(corpus), _SENTENCES_AT_A_TIME)
         for start in Bar(
@@ -112,7 +112,7 @@ class SegmentationSampler:
             return word
         # Seeded by the word, so that a resumed run draws the same as an uninterrupted one.
         generator = random.Random(f"{choice} {word}")
-        text = "".join(self._pieces[i] for i in word)
+        text = "".join(self._tokens[i] for i in word)
         if self._kind == "bpe":
             return self._bpe(text, generator)
         return self._unigram(text, word, generator)

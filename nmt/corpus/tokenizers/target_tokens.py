@@ -1,6 +1,6 @@
-"""Renumbers a joint vocabulary so that the target's pieces come first.
+"""Renumbers a joint vocabulary so that the target's tokens come first.
 
-Up to a third of the pieces of a joint vocabulary may occur only in the source. Numbered last, they
+Up to a third of the tokens of a joint vocabulary may occur only in the source. Numbered last, they
 are excluded from the output layer, its softmax, and label smoothing (Chen et al. 2022,
 https://aclanthology.org/2022.acl-short.74). Source and target still share the other embeddings.
 """
@@ -16,9 +16,9 @@ _NORMAL, _UNUSED = ModelProto.SentencePiece.NORMAL, ModelProto.SentencePiece.UNU
 
 
 def put_target_first(joint: Path, target: Path, used: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Renumber a SentencePiece model, target pieces first; return the new id for each old id.
+    """Renumber a SentencePiece model, target tokens first; return the new id for each old id.
 
-    used: which pieces occur in the target training text. `joint` has all pieces; in `target`, the
+    used: which tokens occur in the target training text. `joint` has all tokens; in `target`, the
     source-only ones are marked as unused, so that SentencePiece splits them into smaller ones.
     """
     model = ModelProto.FromString(joint.read_bytes())
@@ -36,10 +36,10 @@ def put_target_first(joint: Path, target: Path, used: NDArray[np.bool_]) -> NDAr
 
 
 def _with_parts(model: ModelProto, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which pieces the target needs: those it uses, and those that others are made of.
+    """Return which tokens the target needs: those it uses, and those that others are made of.
 
-    The latter are all pieces that are not merges, such as characters and bytes, and the
-    intermediate merges of longer pieces, at which BPE-dropout may stop.
+    The latter are all tokens that are not merges, such as characters and bytes, and the
+    intermediate merges of longer tokens, at which BPE-dropout may stop.
     """
     texts = [piece.piece for piece in model.pieces]
     is_merge = np.array([p.type == _NORMAL and len(p.piece) > 1 for p in model.pieces])

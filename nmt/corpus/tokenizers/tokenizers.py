@@ -1,7 +1,7 @@
 """Tokenizers: text to ids and back, by words or by SentencePiece subwords.
 
 Both kinds are reversible: SentencePiece marks the spaces; a spaCy word, or punctuation with
-`word_mark: end`, that touches its neighbour ("." in "Hello.") has a joiner mark.
+`whitespace_as_suffix`, that touches its neighbour ("." in "Hello.") has a joiner mark.
 """
 
 import os
@@ -46,7 +46,7 @@ LARGEST_MODEL = 10_000_000
 class Tokenizer(ABC):
     """Converts the text of one language to ids and back."""
 
-    #: Whether `word_mark` is at the end of words instead of at their start.
+    #: Whether the word boundary mark is at the end of words instead of at their start.
     marks_end: bool = False
 
     @property
@@ -64,12 +64,12 @@ class Tokenizer(ABC):
         """Return the ids of each line, without special tokens."""
 
     @abstractmethod
-    def pieces(self, ids: Sequence[int]) -> list[str]:
-        """Return the pieces of ids as they appear in the vocabulary."""
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        """Return the tokens of ids as they appear in the vocabulary."""
 
     @abstractmethod
-    def join(self, pieces: Sequence[str]) -> str:
-        """Return the readable text that pieces spell."""
+    def join(self, tokens: Sequence[str]) -> str:
+        """Return the readable text that tokens spell."""
 
     def encode_flat(self, lines: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the concatenated ids of all lines, and the number of ids of each line."""
@@ -81,17 +81,17 @@ class Tokenizer(ABC):
         return self.encode_lines([text])[0]
 
     def knows(self, text: str) -> bool:
-        """Return whether a text can be spelled without unknown pieces and without bytes."""
+        """Return whether a text can be spelled without unknown tokens and without bytes."""
         ids = self.encode(text)
         return bool(ids) and set(self.unknown_ids).isdisjoint(ids)
 
     def split(self, text: str) -> list[str]:
-        """Return the pieces of one line as written, including unknown ones."""
-        return self.pieces(self.encode(text))
+        """Return the tokens of one line as written, including unknown ones."""
+        return self.tokens(self.encode(text))
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of ids, without special tokens other than <unk>."""
-        return self.join(self.pieces([i for i in ids if i not in (PAD, BOS, EOS)]))
+        return self.join(self.tokens([i for i in ids if i not in (PAD, BOS, EOS)]))
 
 
 def _flat(ids: Sequence[list[int]]) -> NDArray[np.int32]:
@@ -103,11 +103,11 @@ def _lengths(ids: Sequence[list[int]]) -> NDArray[np.int64]:
 
 
 class SubwordTokenizer(Tokenizer):
-    """SentencePiece BPE (Sennrich et al. 2016) or unigram (Kudo 2018) pieces."""
+    """SentencePiece BPE (Sennrich et al. 2016) or unigram (Kudo 2018) tokens."""
 
     def __init__(self, model: Path, config: TokenizerConfig):
         self._kind = config.kind
-        self.marks_end = config.word_mark == "end"
+        self.marks_end = config.whitespace_as_suffix
         try:
             # Read the file here: the library's own loader aborts on a broken file.
             proto = read_small(model, LARGEST_MODEL)
@@ -117,8 +117,8 @@ class SubwordTokenizer(Tokenizer):
             raise unreadable(model, reason) from None
         self._size: int = self.processor.get_piece_size()
         while self._size and self.processor.is_unused(self._size - 1):
-            self._size -= 1  # source-only pieces of a joint vocabulary
-        if tuple(self.pieces(range(min(self.size, len(SPECIALS))))) != SPECIALS:
+            self._size -= 1  # source-only tokens of a joint vocabulary
+        if tuple(self.tokens(range(min(self.size, len(SPECIALS))))) != SPECIALS:
             raise unreadable(model, "not a SentencePiece model that `nmt prepare` wrote")
 
     @property
@@ -157,7 +157,7 @@ class SubwordTokenizer(Tokenizer):
             return super().encode_flat(lines)
         lines = self._parted(lines)
         text = " ".join(lines)
-        # No BPE piece crosses a space, and words recur: encode each distinct word once.
+        # No BPE token crosses a space, and words recur: encode each distinct word once.
         different: defaultdict[str, int] = defaultdict(count().__next__)
         words = np.fromiter(map(different.__getitem__, text.split(" ")), np.int64)
         ids = self._encode(list(different))
@@ -172,15 +172,15 @@ class SubwordTokenizer(Tokenizer):
             np.add.reduceat(word_lengths, words_before),
         )
 
-    def pieces(self, ids: Sequence[int]) -> list[str]:
-        """See `Tokenizer.pieces`."""
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        """See `Tokenizer.tokens`."""
         return [self.processor.id_to_piece(int(i)) for i in ids]
 
-    def join(self, pieces: Sequence[str]) -> str:
+    def join(self, tokens: Sequence[str]) -> str:
         """See `Tokenizer.join`."""
-        # Byte pieces can spell invalid UTF-8, newlines and commands for the terminal; keep the
+        # Byte tokens can spell invalid UTF-8, newlines and commands for the terminal; keep the
         # output a clean single line.
-        text: str = self.processor.decode(list(pieces))
+        text: str = self.processor.decode(list(tokens))
         text = " ".join(printable(text).split())
         return join_words(text) if self.marks_end else text
 
@@ -205,13 +205,13 @@ class WordTokenizer(Tokenizer):
         """See `Tokenizer.split`."""
         return next(iter(self.split_lines([text])))
 
-    def pieces(self, ids: Sequence[int]) -> list[str]:
-        """See `Tokenizer.pieces`."""
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        """See `Tokenizer.tokens`."""
         return [self.vocabulary.words[i] for i in ids]
 
-    def join(self, pieces: Sequence[str]) -> str:
+    def join(self, tokens: Sequence[str]) -> str:
         """See `Tokenizer.join`."""
-        text = " ".join(pieces).replace(f" {JOINER}", "").removeprefix(JOINER)
+        text = " ".join(tokens).replace(f" {JOINER}", "").removeprefix(JOINER)
         return printable(text)  # a vocabulary may be hostile
 
 
@@ -292,7 +292,7 @@ def train_tokenizers(
 def vocabulary_files(config: TokenizerConfig) -> list[str]:
     """Return the names of the vocabulary files of source and target, or of the joint one.
 
-    For joint subwords, the target has its own file, with the source-only pieces marked as unused.
+    For joint subwords, the target has its own file, with the source-only tokens marked as unused.
     """
     if config.subword:
         return ["joint.model" if config.joint else "source.model", "target.model"]
@@ -345,7 +345,7 @@ def _count_words(config: TokenizerConfig, texts: list[tuple[str, Path]]) -> Coun
 
 
 def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, model: Path) -> None:
-    lines, marks_end = _sample_lines(texts), config.word_mark == "end"
+    lines, marks_end = _sample_lines(texts), config.whitespace_as_suffix
     stopped: list[Exception] = []
 
     def stoppable(lines: Iterable[str]) -> Iterator[str]:
@@ -383,7 +383,7 @@ def _train_subwords(config: TokenizerConfig, texts: list[Path], symbols: str, mo
                 bos_piece=SPECIALS[BOS],
                 eos_piece=SPECIALS[EOS],
                 unk_surface=SPECIALS[UNK],
-                user_defined_symbols=list(symbols),  # always separate pieces
+                user_defined_symbols=list(symbols),  # always separate tokens
                 num_threads=8,  # fixed, because rounding depends on the number of threads
                 minloglevel=2,
             )

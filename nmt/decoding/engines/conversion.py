@@ -6,7 +6,7 @@ folder.
 
 model.bin                 the weights, in float32
 config.json               special tokens and ε of the layer norms
-source_vocabulary.json,   ids as text, or pieces in exported models;
+source_vocabulary.json,   ids as text, or tokens in exported models;
 target_vocabulary.json    shared_vocabulary.json if both sides are equal
 SHA256SUMS                the checksums of these files, in run folders only
 """
@@ -43,12 +43,12 @@ ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "silu": "SWISH"}  # the library's
 # The fields that are converted, and those that only training needs.
 MODEL_FIELDS = TRAINING_ONLY | {
     *("d_model", "heads", "d_key", "d_value", "d_ff", "encoder_layers", "decoder_layers"),
-    *("norm", "final_norm", "norm_epsilon", "activation", "score_scale", "attention_bias"),
+    *("norm_position", "final_norm", "norm_epsilon", "activation", "score_scale", "attention_bias"),
     *("output_bias", "positions", "position_exponent", "first_position", "max_length"),
     *("scale_embeddings", "tie"),
 }
 MODEL_VALUES = {
-    "norm": {"pre", "post"},
+    "norm_position": {"pre", "post"},
     "activation": ACTIVATIONS.keys(),
     "score_scale": {"d_key", "d_model"},
     "positions": {"sinusoidal", "learned", "rotary"},
@@ -142,7 +142,7 @@ def _digest(run: RunFolder, weights: Weights) -> str:
 
 
 def _write(run: RunFolder, weights: Weights, folder: Path) -> None:
-    """Write a run's model with ids as text instead of pieces."""
+    """Write a run's model with ids as text instead of tokens."""
     sizes, path = run.report["vocabulary_size"], run.weights(weights)
     if max(sizes["source"], sizes["target"]) * run.config.model.d_model > path.stat().st_size:
         raise unreadable_weights(path, ValueError("too small for the vocabulary of report.json"))
@@ -234,7 +234,7 @@ def _specify(config: ModelConfig, arrays: Arrays, source_size: int, target_size:
     decoder = specs.TransformerDecoderSpec(config.decoder_layers, **layout)
     for side in (encoder, decoder):
         # Set afterwards: the constructor allows no final norm for post-norm models.
-        side.pre_norm = config.norm == "pre"
+        side.pre_norm = config.norm_position == "pre"
     filler = _Filler(config, arrays)
     filler.encoder(encoder, source_size)
     filler.decoder(decoder, source_size, target_size)
@@ -279,7 +279,7 @@ class _Filler:
 
     def decoder(self, spec: Any, source_size: int, target_size: int) -> None:
         width, tie = self._config.d_model, self._config.tie
-        if tie in ("inputs", "all"):  # the target's pieces are the first rows of the source's table
+        if tie in ("inputs", "all"):  # the target's tokens are the first rows of the source's table
             tokens = self._take("source_embedding.tokens.weight", source_size, width)
             tokens = tokens[:target_size]
         else:

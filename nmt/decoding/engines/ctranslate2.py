@@ -30,8 +30,8 @@ _EXACT_INT8 = ("AVX512VNNI", "ASIMDDP")
 _CPU_BATCH = 1536
 DECODING_FIELDS = {
     *("engine", "beam_size", "length_penalty", "max_length_factor", "max_length_extra"),
-    *("batch_tokens", "split_sentences", "replace_unknown", "neighbours", "neighbour_share"),
-    *("neighbour_temperature", "temperature", "top_k", "top_p", "seed"),
+    *("batch_tokens", "split_sentences", "replace_unknown", "knn_k", "knn_weight"),
+    *("knn_temperature", "temperature", "top_k", "top_p", "seed"),
 }
 
 
@@ -42,8 +42,8 @@ def supports(config: Config, runs: int = 1, device: str | None = None) -> list[s
     """
     reasons = conversion.unsupported(config.model)
     reasons += unknown_fields("decoding", config.decoding, DECODING_FIELDS)
-    if config.decoding.neighbours:
-        reasons.append("it does not support decoding.neighbours")
+    if config.decoding.knn_k:
+        reasons.append("it does not support decoding.knn_k")
     if runs > 1:
         reasons.append("it supports only one run")
     if device is not None and device.partition(":")[0] not in ("cpu", "cuda"):
@@ -71,7 +71,7 @@ class CTranslate2Search:
     all hypotheses of its beam with plain log-probabilities, and they are ranked here. Its
     probabilities are normalized without <pad> and <sos>.
 
-    folder: written by `conversion`, with ids for pieces; device: by default, the best available;
+    folder: written by `conversion`, with ids for tokens; device: by default, the best available;
     compute_type: precision, or None for `default_compute_type`; seed: for sampling, which then
     uses one thread to be reproducible
     Raises `UserError` if the library cannot open the model or does not support the precision here.
@@ -157,13 +157,13 @@ class CTranslate2Search:
         highest = [max(limits[i] for i in batch) for batch in batches]
         calls = [
             self._library.translate_batch(
-                [[str(piece) for piece in sources[i][:-1]] for i in batch],  # it adds <eos> itself
+                [[str(token) for token in sources[i][:-1]] for i in batch],  # it adds <eos> itself
                 asynchronous=True,
                 **self._method(decoding, hypotheses),
                 min_decoding_length=0,
                 max_decoding_length=limit,
                 max_input_length=0,  # 0: none here; `Translator` respects the model's limit
-                suppress_sequences=[[str(piece)] for piece in SUPPRESSED],
+                suppress_sequences=[[str(token)] for token in SUPPRESSED],
                 return_scores=True,
                 length_penalty=0.0,  # `_rank` applies ours
             )
@@ -181,7 +181,7 @@ class CTranslate2Search:
             return {"beam_size": hypotheses, "num_hypotheses": hypotheses}
         return {
             "beam_size": 1,
-            # With a single candidate piece, all samples are the same.
+            # With a single candidate token, all samples are the same.
             "num_hypotheses": 1 if decoding.top_k == 1 else hypotheses,
             "sampling_temperature": decoding.temperature,
             # More than there are is an error; 0: all.
@@ -199,18 +199,18 @@ def _by_limit(numbers: Sequence[int], limits: Sequence[int]) -> list[list[int]]:
 
 
 def _target_size(folder: Path) -> int:
-    """Return the number of target pieces."""
+    """Return the number of target tokens."""
     own, shared = (folder / f"{name}_vocabulary.json" for name in ("target", "shared"))
-    pieces = json.loads((own if own.exists() else shared).read_bytes())
-    if pieces != [str(i) for i in range(len(pieces))]:
+    tokens = json.loads((own if own.exists() else shared).read_bytes())
+    if tokens != [str(i) for i in range(len(tokens))]:
         raise UserError(f"{folder}: damaged; delete it, and nmt converts the model again")
-    return len(pieces)
+    return len(tokens)
 
 
 def _rank(result: Any, limit: int, alpha: float) -> list[Hypothesis]:
     return best_first(
-        finish(list(map(int, pieces)), sum_, alpha, len(pieces) < limit)
-        for pieces, sum_ in zip(result.hypotheses, result.scores, strict=True)
+        finish(list(map(int, tokens)), sum_, alpha, len(tokens) < limit)
+        for tokens, sum_ in zip(result.hypotheses, result.scores, strict=True)
     )
 
 

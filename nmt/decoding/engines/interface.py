@@ -15,8 +15,8 @@ class Required:
     """Constraints that each translation must satisfy before it may end.
 
     constraints: for each sentence, each a list of phrases, one of which the translation must
-    contain; the pieces of a phrase must be adjacent, and the first is not repeated; continuing:
-    pieces that continue a word, so that a phrase before one of them is only part of a word
+    contain; the tokens of a phrase must be adjacent, and the first is not repeated; continuing:
+    tokens that continue a word, so that a phrase before one of them is only part of a word
     """
 
     constraints: Sequence[list[list[list[int]]]]

@@ -41,14 +41,14 @@ def open_runs(
         )
         for run in runs
     ]
-    if not decoding.neighbours:
+    if not decoding.knn_k:
         return PyTorchSearch(models)
     neighbours = [
         Neighbours(
             Datastore.load(run.datastore, run.weights(weights), model),
-            decoding.neighbours,
-            decoding.neighbour_share,
-            decoding.neighbour_temperature,
+            decoding.knn_k,
+            decoding.knn_weight,
+            decoding.knn_temperature,
         )
         for run, model in zip(runs, models, strict=True)
     ]

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from nmt.decoding.search.hypothesis import Hypothesis, best_first, finish
 from nmt.decoding.search.lexical_constraints import LexicalConstraints
-from nmt.decoding.search.next_tokens import best_pieces
+from nmt.decoding.search.next_tokens import best_tokens
 from nmt.decoding.search.stepwise import S, Stepwise
 from nmt.device import to_device
 from nmt.special_tokens import BOS, EOS
@@ -39,7 +39,7 @@ def beam_search(
     best candidate of some step, or when its limit is reached. The `beam_size` most probable ones
     are then ranked with the length penalty. CTranslate2 follows the same rules.
 
-    With a grid, hypotheses that lack the same number of required pieces form a group. The groups
+    With a grid, hypotheses that lack the same number of required tokens form a group. The groups
     take turns to fill the beam (Post and Vilar 2018), which has room for at least one hypothesis of
     each, and the search continues while an unfinished one could still become one of the best.
     """
@@ -53,8 +53,8 @@ def beam_search(
     written: NDArray[np.int32] = np.empty((len(active), 0), np.int32)  # (rows, length)
     while True:
         logits = model.step(tokens.flatten(), state)
-        found, pieces = best_pieces(logits, 2 * beam_size, grid)
-        candidates = _best_candidates(sums, found, pieces, 2 * beam_size, grid)
+        found, best = best_tokens(logits, 2 * beam_size, grid)
+        candidates = _best_candidates(sums, found, best, 2 * beam_size, grid)
         unfinished = _best_unfinished(*candidates, beam_size)
         # The only values of this step that the CPU waits for.
         fetched = _fetch(
@@ -86,26 +86,26 @@ def beam_search(
 def _best_candidates(
     sums: Tensor,
     log_probabilities: Tensor,
-    pieces: Tensor,
+    tokens: Tensor,
     count: int,
     grid: LexicalConstraints | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the continuations with the highest sums of log-probabilities, best first.
 
-    sums: (sentences, hypotheses); log_probabilities, pieces: (rows, best next pieces), one row
-    per hypothesis; grid: its groups take turns → sums, continued rows and pieces, each
+    sums: (sentences, hypotheses); log_probabilities, tokens: (rows, best next tokens), one row
+    per hypothesis; grid: its groups take turns → sums, continued rows and tokens, each
     (sentences, count), or fewer if there are fewer
     """
     sentences, width = sums.shape
     totals = (sums.view(-1, 1) + log_probabilities).view(sentences, -1)
     count = min(count, totals.shape[1])
     if grid:
-        best, choices = grid.allocate_beam(totals, pieces, count)
+        best, choices = grid.allocate_beam(totals, tokens, count)
     else:
         best, choices = totals.topk(count, dim=1)
     first = torch.arange(sentences, device=sums.device)[:, None] * width
     rows = first + choices // log_probabilities.shape[1]
-    return best, rows, pieces.view(sentences, -1).gather(1, choices)
+    return best, rows, tokens.view(sentences, -1).gather(1, choices)
 
 
 def _best_unfinished(
@@ -152,7 +152,7 @@ class _Sentence:
     ) -> None:
         """Set aside the candidates that end, and at the limit all of them.
 
-        sums, rows, tokens: of the candidates, best first; written: pieces of their rows
+        sums, rows, tokens: of the candidates, best first; written: tokens of their rows
         """
         at_limit = written.shape[1] + 1 >= self.limit
         ends = (tokens[: self.beam_size] == EOS) | at_limit
@@ -178,7 +178,7 @@ class _Sentence:
         if not self.exhaustive:
             return best_first(self._most_probable(self.ended))[:count]
         complete = [hypothesis for hypothesis in self.ended if hypothesis.complete]
-        # All truncated ones are from the last step, those that lack the fewest pieces first.
+        # All truncated ones are from the last step, those that lack the fewest tokens first.
         return best_first(self._most_probable(complete))[:count] or self.ended[:count]
 
     def _most_probable(self, hypotheses: list[Hypothesis]) -> list[Hypothesis]:

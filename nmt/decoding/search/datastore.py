@@ -1,7 +1,7 @@
 """The key–value datastore for nearest-neighbour translation.
 
 Khandelwal et al. 2021, "Nearest Neighbor Machine Translation": for each target position of the
-training text, the key is a state of the decoder and the value is the next piece. The state is what
+training text, the key is a state of the decoder and the value is the next token. The state is what
 the output layer receives (in the paper, what the last feed-forward network receives).
 Similar keys are clustered, and a search visits only the nearest clusters (an inverted file, Sivic
 and Zisserman 2003).
@@ -133,10 +133,10 @@ class Datastore:
         """
         remedy = (
             f"build it with nmt datastore {shlex.quote(str(path.parent))} --weights "
-            f"{weights.stem}, or translate without: --set decoding.neighbours=0"
+            f"{weights.stem}, or translate without: --set decoding.knn_k=0"
         )
         if not path.exists():
-            raise UserError(f"{path}: decoding.neighbours needs a datastore; {remedy}")
+            raise UserError(f"{path}: decoding.knn_k needs a datastore; {remedy}")
         try:
             with safe_open(path, "pt") as file:
                 names = list(file.keys())

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from nmt.decoding.search.hypothesis import Hypothesis, finish
-from nmt.decoding.search.next_tokens import best_pieces
+from nmt.decoding.search.next_tokens import best_tokens
 from nmt.decoding.search.sampling import Sampler
 from nmt.decoding.search.stepwise import S, Stepwise
 from nmt.device import to_device
@@ -22,7 +22,7 @@ def greedy_search(
     """Translate a batch.
 
     source: (batch, source) ids; limits: (batch,), on the CPU, longest output, including <eos>;
-    alpha: length penalty, which affects only the reported score; sampler: draws the pieces instead
+    alpha: length penalty, which affects only the reported score; sampler: draws the tokens instead
     of taking the most probable ones. Rows leave the batch when they end.
     """
     state = model.init_state(source)
@@ -34,8 +34,10 @@ def greedy_search(
     found: dict[int, Hypothesis] = {}
     while active:
         logits = model.step(tokens, state)
-        best, pieces = sampler.draw(logits, active) if sampler else best_pieces(logits, 1)
-        sums, tokens = sums + best[:, 0], pieces[:, 0]
+        log_probabilities, best = (
+            sampler.draw(logits, active) if sampler else best_tokens(logits, 1)
+        )
+        sums, tokens = sums + log_probabilities[:, 0], best[:, 0]
         alive = []
         # The only values of this step that the CPU waits for.
         fetched = torch.stack([tokens.int(), sums.view(torch.int32)]).cpu()

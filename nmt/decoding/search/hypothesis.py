@@ -8,7 +8,7 @@ from dataclasses import dataclass
 class Hypothesis:
     """A finished translation.
 
-    ids: target pieces without <sos> and <eos>; log_probability: of the pieces, and of <eos> if the
+    ids: target tokens without <sos> and <eos>; log_probability: of the tokens, and of <eos> if the
     model predicted it; score: log-probability divided by the length penalty, used for ranking;
     complete: False if the length limit ended it
     """
@@ -20,7 +20,7 @@ class Hypothesis:
 
 
 def length_penalty(length: int, alpha: float) -> float:
-    """lp(Y) = ((5 + |Y|) / 6)^α   (Wu et al. 2016, equation 14), with |Y| the pieces plus 1."""
+    """lp(Y) = ((5 + |Y|) / 6)^α   (Wu et al. 2016, equation 14), with |Y| the tokens plus 1."""
     return float(((5 + length) / 6) ** alpha)
 
 

@@ -10,11 +10,11 @@ from nmt.model.padding import pad
 from nmt.special_tokens import EOS, PAD
 
 Constraint = list[list[int]]
-"""Phrases as pieces, one of which must be written (a disjunctive constraint, Hu et al. 2019)."""
+"""Phrases as tokens, one of which must be written (a disjunctive constraint, Hu et al. 2019)."""
 
 
 def count_groups(constraints: Sequence[Constraint]) -> int:
-    """Return the number of groups of hypotheses of a sentence: those that lack 0, 1, … pieces."""
+    """Return the number of groups of hypotheses of a sentence: those that lack 0, 1, … tokens."""
     return 1 + sum(min(map(len, phrases)) for phrases in constraints)
 
 
@@ -22,7 +22,7 @@ class LexicalConstraints:
     """How much of its constraints each hypothesis of a beam contains.
 
     constraints: for each sentence, the constraints of which its translation must satisfy all. The
-    pieces of a phrase must be adjacent; the first is not repeated. continuing: pieces that continue
+    tokens of a phrase must be adjacent; the first is not repeated. continuing: tokens that continue
     a word; a phrase directly before one of them is only part of a word, and does not count.
 
     Rows are hypotheses: at first one per sentence, later those chosen by `select`.
@@ -37,7 +37,7 @@ class LexicalConstraints:
         flat = [[phrase for each in sentence for phrase in each] for sentence in constraints]
         most = max(map(len, flat))
         padded = pad([phrase for each in flat for phrase in [*each, *[[]] * (most - len(each))]])
-        self._phrases = padded.view(len(flat), most, -1).to(device)  # (rows, phrases, pieces)
+        self._phrases = padded.view(len(flat), most, -1).to(device)  # (rows, phrases, tokens)
         # The number of each phrase's constraint. Padding has a number of its own.
         width = max(map(len, constraints)) + 1
         owners = torch.full((len(flat), most), width - 1)
@@ -52,49 +52,49 @@ class LexicalConstraints:
         self._written = torch.zeros_like(self._owners)  # (rows, phrases)
         self._met = self._shortest == 0  # (rows, constraints), by a phrase that is a whole word
         self._continuing = torch.tensor(continuing, dtype=torch.long).to(device)
-        #: Number of groups of hypotheses: those that lack 0, 1, … pieces.
+        #: Number of groups of hypotheses: those that lack 0, 1, … tokens.
         self.groups = max(map(count_groups, constraints))
 
-    def next_pieces(self) -> Tensor:
-        """Return the next piece of each phrase that is still needed: (rows, phrases), padded."""
+    def next_tokens(self) -> Tensor:
+        """Return the next token of each phrase that is still needed: (rows, phrases), padded."""
         needed = ~self._satisfied(self._written[:, None, :], self._met[:, None, :])[:, 0]
-        pieces = self._next().masked_fill(~needed.gather(1, self._owners), PAD)
-        repeated = (pieces[:, :, None] == pieces[:, None, :]).tril(-1).any(2)
-        return pieces.masked_fill(repeated, PAD)
+        tokens = self._next().masked_fill(~needed.gather(1, self._owners), PAD)
+        repeated = (tokens[:, :, None] == tokens[:, None, :]).tril(-1).any(2)
+        return tokens.masked_fill(repeated, PAD)
 
     def forbid(self, log_probabilities: Tensor) -> None:
         """Set to -∞ what a row may not write next: (rows, target_size), changed in place."""
         satisfied = self._satisfied(self._written[:, None, :], self._met[:, None, :])[:, 0].all(1)
         log_probabilities[:, EOS].masked_fill_(~satisfied, float("-inf"))
 
-    def allocate_beam(self, totals: Tensor, pieces: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    def allocate_beam(self, totals: Tensor, tokens: Tensor, count: int) -> tuple[Tensor, Tensor]:
         """Take candidates from the groups in turn: the best of each, the second best, and so on.
 
-        totals: (sentences, candidates), sums of log-probabilities; pieces: (rows, pieces), those of
+        totals: (sentences, candidates), sums of log-probabilities; tokens: (rows, tokens), those of
         the candidates → totals and places, (sentences, count) each
         """
         best, places = totals.sort(1, descending=True)
-        lacks = self._lacking(pieces).view(totals.shape).gather(1, places)
+        lacks = self._lacking(tokens).view(totals.shape).gather(1, places)
         numbered = one_hot(lacks, self.groups).cumsum(1)  # in each group: 1, 2, …
         turn = numbered.gather(2, lacks[:, :, None])[:, :, 0] * self.groups + lacks
         order = turn.masked_fill(best.isinf(), turn.numel() * self.groups).argsort(1)[:, :count]
         return best.gather(1, order), places.gather(1, order)
 
-    def select(self, rows: Tensor, pieces: Tensor) -> None:
-        """Continue with these rows, each followed by one piece: (rows,) each."""
+    def select(self, rows: Tensor, tokens: Tensor) -> None:
+        """Continue with these rows, each followed by one token: (rows,) each."""
         self._phrases, self._written = self._phrases[rows], self._written[rows]
         self._owners, self._shortest = self._owners[rows], self._shortest[rows]
         self._met = self._met[rows]
-        written, met = self._after(pieces[:, None])
+        written, met = self._after(tokens[:, None])
         self._written, self._met = written[:, 0], met[:, 0]
 
-    def _lacking(self, pieces: Tensor) -> Tensor:
-        """Count the pieces that each row would still lack after any of these: (rows, pieces)."""
-        written, met = self._after(pieces)
+    def _lacking(self, tokens: Tensor) -> Tensor:
+        """Count the tokens that each row would still lack after any of these: (rows, tokens)."""
+        written, met = self._after(tokens)
         needed = ~self._satisfied(written, met)
         owners = self._owners[:, None, :].expand_as(written)
         shortest = self._shortest[:, None, :].expand_as(needed)
-        # A longer phrase counts once it lacks fewer pieces than the shortest one.
+        # A longer phrase counts once it lacks fewer tokens than the shortest one.
         begun = shortest.gather(2, owners) - (self._lengths[:, None, :] - written)
         begun = begun.clamp(min=0) * needed.gather(2, owners)
         # Phrases may begin alike, but a row is in the middle of at most one.
@@ -107,7 +107,7 @@ class LexicalConstraints:
     def _satisfied(self, written: Tensor, met: Tensor) -> Tensor:
         """Return which constraints are met, or would be if the word ended here.
 
-        written: (rows, pieces, phrases); met: (rows, pieces, constraints) → like `met`
+        written: (rows, tokens, phrases); met: (rows, tokens, constraints) → like `met`
         """
         complete = (written == self._lengths[:, None, :]).long()
         owners = self._owners[:, None, :].expand_as(complete)
@@ -117,19 +117,19 @@ class LexicalConstraints:
         padded = torch.cat([self._phrases, torch.full_like(self._phrases[:, :, :1], PAD)], dim=2)
         return padded.gather(2, self._written[:, :, None])[:, :, 0]
 
-    def _after(self, pieces: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the state after any of these pieces: (rows, pieces).
+    def _after(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the state after any of these tokens: (rows, tokens).
 
-        → how much of each phrase is written, (rows, pieces, phrases); which constraints are met,
-        (rows, pieces, constraints)
+        → how much of each phrase is written, (rows, tokens, phrases); which constraints are met,
+        (rows, tokens, constraints)
         """
         due, before = self._next()[:, None, :], self._written[:, None, :]
-        added = pieces[:, :, None]
+        added = tokens[:, :, None]
         continues = torch.isin(added, self._continuing)
         ended = (due == PAD) & ~continues
         begun = (added == self._phrases[:, None, :, 0]).long()
         written = torch.where(ended, before, torch.where(added == due, before + 1, begun))
         owners = self._owners[:, None, :].expand_as(written)
-        met = self._met[:, None, :].expand(-1, pieces.shape[1], -1)
+        met = self._met[:, None, :].expand(-1, tokens.shape[1], -1)
         confirmed = torch.zeros_like(met, dtype=torch.long).scatter_add(2, owners, ended.long())
         return written, met | (confirmed > 0)

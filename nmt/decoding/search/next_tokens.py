@@ -1,4 +1,4 @@
-"""Selects the most probable next pieces from logits."""
+"""Selects the most probable next tokens from logits."""
 
 import torch
 from torch import Tensor
@@ -10,14 +10,14 @@ _DEAD = float("-inf")
 _BLOCK = 128  # columns
 
 
-def best_pieces(
+def best_tokens(
     logits: Tensor, count: int, grid: LexicalConstraints | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Return the log-probabilities and ids of each row's `count` best next pieces, best first.
+    """Return the log-probabilities and ids of each row's `count` best next tokens, best first.
 
-    logits: (rows, target_size); <pad> and <sos> are never chosen; grid: forbids further pieces, and
-    appends the next piece of each unfinished phrase to the `count` best → log-probabilities and
-    pieces, (rows, count) each, or with a grid (rows, count + phrases). Surplus places have a
+    logits: (rows, target_size); <pad> and <sos> are never chosen; grid: forbids further tokens, and
+    appends the next token of each unfinished phrase to the `count` best → log-probabilities and
+    tokens, (rows, count) each, or with a grid (rows, count + phrases). Surplus places have a
     log-probability of -∞.
     """
     log_probabilities = logits.float().log_softmax(-1)
@@ -27,10 +27,10 @@ def best_pieces(
     if grid is None:
         return _largest(log_probabilities, count)
     grid.forbid(log_probabilities)
-    needed = grid.next_pieces()
+    needed = grid.next_tokens()
     of_needed = log_probabilities.gather(1, needed)
-    found, pieces = _largest(log_probabilities.scatter(1, needed, _DEAD), count)
-    return torch.cat([found, of_needed], dim=1), torch.cat([pieces, needed], dim=1)
+    found, tokens = _largest(log_probabilities.scatter(1, needed, _DEAD), count)
+    return torch.cat([found, of_needed], dim=1), torch.cat([tokens, needed], dim=1)
 
 
 def _largest(x: Tensor, count: int) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""Sampling: draws each next piece at random."""
+"""Sampling: draws each next token at random."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,10 +20,10 @@ def count_earlier(sources: Sequence[Sequence[int]]) -> list[int]:
 
 
 class Sampler:
-    """Draws the next piece of each row from the model's probabilities.
+    """Draws the next token of each row from the model's probabilities.
 
     With `decoding.temperature` T, p(y) ∝ p_model(y)^(1/T), restricted to the `top_k` most probable
-    pieces (Fan et al. 2018) and the smallest set with total probability `top_p` (Holtzman et al.
+    tokens (Fan et al. 2018) and the smallest set with total probability `top_p` (Holtzman et al.
     2020).
 
     sources: the ids of each row; numbers: one per row, to distinguish rows of the same source. The
@@ -41,7 +41,7 @@ class Sampler:
         ]
 
     def draw(self, logits: Tensor, rows: Sequence[int]) -> tuple[Tensor, Tensor]:
-        """Return one piece per row, and its log-probability under the model.
+        """Return one token per row, and its log-probability under the model.
 
         logits: (rows, target_size); rows: their indices among the sources → (rows, 1) each
         """
@@ -57,13 +57,13 @@ class Sampler:
         numbers = torch.tensor([[self._generators[row].random()] for row in rows])
         drawn = to_device(numbers, sums.device) * sums[:, -1:]
         ranks = torch.searchsorted(sums, drawn, right=True)
-        # A number that was rounded up to 1 selects the last piece that can be drawn.
+        # A number that was rounded up to 1 selects the last token that can be drawn.
         ranks = torch.minimum(ranks, (sums < sums[:, -1:]).sum(1, keepdim=True))
-        pieces = order.gather(1, ranks)
-        return logits.log_softmax(1).gather(1, pieces), pieces
+        tokens = order.gather(1, ranks)
+        return logits.log_softmax(1).gather(1, tokens), tokens
 
     def _cut(self, probabilities: Tensor) -> Tensor:
-        """Zero the pieces that may not be drawn; probabilities: (rows, pieces), descending."""
+        """Zero the tokens that may not be drawn; probabilities: (rows, tokens), descending."""
         top_k, top_p = self._decoding.top_k, self._decoding.top_p
         if top_k:
             probabilities[:, top_k:] = 0

@@ -134,7 +134,7 @@ export function start(main) {
     const length = (side) => `${side}: mean ${report.lengths[side].mean}, 95% ≤ ${report.lengths[side].p95}, longest ${report.lengths[side].longest}`;
     const facts = [
       ["Pairs read", report.read.toLocaleString("en")], ["Dropped", list(report.dropped)], ["Kept", list(report.pairs)],
-      ["Length in pieces", `${length("source")}; ${length("target")}`], ["Vocabulary", list(report.vocabulary_size)],
+      ["Length in tokens", `${length("source")}; ${length("target")}`], ["Vocabulary", list(report.vocabulary_size)],
       ...Object.entries(report.coverage).map(([split, sides]) => [`Known tokens, ${split}`, Object.entries(sides).map(([side, share]) => `${side} ${(100 * share).toFixed(2)}%`).join(", ")]),
       ["Source also in training", list(report.source_in_train)],
     ];

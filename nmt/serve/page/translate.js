@@ -104,7 +104,7 @@ export function start(main, query) {
       const elements = output.querySelectorAll(`[data-sentence="${number}"]`);
       const words = cut(sentence.translations[0].text, sentence.attention.target_spans).filter((each) => each.word);
       for (const [i, word] of words.entries()) {
-        if (!word.pieces.length) continue;
+        if (!word.tokens.length) continue;
         const sure = probability(sentence, word);
         elements[i].style.setProperty("--doubt", 1 - sure);
         elements[i].title = `probability ${percent(sure)}`;
@@ -157,7 +157,7 @@ export function start(main, query) {
     const sides = bothSides(sentence);
     const found = weights(sentence, sides, layer.value, head.value);
     const word = sides.targetIsWords && state.word < sides.target.length ? state.word : null;
-    looked.textContent = !sides.targetIsWords ? "The pieces below do not match the words of this translation."
+    looked.textContent = !sides.targetIsWords ? "The tokens below do not match the words of this translation."
       : word === null ? "Point at a word of the translation, or reach it with Tab and the arrow keys, to see where the model looked."
       : describe(sides, found, word);
     const chooseHere = (number) => { if (sides.targetIsWords) choose(state.chosen, number); };

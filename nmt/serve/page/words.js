@@ -1,8 +1,8 @@
-// Attention between words, from attention between pieces.
+// Attention between words, from attention between tokens.
 
 const WORD = /[\p{L}\p{N}\p{M}_]+|[^\s\p{L}\p{N}\p{M}_]+/gu;
 
-// Splits a text into words and the text between them: [{text, word, pieces}], pieces by index.
+// Splits a text into words and the text between them: [{text, word, tokens}], tokens by index.
 // The server counts characters as code points.
 export function cut(text, spans) {
   const found = [];
@@ -11,31 +11,31 @@ export function cut(text, spans) {
   for (const match of text.matchAll(WORD)) {
     if (match.index > end) {
       const gap = text.slice(end, match.index);
-      found.push({ text: gap, word: false, pieces: [] });
+      found.push({ text: gap, word: false, tokens: [] });
       place += [...gap].length;
     }
     const length = [...match[0]].length;
-    const pieces = (spans ?? []).flatMap(([from, to], i) => (from < place + length && place < to ? [i] : []));
-    found.push({ text: match[0], word: true, pieces });
+    const tokens = (spans ?? []).flatMap(([from, to], i) => (from < place + length && place < to ? [i] : []));
+    found.push({ text: match[0], word: true, tokens });
     place += length;
     end = match.index + match[0].length;
   }
-  if (end < text.length) found.push({ text: text.slice(end), word: false, pieces: [] });
+  if (end < text.length) found.push({ text: text.slice(end), word: false, tokens: [] });
   return found;
 }
 
-// Returns the words of both sides, each with its pieces; the pieces themselves where spans are unknown.
+// Returns the words of both sides, each with its tokens; the tokens themselves where spans are unknown.
 // targetIsWords tells which of the two `target` has.
 export function bothSides(sentence) {
   const found = sentence.attention;
-  const side = (text, spans, pieces) => {
+  const side = (text, spans, tokens) => {
     const words = cut(text, spans).filter((each) => each.word);
-    if (spans && words.every((word) => word.pieces.length)) return [words, true];
-    const found = pieces.slice(0, -1).map((piece, i) => ({ text: piece.replace(/[▁￭]/g, "") || "␣", word: true, pieces: [i] }));
+    if (spans && words.every((word) => word.tokens.length)) return [words, true];
+    const found = tokens.slice(0, -1).map((token, i) => ({ text: token.replace(/[▁￭]/g, "") || "␣", word: true, tokens: [i] }));
     return [found, false];
   };
-  const [source] = side(sentence.source, found.source_spans, found.source_pieces);
-  const [target, targetIsWords] = side(sentence.translations[0].text, found.target_spans, found.target_pieces);
+  const [source] = side(sentence.source, found.source_spans, found.source_tokens);
+  const [target, targetIsWords] = side(sentence.translations[0].text, found.target_spans, found.target_tokens);
   return { source, target, targetIsWords };
 }
 
@@ -47,12 +47,12 @@ export function weights(sentence, sides, layer, head) {
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
   return sides.target.map((target) =>
     sides.source.map((source) =>
-      mean(maps.flatMap((map) => target.pieces.map((row) => source.pieces.reduce((sum, column) => sum + map[row][column], 0)))),
+      mean(maps.flatMap((map) => target.tokens.map((row) => source.tokens.reduce((sum, column) => sum + map[row][column], 0)))),
     ),
   );
 }
 
-// The model's probability of a word: the product over its pieces.
+// The model's probability of a word: the product over its tokens.
 export function probability(sentence, word) {
-  return Math.exp(word.pieces.reduce((sum, piece) => sum + sentence.attention.log_probabilities[piece], 0));
+  return Math.exp(word.tokens.reduce((sum, token) => sum + sentence.attention.log_probabilities[token], 0));
 }

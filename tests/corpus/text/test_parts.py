@@ -499,7 +499,7 @@ def test_nothing_of_a_sentence_without_punctuation_is_lost(words: int) -> None:
     line = " ".join(draw.choice([*WORDS, "Zora", "42", "www.example.org"]) for _ in range(words))
     parts = splitter().parts(line)
     assert " ".join(part.raw for part in parts) == line
-    assert max(len(part.pieces) for part in parts) <= RULES.longest
+    assert max(len(part.tokens) for part in parts) <= RULES.longest
 
 
 def test_what_stays_whole_is_not_divided() -> None:

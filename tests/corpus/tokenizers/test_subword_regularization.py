@@ -38,7 +38,9 @@ def models(
 def sampler(
     model: SubwordTokenizer, kind: str, rate: float, corpus: list[list[int]]
 ) -> SegmentationSampler:
-    return SegmentationSampler(model, TokenizerConfig(kind=kind, sampling=rate), flat(corpus))
+    return SegmentationSampler(
+        model, TokenizerConfig(kind=kind, subword_regularization=rate), flat(corpus)
+    )
 
 
 def flat(corpus: list[list[int]]) -> Sequences:
@@ -83,12 +85,12 @@ def test_rate_0_equals_sentencepieces_bpe(models: dict[str, SubwordTokenizer]) -
 
 def test_rate_1_splits_bpe_into_letters(models: dict[str, SubwordTokenizer]) -> None:
     [drawn] = draw(sampler(models["bpe"], "bpe", 1, [models["bpe"].encode("the house")]))
-    assert models["bpe"].pieces(drawn) == list("▁the▁house")
+    assert models["bpe"].tokens(drawn) == list("▁the▁house")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("rate", [0.1, 0.5, 1])
-def test_sampled_pieces_spell_the_same_text(
+def test_sampled_tokens_spell_the_same_text(
     models: dict[str, SubwordTokenizer], kind: str, rate: float
 ) -> None:
     model = models[kind]
@@ -115,22 +117,22 @@ def test_a_sentence_that_would_get_too_long_keeps_its_segmentation(
 def test_with_end_marks_words_are_segmented_independently(
     training_texts: Texts, tmp_path: Path, kind: str
 ) -> None:
-    model = tokenizer_of(kind, training_texts, tmp_path, word_mark="end")
+    model = tokenizer_of(kind, training_texts, tmp_path, whitespace_as_suffix=True)
     texts = [TEXT, "the the the the", "house"]
     drawing = sampler(model, kind, 0.5, [model.encode(text) for text in texts])
     drawn = [draw(drawing, seed) for seed in range(50)]
     assert all([model.decode(ids) for ids in corpus] == texts for corpus in drawn)
     assert len({tuple(corpus[0]) for corpus in drawn}) > 10
-    words = ["".join(model.pieces(corpus[1])).split("▁") for corpus in drawn]
+    words = ["".join(model.tokens(corpus[1])).split("▁") for corpus in drawn]
     assert all(found == ["the"] * 4 + [""] for found in words)
 
 
 def test_rate_1_splits_bpe_with_end_marks_into_letters(
     training_texts: Texts, tmp_path: Path
 ) -> None:
-    model = tokenizer_of("bpe", training_texts, tmp_path, word_mark="end")
+    model = tokenizer_of("bpe", training_texts, tmp_path, whitespace_as_suffix=True)
     [drawn] = draw(sampler(model, "bpe", 1, [model.encode("the house.")]))
-    assert model.pieces(drawn) == list("the▁house▁￭.▁")
+    assert model.tokens(drawn) == list("the▁house▁￭.▁")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -181,7 +183,8 @@ for kind, model in zip(["bpe", "unigram"], sys.argv[2:]):
     tokenizer = SubwordTokenizer(Path(model), TokenizerConfig(kind=kind))
     ids = np.array(tokenizer.encode(sys.argv[1]), np.int32)
     corpus = Sequences(ids, np.array([0, len(ids)]))
-    sampler = SegmentationSampler(tokenizer, TokenizerConfig(kind=kind, sampling=0.5), corpus)
+    config = TokenizerConfig(kind=kind, subword_regularization=0.5)
+    sampler = SegmentationSampler(tokenizer, config, corpus)
     drawn.append(sampler.draw(np.random.default_rng(7), 1000).ids.tolist())
 print(json.dumps(drawn))
 """

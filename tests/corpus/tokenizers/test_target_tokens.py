@@ -1,4 +1,4 @@
-"""In a joint vocabulary, the target's pieces get the first ids; segmentation does not change."""
+"""In a joint vocabulary, the target's tokens get the first ids; segmentation does not change."""
 
 from pathlib import Path
 
@@ -53,26 +53,26 @@ def tokenizers(
     return put_first(training_texts, tmp_path_factory.mktemp(request.param), request.param)
 
 
-def test_all_pieces_are_kept_under_new_ids(
+def test_all_tokens_are_kept_under_new_ids(
     tokenizers: tuple[Tokenizers, Tokenizers, list[int]],
 ) -> None:
     before, after, numbers = tokenizers
     assert sorted(numbers) == list(range(before.source.size))
     assert after.source.size == before.source.size
-    assert after.source.pieces(numbers) == before.source.pieces(range(before.source.size))
-    assert tuple(after.target.pieces(range(len(SPECIALS)))) == SPECIALS
+    assert after.source.tokens(numbers) == before.source.tokens(range(before.source.size))
+    assert tuple(after.target.tokens(range(len(SPECIALS)))) == SPECIALS
 
 
-def test_the_target_has_fewer_pieces_with_the_same_ids(
+def test_the_target_has_fewer_tokens_with_the_same_ids(
     tokenizers: tuple[Tokenizers, Tokenizers, list[int]],
 ) -> None:
     _, after, _ = tokenizers
     assert 270 < after.target.size < after.source.size
     first = range(after.target.size)
-    assert after.target.pieces(first) == after.source.pieces(first)
+    assert after.target.tokens(first) == after.source.tokens(first)
 
 
-def test_the_number_of_the_targets_pieces_is_a_multiple_of_eight(
+def test_the_number_of_the_targets_tokens_is_a_multiple_of_eight(
     tokenizers: tuple[Tokenizers, Tokenizers, list[int]],
 ) -> None:
     _, after, _ = tokenizers
@@ -101,7 +101,7 @@ def test_the_segmentation_of_training_text_does_not_change(
         assert after.target.encode(line) == expected == after.source.encode(line)
 
 
-def test_pieces_that_the_target_lacks_are_replaced_by_smaller_ones(
+def test_tokens_that_the_target_lacks_are_replaced_by_smaller_ones(
     tokenizers: tuple[Tokenizers, Tokenizers, list[int]], training_texts: Texts
 ) -> None:
     _, after, _ = tokenizers
@@ -116,11 +116,11 @@ def test_pieces_that_the_target_lacks_are_replaced_by_smaller_ones(
 
 def test_the_target_keeps_all_placeholders(training_texts: Texts, tmp_path: Path) -> None:
     _, after, _ = put_first(training_texts, tmp_path, "bpe", carry_over="all")
-    placed = after.target.pieces(range(after.target.size))
+    placed = after.target.tokens(range(after.target.size))
     assert set(PLACEHOLDERS) <= set(placed)
 
 
-def test_random_segmentation_uses_only_target_pieces_and_preserves_the_text(
+def test_random_segmentation_uses_only_target_tokens_and_preserves_the_text(
     training_texts: Texts, tmp_path: Path
 ) -> None:
     _, after, _ = put_first(training_texts, tmp_path, "bpe")
@@ -131,7 +131,7 @@ def test_random_segmentation_uses_only_target_pieces_and_preserves_the_text(
     corpus = Sequences(flat, np.concatenate([[0], np.cumsum(lengths)]))
 
     def drawn(rate: float) -> list[list[int]]:
-        config = TokenizerConfig(kind="bpe", sampling=rate)
+        config = TokenizerConfig(kind="bpe", subword_regularization=rate)
         assert isinstance(after.target, SubwordTokenizer)
         sampler = SegmentationSampler(after.target, config, corpus)
         found = sampler.draw(np.random.default_rng(1), 1000)

@@ -34,7 +34,7 @@ from nmt.special_tokens import BOS, EOS, PAD, SPECIALS, UNK
 Texts = tuple[Path, Path]
 DATA = DataConfig()
 SUBWORDS = ("bpe", "unigram")
-MARKS = ("start", "end")
+SUFFIX = (False, True)
 WORDS = ("spacy", "whitespace")
 SEEN = [
     "I see the old house.",
@@ -68,18 +68,18 @@ def tokenizers(
 ) -> Tokenizers:
     kind, _, mark = request.param.partition(" ")
     folder = tmp_path_factory.mktemp("all")
-    return trained(training_texts, folder, kind=kind, word_mark=mark or "start")
+    return trained(training_texts, folder, kind=kind, whitespace_as_suffix=mark == "end")
 
 
-@pytest.fixture(scope="module", params=[f"{kind} {m}" for kind in SUBWORDS for m in MARKS])
+@pytest.fixture(scope="module", params=[(kind, suffix) for kind in SUBWORDS for suffix in SUFFIX])
 def subwords(
     request: pytest.FixtureRequest,
     training_texts: Texts,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> SubwordTokenizer:
-    kind, mark = request.param.split()
+    kind, suffix = request.param
     folder = tmp_path_factory.mktemp("subwords")
-    tokenizer = trained(training_texts, folder, kind=kind, word_mark=mark).source
+    tokenizer = trained(training_texts, folder, kind=kind, whitespace_as_suffix=suffix).source
     assert isinstance(tokenizer, SubwordTokenizer)
     return tokenizer
 
@@ -125,13 +125,13 @@ def test_encoding_in_batches_changes_nothing(tokenizers: Tokenizers) -> None:
     assert tokenizers.target.encode_lines([]) == []
 
 
-@pytest.mark.parametrize("word_mark", MARKS)
+@pytest.mark.parametrize("suffix", SUFFIX)
 @pytest.mark.parametrize("byte_fallback", [True, False])
 @pytest.mark.parametrize("kind", SUBWORDS)
 def test_flat_ids_equal_the_ids_of_the_single_lines(
-    kind: str, byte_fallback: bool, word_mark: str, training_texts: Texts, tmp_path: Path
+    kind: str, byte_fallback: bool, suffix: bool, training_texts: Texts, tmp_path: Path
 ) -> None:
-    fields = {"kind": kind, "byte_fallback": byte_fallback, "word_mark": word_mark}
+    fields = {"kind": kind, "byte_fallback": byte_fallback, "whitespace_as_suffix": suffix}
     tokenizer = trained(training_texts, tmp_path, **fields).source
     known = [*SEEN, *UNSEEN, "the  old\thouse ", " ", "", "你 你好 the 你"]
     for lines in (known, [*known, f"the{SPACE} old", f"{SPACE}{SPACE}"], [""], []):
@@ -142,15 +142,15 @@ def test_flat_ids_equal_the_ids_of_the_single_lines(
 
 
 @pytest.mark.parametrize("kind", SUBWORDS)
-def test_with_end_marks_a_word_has_the_same_pieces_everywhere(
+def test_with_end_marks_a_word_has_the_same_tokens_everywhere(
     kind: str, training_texts: Texts, tmp_path: Path
 ) -> None:
-    tokenizer = trained(training_texts, tmp_path, kind=kind, word_mark="end").source
+    tokenizer = trained(training_texts, tmp_path, kind=kind, whitespace_as_suffix=True).source
     word = tokenizer.split("house")
     assert word[-1].endswith(SPACE)
     for text in ("the house.", "greenhouse", "(house)", "house"):
-        pieces = tokenizer.split(text)
-        assert any(pieces[i : i + len(word)] == word for i in range(len(pieces))), text
+        tokens = tokenizer.split(text)
+        assert any(tokens[i : i + len(word)] == word for i in range(len(tokens))), text
 
 
 @pytest.mark.parametrize("text", [*SPECIALS, "a <pad> b <eos>", "<sos><eos>", "<s> </s>", "<unk>"])
@@ -163,7 +163,7 @@ def test_text_never_becomes_a_special_token(tokenizers: Tokenizers, text: str) -
 
 
 def test_ids_below_four_are_the_special_tokens(tokenizers: Tokenizers) -> None:
-    assert tokenizers.source.pieces(range(4)) == ["<pad>", "<unk>", "<sos>", "<eos>"]
+    assert tokenizers.source.tokens(range(4)) == ["<pad>", "<unk>", "<sos>", "<eos>"]
 
 
 def test_decoding_drops_special_tokens_except_unk(tokenizers: Tokenizers) -> None:
@@ -250,7 +250,7 @@ def test_both_sides_have_the_same_ids_only_with_a_joint_vocabulary(
     joint = trained(training_texts, tmp_path, kind=kind)
     assert joint.source.size == joint.target.size
     everything = range(joint.source.size)
-    assert joint.source.pieces(everything) == joint.target.pieces(everything)
+    assert joint.source.tokens(everything) == joint.target.tokens(everything)
     apart = trained(training_texts, tmp_path, kind=kind, joint=False, vocabulary_size=360)
     for word, at_home, abroad in (("house", "source", "target"), ("grüne", "target", "source")):
         known = getattr(apart, at_home).encode(word)
@@ -276,7 +276,7 @@ def test_loading_restores_the_trained_tokenizers(
 def test_training_is_reproducible_with_any_number_of_cores(
     training_texts: Texts, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The pieces of a unigram model depend on the number of threads."""
+    """The tokens of a unigram model depend on the number of threads."""
     threads: list[int] = []
     learn = sentencepiece.SentencePieceTrainer.train
 
@@ -297,7 +297,7 @@ def test_training_is_reproducible_with_any_number_of_cores(
 # ---------------------------------------------------------------------------------------- refusals
 
 
-def test_fewer_pieces_than_characters_are_refused(
+def test_fewer_tokens_than_characters_are_refused(
     training_texts: Texts, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(UserError, match="265 is too small for the characters of this") as caught:
@@ -306,9 +306,9 @@ def test_fewer_pieces_than_characters_are_refused(
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.parametrize("suffix", SUFFIX)
 def test_an_error_while_lines_are_read_is_reported_as_such(
-    training_texts: Texts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str
+    training_texts: Texts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: bool
 ) -> None:
     def damaged(path: Path) -> Iterator[list[str]]:
         yield ["a b"]
@@ -316,7 +316,7 @@ def test_an_error_while_lines_are_read_is_reported_as_such(
 
     monkeypatch.setattr(module, "read_chunks", damaged)
     with pytest.raises(UserError, match="the file is damaged"):
-        trained(training_texts, tmp_path, vocabulary_size=300, word_mark=mark)
+        trained(training_texts, tmp_path, vocabulary_size=300, whitespace_as_suffix=suffix)
 
 
 def test_ctrl_c_does_not_wait_until_subwords_are_learned(
@@ -344,7 +344,7 @@ def test_subwords_are_also_learned_from_long_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])
-def test_a_small_text_gives_fewer_pieces_than_requested(
+def test_a_small_text_gives_fewer_tokens_than_requested(
     training_texts: Texts, tmp_path: Path, kind: str
 ) -> None:
     size = trained(training_texts, tmp_path, kind=kind, vocabulary_size=50_000).source.size

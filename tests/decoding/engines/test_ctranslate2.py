@@ -27,8 +27,8 @@ from nmt.special_tokens import BOS, EOS, PAD
 ALPHA = 1.0  # not the default
 VARIANTS: list[dict[str, object]] = [
     {},
-    {"norm": "post"},
-    {"norm": "post", "final_norm": False},
+    {"norm_position": "post"},
+    {"norm_position": "post", "final_norm": False},
     {"final_norm": False},
     {"norm_epsilon": 0.5},
     {"activation": "gelu"},
@@ -39,7 +39,7 @@ VARIANTS: list[dict[str, object]] = [
     {"attention_bias": False},
     {"positions": "learned"},
     {"positions": "rotary"},
-    {"positions": "rotary", "d_key": 12, "d_value": 12, "norm": "post"},
+    {"positions": "rotary", "d_key": 12, "d_value": 12, "norm_position": "post"},
     {"position_exponent": "column"},
     {"first_position": 1},
     {"scale_embeddings": False},
@@ -210,10 +210,10 @@ def test_samples_follow_the_models_probabilities(model, engine):
     settings = DecodingConfig(temperature=2.0, length_penalty=0.0)
     [found] = engine(ready, seed=1)([source], [1], settings, 500)
 
-    pieces = [h.ids[0] if h.ids else EOS for h in found]
-    for piece in range(3, 11):
-        share = pieces.count(piece) / len(pieces)
-        assert share == pytest.approx(float(expected[piece]), abs=0.08)
+    tokens = [h.ids[0] if h.ids else EOS for h in found]
+    for token in range(3, 11):
+        share = tokens.count(token) / len(tokens)
+        assert share == pytest.approx(float(expected[token]), abs=0.08)
 
 
 def test_sampling_respects_top_k_and_top_p(model, engine):
@@ -284,7 +284,7 @@ def test_all_tested_variants_are_supported():
     ("section", "changes", "reason"),
     [
         ("model", {"d_key": 5, "d_value": 6}, "needs model.d_key 5 and d_value 6 to be equal"),
-        ("decoding", {"neighbours": 4}, "does not support decoding.neighbours"),
+        ("decoding", {"knn_k": 4}, "does not support decoding.knn_k"),
     ],
 )
 def test_unsupported_options_are_reported(section, changes, reason):

@@ -23,7 +23,7 @@ def test_a_run_is_opened_with_its_datastore(trained_run, tmp_path):
     keys, nine = torch.randn(30, run.config.model.d_model), torch.full((30,), 9)
     Datastore.of(keys, nine).save(run.datastore, identity(run.weights("best")))
     # A share of nearly 1 always writes the datastore's only value.
-    decoding = DecodingConfig(neighbours=4, neighbour_share=1 - 1e-6, neighbour_temperature=3.0)
+    decoding = DecodingConfig(knn_k=4, knn_weight=1 - 1e-6, knn_temperature=3.0)
 
     search = pytorch.open_runs([run], "best", decoding, "cpu")
 
@@ -35,7 +35,7 @@ def test_a_run_is_opened_with_the_settings_of_its_neighbours(trained_run, monkey
     monkeypatch.setattr(pytorch, "Neighbours", lambda *settings: settings)
     monkeypatch.setattr(pytorch.Datastore, "load", lambda *_: "datastore")
     monkeypatch.setattr(pytorch, "PyTorchSearch", lambda models, neighbours: neighbours)
-    decoding = DecodingConfig(neighbours=4, neighbour_share=0.3, neighbour_temperature=3.0)
+    decoding = DecodingConfig(knn_k=4, knn_weight=0.3, knn_temperature=3.0)
 
     found = pytorch.open_runs([trained_run], "best", decoding, "cpu")
 

@@ -24,8 +24,8 @@ ONE = torch.tensor([[A, EOS]])
         (2, {"positions": "learned"}),
         (7, {"positions": "learned"}),
         (10, {"positions": "rotary"}),
-        (1, {"norm": "post"}),
-        (4, {"norm": "post"}),
+        (1, {"norm_position": "post"}),
+        (4, {"norm_position": "post"}),
     ],
 )
 def test_a_beam_of_one_equals_greedy_search(seed, changes, random_model, random_sources):

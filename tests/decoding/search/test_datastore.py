@@ -172,11 +172,11 @@ def assert_refused(path: Path, weights: Path, model: Transformer, reason: str) -
     assert line.startswith(f"{path}: ")
     assert reason in line
     command = f"nmt datastore {path.parent} --weights {weights.stem}"
-    assert f"build it with {command}, or translate without: --set decoding.neighbours=0" in line
+    assert f"build it with {command}, or translate without: --set decoding.knn_k=0" in line
 
 
 def test_a_missing_datastore_is_refused(weights, model, tmp_path):
-    assert_refused(tmp_path / "none", weights, model, "decoding.neighbours needs a datastore")
+    assert_refused(tmp_path / "none", weights, model, "decoding.knn_k needs a datastore")
 
 
 def test_a_datastore_of_other_weights_is_refused(weights, model, random_model):

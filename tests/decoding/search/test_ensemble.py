@@ -44,7 +44,7 @@ def assert_alike(found: list[list[Hypothesis]], expected: list[list[Hypothesis]]
 def mean_of_probabilities(
     models: Sequence[Transformer], source: list[int], written: list[int]
 ) -> torch.Tensor:
-    """Return the probabilities of the next piece by definition, without search and cache."""
+    """Return the probabilities of the next token by definition, without search and cache."""
     rows = torch.tensor([source]), torch.tensor([[BOS, *written]])
     return sum(model(*rows)[0, -1].double().softmax(-1) for model in models) / len(models)
 
@@ -103,13 +103,13 @@ def test_an_exhaustive_beam_equals_enumeration(alpha, random_model):
     source, limit = [7, 9, 5, EOS], 3
     expected = []
     for length in range(limit + 1):
-        for pieces in itertools.product([UNK, A, B], repeat=length):
-            ids = [*pieces, EOS] if length < limit else pieces
+        for tokens in itertools.product([UNK, A, B], repeat=length):
+            ids = [*tokens, EOS] if length < limit else tokens
             total = sum(
-                math.log(mean_of_probabilities(models, source, ids[:step])[piece])
-                for step, piece in enumerate(ids)
+                math.log(mean_of_probabilities(models, source, ids[:step])[token])
+                for step, token in enumerate(ids)
             )
-            expected.append((total / ((5 + length + 1) / 6) ** alpha, list(pieces)))
+            expected.append((total / ((5 + length + 1) / 6) ** alpha, list(tokens)))
     expected.sort(reverse=True)
 
     [found] = beam_search(
@@ -132,7 +132,7 @@ def test_probabilities_are_averaged_not_log_probabilities(scripted):
     assert found.ids == [A]
 
 
-def test_a_piece_that_one_member_excludes_can_be_chosen(scripted):
+def test_a_token_that_one_member_excludes_can_be_chosen(scripted):
     models = [
         scripted(lambda source, prefix, first=first: {EOS: 1.0} if prefix else first)
         for first in ({A: 1.0}, {B: 1.0})

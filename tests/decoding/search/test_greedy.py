@@ -1,4 +1,4 @@
-"""Greedy search chooses the most probable piece at every step."""
+"""Greedy search chooses the most probable token at every step."""
 
 import math
 
@@ -13,7 +13,7 @@ A, B = 4, 5
 ONE = torch.tensor([[A, EOS]])
 
 
-def test_the_most_probable_piece_is_written_until_eos(scripted):
+def test_the_most_probable_token_is_written_until_eos(scripted):
     script = {(): {A: 0.6, B: 0.4}, (A,): {B: 0.7, EOS: 0.3}, (A, B): {EOS: 0.9, A: 0.1}}
     model = scripted(lambda source, prefix: script[prefix])
 

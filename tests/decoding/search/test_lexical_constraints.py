@@ -24,10 +24,10 @@ def any_of(*phrases: list[int], continuing: Sequence[int] = ()) -> LexicalConstr
     return LexicalConstraints([[[*phrases]]], continuing, torch.device("cpu"))
 
 
-def select(phrases: LexicalConstraints, *pieces: int) -> LexicalConstraints:
-    """Let one row write these pieces."""
-    for piece in pieces:
-        phrases.select(torch.tensor([0]), torch.tensor([piece]))
+def select(phrases: LexicalConstraints, *tokens: int) -> LexicalConstraints:
+    """Let one row write these tokens."""
+    for token in tokens:
+        phrases.select(torch.tensor([0]), torch.tensor([token]))
     return phrases
 
 
@@ -43,22 +43,22 @@ def select(phrases: LexicalConstraints, *pieces: int) -> LexicalConstraints:
         ([A, B, UNK, A], []),
     ],
 )
-def test_the_next_piece_of_each_incomplete_phrase(written, expected):
+def test_the_next_token_of_each_incomplete_phrase(written, expected):
     phrases = select(grid([[A, B], [UNK]]), *written)
 
-    assert [piece for piece in phrases.next_pieces()[0].tolist() if piece != PAD] == expected
+    assert [token for token in phrases.next_tokens()[0].tolist() if token != PAD] == expected
 
 
-def test_phrases_that_begin_alike_share_their_next_piece():
-    assert grid([[A, B], [A, UNK]]).next_pieces().tolist() == [[A, PAD]]
+def test_phrases_that_begin_alike_share_their_next_token():
+    assert grid([[A, B], [A, UNK]]).next_tokens().tolist() == [[A, PAD]]
 
 
 def test_groups_take_turns_and_rows_without_probability_come_last():
     phrases = grid([[B]])
     totals = torch.tensor([[-1.0, -2.0, -3.0, -9.0, float("-inf")]])
-    pieces = torch.tensor([[A, A, A, B, B]])  # the last two complete the phrase
+    tokens = torch.tensor([[A, A, A, B, B]])  # the last two complete the phrase
 
-    found, places = phrases.allocate_beam(totals, pieces, 5)
+    found, places = phrases.allocate_beam(totals, tokens, 5)
 
     assert places.tolist() == [[3, 0, 1, 2, 4]]
     assert found.tolist() == totals[0, places[0]][None].tolist()

@@ -1,4 +1,4 @@
-"""Pieces are drawn with the model's probabilities, reproducibly for a given seed."""
+"""Tokens are drawn with the model's probabilities, reproducibly for a given seed."""
 
 from collections import Counter
 
@@ -16,8 +16,8 @@ LOGITS = torch.tensor([[0.0, 0.0, 0.0, 0.5, 0.3, 0.15]]).log().clamp_min(-30)
 def shares(count: int = 4000, **decoding: object) -> dict[int, float]:
     settings = DecodingConfig.model_validate({"temperature": 1.0} | decoding)
     sampler = Sampler(settings, [[5]] * count, range(count))
-    _, pieces = sampler.draw(LOGITS.repeat(count, 1), range(count))
-    return {piece: times / count for piece, times in Counter(pieces.flatten().tolist()).items()}
+    _, tokens = sampler.draw(LOGITS.repeat(count, 1), range(count))
+    return {token: times / count for token, times in Counter(tokens.flatten().tolist()).items()}
 
 
 def assert_shares(found: dict[int, float], expected: dict[int, float]) -> None:
@@ -25,7 +25,7 @@ def assert_shares(found: dict[int, float], expected: dict[int, float]) -> None:
     assert found == pytest.approx({k: p / total for k, p in expected.items()}, abs=0.03)
 
 
-def test_pieces_are_drawn_with_their_probabilities():
+def test_tokens_are_drawn_with_their_probabilities():
     assert_shares(shares(), {3: 0.5, 4: 0.3, 5: 0.15})
 
 
@@ -34,7 +34,7 @@ def test_the_temperature_is_the_reciprocal_of_an_exponent():
     assert shares(temperature=0.01) == shares(temperature=1e-40) == {3: 1.0}
 
 
-def test_top_k_draws_only_the_most_probable_pieces():
+def test_top_k_draws_only_the_most_probable_tokens():
     assert_shares(shares(top_k=2), {3: 0.5, 4: 0.3})
     assert shares(top_k=1) == {3: 1.0}
 
@@ -45,18 +45,18 @@ def test_top_p_draws_from_the_smallest_set_with_that_probability():
 
 
 def test_with_top_k_top_p_is_a_share_of_what_is_left():
-    # Without the third piece, the most probable one has 0.5 / 0.8 = 0.625.
+    # Without the third token, the most probable one has 0.5 / 0.8 = 0.625.
     assert shares(top_k=2, top_p=0.6) == {3: 1.0}
     assert_shares(shares(top_k=2, top_p=0.65), {3: 0.5, 4: 0.3})
 
 
-def test_a_draw_close_to_one_selects_the_last_allowed_piece(monkeypatch):
+def test_a_draw_close_to_one_selects_the_last_allowed_token(monkeypatch):
     sampler = Sampler(DecodingConfig(temperature=1.0, top_k=2), [[5]], [0])
     monkeypatch.setattr(sampler, "_generators", [type("", (), {"random": lambda self: 1.0})()])
 
-    _, pieces = sampler.draw(LOGITS.clone(), [0])
+    _, tokens = sampler.draw(LOGITS.clone(), [0])
 
-    assert pieces.tolist() == [[4]]
+    assert tokens.tolist() == [[4]]
 
 
 def test_pad_and_sos_are_never_drawn():
@@ -64,17 +64,17 @@ def test_pad_and_sos_are_never_drawn():
     logits[:, [PAD, BOS]] = 10.0
     sampler = Sampler(DecodingConfig(temperature=1.0), [[5]] * 500, range(500))
 
-    _, pieces = sampler.draw(logits, range(500))
+    _, tokens = sampler.draw(logits, range(500))
 
-    assert set(pieces.flatten().tolist()) == {1, 3, 4, 5}
+    assert set(tokens.flatten().tolist()) == {1, 3, 4, 5}
 
 
 def test_log_probabilities_ignore_temperature_and_top_k():
     sampler = Sampler(DecodingConfig(temperature=3.0, top_k=2), [[5]], [0])
 
-    found, pieces = sampler.draw(LOGITS.clone(), [0])
+    found, tokens = sampler.draw(LOGITS.clone(), [0])
 
-    torch.testing.assert_close(found, LOGITS.log_softmax(1).gather(1, pieces))
+    torch.testing.assert_close(found, LOGITS.log_softmax(1).gather(1, tokens))
 
 
 def test_samples_depend_on_the_seed_but_not_on_the_batch(random_model, random_sources):
