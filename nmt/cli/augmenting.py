@@ -104,7 +104,7 @@ def augment(
         raise UserError(f"{input_}: {lack}; give a text file, one sentence per line")
     opened = open_run(run)
     data = opened.config.data
-    source, target = languages = (data.source_language, data.target_language)
+    source, target = languages = data.languages
     if seem_to_be_in(target, list(islice(read_lines(input_), _SAMPLE)), source):
         warn(
             f"{input_}: seems to be in {target}, but {run} translates from {source}; if so, use a "
@@ -121,7 +121,7 @@ def augment(
     back = None
     if round_trip:
         returning = open_run(round_trip)
-        there = returning.config.data.source_language, returning.config.data.target_language
+        there = returning.config.data.languages
         if there != languages[::-1]:
             raise UserError(
                 f"{round_trip}: translates {' → '.join(there)}; --round-trip needs a run that "

@@ -234,7 +234,7 @@ def _score_test_sets(
     from nmt.progress import elapsed
 
     data = runs[0].config.data
-    languages = (data.source_language, data.target_language)
+    languages = data.languages
     sets = {name: read_test_set(name, languages) for name in names}
     translator = open_translator(runs, *options)
     comet = open_comet()

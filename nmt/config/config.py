@@ -81,11 +81,11 @@ class Config(Section):
             )
             yield ("training.initial_weights", "tokenizer.run"), message
         if self.data.tags and not self.tokenizer.subword:
-            message = "tags of `data.corpora` need `tokenizer.kind: bpe` or `unigram`"
+            message = "tags of `data.corpora` need `tokenizer.kind: bpe`, `unigram` or `char`"
             yield ("data.corpora", "tokenizer.kind"), message
         if self.data.carry_over != "none" and not self.tokenizer.subword:
             yield (
                 ("data.carry_over", "tokenizer.kind"),
-                "`data.carry_over` needs `tokenizer.kind: bpe` or `unigram`; with whole words, "
-                "use `decoding.replace_unknown` instead",
+                "`data.carry_over` needs `tokenizer.kind: bpe`, `unigram` or `char`; with whole "
+                "words, use `decoding.replace_unknown` instead",
             )

@@ -308,6 +308,11 @@ class DataConfig(CorpusConfig):
             )
 
     @property
+    def languages(self) -> tuple[str, str]:
+        """The codes of source and target language."""
+        return self.source_language, self.target_language
+
+    @property
     def label(self) -> str:
         """The name of the corpus, or the names of all."""
         return ", ".join(part.label for part in self.corpora) or self.source

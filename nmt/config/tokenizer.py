@@ -9,7 +9,7 @@ from pydantic import Field
 from nmt.config.section import MOST, BrokenRule, Section
 from nmt.special_tokens import SPECIALS
 
-SubwordKind = Literal["bpe", "unigram"]
+SubwordKind = Literal["bpe", "unigram", "char"]
 WordKind = Literal["spacy", "whitespace"]
 MOST_SUBWORDS = 250_000
 _BYTES_AND_SPECIALS = 256 + len(SPECIALS)
@@ -18,10 +18,10 @@ _BYTES_AND_SPECIALS = 256 + len(SPECIALS)
 class TokenizerConfig(Section):
     """How text is split into tokens, and tokens become ids."""
 
-    kind: Literal["bpe", "unigram", "spacy", "whitespace"] = Field(
+    kind: Literal["bpe", "unigram", "char", "spacy", "whitespace"] = Field(
         "bpe",
-        description="SentencePiece subwords (bpe, unigram), or words (spaCy's blank tokenizer, or "
-        "split at whitespace)",
+        description="SentencePiece subwords (bpe, unigram), characters (char), or words (spaCy's "
+        "blank tokenizer, or split at whitespace)",
     )
     joint: bool = Field(True, description="one vocabulary for both languages")
     vocabulary_size: int = Field(
@@ -62,16 +62,18 @@ class TokenizerConfig(Section):
 
     @property
     def subword(self) -> bool:
-        """Whether tokens are SentencePiece subwords."""
+        """Whether SentencePiece makes the tokens."""
         return self.kind in get_args(SubwordKind)
 
     def broken_rules(self) -> Iterator[BrokenRule]:
         """See `Section.broken_rules`."""
-        if self.subword_regularization and not self.subword:
+        if self.subword_regularization and self.kind not in ("bpe", "unigram"):
             message = f"`subword_regularization` needs `kind: bpe` or `unigram`, not `{self.kind}`"
             yield ("subword_regularization", "kind"), message
         if self.whitespace_as_suffix and not self.subword:
-            message = f"`whitespace_as_suffix` needs `kind: bpe` or `unigram`, not `{self.kind}`"
+            message = (
+                f"`whitespace_as_suffix` needs `kind: bpe`, `unigram` or `char`, not `{self.kind}`"
+            )
             yield ("whitespace_as_suffix", "kind"), message
         if self.vocabulary_size > MOST_SUBWORDS and self.subword:
             message = f"`vocabulary_size` is at most {MOST_SUBWORDS:,} for `kind: {self.kind}`"

@@ -6,7 +6,7 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
-from nmt.corpus.tokenizers.tokenizers import Tokenizer
+from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.decoding.attention import attention_of
 from nmt.decoding.translator import Trace, Translation, Translator
 from nmt.model.transformer import Transformer

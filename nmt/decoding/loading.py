@@ -100,7 +100,7 @@ def load_translator(
                 where = "cpu"
         return pytorch.open_runs(runs, weights, config.decoding, where)
 
-    languages = (config.data.source_language, config.data.target_language)
+    languages = config.data.languages
     terms = Glossary.read(Path(glossary), languages) if glossary else None
     known = Memory.read(Path(memory), languages) if memory else None
     search: Search

@@ -16,7 +16,8 @@ from nmt.corpus.text.carried import reveal
 from nmt.corpus.text.parts import surround
 from nmt.corpus.text.sentences import CutText
 from nmt.corpus.text.tags import split_prefix
-from nmt.corpus.tokenizers.tokenizers import Tokenizers, WordTokenizer
+from nmt.corpus.tokenizers.tokenizers import Tokenizers
+from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Search
 from nmt.decoding.glossary import Glossary, Term
 from nmt.decoding.memory import Memory

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from nmt.corpus.tokenizers.tokenizers import Tokenizer
+from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.decoding.attention import attention_of
 from nmt.model.transformer import Transformer
 from nmt.ops.threads import TORCH_LOCK

@@ -24,7 +24,8 @@ from nmt.corpus.prepared import write_examples
 from nmt.corpus.preparing.manifest import write_manifest
 from nmt.corpus.preparing.report import Lengths, PreparationReport
 from nmt.corpus.preparing.statistics import write_statistics
-from nmt.corpus.tokenizers.tokenizers import LARGEST_MODEL, vocabulary_files
+from nmt.corpus.tokenizers.subwords import LARGEST_MODEL
+from nmt.corpus.tokenizers.tokenizers import vocabulary_files
 from nmt.errors import UserError, one_line, unwritable
 from nmt.export.transformers import marian_weights
 from nmt.files.checksums import CHECKSUM, NO_CHECKSUM, sign

@@ -27,7 +27,7 @@ def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) ->
     usage: instructions for the files next to the card; metadata: further front matter
     """
     config, report = run.config, run.report
-    source, target = config.data.source_language, config.data.target_language
+    source, target = config.data.languages
     front: dict[str, Any] = {
         "language": [source, target],
         **_licence(run),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def draw_lengths(prepared: PreparedData, path: Path) -> None:
     """Draw the lengths of training pairs, the numbers of pairs, and the coverage."""
-    languages = (prepared.data.source_language, prepared.data.target_language)
+    languages = prepared.data.languages
     names = {side: f"{side} ({code})" for side, code in zip(SIDES, languages, strict=True)}
     # Subwords can spell every word, so their coverage is not worth drawing.
     all_known = all(

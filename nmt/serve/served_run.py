@@ -29,7 +29,7 @@ class ServedRun:
 
     def __post_init__(self) -> None:
         data = self.folder.config.data
-        self.source, self.target = data.source_language, data.target_language
+        self.source, self.target = data.languages
 
     def with_glossary(self, text: str) -> "ServedRun":
         """Return the run with a glossary, a text with tabs; raises `UserError` if it is faulty."""

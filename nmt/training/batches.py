@@ -15,7 +15,7 @@ from torch import Tensor
 from nmt.config.training import TrainingConfig
 from nmt.corpus.prepared import PreparedData, Sequences
 from nmt.corpus.tokenizers.subword_regularization import SegmentationSampler
-from nmt.corpus.tokenizers.tokenizers import SubwordTokenizer
+from nmt.corpus.tokenizers.subwords import SubwordTokenizer
 from nmt.device import to_device
 from nmt.errors import UserError
 from nmt.model.padding import pad

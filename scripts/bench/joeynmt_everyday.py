@@ -24,7 +24,7 @@ from nmt.config.yaml_files import load_config
 from nmt.corpus.prepared import PreparedData
 from nmt.corpus.preparing.prepare import prepare
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.corpus.tokenizers.tokenizers import Tokenizer
+from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.evaluation.metrics import evaluate_texts
 
 # JoeyNMT passes an argument that PyTorch has since removed.

@@ -175,7 +175,7 @@ def test_all_mistakes_are_reported_at_once(path: Path) -> None:
         ("data.min_coverage", "1.1", "1.1", "less than or equal to 1"),
         ("data.seed", "-1", "-1", "greater than or equal to 0"),
         ("data.seed", "2147483648", "2147483648", "less than 2147483648"),
-        ("tokenizer.kind", "bpee", "'bpee'", "'bpe', 'unigram', 'spacy' or 'whitespace'"),
+        ("tokenizer.kind", "bpee", "'bpee'", "'bpe', 'unigram', 'char', 'spacy' or 'whitespace'"),
         ("tokenizer.vocabulary_size", "7", "7", "greater than or equal to 8"),
         ("tokenizer.min_count", "0", "0", "greater than or equal to 1"),
         ("tokenizer.subword_regularization", "1.01", "1.01", "less than or equal to 1"),
@@ -326,7 +326,7 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
         ),
         (
             "tokenizer: {kind: spacy, whitespace_as_suffix: true}",
-            "tokenizer: `whitespace_as_suffix` needs `kind: bpe` or `unigram`, not `spacy`",
+            "tokenizer: `whitespace_as_suffix` needs `kind: bpe`, `unigram` or `char`, not `spacy`",
         ),
         (
             "tokenizer: {min_count: 2}",
@@ -342,7 +342,7 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
         ),
         (
             "data: {carry_over: names}\ntokenizer: {kind: spacy}",
-            "`data.carry_over` needs `tokenizer.kind: bpe` or `unigram`; with whole "
+            "`data.carry_over` needs `tokenizer.kind: bpe`, `unigram` or `char`; with whole "
             "words, use `decoding.replace_unknown` instead",
         ),
         (
@@ -443,7 +443,7 @@ def test_mistakes_of_every_kind_are_reported_at_once(path: Path) -> None:
         "PATH: tokenizer: `subword_regularization` needs `kind: bpe` or `unigram`",
         "PATH: training: exactly one of batch_tokens and batch_sentences must be null",
         "PATH: `model.tie: all` needs `tokenizer.joint: true`",
-        "PATH: `data.carry_over` needs `tokenizer.kind: bpe` or `unigram`",
+        "PATH: `data.carry_over` needs `tokenizer.kind: bpe`, `unigram` or `char`",
     ]
     for line, beginning in zip(lines, beginnings, strict=True):
         assert line.startswith(beginning)

@@ -10,8 +10,9 @@ from nmt.cli.writing import align_lines
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.corpus.text.sentences import CutText
-from nmt.corpus.tokenizers.tokenizers import Tokenizers, WordTokenizer
+from nmt.corpus.tokenizers.tokenizers import Tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
+from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.alignment import (
     _cross_attention,
     _pairs,

@@ -14,13 +14,9 @@ from nmt.config.decoding import DecodingConfig
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.text.capitals import Casing
 from nmt.corpus.text.placeholders import KNOWN_WORDS, KnownWords
-from nmt.corpus.tokenizers.tokenizers import (
-    Tokenizers,
-    WordTokenizer,
-    load_tokenizers,
-    train_tokenizers,
-)
+from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers, train_tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
+from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Required
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.glossary import parse_glossary

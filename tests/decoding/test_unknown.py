@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from nmt.corpus.tokenizers.tokenizers import WordTokenizer
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
+from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.unknown import replace_unknown
 from nmt.special_tokens import EOS, SPECIALS, UNK
 

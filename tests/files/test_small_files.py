@@ -15,7 +15,7 @@ from nmt.config.tokenizer import TokenizerConfig
 from nmt.config.yaml_files import load_config
 from nmt.corpus.prepared import read_report
 from nmt.corpus.preparing.statistics import read_statistics
-from nmt.corpus.tokenizers.tokenizers import SubwordTokenizer
+from nmt.corpus.tokenizers.subwords import SubwordTokenizer
 from nmt.errors import UserError
 from nmt.runs.folder import RunFolder
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nmt.corpus.tokenizers.tokenizers import JOINER
+from nmt.corpus.text.normalization import JOINER
 from nmt.reports.attention import AttentionMap
 from nmt.serve.inspection import Inspection, link_words, spell
 

@@ -11,7 +11,8 @@ from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.placeholders import hide_pair
 from nmt.corpus.text.tags import split_prefix
 from nmt.corpus.tokenizers.target_tokens import put_target_first
-from nmt.corpus.tokenizers.tokenizers import Tokenizer, Tokenizers, load_tokenizers
+from nmt.corpus.tokenizers.tokenizer import Tokenizer
+from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers
 from nmt.files.text_files import read_chunks
 from nmt.progress import with_progress
 

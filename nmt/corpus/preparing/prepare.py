@@ -49,14 +49,14 @@ from nmt.corpus.sources.registry import Corpus, open_corpora
 from nmt.corpus.text.capitals import CASING, Casing
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.placeholders import KNOWN_WORDS, KnownWords, NameHider, words_of
+from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.corpus.tokenizers.tokenizers import (
-    Tokenizer,
     Tokenizers,
     load_tokenizers,
     train_tokenizers,
     vocabulary_files,
-    word_splitter,
 )
+from nmt.corpus.tokenizers.words import word_splitter
 from nmt.errors import UserError, writing
 from nmt.files.checksums import checksum
 from nmt.files.locks import locked
@@ -233,7 +233,7 @@ def _write(
 ) -> Tokenizers:
     texts = (folder / "train.source.txt", folder / "train.target.txt")
     if config.tokenizer.kind == "spacy":  # refuse an unknown language before reading the corpus
-        for language in (config.data.source_language, config.data.target_language):
+        for language in config.data.languages:
             word_splitter("spacy", language)
     cased = folder / "train.cased.txt" if config.data.restore_case else None
     given = read_given(config.data, corpora)
@@ -313,7 +313,7 @@ def _hide_names(
     """
     only_names = data.carry_over == "names"
     pairs = with_progress(_read_pairs(texts), "finding names")
-    languages = (data.source_language, data.target_language) if data.carry_numbers else None
+    languages = data.languages if data.carry_numbers else None
     hider = NameHider(pairs, only_names, data.seed, languages, numbers)
     known: set[str] = set()
     count = 0

@@ -267,7 +267,7 @@ def _have_several(lines: list[str], kept: NDArray[np.bool_], language: str) -> N
 
 
 def _warn_if_swapped(name: str, pairs: list[Pair], data: DataConfig) -> None:
-    source, target = data.source_language, data.target_language
+    source, target = data.languages
     sources, targets = zip(*pairs, strict=True)
     if seem_swapped(sources, targets, (source, target)):
         _LOG.warning(

@@ -122,7 +122,7 @@ def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
     swapped if English is the target. Raises `UserError` if a file is missing or the corpus lacks a
     language.
     """
-    languages = (data.source_language, data.target_language)
+    languages = data.languages
     english_last = english_is_last(*languages)
     match data.source:
         case "pickle":
@@ -168,7 +168,7 @@ def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
 def _open_opus(data: DataConfig, refresh: bool) -> Corpus:
     from nmt.corpus.sources.opus import download_opus, opus_licence, read_moses
 
-    languages = (data.source_language, data.target_language)
+    languages = data.languages
     path = _expanded(_single(data.path, data)) if data.path else Path()
     if not _ignoring_os_errors(path.is_file):
         if path.suffix.lower() == ".zip":
@@ -186,7 +186,7 @@ def _name(data: DataConfig) -> str:
 def _open_table(data: DataConfig, refresh: bool) -> Corpus:
     from nmt.corpus.sources.tables import files_by_split, hub_files, read_table, table_files
 
-    languages = (data.source_language, data.target_language)
+    languages = data.languages
     read = partial(read_table, languages=languages, columns=data.columns)
     if data.source == "hub":
         files, licence = hub_files(_name(data), data.subset, data.revision, refresh)
@@ -233,7 +233,7 @@ def _require_train(
 def _download_tatoeba(data: DataConfig, refresh: bool) -> Path:
     from nmt.corpus.sources.download import cache_folder, download
 
-    languages = [three_letters(code) for code in (data.source_language, data.target_language)]
+    languages = [three_letters(code) for code in data.languages]
     if languages.count("eng") != 1:
         raise UserError(
             f"data: tatoeba pairs English with another language, not {' → '.join(languages)}; set "
@@ -325,14 +325,14 @@ def _download_multi30k(data: DataConfig, refresh: bool) -> dict[Split, tuple[Pat
                 git_blob=MULTI30K_BLOBS[f"{name}.{language}"],
                 refresh=refresh,
             )
-            for language in (data.source_language, data.target_language)
+            for language in data.languages
         )
         for split, name in MULTI30K_SPLITS.items()
     }
 
 
 def _require_languages(data: DataConfig, known: tuple[str, ...], corpus: str) -> None:
-    languages = (data.source_language, data.target_language)
+    languages = data.languages
     if not set(languages) <= set(known) or languages[0] == languages[1]:
         raise UserError(
             f"data: {corpus} covers only {', '.join(known)}, not {' → '.join(languages)}; set "

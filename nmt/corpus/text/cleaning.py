@@ -29,7 +29,7 @@ class Cleaner:
 
     @cached_property
     def _keep_bidi(self) -> bool:
-        return any(map(is_right_to_left, (self.data.source_language, self.data.target_language)))
+        return any(map(is_right_to_left, self.data.languages))
 
     def source(self, text: str) -> str:
         """Return the source sentence as the model reads it."""

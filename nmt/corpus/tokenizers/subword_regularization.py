@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.prepared import Sequences
-from nmt.corpus.tokenizers.tokenizers import SPACE, SubwordTokenizer
+from nmt.corpus.tokenizers.subwords import SPACE, SubwordTokenizer
 from nmt.progress import Bar
 from nmt.special_tokens import UNK
 

@@ -13,7 +13,8 @@ from nmt.config.data import DataConfig
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.prepared import Sequences
 from nmt.corpus.tokenizers.subword_regularization import SegmentationSampler
-from nmt.corpus.tokenizers.tokenizers import SubwordTokenizer, load_tokenizers, train_tokenizers
+from nmt.corpus.tokenizers.subwords import SubwordTokenizer
+from nmt.corpus.tokenizers.tokenizers import load_tokenizers, train_tokenizers
 
 Texts = tuple[Path, Path]
 KINDS = ["bpe", "unigram"]
@@ -177,7 +178,7 @@ import numpy as np
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.prepared import Sequences
 from nmt.corpus.tokenizers.subword_regularization import SegmentationSampler
-from nmt.corpus.tokenizers.tokenizers import SubwordTokenizer
+from nmt.corpus.tokenizers.subwords import SubwordTokenizer
 drawn = []
 for kind, model in zip(["bpe", "unigram"], sys.argv[2:]):
     tokenizer = SubwordTokenizer(Path(model), TokenizerConfig(kind=kind))

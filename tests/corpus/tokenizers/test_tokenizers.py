@@ -15,25 +15,20 @@ import sentencepiece
 
 from nmt.config.data import DataConfig
 from nmt.config.tokenizer import TokenizerConfig
-from nmt.corpus.tokenizers import tokenizers as module
-from nmt.corpus.tokenizers.tokenizers import (
-    JOINER,
-    SPACE,
-    SubwordTokenizer,
-    Tokenizer,
-    Tokenizers,
-    WordTokenizer,
-    load_tokenizers,
-    train_tokenizers,
-)
+from nmt.corpus.text.normalization import JOINER
+from nmt.corpus.tokenizers import subwords as module
+from nmt.corpus.tokenizers.subwords import SPACE, SubwordTokenizer
+from nmt.corpus.tokenizers.tokenizer import Tokenizer
+from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers, train_tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
+from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.errors import UserError
 from nmt.files.text_files import read_chunks
 from nmt.special_tokens import BOS, EOS, PAD, SPECIALS, UNK
 
 Texts = tuple[Path, Path]
 DATA = DataConfig()
-SUBWORDS = ("bpe", "unigram")
+SUBWORDS = ("bpe", "unigram", "char")
 SUFFIX = (False, True)
 WORDS = ("spacy", "whitespace")
 SEEN = [
@@ -243,7 +238,7 @@ def test_a_language_that_spacy_does_not_support_is_refused(
 # --------------------------------------------------------------------------------- joint, separate
 
 
-@pytest.mark.parametrize("kind", [*SUBWORDS, *WORDS])
+@pytest.mark.parametrize("kind", ["bpe", "unigram", *WORDS])
 def test_both_sides_have_the_same_ids_only_with_a_joint_vocabulary(
     training_texts: Texts, tmp_path: Path, kind: str
 ) -> None:
@@ -354,7 +349,7 @@ def test_a_small_text_gives_fewer_tokens_than_requested(
 def test_a_joint_vocabulary_learns_from_both_sides_of_a_subsampled_corpus(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmt.corpus.tokenizers.tokenizers.MOST_LINES", 40)
+    monkeypatch.setattr("nmt.corpus.tokenizers.subwords.MOST_LINES", 40)
     texts = (tmp_path / "a", tmp_path / "b")
     texts[0].write_text("another house\n" * 100)
     texts[1].write_text("zwölf Brücken\n" * 100)
@@ -370,7 +365,7 @@ def test_a_joint_vocabulary_learns_from_both_sides_of_a_subsampled_corpus(
 def test_lines_are_sampled_from_the_whole_corpus(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmt.corpus.tokenizers.tokenizers.MOST_LINES", 40)
+    monkeypatch.setattr("nmt.corpus.tokenizers.subwords.MOST_LINES", 40)
     texts = (tmp_path / "a", tmp_path / "b")
     for text in texts:
         text.write_text("another\n" * 100 + "house\n" * 100)

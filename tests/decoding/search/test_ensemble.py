@@ -9,8 +9,9 @@ import torch
 
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
-from nmt.corpus.tokenizers.tokenizers import Tokenizers, WordTokenizer
+from nmt.corpus.tokenizers.tokenizers import Tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
+from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.search.beam import beam_search
 from nmt.decoding.search.ensemble import Ensemble
