@@ -55,7 +55,7 @@ class Config(Section):
         return copy
 
     def broken_rules(self) -> Iterator[BrokenRule]:
-        """See `Section.broken_rules`; includes those of all sections."""
+        """Yield the violated rules of all sections, and those across sections."""
         for section in type(self).model_fields:
             for fields, message in getattr(self, section).broken_rules():
                 yield tuple(f"{section}.{field}" for field in fields), f"{section}: {message}"

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
+from typing_extensions import override
 
 from nmt.config.section import MOST, BrokenRule, Section
 from nmt.special_tokens import TAGS
@@ -96,7 +97,7 @@ class CorpusConfig(Section):
         return values
 
     def broken_rules(self) -> Iterator[BrokenRule]:
-        """See `Section.broken_rules`; at most one rule about paths is reported."""
+        """Yield the violated rules; at most one about paths."""
         splits = [f for f in ("train_path", "validation_path", "test_path") if getattr(self, f)]
         paths = ["path", *splits] if self.path else splits
         corpus = self.path or self.train_path
@@ -278,8 +279,8 @@ class DataConfig(CorpusConfig):
     )
     seed: int = Field(1, ge=0, lt=2**31, description="seed for the split and the placeholders")
 
+    @override
     def broken_rules(self) -> Iterator[BrokenRule]:
-        """See `Section.broken_rules`."""
         if self.corpora:
             yield from self._broken_rules_of_corpora()
         else:

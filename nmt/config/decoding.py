@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from pydantic import Field
+from typing_extensions import override
 
 from nmt.config.choices import EngineChoice
 from nmt.config.section import MOST, BrokenRule, Section
@@ -85,8 +86,8 @@ class DecodingConfig(Section):
         description="T: the squared distance at which a neighbour's weight falls to 1/e",
     )
 
+    @override
     def broken_rules(self) -> Iterator[BrokenRule]:
-        """See `Section.broken_rules`."""
         restrictions = {"top_k": self.top_k > 0, "top_p": self.top_p < 1}
         limits = [field for field, is_set in restrictions.items() if is_set]
         if limits and not self.temperature:

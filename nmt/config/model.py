@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from nmt.config.section import DEEPEST, WIDEST, BrokenRule, Section
 
@@ -135,8 +136,8 @@ class ModelConfig(Section):
         others = self.embedding_dropout_rate, self.attention_output_dropout_rate
         return any((self.dropout, *others, *inside))
 
+    @override
     def broken_rules(self) -> Iterator[BrokenRule]:
-        """See `Section.broken_rules`."""
         sinusoidal = [
             name
             for name in ("first_position", "position_exponent")

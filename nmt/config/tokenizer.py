@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from pydantic import Field
+from typing_extensions import override
 
 from nmt.config.section import MOST, BrokenRule, Section
 from nmt.special_tokens import SPECIALS
@@ -65,8 +66,8 @@ class TokenizerConfig(Section):
         """Whether SentencePiece makes the tokens."""
         return self.kind in get_args(SubwordKind)
 
+    @override
     def broken_rules(self) -> Iterator[BrokenRule]:
-        """See `Section.broken_rules`."""
         if self.subword_regularization and self.kind not in ("bpe", "unigram"):
             message = f"`subword_regularization` needs `kind: bpe` or `unigram`, not `{self.kind}`"
             yield ("subword_regularization", "kind"), message

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
+from typing_extensions import override
 
 from nmt.config.choices import Best
 from nmt.config.section import MOST, BrokenRule, Section
@@ -161,8 +162,8 @@ class TrainingConfig(Section):
             )
         return betas
 
+    @override
     def broken_rules(self) -> Iterator[BrokenRule]:
-        """See `Section.broken_rules`."""
         tokens, sentences = self.batch_tokens, self.batch_sentences
         if (tokens is None) == (sentences is None):
             now = f"{tokens or 'null'} and {sentences or 'null'}"

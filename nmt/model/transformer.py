@@ -57,7 +57,7 @@ class OutputLayer(Linear):
         return self.weight[: self.out_features]
 
     def forward(self, x: Tensor) -> Tensor:
-        """See the class."""
+        """Return the logits."""
         return linear(x, self.target_weight, self.bias)
 
 

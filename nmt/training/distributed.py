@@ -33,6 +33,7 @@ from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.distributed_c10d import Store
 from torch.distributed.rendezvous import rendezvous
 from torch.nn.parallel import DistributedDataParallel
+from typing_extensions import override
 
 from nmt.device import choose_device
 from nmt.errors import UserError, one_line
@@ -129,16 +130,16 @@ class DistributedWorker(Worker):
             device_id=self.device if device.type == "cuda" else None,
         )
 
+    @override
     def sum(self, *numbers: float) -> tuple[float, ...]:
-        """See `Worker.sum`."""
         return self._reduce_numbers(numbers, distributed.ReduceOp.SUM)
 
+    @override
     def largest(self, *numbers: float) -> tuple[float, ...]:
-        """See `Worker.largest`."""
         return self._reduce_numbers(numbers, distributed.ReduceOp.MAX)
 
+    @override
     def gather(self, value: T) -> list[T]:
-        """See `Worker.gather`."""
         mine = torch.frombuffer(bytearray(pickle.dumps(value)), dtype=torch.uint8)
         [longest] = self.largest(len(mine))
         rows = torch.zeros(self.size, int(longest), dtype=torch.uint8)
@@ -147,7 +148,7 @@ class DistributedWorker(Worker):
         return [pickle.loads(row.numpy().tobytes()) for row in rows]
 
     def main_first(self, main: Callable[[], T], others: Callable[[], T]) -> T:
-        """See `Worker.main_first`; uses the store, because messages time out."""
+        """Let the main process go first; uses the store, because messages time out."""
         if self.is_main:
             result = main()
             self._store.set("main is done", "")
@@ -156,8 +157,8 @@ class DistributedWorker(Worker):
             time.sleep(_SECONDS_A_LOOK)
         return others()
 
+    @override
     def replicate(self, module: nn.Module) -> nn.Module:
-        """See `Worker.replicate`."""
         with warnings.catch_warnings():
             # PyTorch 2.13 renames it to forward_sync_buffers, which older versions do not know.
             warnings.filterwarnings("ignore", "`broadcast_buffers` is deprecated", FutureWarning)
@@ -167,12 +168,12 @@ class DistributedWorker(Worker):
             )
 
     @property
+    @override
     def mesh(self) -> DeviceMesh:
-        """See `Worker.mesh`."""
         return init_device_mesh(self.device.type, (self.size,))
 
+    @override
     def averaging(self, module: nn.Module, now: bool) -> AbstractContextManager[None]:
-        """See `Worker.averaging`."""
         if now or not isinstance(module, DistributedDataParallel):  # a sharded one always averages
             return nullcontext()
         return module.no_sync()

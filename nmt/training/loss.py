@@ -48,7 +48,7 @@ class BatchLoss(nn.Module):
         self._settings, self._device = settings, device
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """See `batch_loss`."""
+        """Return what `batch_loss` does."""
         settings = self._settings
         with autocast(self._device, settings.precision):
             return batch_loss(

@@ -14,6 +14,7 @@ from typing import TextIO
 import numpy as np
 import sentencepiece
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.sources.readers import MAX_LINE_BYTES
@@ -53,27 +54,24 @@ class SubwordTokenizer(Tokenizer):
 
     @staticmethod
     def files(joint: bool) -> list[str]:
-        """See `Tokenizer.files`; a joint vocabulary has a file for the target, too.
-
-        There, the source-only tokens are marked as unused.
-        """
+        """The target of a joint vocabulary has its own file, with source-only tokens unused."""
         return ["joint.model" if joint else "source.model", "target.model"]
 
     @classmethod
+    @override
     def train(cls, config: TokenizerConfig, texts: Texts, symbols: str, file: Path) -> None:
-        """See `Tokenizer.train`."""
         _train_subwords(config, [path for _, path in texts], symbols, file)
         if config.joint:  # `put_target_first` separates them after the text is encoded
             shutil.copyfile(file, file.with_name("target.model"))
 
     @classmethod
+    @override
     def load(cls, config: TokenizerConfig, language: str, file: Path) -> "SubwordTokenizer":
-        """See `Tokenizer.load`."""
         return cls(file, config)
 
     @property
+    @override
     def size(self) -> int:
-        """See `Tokenizer.size`."""
         return self._size
 
     @property
@@ -81,12 +79,12 @@ class SubwordTokenizer(Tokenizer):
         """<unk>, and the bytes that spell characters outside the vocabulary."""
         return [UNK, *(i for i in range(self.size) if self.processor.is_byte(i))]
 
+    @override
     def encode_lines(self, lines: Sequence[str]) -> list[list[int]]:
-        """See `Tokenizer.encode_lines`."""
         return self._encode(self._parted(lines))
 
+    @override
     def encode(self, text: str) -> list[int]:
-        """See `Tokenizer.encode`."""
         # The library's batch call is ten times slower for a single line.
         [line] = self._parted([text])
         ids: list[int] = self.processor.encode(line, out_type=int)
@@ -99,8 +97,8 @@ class SubwordTokenizer(Tokenizer):
         ids: list[list[int]] = self.processor.encode(lines, out_type=int)
         return ids
 
+    @override
     def encode_flat(self, lines: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """See `Tokenizer.encode_flat`."""
         text = " ".join(lines)
         # SentencePiece handles its space symbol specially if it occurs in the text.
         if self._kind != "bpe" or not lines or SPACE in text:
@@ -122,12 +120,12 @@ class SubwordTokenizer(Tokenizer):
             np.add.reduceat(word_lengths, words_before),
         )
 
+    @override
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """See `Tokenizer.tokens`."""
         return [self.processor.id_to_piece(int(i)) for i in ids]
 
+    @override
     def join(self, tokens: Sequence[str]) -> str:
-        """See `Tokenizer.join`."""
         # Byte tokens can spell invalid UTF-8, newlines and commands for the terminal; keep the
         # output a clean single line.
         text: str = self.processor.decode(list(tokens))

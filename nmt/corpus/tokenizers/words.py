@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
+from typing_extensions import override
+
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.text.normalization import JOINER, printable
 from nmt.corpus.tokenizers.tokenizer import Texts, Tokenizer
@@ -22,14 +24,14 @@ class WordTokenizer(Tokenizer):
         self.split_lines = word_splitter(kind, language)
 
     @staticmethod
+    @override
     def files(joint: bool) -> list[str]:
-        """See `Tokenizer.files`."""
         sides = ["joint"] if joint else ["source", "target"]
         return [f"{side}.vocabulary.json" for side in sides]
 
     @classmethod
+    @override
     def train(cls, config: TokenizerConfig, texts: Texts, symbols: str, file: Path) -> None:
-        """See `Tokenizer.train`."""
         counts: Counter[str] = Counter()
         for language, path in texts:
             split = word_splitter(config.kind, language)
@@ -39,29 +41,29 @@ class WordTokenizer(Tokenizer):
         Vocabulary.build(counts, config.vocabulary_size, config.min_count).save(file)
 
     @classmethod
+    @override
     def load(cls, config: TokenizerConfig, language: str, file: Path) -> "WordTokenizer":
-        """See `Tokenizer.load`."""
         return cls(config.kind, language, Vocabulary.load(file))
 
     @property
+    @override
     def size(self) -> int:
-        """See `Tokenizer.size`."""
         return len(self.vocabulary)
 
+    @override
     def encode_lines(self, lines: Sequence[str]) -> list[list[int]]:
-        """See `Tokenizer.encode_lines`."""
         return [[self.vocabulary.id(word) for word in words] for words in self.split_lines(lines)]
 
+    @override
     def split(self, text: str) -> list[str]:
-        """See `Tokenizer.split`."""
         return next(iter(self.split_lines([text])))
 
+    @override
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """See `Tokenizer.tokens`."""
         return [self.vocabulary.words[i] for i in ids]
 
+    @override
     def join(self, tokens: Sequence[str]) -> str:
-        """See `Tokenizer.join`."""
         text = " ".join(tokens).replace(f" {JOINER}", "").removeprefix(JOINER)
         return printable(text)  # a vocabulary may be hostile
 

@@ -101,7 +101,7 @@ class CTranslate2Search:
         n_best: int = 1,
         required: Required | None = None,
     ) -> list[list[Hypothesis]]:
-        """See `Search`; `required` is not supported."""
+        """Search; `required` is not supported."""
         if required is not None:
             raise ValueError("CTranslate2 does not support required phrases")
         hypotheses = decoding.hypotheses(n_best)

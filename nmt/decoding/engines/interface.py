@@ -28,23 +28,19 @@ class Required:
 
 
 class Search(Protocol):
-    """An engine with a loaded model.
-
-    engine: its name; max_length: number of positions, for a source with <eos>, and an output with
-    <sos>; workers: number of threads that may usefully call it at once
-    """
+    """An engine with a loaded model."""
 
     @property
     def engine(self) -> Engine:
-        """See the class."""
+        """Its name."""
 
     @property
     def max_length(self) -> int:
-        """See the class."""
+        """Number of positions, for a source with <eos>, and an output with <sos>."""
 
     @property
     def workers(self) -> int:
-        """See the class."""
+        """Number of threads that may usefully call it at once."""
 
     def __call__(
         self,

@@ -74,7 +74,7 @@ class PyTorchSearch:
 
     @property
     def max_length(self) -> int:
-        """See `Search`."""
+        """The longest source or target of all models, in tokens."""
         return min(model.config.max_length for model in self.models)
 
     def __call__(
@@ -85,7 +85,7 @@ class PyTorchSearch:
         n_best: int = 1,
         required: Required | None = None,
     ) -> list[list[Hypothesis]]:
-        """See `Search`; on a CPU, batches are searched in parallel."""
+        """Search; on a CPU, batches are searched in parallel."""
         for model in self.models:
             if model.training:  # check first: setting the mode of every module takes time
                 model.eval()

@@ -22,7 +22,7 @@ class EnsembleState:
         return self.members[0].length
 
     def select(self, rows: Tensor) -> None:
-        """See `DecoderState.select`."""
+        """Keep these rows in the states of all members."""
         for member in self.members:
             member.select(rows)
 
@@ -40,7 +40,7 @@ class Ensemble:
         self.models = models
 
     def init_state(self, source: Tensor) -> EnsembleState:
-        """See `Transformer.init_state`."""
+        """Encode sources with every member."""
         return EnsembleState([model.init_state(source) for model in self.models])
 
     def step(self, tokens: Tensor, state: EnsembleState) -> Tensor:

@@ -49,10 +49,10 @@ class WithNeighbours:
         self._model, self._neighbours = model, neighbours
 
     def init_state(self, source: Tensor) -> DecoderState:
-        """See `Transformer.init_state`."""
+        """Encode sources."""
         return self._model.init_state(source)
 
     def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
-        """See `Transformer.step`; returns log-probabilities."""
+        """Return log-probabilities of the next tokens: the model's mixed with the neighbours'."""
         hidden = self._model.step_output(tokens, state)
         return self._neighbours.mix(hidden, self._model.logits(hidden))
