@@ -125,8 +125,8 @@ def _free(path: Path) -> str:
 def no_such_weights(path: Path) -> UserError:
     """Return the error for weights that a run lacks."""
     remedy = {
-        "mean": f"average them with nmt average {shlex.quote(str(path.parent))}",
-        "averaged": "runs with training.average_decay have them after a validation",
+        "checkpoint_average": f"average them with nmt average {shlex.quote(str(path.parent))}",
+        "ema": "runs with training.average_decay have them after a validation",
     }.get(path.stem, "nmt show lists the weights of the run; if there are none, train it longer")
     return UserError(f"{path}: no such weights; {remedy}")
 

@@ -88,8 +88,9 @@ WeightsOption = Annotated[
     Weights,
     typer.Option(
         "--weights",
-        help="best: with the best validation score; last: after the last update; averaged: moving "
-        "average (training.average_decay); mean: from `nmt average`.",
+        help="best: with the best validation score; last: after the last update; ema: "
+        "exponential moving average (training.average_decay); checkpoint_average: from `nmt "
+        "average`.",
     ),
 ]
 BeamOption = Annotated[

@@ -236,7 +236,7 @@ def average(
 ) -> None:
     """Average the weights of a run's last validations.
 
-    Needs training.keep_validated; --weights mean uses the result.
+    Needs training.keep_validated; --weights checkpoint_average uses the result.
     With training.average_decay, these weights are already moving averages.
 
     First: nmt train --config sample.yaml --set training.keep_validated=3
@@ -256,11 +256,14 @@ def average(
             f"{opened.path}: validations with saved weights: {len(kept)}, but --last is {last}; "
             f"{remedy}{fewer}"
         )
-    with opened.held(), replacing(opened.weights("mean")) as partial:
+    with opened.held(), replacing(opened.weights("checkpoint_average")) as partial:
         average_weights(kept, partial)
     say(f"averaged         updates {', '.join(path.stem for path in kept)}")
     quoted = shlex.quote(str(opened.path))
-    say(f"compare with     nmt evaluate --run {quoted} --weights mean --split validation")
+    say(
+        f"compare with     nmt evaluate --run {quoted} --weights checkpoint_average "
+        "--split validation"
+    )
 
 
 def datastore(

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-Weights = Literal["best", "last", "averaged", "mean"]
+Weights = Literal["best", "last", "ema", "checkpoint_average"]
 EngineChoice = Literal["auto", "ctranslate2", "pytorch"]
 Engine = Literal["ctranslate2", "pytorch"]
 ComputeType = Literal[

@@ -40,8 +40,8 @@ def newest_run(file: str, option: str = "--run FOLDER") -> RunFolder:
     """
     runs = [run for run in runs_in(RUNS) if (run.path / file).is_file()]
     make = {
-        "mean.safetensors": "make one with `nmt average`",
-        "averaged.safetensors": "train one with training.average_decay",
+        "checkpoint_average.safetensors": "make one with `nmt average`",
+        "ema.safetensors": "train one with training.average_decay",
     }
     return _newest(runs, f"no run {RUNS / '*'} with {file} here", option, make.get(file))
 
@@ -73,7 +73,10 @@ def last_change(folder: Path) -> float:
     newest = 0.0
     for path in folder.iterdir():
         # Partial files, the lock, and files that may be written without training.
-        if path.name.startswith(".") or path.name in ("datastore.safetensors", "mean.safetensors"):
+        if path.name.startswith(".") or path.name in (
+            "datastore.safetensors",
+            "checkpoint_average.safetensors",
+        ):
             continue
         with suppress(FileNotFoundError):  # replaced or deleted meanwhile
             found = path.stat()

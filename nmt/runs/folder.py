@@ -9,8 +9,10 @@ metrics.jsonl            one line per validation
 updates.jsonl            loss and learning rate of every tenth update
 best.safetensors         the weights with the best validation score
 last.safetensors         the weights after the last update
-averaged.safetensors     the moving average of the weights, if training.average_decay is set
-mean.safetensors         the mean of the last validations' weights, by `nmt average`
+ema.safetensors          the exponential moving average of the weights, if
+                         training.average_decay is set
+checkpoint_average.safetensors
+                         the mean of the last validations' weights, by `nmt average`
 validated/               the weights of the last validations, by update, as
                          training.keep_validated says
 datastore.safetensors    training positions for decoding.knn_k
@@ -65,6 +67,10 @@ LOCK = ".lock"
 HEADER = "run.json"
 REPORT = "report.json"
 # The run's own files, written only while it is held.
+_FORMER_WEIGHTS: dict[Weights, str] = {
+    "ema": "averaged",
+    "checkpoint_average": "mean",
+}  # of older runs
 _OWN = (HEADER, "config.yaml", "metrics.jsonl", "updates.jsonl", "checkpoint.pt", "*.safetensors")
 _REMEDY = "copy the run folder again, or train it again"
 
@@ -218,7 +224,11 @@ class RunFolder:
 
     def weights(self, which: Weights) -> Path:
         """Return the file of one kind of weights."""
-        return self.path / f"{which}.safetensors"
+        present = self.path / f"{which}.safetensors"
+        if which in _FORMER_WEIGHTS and not present.exists():
+            former = self.path / f"{_FORMER_WEIGHTS[which]}.safetensors"
+            return former if former.exists() else present
+        return present
 
     def validated(self) -> list[Path]:
         """Return the weights kept from validations, oldest first."""

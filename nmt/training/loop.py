@@ -251,7 +251,7 @@ class Trainer:
             line = self._measure(model)
             self._note(line)
             if self.state.average:
-                self._save_weights(model, "averaged")
+                self._save_weights(model, "ema")
             self._keep_validated(model)
         if self._log:
             self._log.write(line)

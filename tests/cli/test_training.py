@@ -95,7 +95,7 @@ def test_training_can_start_from_another_run(trained_run: RunFolder) -> None:
     assert_refused("train", "--weights", "last", message="--from")
     assert_refused("train", "--from", "nowhere", message="nowhere: not a run folder")
     assert_refused(
-        *("train", "--from", trained_run.path, "--weights", "averaged"), message="no such weights"
+        *("train", "--from", trained_run.path, "--weights", "ema"), message="no such weights"
     )
 
 
@@ -106,11 +106,11 @@ def test_the_weights_of_the_last_validations_are_averaged(trained_run: RunFolder
     assert nmt("train", "--config", "mine.yaml", *set_).returncode == 0
     run = RunFolder(Path("runs/mine"))
     assert [path.stem for path in run.validated()] == ["2", "3", "4"]
-    assert load_file(run.validated()[-1]).keys() == load_file(run.weights("averaged")).keys()
-    assert run.validated()[-1].read_bytes() == run.weights("averaged").read_bytes()
+    assert load_file(run.validated()[-1]).keys() == load_file(run.weights("ema")).keys()
+    assert run.validated()[-1].read_bytes() == run.weights("ema").read_bytes()
     assert_refused("average", message="training.keep_validated=5, or give --last 3")
     assert "updates 3, 4" in text(nmt("average", "--last", 2).stdout)
-    assert nmt("translate", "--weights", "mean", PAIR[0]).returncode == 0
+    assert nmt("translate", "--weights", "checkpoint_average", PAIR[0]).returncode == 0
     run.validated()[0].unlink()
     assert_refused("average", "--last", 3, message="validate more often")
     refused = text(nmt("average", trained_run.path).stderr)

@@ -173,8 +173,11 @@ def test_a_sentence_that_is_not_utf8_is_refused(trained_run: RunFolder) -> None:
         (["--run", "{run}", "x", "--set", "model.heads=2"], "only fields of decoding can be set"),
         (["--run", "{run}", "x", "--set", "decoding.beam=2"], "did you mean beam_size?"),
         (["--run", "{run}", "x", "--set", "decoding.top_p=1e-300"], "greater than or equal to"),
-        (["--run", "{run}", "x", "--weights", "averaged"], "averaged.safetensors: no such weights"),
-        (["--run", "{run}", "x", "--weights", "mean"], "average them with nmt average "),
+        (["--run", "{run}", "x", "--weights", "ema"], "ema.safetensors: no such weights"),
+        (
+            ["--run", "{run}", "x", "--weights", "checkpoint_average"],
+            "average them with nmt average ",
+        ),
         (["--run", "{run}", "x", "--output", "no/such/folder/out.txt"], "no/such/folder"),
         (["x"], "no run"),
     ],
@@ -270,8 +273,8 @@ def test_by_default_the_newest_run_with_the_requested_weights_is_used(
     Path("runs/just-started/metrics.jsonl").touch()
     assert text(nmt("translate", PAIR[0]).stdout) == PAIR[1] + "\n"
     assert nmt("evaluate", "--split", "validation").returncode == 0
-    message = "no run runs/* with averaged.safetensors here"
-    assert_refused("translate", "x", "--weights", "averaged", message=message)
+    message = "no run runs/* with ema.safetensors here"
+    assert_refused("translate", "x", "--weights", "ema", message=message)
 
 
 def test_an_ensemble_translates(trained_run: RunFolder, untrained: Path) -> None:
@@ -356,7 +359,7 @@ def test_a_file_is_translated_with_progress(
 def test_advised_commands_quote_the_folder(trained_run: RunFolder) -> None:
     folder = shutil.copytree(trained_run.path, "my run")
     start = ["translate", "--run", folder, PAIR[0]]
-    assert_refused(*start, "--weights", "mean", message="nmt average 'my run'")
+    assert_refused(*start, "--weights", "checkpoint_average", message="nmt average 'my run'")
     neighbours = ["--set", "decoding.knn_k=4"]
     assert_refused(*start, *neighbours, message="nmt datastore 'my run' --weights best")
 

@@ -165,8 +165,8 @@ def test_an_invalid_value_is_refused(run):
 
 
 def test_missing_weights_are_refused(run):
-    with pytest.raises(UserError, match=r"averaged\.safetensors: no such weights"):
-        load_translator(run, weights="averaged", device=CPU)
+    with pytest.raises(UserError, match=r"ema\.safetensors: no such weights"):
+        load_translator(run, weights="ema", device=CPU)
 
 
 def test_weights_of_another_vocabulary_are_refused(run, toy_config):
@@ -337,13 +337,13 @@ def change_report(run: RunFolder, longest: int, several_sentences: float | None)
     ],
 )
 def test_the_engine_is_chosen_by_what_it_supports(engine, neighbours, runs, device, expected):
-    decoding = DecodingConfig(engine=engine, neighbours=neighbours)
+    decoding = DecodingConfig(engine=engine, knn_k=neighbours)
     assert str(choose_engine(Config(decoding=decoding), runs, device)) == expected
 
 
 def test_a_requested_engine_that_cannot_be_used_is_refused():
     config = Config(decoding=DecodingConfig(engine="ctranslate2", knn_k=4))
-    message = r"decoding\.engine: .* decoding\.neighbours; .* set it to auto, or omit --engine$"
+    message = r"decoding\.engine: .* decoding\.knn_k; .* set it to auto, or omit --engine$"
 
     with pytest.raises(UserError, match=message):
         choose_engine(config, runs=2)

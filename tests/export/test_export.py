@@ -79,9 +79,9 @@ def test_a_model_of_whole_words_is_exported_without_the_program(
 def test_each_kind_of_weights_is_exported(trained_run: RunFolder, tmp_path: Path) -> None:
     copy = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
     weights = load_file(copy.weights("best"))
-    save_file({name: 2 * weight for name, weight in weights.items()}, copy.weights("averaged"))
+    save_file({name: 2 * weight for name, weight in weights.items()}, copy.weights("ema"))
     exported = []
-    for which in ("best", "averaged"):
+    for which in ("best", "ema"):
         export_run(copy, tmp_path / which, which)
         exported.append((tmp_path / which / "model.bin").read_bytes())
     assert exported[0] != exported[1]

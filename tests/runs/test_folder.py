@@ -112,8 +112,16 @@ def test_an_existing_file_or_folder_is_refused_and_kept(
 def test_the_files_of_a_run_have_fixed_names() -> None:
     run = RunFolder(Path("runs/a"))
     assert run.weights("best") == Path("runs/a/best.safetensors")
-    assert run.weights("averaged") == Path("runs/a/averaged.safetensors")
+    assert run.weights("ema") == Path("runs/a/ema.safetensors")
     assert run.checkpoint == Path("runs/a/checkpoint.pt")
+
+
+def test_weights_of_older_runs_are_found_by_their_former_names(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    (tmp_path / "averaged.safetensors").touch()
+    assert run.weights("ema") == tmp_path / "averaged.safetensors"
+    (tmp_path / "ema.safetensors").touch()
+    assert run.weights("ema") == tmp_path / "ema.safetensors"
 
 
 def test_opening_a_folder_without_a_run_is_refused() -> None:
@@ -215,7 +223,7 @@ def test_a_change_to_any_file_changes_the_run() -> None:
     "name",
     [
         *(".checkpoint.pt.partial", ".lock", "pictures/training.png"),
-        *("datastore.safetensors", "mean.safetensors"),
+        *("datastore.safetensors", "checkpoint_average.safetensors"),
     ],
 )
 def test_what_is_written_without_training_does_not_count_as_changes(name: str) -> None:
@@ -284,8 +292,8 @@ def test_runs_without_the_requested_file_are_ignored() -> None:
     with pytest.raises(UserError, match=r"no run runs/\* with best\.safetensors here; train one"):
         newest_run("best.safetensors")
     for file, remedy in (
-        ("mean.safetensors", "make one with `nmt average`, or select"),
-        ("averaged.safetensors", "train one with training.average_decay, or select"),
+        ("checkpoint_average.safetensors", "make one with `nmt average`, or select"),
+        ("ema.safetensors", "train one with training.average_decay, or select"),
     ):
         with pytest.raises(UserError, match=re.escape(f"with {file} here; {remedy}")):
             newest_run(file)

@@ -44,7 +44,7 @@ def test_what_training_refuses_is_refused(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmt.training.fill_datastore._LARGEST", 1)
-    with pytest.raises(UserError, match=r"decoding\.neighbours"):
+    with pytest.raises(UserError, match=r"decoding\.knn_k"):
         dry_run(toy_config(decoding={"knn_k": 2}))
 
 

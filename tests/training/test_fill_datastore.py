@@ -120,7 +120,7 @@ def test_a_corpus_too_large_is_refused_before_training(
     monkeypatch.setattr(module, "_LARGEST", 1000)
 
     with pytest.raises(
-        UserError, match=r"decoding\.neighbours: .* too large: .* without neighbours"
+        UserError, match=r"decoding\.knn_k: .* too large: .* without neighbours"
     ):
         train(toy_config(decoding=NEIGHBOURS), Path("run"))
 
@@ -165,7 +165,7 @@ def test_a_corpus_too_large_is_refused_for_a_finished_run(
     monkeypatch.setattr(module, "_LARGEST", 1000)
 
     with pytest.raises(
-        UserError, match=r"decoding\.neighbours: .* too large: .* without neighbours"
+        UserError, match=r"decoding\.knn_k: .* too large: .* without neighbours"
     ):
         fill_datastore(run, prepare(config), "best", CPU)
 
@@ -175,7 +175,7 @@ def test_missing_weights_leave_the_datastore_unchanged(toy_config: MakeConfig) -
     run: RunFolder = train(config, Path("run"))
     before = run.datastore.read_bytes()
 
-    with pytest.raises(UserError, match=r"averaged\.safetensors: no such weights"):
-        fill_datastore(run, prepare(config), "averaged", CPU)
+    with pytest.raises(UserError, match=r"ema\.safetensors: no such weights"):
+        fill_datastore(run, prepare(config), "ema", CPU)
 
     assert run.datastore.read_bytes() == before

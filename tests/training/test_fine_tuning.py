@@ -311,9 +311,9 @@ def test_an_override_that_does_not_fit_is_reported_with_the_run(
 
 
 def test_missing_weights_are_named(trained_run: RunFolder) -> None:
-    missing = trained_run.weights("mean")
+    missing = trained_run.weights("checkpoint_average")
     with pytest.raises(UserError, match=f"^{re.escape(str(missing))}: no such weights; average"):
-        config_from(trained_run, "mean", None, [])
+        config_from(trained_run, "checkpoint_average", None, [])
 
 
 def test_dropout_may_be_changed(trained_run: RunFolder, given: Config) -> None:

@@ -630,7 +630,7 @@ def test_weights_of_validations_are_not_kept_by_default(toy_config: MakeConfig) 
 
 def test_averaged_weights_are_saved_and_differ_from_the_last(toy_config: MakeConfig) -> None:
     train(toy_config(training={"average_decay": 0.9}), Path("run"))
-    last, averaged = (Path(f"run/{name}.safetensors").read_bytes() for name in ("last", "averaged"))
+    last, averaged = (Path(f"run/{name}.safetensors").read_bytes() for name in ("last", "ema"))
     assert last != averaged
 
 
@@ -642,11 +642,11 @@ def test_validation_measures_the_averaged_weights(toy_config: MakeConfig) -> Non
     trained = trainer.state.model
     sizes = len(trained.output.weight), trained.output.out_features
     losses = {}
-    for weights in ("averaged", "last", "best"):
+    for weights in ("ema", "last", "best"):
         file = trainer.folder.weights(weights)
         model = load_weights(file, trainer.config.model, *sizes, torch.device("cpu")).eval()
         losses[weights] = trainer.validator.measure(model)["loss"]
-    assert losses["averaged"] == losses["best"] == line["loss"] != losses["last"]
+    assert losses["ema"] == losses["best"] == line["loss"] != losses["last"]
 
 
 def test_resuming_after_an_interruption_in_the_last_validation_is_exact(
