@@ -1,5 +1,6 @@
 """Output of commands: translations and results line by line, warnings on standard error."""
 
+import logging
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -15,6 +16,9 @@ from nmt.errors import UserError, escape_terminal, escape_terminal_lines
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator
+
+_LOG = logging.getLogger(__name__)
+_MOST_UNKNOWN = 20  # characters or words to name
 
 
 def format_translations(
@@ -35,9 +39,14 @@ def format_translations(
 
 def _warn_of_parts(number: int, found: "Translation") -> None:
     if found.parts > found.sentences:
-        warn(f"line {number}: longer than any training sentence, translated in {found.parts} parts")
+        warn(f"line {number}: unusually long, translated in {found.parts} parts")
     if not found.complete:
         warn(f"line {number}: translation truncated; see decoding.max_length_factor")
+    if not found.in_proportion:
+        warn(f"line {number}: the length of the translation is unusual; words may be missing")
+    if found.unknown:
+        unknown = escape_terminal(" ".join(found.unknown[:_MOST_UNKNOWN]))
+        _LOG.info("line %d: the model cannot read: %s", number, unknown)
 
 
 def in_one_line(text: str) -> str:

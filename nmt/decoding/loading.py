@@ -77,7 +77,10 @@ def load_translator(
     lines = [TrainingLines.of(each.report, config.decoding) for each in runs]
     # No member of an ensemble gets longer lines than it was trained on.
     seen = TrainingLines(
-        min(each.longest for each in lines), any(each.single for each in lines), lines[0].growth
+        min(each.longest for each in lines),
+        any(each.single for each in lines),
+        lines[0].growth,
+        min(each.usual for each in lines),
     )
 
     def open_pytorch() -> "PyTorchSearch":

@@ -22,7 +22,7 @@ from nmt.corpus.text.languages import two_letters
 from nmt.corpus.text.parts import Part, Splitter, TextRules
 from nmt.corpus.text.sentences import CutText, cut
 from nmt.corpus.text.tags import split_prefix
-from nmt.corpus.tokenizers.tokenizers import Tokenizers
+from nmt.corpus.tokenizers.tokenizers import Tokenizers, WordTokenizer
 from nmt.decoding.engines.interface import Required
 from nmt.decoding.glossary import Glossary, Term
 from nmt.special_tokens import EOS, NUMBERS, PLACEHOLDERS, UNK
@@ -39,12 +39,13 @@ class TrainingLines:
 
     longest: length in tokens that nearly none exceeded; single: whether to translate sentences one
     by one, because nearly all lines were single sentences; growth: target tokens per source token,
-    0 if translations may have any length
+    0 if translations may have any length; usual: mean length in tokens, 0 if unknown
     """
 
     longest: int
     single: bool
     growth: float = 0.0
+    usual: int = 0
 
     @classmethod
     def of(cls, report: PreparationReport, decoding: DecodingConfig) -> "TrainingLines":
@@ -55,7 +56,7 @@ class TrainingLines:
         # A few outliers do not teach a model to translate long sentences.
         longest = min(source["longest"], _OF_P95 * source["p95"])
         growth = target["mean"] / source["mean"] if source["mean"] else 0.0
-        return cls(longest, single, growth)
+        return cls(longest, single, growth, round(source["mean"]))
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,19 @@ class Segmenter:
         """Return a sentence without text as it appears in the translation."""
         return self._splitter.tidy(split_prefix(self._data, sentence)[1])
 
+    def unknown(self, segment: Segment) -> list[str]:
+        """Return what the model reads as unknown or as bytes: characters, or words if it has no
+        subwords.
+        """
+        source = self._tokenizers.source
+        if source.knows(segment.part.text):
+            return []
+        if isinstance(source, WordTokenizer):  # it knows words only
+            words = segment.part.text.split()
+            return [word for word in dict.fromkeys(words) if not source.knows(word)]
+        characters = dict.fromkeys(segment.part.text)
+        return [each for each in characters if not each.isspace() and not source.knows(each)]
+
     # ------------------------------------------------------------------------------- after a search
 
     def restore(self, segment: Segment, text: str) -> str:
@@ -239,4 +253,5 @@ def text_rules(data: DataConfig, seen: TrainingLines, room: int) -> TextRules:
         min(seen.longest, room),
         room,
         seen.growth,
+        seen.usual if seen.single else 0,
     )

@@ -48,9 +48,9 @@ class Translation:
     complete: False if the length limit truncated it; parts: number of parts that were translated
     separately, at least one per sentence with text; sentences: their number; in_proportion: False
     if the length of a part is unusual for its source; log_probability: of all tokens; tokens: their
-    number, including each <eos>; missing_terms: terms of the glossary that it lacks; from_memory:
-    whether it was taken from the translation memory; found: each part with its hypothesis, see
-    `Translator.traces`
+    number, including each <eos>; missing_terms: terms of the glossary that it lacks; unknown: what
+    the model could not read in the source, see `Segmenter.unknown`; from_memory: whether it was
+    taken from the translation memory; found: each part with its hypothesis, see `Translator.traces`
     """
 
     text: str
@@ -62,6 +62,7 @@ class Translation:
     log_probability: float = 0.0
     tokens: int = 0
     missing_terms: tuple[Term, ...] = ()
+    unknown: tuple[str, ...] = ()
     from_memory: bool = False
     found: "tuple[tuple[Segment, Hypothesis], ...]" = field(default=(), repr=False, compare=False)
 
@@ -247,6 +248,9 @@ class Translator:
                 term
                 for segment, hypothesis in parts
                 for term in self._segments.missing_terms(segment, hypothesis.ids)
+            ),
+            unknown=tuple(
+                dict.fromkeys(x for segment, _ in parts for x in self._segments.unknown(segment))
             ),
             found=parts,
         )

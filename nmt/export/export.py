@@ -38,7 +38,9 @@ _PROGRAM = (
     "export/translate.py",
     *(
         f"corpus/text/{name}.py"
-        for name in ("carried", "normalization", "parts", "punctuation", "surroundings")
+        for name in (
+            *("carried", "division", "normalization", "parts", "punctuation", "surroundings"),
+        )
     ),
     "special_tokens.py",
 )

@@ -9,7 +9,7 @@ otherwise by a simpler rule.
 Or in a program: `from translate import Translator; Translator().translate(["A sentence."])`.
 
 Each line is processed as follows (settings.json selects the steps for this model): split it into
-sentences, and long ones into parts (parts.py); set aside what stands around a sentence
+sentences, and long ones into parts (parts.py, division.py); set aside what stands around a sentence
 (surroundings.py); replace words that did not occur in training, numbers and codes with placeholders
 (carried.py); lower-case the rest, split it into SentencePiece tokens, translate them with
 CTranslate2, restore capitals, and fill in the replaced words.

@@ -66,13 +66,17 @@ class CompareBody(_Body):
 class Option(TypedDict):
     """A translation.
 
-    complete: False if the length limit truncated it; from_memory: taken from the server's memory
+    complete: False if the length limit truncated it; parts: number of parts translated separately;
+    in_proportion: False if its length is unusual for its source, as if words were missing; unknown:
+    characters of the source that the model cannot read; from_memory: taken from the server's memory
     """
 
     text: str
     score: float
     complete: bool
     parts: int
+    in_proportion: bool
+    unknown: list[str]
     from_memory: bool
 
 
@@ -203,6 +207,8 @@ async def _describe_all(
                     "score": o.score,
                     "complete": o.complete,
                     "parts": o.parts,
+                    "in_proportion": o.in_proportion,
+                    "unknown": list(o.unknown),
                     "from_memory": o.from_memory,
                 }
                 for o in options

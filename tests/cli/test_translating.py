@@ -88,8 +88,15 @@ def test_a_line_too_long_for_the_model_is_never_dropped(trained_run: RunFolder) 
     assert first == " ".join(["Anna singt heute."] * 60)
     assert second == "Ben schwimmt oft."
     assert third
-    assert "line 3: longer than any training sentence, translated in" in text(done.stderr)
+    assert "line 3: unusually long, translated in" in text(done.stderr)
     assert "line 1" not in text(done.stderr)
+
+
+def test_verbose_names_the_characters_that_the_model_cannot_read(trained_run: RunFolder) -> None:
+    done = nmt("-v", "translate", "--run", trained_run.path, "Anna sings.", "Anna sings æ today.")
+    assert [line for line in text(done.stderr).splitlines() if "cannot read" in line] == [
+        "line 2: the model cannot read: æ"
+    ]
 
 
 def test_n_best_prints_line_number_score_and_text_best_first(trained_run: RunFolder) -> None:

@@ -388,6 +388,14 @@ def test_a_sentence_longer_than_any_in_training_is_divided_at_a_comma_or_conjunc
             assert found.text == sentence
 
 
+def test_what_the_model_cannot_read_is_told(translator, subwords, words):
+    data = DataConfig(carry_over="none")
+    for tokenizers, unknown in ((subwords, ("猫", "犬")), (words, ("猫犬猫",))):
+        ready = translator(tokenizers, data=data, search=echo(100))
+        strange, plain = ready.translate(["Anna 猫犬猫 .", "Anna ."])
+        assert (strange.unknown, plain.unknown) == (unknown, ())
+
+
 def test_two_sentences_too_long_for_the_model_are_split_between_them(translator, subwords):
     lengths = [len(subwords.source.encode(sentence)) for sentence in ENGLISH[:2]]
     search = echo(sum(lengths) - 1)

@@ -36,7 +36,7 @@ def test_the_exported_folder_translates_without_nmt(trained_run: RunFolder, tmp_
     vocabularies = {f"{side}_vocabulary.json" for side in ("source", "target")}
     program = {
         "translate.py",
-        *("carried.py", "parts.py", "punctuation.py", "surroundings.py"),
+        *("carried.py", "division.py", "parts.py", "punctuation.py", "surroundings.py"),
         "normalization.py",
         "special_tokens.py",
         "settings.json",

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
 
-from nmt.corpus.text.carried import Carrier, Hidden, cover, has_text, reveal
+from nmt.corpus.text.carried import Carrier, Hidden, has_text, reveal
+from nmt.corpus.text.division import halves, halves_of_run_on
 from nmt.corpus.text.normalization import (
     UnicodeForm,
     is_right_to_left,
@@ -22,10 +23,6 @@ from nmt.corpus.text.surroundings import peel
 
 _FEWEST_DIVIDED = 16  # tokens; any model translates shorter sentences better as a whole
 _FEWEST_CAPITALS = 4  # of a single word: USA and TV stay abbreviations
-_CONJUNCTIONS = {
-    "en": "and|or|but|because|although|while|when|if|that|which|who|so|before|after|until",
-    "de": "und|oder|aber|weil|obwohl|während|wenn|dass|denn|sondern|bevor|nachdem|bis|damit",
-}
 _FEWEST_JUDGED = 12  # tokens; shorter translations vary more in length
 _SHORTEST, _LONGEST = 0.5, 2.5  # of the usual length
 
@@ -36,7 +33,8 @@ class TextRules:
 
     unicode, lowercase, plain_punctuation: see `DataConfig`; longest: length of a part
     in tokens above which it is divided; room: most tokens that the model has positions for;
-    growth: how many target tokens training had per source token, 0 if that is unknown
+    growth: how many target tokens training had per source token, 0 if that is unknown; usual: mean
+    length in tokens; longer texts without punctuation may be several sentences; 0 if unknown
     """
 
     source_language: str
@@ -47,6 +45,7 @@ class TextRules:
     longest: int
     room: int
     growth: float = 0.0
+    usual: int = 0
 
     def in_proportion(self, source: int, target: int) -> bool:
         """Return whether lengths in tokens, of a part and its translation, fit each other."""
@@ -172,6 +171,10 @@ class Splitter:
                 texts = halves(text, self.rules.source_language)
             if len(texts) > 1:
                 return self._all(texts, prefix, longest)
+        if 0 < self.rules.usual < len(tokens):
+            texts = halves_of_run_on(text, self.rules.source_language)
+            if len(texts) > 1:
+                return self._all(texts, prefix, longest)
         # One character, as bytes, may exceed the positions of a very small model.
         return [
             Part(
@@ -225,23 +228,3 @@ def _first_letter(text: str) -> str:
 def _in_capitals(text: str) -> bool:
     words = re.findall(r"[^\W\d_]+", text)
     return text.isupper() and sum(map(len, words)) >= _FEWEST_CAPITALS
-
-
-def halves(text: str, language: str) -> list[str]:
-    """Divide a sentence near its middle: after a semicolon or comma, before a conjunction, or else.
-
-    language: code of the text's language
-    """
-    covered = cover(text)
-    conjunctions = _CONJUNCTIONS.get(language, "(?!)")
-    near = range(len(text) // 5, len(text) - len(text) // 5)
-    for pattern in (r"(?<=[;:]) ", r"(?<=,) ", rf" (?=(?:{conjunctions})\b)"):
-        places = [m.start() for m in re.finditer(pattern, covered) if m.start() in near]
-        if places:
-            break
-    else:
-        places = [m.start() for m in re.finditer(" ", covered)]
-        if not places:  # no spaces, or only within what stays whole
-            places = [m.start() for m in re.finditer(" ", text)] or [len(text) // 2]
-    place = min(places, key=lambda each: abs(2 * each - len(text)))
-    return [half for half in (text[:place].strip(), text[place:].strip()) if half]

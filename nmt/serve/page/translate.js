@@ -20,6 +20,7 @@ export function start(main, query) {
   const run = h("select", { id: "run" });
   const swap = h("button", { type: "button", hidden: true, title: "Translate the translation back" }, "⇄ Swap");
   const text = h("textarea", { id: "text", dir: "auto", "aria-label": "Text to translate", placeholder: "Type a sentence", spellcheck: "false" });
+  const notes = h("p", { class: "small muted", id: "notes", role: "status" });
   const output = h("div", { class: "output", id: "output", dir: "auto", "aria-live": "polite", "aria-label": "Translation", role: "group" });
   const shade = h("input", { type: "checkbox", id: "shade" });
   const source = h("h2");
@@ -58,7 +59,7 @@ export function start(main, query) {
     h("div", { class: "bar" }, h("label", {}, "Run ", run), swap,
       h("label", {}, shade, " Shade uncertain words"),
       h("span", { class: "end" }, copied, copy, link)),
-    h("div", { class: "pair" }, h("section", { class: "card" }, source, text), h("section", { class: "card" }, target, output)),
+    h("div", { class: "pair" }, h("section", { class: "card" }, source, text), h("section", { class: "card" }, target, output, notes)),
     inside,
   );
 
@@ -81,7 +82,17 @@ export function start(main, query) {
     if (first) first.tabIndex = 0;
     if (!state.sentences.length) output.append(h("span", { class: "empty" }, "The translation appears here."));
     which.replaceChildren(...state.sentences.map((each, i) => h("option", { value: i }, `${i + 1}: ${shorten(each.source, 60)}`)));
+    notes.textContent = describeDoubts(state.sentences.map((each) => each.translations[0]));
     showProbabilities();
+  }
+
+  function describeDoubts(best) {
+    const unknown = [...new Set(best.flatMap((each) => each.unknown))].slice(0, 20);
+    return [
+      best.every((each) => each.complete && each.in_proportion) ? "" : "Words may be missing: the length of the translation is unusual.",
+      best.some((each) => each.parts > 1) ? "A long sentence was translated in parts." : "",
+      unknown.length ? `The model cannot read: ${unknown.join(" ")}` : "",
+    ].filter(Boolean).join(" ");
   }
 
   function showSentence(sentence, number) {
@@ -131,7 +142,8 @@ export function start(main, query) {
     which.value = state.chosen;
     options.replaceChildren(...sentence.translations.map((each) => h("li", {},
       h("span", { lang: selected()?.target, dir: "auto" }, each.text || "(empty)"), h("span", { class: "score" }, `score ${each.score.toFixed(3)}`),
-      each.complete ? null : h("span", { class: "score" }, "truncated"), each.parts > 1 ? h("span", { class: "score" }, `${each.parts} parts`) : null)));
+      each.complete ? null : h("span", { class: "score" }, "truncated"), each.parts > 1 ? h("span", { class: "score" }, `${each.parts} parts`) : null,
+      each.in_proportion ? null : h("span", { class: "score" }, "unusual length"))));
     const cross = sentence.attention?.cross;
     if (cross) {
       keepOptions(layer, ["average", ...cross.keys()]);

@@ -502,6 +502,12 @@ def test_nothing_of_a_sentence_without_punctuation_is_lost(words: int) -> None:
     assert max(len(part.tokens) for part in parts) <= RULES.longest
 
 
+@pytest.mark.parametrize(("usual", "parts"), [(0, 1), (6, 2), (30, 1)])
+def test_a_text_of_several_sentences_without_punctuation_is_divided(usual: int, parts: int) -> None:
+    line = "Henry likes the red belt I don't know the station"
+    assert len(splitter(replace(RULES, usual=usual)).parts(line)) == parts
+
+
 def test_what_stays_whole_is_not_divided() -> None:
     ready = splitter(replace(RULES, longest=3, room=3))
     parts = ready.parts("call +49 30 123 456 789 or Tom")

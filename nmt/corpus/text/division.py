@@ -1,0 +1,104 @@
+"""Where to divide what is too long to translate as a whole.
+
+Needs only the standard library, because `nmt export` copies this file beside translate.py.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from nmt.corpus.text.carried import cover
+
+_CONJUNCTIONS = {
+    "en": "and|or|but|because|although|while|when|if|that|which|who|so|before|after|until",
+    "de": "und|oder|aber|weil|obwohl|während|wenn|dass|denn|sondern|bevor|nachdem|bis|damit",
+}
+# What sentences and clauses begin with, and what they do not end with.
+_OPENERS = {
+    "en": (
+        r"(?:I|he|she|we|they|you)(?:['’]\w+)?|(?:it|there|that|what|who|let)['’]s|there|"
+        r"(?:do|did|does|can|could|would|may|shall|is|are|has|have) "
+        r"(?:I|you|he|she|it|we|they|there|the|this|that|your|my|any\w+)|don['’]t|please|thank|"
+        "what|how|why|where|when|which|who|my|your|our|his|her|the|this|unfortunately|nobody|"
+        "but|if|so|although|because|while"
+    ),
+    "de": (
+        "aber|bist|bitte|danke|darf|dass|deshalb|falls|hast|kannst|könnten|könntest|lass|leider|"
+        "obwohl|sobald|warum|was|weil|welche[rs]?|wenn|wer|wie|wieso|wo|wohin|woher|wann|würdest"
+    ),
+}
+_NOT_LAST = {
+    "en": (
+        "a about after all although an and any are aren't as at be because been believe bring but "
+        "by can can't could couldn't did didn't do does doesn't don't even every find for from "
+        "gave give got had has have he her his hope how i i'd i'll i'm i've if in into is isn't it "
+        "its just keep know let make many more much must my never nobody not of on only or our put "
+        "says she should since so some still tell than that the their then there's these they "
+        "think this to told too until used very was we were what when where whether while who "
+        "will wish with without would you you're your"
+    ),
+    "de": (
+        "aber als am auch auf aus bei bevor bis da damit das dass dein deine dem den der des die "
+        "diese diesem diesen dieser dieses drei durch ein eine einem einen einer er es für gegen "
+        "ganze ganzen gerade im in ins je kein keine keinen man mein meine meinem meinen meiner "
+        "mit nach nicht noch nur ob obwohl oder ohne sehr sein seine seit sie so um und unser "
+        "unsere unter viele vom von vor wann warum was weil welche wenn wer wie wir wo zu zum zur "
+        "zwei über"
+    ),
+}
+_WORD_BEFORE = re.compile(r"[\w'’-]+$")
+_PUNCTUATION = re.compile(r"[.!?;:,…](?:\s|['\"”“’)]*$)")
+
+
+def halves(text: str, language: str) -> list[str]:
+    """Divide a sentence near its middle: at punctuation, before a clause, or else between words.
+
+    language: code of the text's language
+    """
+    covered = cover(text)
+    conjunctions = rf" (?=(?:{_CONJUNCTIONS.get(language, '(?!)')})\b)"
+    for pattern in (r"(?<=[;:]) ", r"(?<=,) "):
+        places = _inside(text, (m.start() for m in re.finditer(pattern, covered)))
+        if places:
+            return _divided(text, places)
+    clauses = (m.start() for m in re.finditer(conjunctions, covered))
+    places = _inside(text, chain(_openings(covered, language), clauses))
+    if not places:
+        places = [m.start() for m in re.finditer(" ", covered)]
+    if not places:  # no spaces, or only within what stays whole
+        places = [m.start() for m in re.finditer(" ", text)] or [len(text) // 2]
+    return _divided(text, places)
+
+
+def halves_of_run_on(text: str, language: str) -> list[str]:
+    """Divide a text without punctuation where another sentence seems to begin, or not at all.
+
+    >>> halves_of_run_on("we missed the train where is the bus stop", "en")
+    ['we missed the train', 'where is the bus stop']
+    """
+    if _PUNCTUATION.search(text):
+        return [text]
+    places = _inside(text, _openings(cover(text), language))
+    return _divided(text, places) if places else [text]
+
+
+def _openings(text: str, language: str) -> Iterator[int]:
+    """Yield the places before words with which a sentence may begin."""
+    if language not in _OPENERS:
+        return
+    not_last = _NOT_LAST[language].split()
+    for match in re.finditer(rf" (?=(?:{_OPENERS[language]})\b(?!['’-]))", text, re.IGNORECASE):
+        before = _WORD_BEFORE.search(text, max(0, match.start() - 30), match.start())
+        if before and before[0].lower().replace("’", "'") not in not_last:
+            yield match.start()
+
+
+def _inside(text: str, places: Iterable[int]) -> list[int]:
+    """Return the places that are not close to an edge."""
+    edge = len(text) // 5
+    return [place for place in places if edge <= place < len(text) - edge]
+
+
+def _divided(text: str, places: list[int]) -> list[str]:
+    place = min(places, key=lambda each: abs(2 * each - len(text)))
+    return [half for half in (text[:place].strip(), text[place:].strip()) if half]

@@ -1,0 +1,42 @@
+"""Long sentences are divided where a clause or another sentence begins."""
+
+import pytest
+
+from nmt.corpus.text.division import halves, halves_of_run_on
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        ("we missed the train where is the next bus stop", "where is the next bus stop"),
+        ("the king was old he gave his kingdom away", "he gave his kingdom away"),
+        ("I lost my keys yesterday I’ve looked everywhere", "I’ve looked everywhere"),
+        ("they sell warm bread could you buy two of them", "could you buy two of them"),
+    ],
+)
+def test_sentences_without_punctuation_are_found(text: str, second: str) -> None:
+    assert halves_of_run_on(text, "en")[1:] == [second]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We missed the train, where is the next bus stop",
+        "We missed the train where the bus stops.",
+        "the old man with the long red beard",
+        "I know that he has seen it at home",
+    ],
+)
+def test_a_text_with_punctuation_or_without_a_beginning_inside_stays_whole(text: str) -> None:
+    assert halves_of_run_on(text, "en") == [text]
+
+
+def test_german_clauses_begin_with_question_words_and_conjunctions() -> None:
+    text = "der Zug ist leider weg warum hast du nichts gesagt"
+    assert halves_of_run_on(text, "de")[1] == "warum hast du nichts gesagt"
+
+
+def test_text_in_other_languages_is_divided_only_if_it_must_be() -> None:
+    text = "un deux trois quatre cinq six"
+    assert halves_of_run_on(text, "fr") == [text]
+    assert halves(text, "fr") == ["un deux trois", "quatre cinq six"]
