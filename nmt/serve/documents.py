@@ -6,15 +6,19 @@ import io
 import re
 import zipfile
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
 from nmt.corpus.sources.readers import open_zip
+from nmt.corpus.text.languages import two_letters
 from nmt.serve.errors import ApiError
 from nmt.serve.formatting import Formatted, Part, has_letters, with_superscripts
+from nmt.serve.plain_text import decode, paragraphs
 from nmt.serve.served_run import ServedRun
+from nmt.serve.subtitles import Subtitles
 from nmt.serve.translating import TextTranslator
 
 if TYPE_CHECKING:
@@ -37,6 +41,7 @@ _REFERENCES = (_WORD + "footnoteReference", _WORD + "endnoteReference")
 _REFERENCE = "\ufffc"  # in place of the text of a run that refers to a note
 _SPACES = str.maketrans("\t\n\r", "   ")  # Word shows them as such; python-docx would write breaks
 _UNSEEN = (_WORD + "lastRenderedPageBreak", _WORD + "softHyphen")
+_REGIONS = {"de": "de-DE", "en": "en-US", "fr": "fr-FR", "es": "es-ES", "it": "it-IT"}  # for Word
 _MARKS = [  # these may lie between two words of a text
     _WORD + name
     for name in (
@@ -45,9 +50,6 @@ _MARKS = [  # these may lie between two words of a text
     )
 ]
 _UTF_8 = re.compile(rb"<meta[^<>]*\bcharset\s*=\s*[\"']?utf-?8", re.IGNORECASE)
-_SRT_PLACE = re.compile(r"\{\\(?:an?\d|pos|move)")
-_SRT_FORMAT = re.compile(r"(</?[a-zA-Z][^<>]*>|\{\\[^{}]*\})")  # such as <i> or {\an8}
-_SRT_TIME = re.compile(r"-?\d[\d:., \t]*-->")  # programs accept and write many variants
 
 
 async def translate_document(
@@ -72,11 +74,14 @@ def text_of(name: str, content: bytes) -> str:
     if kind in (".html", ".htm"):
         from nmt.serve.markup import Markup
 
-        return Markup(_decode(content)).text
-    if kind == ".srt":
-        lines = _decode(content).splitlines()
-        return "\n".join(_without_formatting(lines[i])[1] for i in _spoken(lines))
-    return _decode(content)
+        return Markup(decode(content)[0]).text
+    text, _ = decode(content)
+    return "\n".join(Subtitles(text, kind == ".vtt").texts) if kind in (".srt", ".vtt") else text
+
+
+def encoding_of(name: str, content: bytes) -> str:
+    """Return the encoding of a text file; "utf-8" for formats that name their own."""
+    return "utf-8" if _kind(name) == ".docx" else decode(content)[1]
 
 
 def _kind(name: str) -> str:
@@ -87,70 +92,45 @@ def _kind(name: str) -> str:
 
 
 async def _translate_txt(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
-    [[best, *_]] = await translator.translate(run, [_decode(content)], keep_symbols=True)
-    return best.encode()
+    found = await anyio.to_thread.run_sync(paragraphs, decode(content)[0])
+    spoken = [each.text for each in found if has_letters(each.text)]
+    translated = iter(await translator.translate(run, spoken, keep_symbols=True))
+    return "".join(
+        each.wrapped(next(translated)[0] if has_letters(each.text) else each.text) for each in found
+    ).encode()
 
 
 async def _translate_html(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
-    [html] = await translator.translate_html(run, [_decode(content)])
-    if content.isascii() and not _UTF_8.search(content):
+    text, encoding = decode(content)
+    [html] = await translator.translate_html(run, [text])
+    if encoding != "utf-8" or (content.isascii() and not _UTF_8.search(content)):
         # The file may declare another character set, or none; references are right in all of them.
         return html.encode("ascii", "xmlcharrefreplace")
     return html.encode()
 
 
 async def _translate_srt(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
-    def read() -> tuple[list[str], dict[int, tuple[str, str, str]]]:
-        lines = _decode(content).splitlines(keepends=True)
-        spoken: dict[int, tuple[str, str, str]] = {}
-        for i in _spoken(lines):
-            if has_letters(lines[i]) and has_letters((parts := _without_formatting(lines[i]))[1]):
-                spoken[i] = parts
-                translator.require_number(len(spoken))
-        return lines, spoken
-
-    lines, spoken = await anyio.to_thread.run_sync(read)
-    found = await translator.translate(
-        run, [text for _, text, _ in spoken.values()], keep_symbols=True
-    )
-    for (i, (before, _, after)), options in zip(spoken.items(), found, strict=True):
-        lines[i] = before + options[0] + after
-    return "".join(lines).encode()
+    return await _translate_subtitles(translator, run, content, vtt=False)
 
 
-def _without_formatting(line: str) -> tuple[str, str, str]:
-    """Return the formatting before the text of a subtitle line, the text, and what follows it.
-
-    If there is formatting within the text, only tags that position the line are kept: of other
-    formatting, the opening or closing tag would be missing.
-    """
-    parts = _SRT_FORMAT.split(line)  # text and formatting, alternately
-    texts = [i for i in range(0, len(parts), 2) if parts[i].strip()] or [0]
-    first, last = texts[0], texts[-1] + 1
-    before, after = parts[:first], parts[last:]
-    if len(texts) > 1:
-        before = [x for x in before if _SRT_PLACE.match(x) or not x.strip()]
-        after = [x for x in after if not x.strip()]
-    return "".join(before), "".join(parts[first:last:2]), "".join(after)
+async def _translate_vtt(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
+    return await _translate_subtitles(translator, run, content, vtt=True)
 
 
-def _spoken(lines: list[str]) -> Iterator[int]:
-    """Yield the indices of the lines after the first timestamp, except blank ones and timestamps.
-
-    They include counters, which have no letters.
-    """
-    begun = False
-    for number, line in enumerate(map(str.strip, lines)):
-        if _SRT_TIME.match(line):
-            begun = True
-        elif begun and line:
-            yield number
+async def _translate_subtitles(
+    translator: TextTranslator, run: ServedRun, content: bytes, vtt: bool
+) -> bytes:
+    text, _ = decode(content)
+    read = partial(Subtitles, text, vtt, translator.require_number)
+    subtitles = await anyio.to_thread.run_sync(read)
+    found = await translator.translate(run, subtitles.texts, keep_symbols=True)
+    return subtitles.replace([options[0] for options in found]).encode()
 
 
 async def _translate_docx(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
     file = await anyio.to_thread.run_sync(_WordFile, content)
     found = await translator.translate_formatted(run, file.texts)
-    return await anyio.to_thread.run_sync(file.replace, found)
+    return await anyio.to_thread.run_sync(file.replace, found, run.source, run.target)
 
 
 class _WordFile:
@@ -166,10 +146,10 @@ class _WordFile:
             self.stretches: list[list[CT_R]] = []
             self.texts: list[Formatted] = []
             self._notes = _read_notes(self._document)
-            roots = [*_roots(self._document), *(root for _, root in self._notes)]
-            for root in roots:
+            self._roots = [*_roots(self._document), *(root for _, root in self._notes)]
+            for root in self._roots:
                 _separate_text(root)
-            for stretch in (each for root in roots for each in _stretches_in(root)):
+            for stretch in (each for root in self._roots for each in _stretches_in(root)):
                 texts = list(map(_text_of, stretch))
                 if has_letters("".join(texts)):
                     self.stretches.append(stretch)
@@ -181,12 +161,17 @@ class _WordFile:
         except Exception:  # the libraries raise many types for damaged files
             raise ApiError(400, "Invalid request: the .docx file cannot be read") from None
 
-    def replace(self, translations: list[list[Part]]) -> bytes:
-        """Return the file with each stretch replaced by its translation."""
+    def replace(self, translations: list[list[Part]], source: str, target: str) -> bytes:
+        """Return the file with each stretch replaced by its translation.
+
+        source, target: language codes; what is marked as the one is then marked as the other
+        """
         from docx.opc.oxml import serialize_part_xml
 
         for stretch, parts in zip(self.stretches, translations, strict=True):
             _replace_runs(stretch, parts)
+        for root in (*self._roots, self._document.styles.element):
+            _change_language(root, source, target)
         for part, root in self._notes:
             part._blob = serialize_part_xml(root)  # python-docx does not parse notes
         output = io.BytesIO()
@@ -250,6 +235,16 @@ def _read_notes(document: "Document") -> "list[tuple[OpcPart, BaseOxmlElement]]"
         for part in document.part.package.iter_parts()
         if part.content_type.endswith((".footnotes+xml", ".endnotes+xml"))
     ]
+
+
+def _change_language(root: "BaseOxmlElement", source: str, target: str) -> None:
+    """Change the language of proofing, as in `<w:lang w:val="en-US"/>`."""
+    for element in root.iter(_WORD + "lang"):
+        for name in ("val", "eastAsia", "bidi"):
+            given = element.get(_WORD + name, "").partition("-")[0].lower()
+            if given and two_letters(given) == two_letters(source):
+                code = two_letters(target)
+                element.set(_WORD + name, _REGIONS.get(code, code))
 
 
 def _separate_text(root: "BaseOxmlElement") -> None:
@@ -324,17 +319,11 @@ def _replace_runs(stretch: "list[CT_R]", parts: list[Part]) -> None:
         run.getparent().remove(run)
 
 
-def _decode(content: bytes) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ApiError(400, "Invalid request: the file is not UTF-8 text") from None
-
-
 Translate = Callable[[TextTranslator, ServedRun, bytes], Awaitable[bytes]]
 KINDS: dict[str, Translate] = {
     ".txt": _translate_txt,
     ".srt": _translate_srt,
+    ".vtt": _translate_vtt,
     ".html": _translate_html,
     ".htm": _translate_html,
     ".docx": _translate_docx,

@@ -12,7 +12,7 @@ from typing_extensions import NotRequired, TypedDict
 
 from nmt.corpus.text.languages import language_name
 from nmt.serve.detection import Detected
-from nmt.serve.documents import KINDS, text_of, translate_document
+from nmt.serve.documents import KINDS, encoding_of, text_of, translate_document
 from nmt.serve.limits import MOST_OPTIONS
 from nmt.serve.operations import Operation, Texts
 from nmt.serve.service import Service
@@ -121,9 +121,13 @@ class Settings(TypedDict):
 
 
 class TranslatedFile(TypedDict):
-    """Address of a translated document."""
+    """Address of a translated document.
+
+    encoding: of the given file, if it was not UTF-8; the translation is in UTF-8
+    """
 
     translatedFileUrl: str
+    encoding: NotRequired[str]
 
 
 async def translate(service: Service, request: Request, body: TranslateBody) -> Translated:
@@ -253,7 +257,10 @@ async def translate_file(service: Service, request: Request, body: FileBody) -> 
     new_name = f"{stem}_{body.target}.{ending}"
     secret = service.downloads.add(new_name, translated)
     path = f"/download_file/{secret}/{quote(new_name, safe='')}"
-    return {"translatedFileUrl": str(request.base_url).rstrip("/") + path}
+    answer: TranslatedFile = {"translatedFileUrl": str(request.base_url).rstrip("/") + path}
+    if (encoding := encoding_of(name, content)) != "utf-8":
+        answer["encoding"] = encoding
+    return answer
 
 
 async def download_file(service: Service, request: Request, body: None) -> Response:

@@ -158,6 +158,28 @@ def test_word_documents_keep_formats_tables_and_headers(client: TestClient) -> N
     assert found.sections[0].footer.paragraphs[0].text == "Ben liest oft."
 
 
+def test_word_documents_are_proofed_in_the_target_language(client: TestClient) -> None:
+    document = docx.Document()
+    run = document.add_paragraph().add_run("Anna sings today.")
+    run._r.get_or_add_rPr().append(_element("<w:lang w:val='en-GB' w:eastAsia='ja-JP'/>"))
+    found = docx.Document(io.BytesIO(translate(client, "a.docx", _saved(document))))
+    [language] = found.paragraphs[0]._p.xpath(".//w:lang")
+    assert language.values() == ["de-DE", "ja-JP"]
+    assert "de-DE" in found.styles.element.xpath("string(.//w:lang/@w:val)")
+
+
+@pytest.mark.parametrize(("encoding", "named"), [("utf-8", None), ("cp1252", "cp1252")])
+def test_the_encoding_of_text_is_recognized_and_told(
+    client: TestClient, encoding: str, named: str | None
+) -> None:
+    text = "Anna sings today. Für größere Bären gibt es süße Äpfel in der Küche – überall."
+    file = {"file": ("a.txt", text.encode(encoding))}
+    answer = client.post("/translate_file", data=PAIR, files=file).json()
+    assert answer.get("encoding") == named
+    found = client.get(urlsplit(answer["translatedFileUrl"]).path).content
+    assert found.decode().startswith("Anna singt heute.")
+
+
 BETWEEN = {
     "equation": ("<m:oMath><m:r><m:t>x+1</m:t></m:r></m:oMath>", "x+1"),
     "insertion": ("<w:ins w:id='1' w:author='a'>{run}</w:ins>", "Ben liest oft."),
@@ -307,7 +329,7 @@ def test_subtitles_with_too_many_lines_are_refused_early(
         read.append(line)
         return "", line, ""
 
-    monkeypatch.setattr("nmt.serve.documents._without_formatting", recorded)
+    monkeypatch.setattr("nmt.serve.subtitles._without_formatting", recorded)
     client = make_client(limits=Limits(sentences=5))
     files = {"file": ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\n" + "Ben reads often.\n" * 99)}
     assert client.post("/translate_file", data=PAIR, files=files).status_code == 400
@@ -403,10 +425,10 @@ def _bomb(method: int = zipfile.ZIP_DEFLATED) -> bytes:
     [
         ("a.docx", b"no archive", 400),
         ("a.docx", b"", 400),
-        ("a.txt", b"\xff\xfe\x00x", 400),
+        ("a.txt", b"\xff\xfe\x00", 400),
         ("a.docx", _bomb(), 413),
     ],
-    ids=["no zip", "empty", "not UTF-8", "zip bomb"],
+    ids=["no zip", "empty", "half a character", "zip bomb"],
 )
 def test_damaged_documents_are_refused(
     client: TestClient, name: str, content: bytes, status: int
