@@ -46,7 +46,9 @@ def decode(content: bytes) -> tuple[str, str]:
     text = str(best) if best else "\0"
     if "\0" in text or best is None:
         raise ApiError(400, "Invalid request: the file is not text in UTF-8, UTF-16 or a code page")
-    return text, best.encoding.replace("_", "-")
+    # Code pages have most letters in common.
+    same = content.decode("cp1252", "replace") == text
+    return text, "cp1252" if same else best.encoding.replace("_", "-")
 
 
 def wrap_evenly(text: str, lines: int) -> list[str]:
