@@ -1,6 +1,7 @@
 """HTML: its text is translated, and tags stay with the words that they enclose.
 
 A stretch of text and inline tags, such as the content of a paragraph, is translated as one text.
+Code, pictures, icons and comments within it stay after their words.
 """
 
 import re
@@ -26,6 +27,16 @@ _NO_TEXT = frozenset(
         *("code", "iframe", "kbd", "math", "noembed", "noframes", "noscript", "plaintext", "pre"),
         *("samp", "script", "style", "svg", "template", "textarea", "var", "xmp"),
     )
+)
+_WITHIN_TEXT = frozenset(("code", "img", "kbd", "math", "samp", "svg", "var"))  # stay as they are
+_OBJECT = "\ufffc"  # in place of one of them
+_ATTRIBUTES_WITH_TEXT = ("alt", "title", "placeholder", "aria-label")
+_DESCRIPTIONS = frozenset(("description", "og:description", "og:title", "twitter:description"))
+_BUTTONS = frozenset(("button", "submit", "reset"))
+_XHTML = re.compile(r"\s*<\?xml|[^>]*<html[^>]*\sxmlns=|<!DOCTYPE[^>]*XHTML", re.IGNORECASE)
+_VOID = re.compile(
+    r"<((?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b"
+    r"(?:\s[^\s=<>\"]+(?:=\"[^\"]*\")?)*)>"
 )
 # The parser's time grows with the square of the depth.
 _MOST_TAGS = 20_000
@@ -62,7 +73,8 @@ _ATTRIBUTES = re.compile(
 class Stretch:
     """Adjacent pieces of text that are translated together.
 
-    leaves: the text nodes; chains: the inline elements around each, outermost first
+    leaves: the text nodes, and what stays as it is between them; chains: the inline elements around
+    each, outermost first
     """
 
     leaves: list[LexborNode]
@@ -71,17 +83,34 @@ class Stretch:
     @property
     def texts(self) -> list[str]:
         """The text of each leaf."""
-        return [leaf.text_content or "" for leaf in self.leaves]
+        return list(map(_text_of, self.leaves))
 
     @property
     def formatted(self) -> Formatted:
         """The texts, with superscripts recognized as marks or endings of ordinals."""
         raised = [i for i, c in enumerate(self.chains) if any(each.tag == "sup" for each in c)]
-        return with_superscripts(self.texts, raised)
+        objects = [i for i, leaf in enumerate(self.leaves) if not leaf.is_text_node]
+        return with_superscripts(self.texts, raised, objects)
+
+
+@dataclass
+class Attribute:
+    """An attribute whose value is text."""
+
+    node: LexborNode
+    name: str
+    text: str
+
+    def replace(self, translation: str) -> None:
+        """Replace the value by its translation."""
+        self.node.attrs[self.name] = translation
 
 
 class Markup:
-    """An HTML document, or a fragment of one; raises `ApiError` if it is nested too deeply."""
+    """An HTML document, or a fragment of one; raises `ApiError` if it is nested too deeply.
+
+    stretches: its text; attributes: those with text, to be replaced before the stretches
+    """
 
     def __init__(self, html: str):
         closing = html.count("</")
@@ -107,9 +136,13 @@ class Markup:
             if _is_within_translated(node, judged):
                 node.decompose()
         self.stretches = list(_find_stretches(self._tree.root))
+        self.attributes = list(_find_attributes(self._tree, judged))
+        self._is_xml = bool(_XHTML.match(html[:2000]))
 
     def __str__(self) -> str:
         html = str(self._tree.html or "")
+        if self._is_xml:
+            html = _VOID.sub(r"<\1/>", html).replace("&nbsp;", "&#160;")
         if self._prologue is None:
             return html
         # The parser would shorten the document type, and turn an XML declaration into a comment.
@@ -118,7 +151,7 @@ class Markup:
     @property
     def text(self) -> str:
         """The text to translate, one line per stretch."""
-        return "\n".join("".join(stretch.texts) for stretch in self.stretches)
+        return "\n".join("".join(stretch.texts).replace(_OBJECT, "") for stretch in self.stretches)
 
     def change_language(self, source: str, target: str) -> None:
         """If the document's `lang` is the source language, set it to the target language.
@@ -142,13 +175,19 @@ class Markup:
             stretch.leaves[0].replace_with("".join(text for text, _ in parts))
             return
         place = _outermost(stretch, 0)
-        for node in self._wrap([(text, stretch.chains[number]) for text, number in parts]):
+        pieces = [
+            (text if stretch.leaves[number].is_text_node else stretch.leaves[number], number)
+            for text, number in _spaced(stretch, parts)
+        ]
+        for node in self._wrap([(piece, stretch.chains[number]) for piece, number in pieces]):
             place.insert_before(node)
         old = [_outermost(stretch, number) for number in range(len(stretch.leaves))]
         for node in {node.mem_id: node for node in old}.values():
             node.remove()
 
-    def _wrap(self, parts: list[tuple[str, list[LexborNode]]]) -> Iterator[str | LexborNode]:
+    def _wrap(
+        self, parts: "list[tuple[str | LexborNode, list[LexborNode]]]"
+    ) -> Iterator[str | LexborNode]:
         """Yield nodes for texts within their elements; adjacent texts share an element.
 
         An element is filled before it is inserted, because insertion copies it.
@@ -156,15 +195,31 @@ class Markup:
         for _, group in groupby(parts, lambda part: part[1][0].mem_id if part[1] else None):
             alike = list(group)
             if not alike[0][1]:
-                yield "".join(text for text, _ in alike)
+                yield from (piece for piece, _ in alike)
                 continue
             element = alike[0][1][0]
             copy = self._tree.create_node(element.tag or "span")
             for name, value in element.attributes.items():
                 copy.attrs[name] = value
-            for node in self._wrap([(text, chain[1:]) for text, chain in alike]):
+            for node in self._wrap([(piece, chain[1:]) for piece, chain in alike]):
                 copy.insert_child(node)
             yield copy
+
+
+def _text_of(leaf: LexborNode) -> str:
+    return (leaf.text_content or "") if leaf.is_text_node else _OBJECT
+
+
+def _spaced(stretch: Stretch, parts: list[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    """Yield the parts, with a space in front of what had one there in the source."""
+    before = ""
+    for text, number in parts:
+        seen = stretch.leaves[number].is_element_node  # a comment is not
+        had = seen and number and stretch.texts[number - 1][-1:].isspace()
+        if had and before and not before[-1].isspace():
+            yield " ", next(i for i, leaf in enumerate(stretch.leaves) if leaf.is_text_node)
+        yield text, number
+        before = text
 
 
 def _prologue(html: str) -> str:
@@ -213,6 +268,13 @@ def _find_stretches(first: LexborNode | None) -> Iterator[Stretch]:
         stretch = Stretch([], [])
         while node is not None:
             leaves = _inline_leaves(node)
+            if leaves and any(map(_are_apart, leaves, leaves[1:])):
+                leaves = None
+            if leaves and stretch.leaves:
+                last = stretch.leaves[-1], stretch.chains[-1]
+                if _are_apart(last, leaves[0]):
+                    yield from _with_text(stretch)
+                    stretch = Stretch([], [])
             if leaves is None:
                 yield from _with_text(stretch)
                 stretch = Stretch([], [])
@@ -231,13 +293,50 @@ def _with_text(stretch: Stretch) -> Iterator[Stretch]:
         yield stretch
 
 
+def _are_apart(
+    first: tuple[LexborNode, list[LexborNode]], second: tuple[LexborNode, list[LexborNode]]
+) -> bool:
+    """Return whether neighbouring texts, such as two links, are not parts of one sentence."""
+    before, after = _text_of(first[0])[-1:], _text_of(second[0])[:1]
+    if not (before.isalnum() and after.isalnum()):
+        return False
+    pairs = zip(first[1], second[1], strict=False)
+    level = sum(one.mem_id == other.mem_id for one, other in pairs)
+    tags = {chain[level].tag for chain in (first[1], second[1]) if len(chain) > level}
+    inside = len(first[1]) > level and len(second[1]) > level
+    if not inside or tags & {"sub", "sup"}:
+        return False
+    different = before.isdigit() != after.isdigit() or (before.islower() and after.isupper())
+    return different or bool(tags & {"a", "label"})
+
+
+def _find_attributes(tree: LexborHTMLParser, judged: dict[int, bool]) -> Iterator[Attribute]:
+    """Yield the attributes that people read: labels, descriptions, the text of buttons."""
+    chosen = ",".join(f"[{name}]" for name in _ATTRIBUTES_WITH_TEXT)
+    for node in tree.css(f"{chosen},input[value],meta[content]"):
+        given = node.attributes
+        names = [name for name in _ATTRIBUTES_WITH_TEXT if name in given]
+        if node.tag == "input" and (given.get("type") or "").lower() in _BUTTONS:
+            names.append("value")
+        if node.tag == "meta" and (given.get("name") or given.get("property")) in _DESCRIPTIONS:
+            names.append("content")
+        if not names or _is_kept(node) or not _is_within_translated(node, judged):
+            continue
+        for name in names:
+            if has_letters(text := given[name] or ""):
+                yield Attribute(node, name, text)
+
+
+def _is_kept(node: LexborNode) -> bool:
+    attributes = node.attributes
+    kept = (attributes.get("translate") or "").lower() == "no"
+    return kept or "notranslate" in (attributes.get("class") or "").split()
+
+
 def _is_translated(node: LexborNode) -> bool:
     if not node.is_element_node:
         return False
-    attributes = node.attributes
-    kept = (attributes.get("translate") or "").lower() == "no"
-    kept = kept or "notranslate" in (attributes.get("class") or "").split()
-    return node.tag not in _NO_TEXT and not kept
+    return node.tag not in _NO_TEXT and not _is_kept(node)
 
 
 def _is_within_translated(node: LexborNode, judged: dict[int, bool]) -> bool:
@@ -254,18 +353,20 @@ def _is_within_translated(node: LexborNode, judged: dict[int, bool]) -> bool:
 
 
 def _inline_leaves(node: LexborNode) -> list[tuple[LexborNode, list[LexborNode]]] | None:
-    """Return the texts in a node with the inline elements around each.
+    """Return the texts in a node with the inline elements around each, and what may stay between.
 
-    None if it contains something that cannot move with the words: a block, picture or line break.
+    None if it contains something that cannot move with the words: a block or a line break.
     """
     found: list[tuple[LexborNode, list[LexborNode]]] = []
     waiting: list[tuple[LexborNode, list[LexborNode]]] = [(node, [])]
     while waiting:
         each, chain = waiting.pop()
-        if each.is_text_node:
+        is_inline = each.is_element_node and each.tag in _INLINE
+        plain = is_inline and _is_translated(each) and each.first_child is not None
+        stays = is_inline or each.is_comment_node or each.tag in _WITHIN_TEXT
+        if each.is_text_node or (stays and not plain):
             found.append((each, chain))
             continue
-        plain = each.tag in _INLINE and _is_translated(each) and each.first_child is not None
         if not plain or len(chain) == _MOST_INLINE:
             return None
         children = [(child, [*chain, each]) for child in _children(each)]

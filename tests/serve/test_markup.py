@@ -1,5 +1,7 @@
 """HTML: tags stay with their words, and everything except text is preserved."""
 
+from xml.etree import ElementTree
+
 import pytest
 from starlette.testclient import TestClient
 
@@ -100,9 +102,72 @@ def test_words_keep_their_tags_when_the_order_changes() -> None:
     assert str(markup) == "<p><i>Y</i> und <b>X</b></p>"
 
 
-def test_inline_tags_continue_a_stretch_and_comments_end_it() -> None:
-    [stretch] = Markup("<b>oscar</b> likes <i>to <!-- note --></i>code").stretches[:1]
-    assert stretch.texts == ["oscar", " likes "]
+@pytest.mark.parametrize(
+    "between",
+    ["<!-- -->", '<i class="icon"></i>', '<img src="a.png">', "<code>x</code>", "<svg></svg>"],
+)
+def test_what_has_no_words_does_not_end_a_stretch(between: str) -> None:
+    html = f"<p>oscar <b>likes</b> {between}to code</p>"
+    [stretch] = Markup(html).stretches
+    assert stretch.formatted.text == "oscar likes to code"
+    assert upper(html) == f"<p>OSCAR <b>LIKES</b> {between}TO CODE</p>"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<p>Ben <!-- -->reads<!-- --> often.</p>", "<p>Ben<!-- --> liest<!-- --> oft.</p>"),
+        ("<p>Ben <code>x</code> reads often.</p>", "<p>Ben <code>x</code> liest oft.</p>"),
+        ('<p><img src="a"> Ben reads often.</p>', '<p><img src="a"> Ben liest oft.</p>'),
+    ],
+)
+def test_it_stays_after_its_word(client: TestClient, source: str, expected: str) -> None:
+    body = {"q": source, "source": "en", "target": "de", "format": "html"}
+    answer = client.post("/translate", json=body).json()["translatedText"]
+    assert answer == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "count"),
+    [
+        ("<a href='/'>Home</a><a href='/about'>About</a>", 2),
+        ("<div><span>all</span><span>3 items</span></div>", 2),
+        ("<b><span>newMail</span><span>Sent</span></b>", 2),
+        ("<span>Hel</span><span>lo</span>", 1),
+        ("H<sub>2</sub>O", 1),
+        ("<a href='/'>Home</a> <a href='/about'>About</a>", 1),
+    ],
+)
+def test_neighbouring_elements_are_apart_unless_they_share_a_word(html: str, count: int) -> None:
+    assert len(Markup(html).stretches) == count
+
+
+def test_attributes_that_people_read_are_translated(client: TestClient) -> None:
+    html = (
+        '<html><head><meta name="description" content="{0}"></head><body>'
+        '<meta name="robots" content="all"><p title="{0}">{0}</p>'
+        '<img src="a.png" alt="{0}">'
+        '<input placeholder="{0}" value="Ben reads often."><input type="submit" value="{0}">'
+        '<textarea aria-label="{0}">Ben reads often.</textarea>'
+        '<i translate="no" title="Ben reads often."></i></body></html>'
+    )
+    body = {
+        "q": html.format("Anna sings.", "sings."),
+        "source": "en",
+        "target": "de",
+        "format": "html",
+    }
+    answer = client.post("/translate", json=body).json()["translatedText"]
+    assert answer == html.format("Anna singt heute.")
+
+
+def test_xhtml_stays_well_formed() -> None:
+    html = (
+        '<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml"><head><meta name="a"/>'
+        "</head><body><p>one<br/>two&#160;three</p><hr/></body></html>"
+    )
+    assert ElementTree.fromstring(upper(html)) is not None
+    assert "<br/>" in upper(html)
 
 
 def test_hostile_markup_is_refused_or_preserved() -> None:
