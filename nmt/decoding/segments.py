@@ -22,7 +22,8 @@ from nmt.corpus.text.languages import two_letters
 from nmt.corpus.text.parts import Part, Splitter, TextRules
 from nmt.corpus.text.sentences import CutText, cut
 from nmt.corpus.text.tags import split_prefix
-from nmt.corpus.tokenizers.tokenizers import Tokenizers, WordTokenizer
+from nmt.corpus.tokenizers.tokenizers import Tokenizers
+from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Required
 from nmt.decoding.glossary import Glossary, Term
 from nmt.special_tokens import EOS, NUMBERS, PLACEHOLDERS, UNK

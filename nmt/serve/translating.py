@@ -112,9 +112,9 @@ class TextTranslator:
         markups = await anyio.to_thread.run_sync(lambda: list(map(Markup, texts)))
         stretches = [(markup, stretch) for markup in markups for stretch in markup.stretches]
         attributes = [attribute for markup in markups for attribute in markup.attributes]
-        texts = [Formatted([each.text]) for each in attributes]
-        texts += [stretch.formatted for _, stretch in stretches]
-        found = iter(await self.translate_formatted(run, texts))
+        labels = [Formatted([each.text]) for each in attributes]
+        contents = [stretch.formatted for _, stretch in stretches]
+        found = iter(await self.translate_formatted(run, [*labels, *contents]))
         for attribute, parts in zip(attributes, found, strict=False):
             attribute.replace("".join(text for text, _ in parts))
         for (markup, stretch), parts in zip(stretches, found, strict=True):

@@ -152,7 +152,7 @@ def test_attributes_that_people_read_are_translated(client: TestClient) -> None:
         '<i translate="no" title="Ben reads often."></i></body></html>'
     )
     body = {
-        "q": html.format("Anna sings.", "sings."),
+        "q": html.format("Anna sings today."),
         "source": "en",
         "target": "de",
         "format": "html",
