@@ -11,7 +11,7 @@ from nmt.config.section import DEEPEST, WIDEST, BrokenRule, Section
 _LARGEST_TABLE = 2**27  # numbers; configurations from elsewhere must not fill the memory
 # Fields of the model that trained weights do not depend on.
 TRAINING_ONLY = {
-    *("initialisation", "embedding_std", "dropout", "embedding_dropout"),
+    *("initialization", "embedding_std", "dropout", "embedding_dropout"),
     *("attention_output_dropout", "attention_dropout", "feed_forward_dropout"),
 }
 
@@ -30,6 +30,13 @@ class ModelConfig(Section):
     d_value: int | None = Field(
         None, ge=1, le=WIDEST, description="width of the values of a head; unset: d_model / heads"
     )
+    key_value_heads: int | None = Field(
+        None,
+        ge=1,
+        le=WIDEST,
+        description="heads of keys and values, each used by a group of query heads (grouped-query "
+        "attention, Ainslie et al. 2023); unset: one for every attention head",
+    )
     d_ff: int = Field(1024, ge=1, le=WIDEST, description="inner width of the feed-forward layers")
     encoder_layers: int = Field(3, ge=1, le=DEEPEST, description="layers of the encoder")
     decoder_layers: int = Field(3, ge=1, le=DEEPEST, description="layers of the decoder")
@@ -38,19 +45,26 @@ class ModelConfig(Section):
         description="layer norm before each sublayer, or after its residual sum as in the paper",
     )
     final_norm: bool = Field(True, description="layer norm at the end of each stack")
+    norm_kind: Literal["layer", "rms"] = Field(
+        "layer",
+        description="layer norm as in the paper, or RMSNorm (Zhang and Sennrich 2019), which does "
+        "not subtract the mean and has no bias",
+    )
     norm_epsilon: float = Field(
         1e-5,
         ge=1e-12,
         le=1,
         description="ε added to the variance in layer norms",
     )
-    activation: Literal["relu", "gelu", "silu"] = Field(
-        "relu", description="activation function of the feed-forward layers"
+    activation: Literal["relu", "gelu", "silu", "swiglu"] = Field(
+        "relu",
+        description="activation function of the feed-forward layers; swiglu multiplies a second "
+        "projection by the SiLU of the first (Shazeer 2020), with half more weights",
     )
-    score_scale: Literal["d_key", "d_model"] = Field(
+    score_scale: Literal["d_key", "d_model", "learned"] = Field(
         "d_key",
         description="attention scores are divided by the square root of this: the width of a head "
-        "as in the paper, or d_model",
+        "as in the paper, or d_model; learned: multiplied by one trained number per layer instead",
     )
     attention_bias: bool = Field(True, description="use biases in the attention projections")
     output_bias: bool = Field(False, description="use a bias in the output projection")
@@ -80,9 +94,10 @@ class ModelConfig(Section):
         "embedding and output projection (target), or all three (`inputs` and `all` need a joint "
         "vocabulary)",
     )
-    initialisation: Literal["xavier_uniform", "xavier_normal"] = Field(
+    initialization: Literal["xavier_uniform", "xavier_normal", "pytorch"] = Field(
         "xavier_uniform",
-        description="initial distribution of all weight matrices except embeddings",
+        description="initial distribution of all weight matrices except embeddings, with zero "
+        "biases; pytorch: that of nn.Linear, of matrices and biases",
     )
     embedding_std: float | None = Field(
         None,
@@ -117,6 +132,11 @@ class ModelConfig(Section):
     def value_size(self) -> int:
         """Width of one head's values."""
         return self.d_value or self.d_model // self.heads
+
+    @property
+    def groups(self) -> int:
+        """Number of heads of keys and values."""
+        return self.key_value_heads or self.heads
 
     @property
     def embedding_dropout_rate(self) -> float:
@@ -156,6 +176,9 @@ class ModelConfig(Section):
         if (self.d_key is None or self.d_value is None) and self.d_model % self.heads:
             message = f"`heads` {self.heads} must divide d_model {self.d_model}"
             yield ("heads", "d_model", "d_key", "d_value"), f"{message}, or set d_key and d_value"
+        if self.heads % self.groups:
+            message = f"`key_value_heads` {self.groups} must divide heads {self.heads}"
+            yield ("key_value_heads", "heads"), message
         if self.max_length * self.d_model > _LARGEST_TABLE:
             message = f"`max_length` {self.max_length:,} is too large for d_model {self.d_model:,}"
             yield (

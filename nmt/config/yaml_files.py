@@ -71,6 +71,7 @@ FORMER_FIELDS: dict[str, str | None] = {
     "tokenizer.word_mark": "tokenizer.whitespace_as_suffix",
     "tokenizer.sampling": "tokenizer.subword_regularization",
     "model.norm": "model.norm_position",
+    "model.initialisation": "model.initialization",
     "decoding.neighbours": "decoding.knn_k",
     "decoding.neighbour_share": "decoding.knn_weight",
     "decoding.neighbour_temperature": "decoding.knn_temperature",

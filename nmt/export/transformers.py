@@ -52,7 +52,9 @@ Take = Callable[..., NDArray[Any]]
 # Fields that must have these values, because the format supports no others.
 _REQUIRED: dict[str, dict[str, object]] = {
     "model": {
+        "norm_kind": "layer",
         "norm_epsilon": 1e-5,
+        "key_value_heads": None,
         "positions": "sinusoidal",
         "position_exponent": "pair",
         "first_position": 0,
@@ -89,6 +91,8 @@ def unsupported(config: Config) -> list[str]:
     if not config.tokenizer.subword:
         reasons.append(f"tokenizer.kind is {config.tokenizer.kind}, not bpe or unigram")
     model = config.model
+    if model.activation == "swiglu":
+        reasons.append("model.activation is swiglu, not relu, gelu or silu")
     if (model.key_size, model.value_size) != (model.d_model // model.heads,) * 2:
         reasons.append("model.d_key and d_value are not d_model / heads")
     return reasons

@@ -52,11 +52,13 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(self, config: ModelConfig):
         super().__init__()
-        self.heads = config.heads
+        self.heads, self.groups = config.heads, config.groups
         self.d_key, self.d_value = config.key_size, config.value_size
         self.dropout = Dropout(config.attention_dropout)
-        widths = {"d_key": self.d_key, "d_model": config.d_model}
+        widths = {"d_key": self.d_key, "d_model": config.d_model, "learned": 1}
         self.scale = 1 / math.sqrt(widths[config.score_scale])
+        learned = config.score_scale == "learned"
+        self.learned_scale = nn.Parameter(torch.ones(1)) if learned else None
         self.output = Linear(self.heads * self.d_value, config.d_model, bias=config.attention_bias)
         self.recorded: list[Tensor] | None = None
 
@@ -73,7 +75,15 @@ class MultiHeadAttention(nn.Module):
         mask: Tensor | None,
         is_causal: bool = False,
     ) -> Tensor:
-        """MultiHead(Q, K, V) = Concat(head₁, …, head_h) Wᴼ   (section 3.2.2)."""
+        """MultiHead(Q, K, V) = Concat(head₁, …, head_h) Wᴼ   (section 3.2.2).
+
+        key, value: (batch, groups, keys, d_key or d_value); each serves heads / groups queries
+        """
+        if self.learned_scale is not None:
+            query = query * self.learned_scale
+        if self.groups < self.heads:
+            times = self.heads // self.groups
+            key, value = (x.repeat_interleave(times, dim=1) for x in (key, value))
         fused = fused_is_better(query.device, self.training)
         if is_causal and not (fused and self.recorded is None):
             mask, is_causal = causal_mask(query.shape[2], query.device), False
@@ -94,7 +104,7 @@ class SelfAttention(MultiHeadAttention):
 
     def __init__(self, config: ModelConfig):
         super().__init__(config)
-        self.widths = [2 * self.heads * self.d_key, self.heads * self.d_value]
+        self.widths = [(self.heads + self.groups) * self.d_key, self.groups * self.d_value]
         self.query_key_value = Linear(config.d_model, sum(self.widths), bias=config.attention_bias)
 
     def forward(
@@ -117,7 +127,7 @@ class SelfAttention(MultiHeadAttention):
         value = self._split_heads(values, self.d_value)
         if rotations is not None:
             both = rotate(both, rotations)  # together, which takes half the operations
-        query, key = both.chunk(2, dim=1)
+        query, key = both[:, : self.heads], both[:, self.heads :]
         if cache is not None:
             key, value = cache.append(key, value)
         return self._attend(query, key, value, mask, is_causal)
@@ -128,15 +138,16 @@ class CrossAttention(MultiHeadAttention):
 
     def __init__(self, config: ModelConfig):
         super().__init__(config)
-        self.widths = [self.heads * self.d_key, self.heads * self.d_value]
-        self.query = Linear(config.d_model, self.widths[0], bias=config.attention_bias)
+        self.widths = [self.groups * self.d_key, self.groups * self.d_value]
+        query_width = self.heads * self.d_key
+        self.query = Linear(config.d_model, query_width, bias=config.attention_bias)
         self.key_value = Linear(config.d_model, sum(self.widths), bias=config.attention_bias)
 
     def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
         """Project the output of the encoder, once for all decoding steps.
 
         memory: (batch, source, d_model)
-        → (batch, heads, source, d_key) and (batch, heads, source, d_value)
+        → (batch, groups, source, d_key) and (batch, groups, source, d_value)
         """
         key, value = self.key_value(memory).split(self.widths, dim=-1)
         return self._split_heads(key, self.d_key), self._split_heads(value, self.d_value)

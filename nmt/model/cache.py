@@ -6,7 +6,8 @@ from torch import Tensor
 class KeyValueCache:
     """Keys and values of past positions in one layer, in buffers that double when full.
 
-    keys: (batch, heads, positions, d_key); values: (batch, heads, positions, d_value)
+    keys: (batch, groups, positions, d_key); values: (batch, groups, positions, d_value), with one
+    group per head unless `model.key_value_heads` is smaller
     """
 
     def __init__(self) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from torch import Tensor, nn
+from torch.nn import functional
 
 from nmt.config.model import ModelConfig
 from nmt.model.attention import CrossAttention, SelfAttention
@@ -12,15 +13,36 @@ from nmt.ops.linear import Linear
 
 Sublayer = Callable[[Tensor], Tensor]
 """(batch, length, d_model) → the same shape."""
-ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU, "silu": nn.SiLU}
+NORMS: dict[str, type[nn.LayerNorm] | type[nn.RMSNorm]] = {
+    "layer": nn.LayerNorm,
+    "rms": nn.RMSNorm,
+}
+
+
+class SwiGLU(nn.Module):
+    """SiLU(a) · b, for the two halves a and b of the last dimension (Shazeer 2020, equation 6)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(…, 2 · width) → (…, width)."""
+        gate, value = x.chunk(2, dim=-1)
+        return functional.silu(gate) * value
+
+
+ACTIVATIONS: dict[str, type[nn.Module]] = {
+    "relu": nn.ReLU,
+    "gelu": nn.GELU,
+    "silu": nn.SiLU,
+    "swiglu": SwiGLU,
+}
 
 
 class FeedForward(nn.Module):
-    """FFN(x) = max(0, x W₁ + b₁) W₂ + b₂ (Vaswani et al. 2017, equation 2); or GELU, SiLU."""
+    """FFN(x) = max(0, x W₁ + b₁) W₂ + b₂ (Vaswani et al. 2017, equation 2), or others."""
 
     def __init__(self, config: ModelConfig):
         super().__init__()
-        self.inner = Linear(config.d_model, config.d_ff)
+        halves = 2 if config.activation == "swiglu" else 1
+        self.inner = Linear(config.d_model, halves * config.d_ff)
         self.activation = ACTIVATIONS[config.activation]()
         self.dropout = Dropout(config.feed_forward_dropout)
         self.outer = Linear(config.d_ff, config.d_model)
@@ -35,7 +57,7 @@ class PostNorm(nn.Module):
 
     def __init__(self, config: ModelConfig, dropout: float):
         super().__init__()
-        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
+        self.norm = NORMS[config.norm_kind](config.d_model, eps=config.norm_epsilon)
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, sublayer: Sublayer) -> Tensor:
@@ -52,7 +74,7 @@ class PreNorm(nn.Module):
 
     def __init__(self, config: ModelConfig, dropout: float):
         super().__init__()
-        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
+        self.norm = NORMS[config.norm_kind](config.d_model, eps=config.norm_epsilon)
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, sublayer: Sublayer) -> Tensor:

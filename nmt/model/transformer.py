@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from nmt.config.model import ModelConfig
 from nmt.model.cache import KeyValueCache
-from nmt.model.layers import DecoderLayer, EncoderLayer
+from nmt.model.layers import NORMS, DecoderLayer, EncoderLayer
 from nmt.model.masks import for_kernels, padding_mask, target_mask
 from nmt.model.positions import POSITIONS, LearnedPositions
 from nmt.ops.dropout import Dropout
@@ -144,7 +144,7 @@ class Transformer(nn.Module):
         self.output = OutputLayer(config.d_model, target_size, bias=config.output_bias)
         if config.tie in ("target", "all"):
             self.output.weight = target_tokens.weight
-        self._initialise()
+        self._initialize()
 
     def forward(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Return the logits of all next target tokens (teacher forcing).
@@ -226,15 +226,16 @@ class Transformer(nn.Module):
         """Return the decoder's layers, first to last."""
         return list(self.decoder)  # type: ignore[arg-type]
 
-    def _initialise(self) -> None:
+    def _initialize(self) -> None:
         """Xavier (Glorot) matrices, zero biases, embeddings from a normal distribution."""
         # Scaled by √d_model, embeddings are then comparable in magnitude to position encodings.
         std = self.config.embedding_std or self.config.d_model**-0.5
-        for name, parameter in self.named_parameters():
-            if parameter.dim() > 1:
-                XAVIER[self.config.initialisation](parameter)
-            elif name.endswith("bias"):
-                nn.init.zeros_(parameter)
+        if self.config.initialization != "pytorch":
+            for name, parameter in self.named_parameters():
+                if parameter.dim() > 1:
+                    XAVIER[self.config.initialization](parameter)
+                elif name.endswith("bias"):
+                    nn.init.zeros_(parameter)
         for module in self.modules():
             if isinstance(module, nn.Embedding):
                 nn.init.normal_(module.weight, std=std)
@@ -247,7 +248,7 @@ class Transformer(nn.Module):
 def _final_norm(config: ModelConfig) -> nn.Module:
     if not config.final_norm:
         return nn.Identity()
-    return nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
+    return NORMS[config.norm_kind](config.d_model, eps=config.norm_epsilon)
 
 
 def count_parameters(model: nn.Module) -> int:

@@ -127,21 +127,29 @@ class Reference:
         def activate(number: float) -> float:
             if self.config.activation == "relu":
                 return max(0.0, number)
+            if self.config.activation in ("silu", "swiglu"):
+                return number / (1 + math.exp(-number))
             return number * 0.5 * (1 + math.erf(number / math.sqrt(2)))
 
         def network(y: Matrix) -> Matrix:
             inner = self.linear(f"{name}feed_forward.inner", y)
-            return self.linear(f"{name}feed_forward.outer", np.vectorize(activate)(inner))
+            if self.config.activation == "swiglu":
+                gate, value = np.split(inner, 2, axis=1)
+                inner = np.vectorize(activate)(gate) * value
+            else:
+                inner = np.vectorize(activate)(inner)
+            return self.linear(f"{name}feed_forward.outer", inner)
 
         return self.residual(f"{name}feed_forward_residual", x, network)
 
     def self_attention(self, name: str, x: Matrix, may: NDArray[np.bool_]) -> Matrix:
-        width = self.config.heads * self.config.key_size
         projected = self.linear(f"{name}.query_key_value", x)
-        query, key = projected[:, :width], projected[:, width : 2 * width]
+        start = self.config.heads * self.config.key_size
+        end = start + self.config.groups * self.config.key_size
+        query, key = projected[:, :start], projected[:, start:end]
         if self.config.positions == "rotary":
             query, key = self.turned(query), self.turned(key)
-        return self.multi_head(name, query, key, projected[:, 2 * width :], may)
+        return self.multi_head(name, query, key, projected[:, end:], may)
 
     def turned(self, x: Matrix) -> Matrix:
         """Multiply each pair of a head's columns by its rotation matrix."""
@@ -154,7 +162,7 @@ class Reference:
         return result
 
     def cross_attention(self, name: str, x: Matrix, memory: Matrix) -> Matrix:
-        width = self.config.heads * self.config.key_size
+        width = self.config.groups * self.config.key_size
         query, projected = self.linear(f"{name}.query", x), self.linear(f"{name}.key_value", memory)
         may = np.ones((len(x), len(memory)), bool)
         return self.multi_head(name, query, projected[:, :width], projected[:, width:], may)
@@ -163,27 +171,26 @@ class Reference:
         self, name: str, query: Matrix, key: Matrix, value: Matrix, may: NDArray[np.bool_]
     ) -> Matrix:
         k, v = self.config.key_size, self.config.value_size
-        heads = [
-            self.attention(
-                query[:, h * k : (h + 1) * k],
-                key[:, h * k : (h + 1) * k],
-                value[:, h * v : (h + 1) * v],
-                may,
-                self.config.d_model if self.config.score_scale == "d_model" else k,
-            )
-            for h in range(self.config.heads)
-        ]
+        scale = {"d_key": k**-0.5, "d_model": self.config.d_model**-0.5}
+        if self.config.score_scale == "learned":
+            scale["learned"] = float(self.weights[f"{name}.learned_scale"][0])
+        heads = []
+        for h in range(self.config.heads):
+            g = h * self.config.groups // self.config.heads  # its keys and values
+            keys, values = key[:, g * k : (g + 1) * k], value[:, g * v : (g + 1) * v]
+            queries = query[:, h * k : (h + 1) * k]
+            heads.append(self.attention(queries, keys, values, may, scale[self.config.score_scale]))
         return self.linear(f"{name}.output", np.concatenate(heads, axis=1))
 
     @staticmethod
     def attention(
-        query: Matrix, key: Matrix, value: Matrix, may: NDArray[np.bool_], width: int
+        query: Matrix, key: Matrix, value: Matrix, may: NDArray[np.bool_], scale: float
     ) -> Matrix:
-        """softmax(Q Kᵀ / √width) V of one head, number by number."""
+        """softmax(Q Kᵀ · scale) V of one head, number by number."""
         result = np.zeros((len(query), value.shape[1]))
         for i in range(len(query)):
             exponentials = [
-                math.exp(float(np.dot(query[i], key[j])) / math.sqrt(width)) if may[i, j] else 0.0
+                math.exp(float(np.dot(query[i], key[j])) * scale) if may[i, j] else 0.0
                 for j in range(len(key))
             ]
             for j in range(len(key)):
@@ -197,6 +204,10 @@ class Reference:
         return product + self.weights[bias] if bias in self.weights else product
 
     def norm(self, name: str, x: Matrix) -> Matrix:
+        if self.config.norm_kind == "rms":
+            squares = (x**2).mean(1, keepdims=True) + self.config.norm_epsilon
+            rescaled: Matrix = x / np.sqrt(squares) * self.weights[f"{name}.weight"]
+            return rescaled
         mean, variance = x.mean(1, keepdims=True), x.var(1, keepdims=True)
         normal = (x - mean) / np.sqrt(variance + self.config.norm_epsilon)
         scaled: Matrix = normal * self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]

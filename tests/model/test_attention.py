@@ -34,7 +34,7 @@ def test_attention_equals_the_equation(d_key, d_value, reference):
     for batch in range(2):
         for head in range(3):
             arrays = (t[batch, head].numpy() for t in (query, key, value))
-            expected = reference.attention(*arrays, mask[batch, 0].numpy(), d_key)
+            expected = reference.attention(*arrays, mask[batch, 0].numpy(), d_key**-0.5)
             torch.testing.assert_close(result[batch, head], torch.from_numpy(expected))
 
 

@@ -11,6 +11,11 @@ VARIANTS = [
     {"norm_position": "post"},
     {"norm_position": "pre", "d_key": 3, "d_value": 5, "heads": 3},
     {"norm_position": "post", "activation": "gelu", "attention_bias": False},
+    {"norm_kind": "rms", "norm_epsilon": 0.1, "activation": "silu"},
+    {"activation": "swiglu", "norm_position": "post", "norm_kind": "rms"},
+    {"heads": 4, "key_value_heads": 2, "d_key": 3, "d_value": 5},
+    {"heads": 4, "key_value_heads": 1},
+    {"score_scale": "learned"},
 ]
 
 

@@ -14,7 +14,11 @@ VARIANTS = [
     for norm in ("pre", "post")
     for positions in ("sinusoidal", "learned", "rotary")
 ]
-VARIANTS.append({"score_scale": "d_model", "first_position": 1, "position_exponent": "column"})
+VARIANTS += [
+    {"score_scale": "d_model", "first_position": 1, "position_exponent": "column"},
+    {"score_scale": "learned", "norm_kind": "rms", "activation": "swiglu"},
+    {"heads": 4, "key_value_heads": 2},
+]
 
 
 @pytest.mark.parametrize(
@@ -40,6 +44,7 @@ VARIANTS.append({"score_scale": "d_model", "first_position": 1, "position_expone
             "norm_epsilon": 0.1,
         },
         {"positions": "rotary"},
+        {"positions": "rotary", "heads": 4, "key_value_heads": 2, "norm_kind": "rms"},
         {"positions": "rotary", "d_key": 6, "d_value": 3, "max_length": 6},
     ],
 )
@@ -312,11 +317,11 @@ def test_embeddings_are_initialized_with_the_configured_standard_deviation(confi
     assert float(model.source_embedding.positions.table.std()) == pytest.approx(3, rel=0.1)
 
 
-def test_uniform_and_normal_initialisation_have_the_same_variance(config):
+def test_uniform_and_normal_initialization_have_the_same_variance(config):
     torch.manual_seed(1)
     wide = {"d_model": 64, "d_ff": 256, "encoder_layers": 1}
     uniform, normal = (
-        Transformer(config(initialisation=kind, **wide), 20, 20).encoder[0].feed_forward.inner
+        Transformer(config(initialization=kind, **wide), 20, 20).encoder[0].feed_forward.inner
         for kind in ("xavier_uniform", "xavier_normal")
     )
     deviation = (2 / (64 + 256)) ** 0.5
@@ -325,6 +330,16 @@ def test_uniform_and_normal_initialisation_have_the_same_variance(config):
         assert float(layer.weight.detach().std()) == pytest.approx(deviation, rel=0.02)
     assert float(uniform.weight.detach().abs().max()) < 1.74 * deviation  # √3
     assert float(normal.weight.detach().abs().max()) > 3 * deviation
+
+
+def test_pytorchs_initialization_is_that_of_linear_layers(config):
+    torch.manual_seed(1)
+    made = Transformer(config(initialization="pytorch", d_model=64, d_ff=256), 20, 20)
+    for layer, width in ((made.encoder[0].feed_forward.inner, 64), (made.output, 64)):
+        weight = layer.weight.detach()
+        if layer is not made.output:  # which is tied to the embedding
+            assert 0.95 * width**-0.5 < float(weight.abs().max()) <= width**-0.5
+            assert 0 < float(layer.bias.detach().abs().max()) <= width**-0.5
 
 
 def test_embedding_dropout_is_independent_of_layer_dropout(config):

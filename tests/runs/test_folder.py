@@ -236,7 +236,7 @@ def test_what_is_written_without_training_does_not_count_as_changes(name: str) -
 @pytest.mark.parametrize(
     "content",
     [
-        *("", "model:\n  initialisation: xavier_unifo", "\xff"),
+        *("", "model:\n  initialization: xavier_unifo", "\xff"),
         "decoding: {beam_size: 0, engine: gpu}",  # two mistakes, with descriptions
     ],
 )

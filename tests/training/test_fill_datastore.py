@@ -119,9 +119,7 @@ def test_a_corpus_too_large_is_refused_before_training(
 ) -> None:
     monkeypatch.setattr(module, "_LARGEST", 1000)
 
-    with pytest.raises(
-        UserError, match=r"decoding\.knn_k: .* too large: .* without neighbours"
-    ):
+    with pytest.raises(UserError, match=r"decoding\.knn_k: .* too large: .* without neighbours"):
         train(toy_config(decoding=NEIGHBOURS), Path("run"))
 
     assert not Path("run").exists()
@@ -164,9 +162,7 @@ def test_a_corpus_too_large_is_refused_for_a_finished_run(
     run = train(config, Path("run"))
     monkeypatch.setattr(module, "_LARGEST", 1000)
 
-    with pytest.raises(
-        UserError, match=r"decoding\.knn_k: .* too large: .* without neighbours"
-    ):
+    with pytest.raises(UserError, match=r"decoding\.knn_k: .* too large: .* without neighbours"):
         fill_datastore(run, prepare(config), "best", CPU)
 
 

@@ -45,10 +45,12 @@ MODEL_FIELDS = TRAINING_ONLY | {
     *("d_model", "heads", "d_key", "d_value", "d_ff", "encoder_layers", "decoder_layers"),
     *("norm_position", "final_norm", "norm_epsilon", "activation", "score_scale", "attention_bias"),
     *("output_bias", "positions", "position_exponent", "first_position", "max_length"),
-    *("scale_embeddings", "tie"),
+    *("scale_embeddings", "tie", "norm_kind", "key_value_heads"),
 }
 MODEL_VALUES = {
     "norm_position": {"pre", "post"},
+    "norm_kind": {"layer"},
+    "key_value_heads": {None},
     "activation": ACTIVATIONS.keys(),
     "score_scale": {"d_key", "d_model"},
     "positions": {"sinusoidal", "learned", "rotary"},
