@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nmt.corpus.sources.readers import read_lines
 from nmt.corpus.text.languages import two_letters
-from nmt.decoding.inflection import english_forms, german_forms
+from nmt.decoding.inflection import Number, english_forms, english_number, german_forms
 from nmt.errors import UserError
 from nmt.files.xml_files import read_xml
 
@@ -41,11 +41,15 @@ class Term:
 
 @dataclass(frozen=True)
 class Match:
-    """A term in a text; text: the term as written there; start: its first character."""
+    """A term in a text.
+
+    text: the term as written there; start: its first character; number: of a noun, if known
+    """
 
     term: Term
     text: str
     start: int
+    number: Number | None = None
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,9 @@ class Glossary:
 
     terms: tuple[Term, ...]
     languages: tuple[str, str]
-    _forms: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
+    _forms: dict[tuple[Term, Number | None], list[str]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @classmethod
     def read(cls, path: Path, languages: tuple[str, str]) -> "Glossary":
@@ -101,9 +107,11 @@ class Glossary:
             for length in self._lengths.get(words[place], ()):
                 start, last = tokens[place].start(), tokens[min(place + length, len(tokens)) - 1]
                 written = text[start : last.end()]
-                term = self._index.get(tuple(words[place : place + length]))
+                key = tuple(words[place : place + length])
+                term = self._index.get(key)
                 if term and _agrees(term, written):
-                    found.append(Match(term, written, start))
+                    number = self._number(key[-1], term)
+                    found.append(Match(term, written, start, number))
                     place += length
                     break
             else:
@@ -137,26 +145,42 @@ class Glossary:
         verb = two_letters(self.languages[1]) == "de" and term.targets[0].islower()
         return english_forms(word, verb)
 
+    def _number(self, word: str, term: Term) -> Number | None:
+        if two_letters(self.languages[0]) != "en":
+            return None
+        return english_number(word, _TOKEN.findall(term.source)[-1].lower())
+
     # --------------------------------------------------------------------------------- forms
 
-    def forms(self, match: Match) -> list[str]:
-        """Return what the translation of a term may be, at least one form."""
+    def forms(self, match: Match, number: Number | None = None) -> list[str]:
+        """Return what the translation of a term may be, at least one form.
+
+        number: only forms of this number, and given ones whose number is unknown
+        """
         term = match.term
         if term.keep:
             return list(dict.fromkeys([match.text, term.source]))
-        if term.source not in self._forms:
-            forms = dict.fromkeys([*term.targets, *self._inflected(term.targets[0])])
+        if (term, number) not in self._forms:
+            forms = self._of_number(term, number)
             # A sentence may begin with it.
             capitals = [form[0].upper() + form[1:] for form in forms]
-            self._forms[term.source] = list(forms | dict.fromkeys(capitals))
-        return self._forms[term.source]
+            self._forms[term, number] = list(dict.fromkeys([*forms, *capitals]))
+        return self._forms[term, number]
 
-    def _inflected(self, target: str) -> list[str]:
+    def _of_number(self, term: Term, number: Number | None) -> list[str]:
+        inflected = self._inflected(term.targets[0], None)
+        if number is None:
+            return [*term.targets, *inflected]
+        fitting = self._inflected(term.targets[0], number)
+        given = [form for form in term.targets if form not in inflected]
+        return [*fitting, *given] or [*term.targets]
+
+    def _inflected(self, target: str, number: Number | None) -> list[str]:
         language = two_letters(self.languages[1])
         *first, head = target.split(" ")
         if language == "en" and head.islower():
             return [" ".join([*first, form]) for form in english_forms(head, verb=False)]
-        return german_forms(target) if language == "de" else []
+        return german_forms(target, number) if language == "de" else []
 
 
 def _agrees(term: Term, written: str) -> bool:

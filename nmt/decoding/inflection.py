@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
+from typing import Literal
 
 from nmt.errors import missing_extra
 
@@ -15,10 +16,22 @@ _UMLAUTS = {"a": "ä", "o": "ö", "u": "ü", "A": "Ä", "O": "Ö", "U": "Ü"}
 _NOUN_ENDINGS = ("e", "en", "n", "s", "es", "er", "ern", "nen", "ses", "se", "sen", "ens")
 _ADJECTIVE_ENDINGS = ("e", "en", "er", "es", "em")
 _FOREIGN = {"um": ("en", "a"), "us": ("en", "i"), "ma": ("men",), "a": ("en",), "on": ("en", "a")}
+# Masculine nouns with this ending, as in "Kunden" and "Präsidenten", in all cases but one.
+_WEAK = re.compile(
+    "(?:[ae]nt|ist|at|[nl]oge|soph|nom|graf|affe|bär|bote|experte|gedanke|hase|held|herr|junge|"
+    "kollege|kunde|löwe|mensch|nachbar|name|neffe|prinz|stabe|wille|zeuge)$",
+    re.IGNORECASE,
+)
+_UNCHANGED = re.compile("(?:er|el|en|chen|lein)$")  # nouns whose plural often equals the singular
 _IRREGULAR = {
     **{"child": "children", "man": "men", "woman": "women", "person": "people", "foot": "feet"},
     **{"tooth": "teeth", "mouse": "mice", "goose": "geese", "ox": "oxen"},
+    **{f"{x}f": f"{x}ves" for x in ("cal", "hal", "lea", "loa", "shel", "thie", "wol")},
+    **{f"{x}fe": f"{x}ves" for x in ("kni", "li", "wi")},
+    **{f"{x}o": f"{x}oes" for x in ("ech", "her", "potat", "tomat")},
+    **{f"{x}is": f"{x}es" for x in ("analys", "bas", "cris", "hypothes", "thes")},
 }
+Number = Literal["singular", "plural"]
 _SHORTEST_HEAD = 3  # letters of the last part of a compound
 _MOST_FORMS = 16
 
@@ -44,6 +57,18 @@ def english_forms(word: str, verb: bool) -> list[str]:
     return list(dict.fromkeys(forms))
 
 
+def english_number(word: str, lemma: str) -> Number | None:
+    """Return the number of a noun in a text; None if it is not one of the lemma's two forms.
+
+    >>> english_number("bills", "bill")
+    'plural'
+    """
+    if word == lemma:
+        is_plural = word in _IRREGULAR.values() or re.search("[^isu]s$", word)  # as in a glossary
+        return None if is_plural else "singular"
+    return "plural" if word == english_forms(lemma, verb=False)[1] else None
+
+
 def _with_s(word: str) -> str:
     if re.search("(?:s|x|z|ch|sh)$", word):
         return f"{word}es"
@@ -53,20 +78,41 @@ def _with_s(word: str) -> str:
 # ----------------------------------------------------------------------------------------- German
 
 
-def german_forms(term: str) -> list[str]:
-    """Return the forms of a noun, an adjective, or a noun with adjectives, first the term itself.
+def german_forms(term: str, number: Number | None = None) -> list[str]:
+    """Return the forms of a noun, an adjective, or a noun with adjectives.
 
-    Raises `UserError` without `simplemma`.
+    number: of a noun; None: both, first the term itself. Raises `UserError` without `simplemma`.
 
-    >>> german_forms("Buch")
-    ['Buch', 'Buchs', 'Buches', 'Bücher', 'Büchern']
+    >>> german_forms("Buch", "plural")
+    ['Bücher', 'Büchern']
     """
     *first, head = re.split("([ -])", term)  # words with the separators between them
     heads = _word_forms(head)
+    if number and head[0].isupper():
+        plurals = _plurals(head, heads)
+        singulars = [x for x in heads if x == head or x not in plurals or _is_weak(head, x)]
+        heads = plurals if number == "plural" else singulars
     # Adjectives before a noun agree with it: the search chooses forms that do.
     parts = [_word_forms(part) if part.islower() else [part] for part in first]
     forms = ("".join(chosen) for chosen in product(*parts, heads))
-    return list(dict.fromkeys([term, *forms]))[:_MOST_FORMS]
+    return list(dict.fromkeys([*([] if number else [term]), *forms]))[:_MOST_FORMS]
+
+
+def _plurals(noun: str, forms: list[str]) -> list[str]:
+    """Return the plural forms, at least one, the nominative first."""
+    genitives = [noun + ending for ending in ("s", "es", "ses", "ns", "ens")]
+    others = [form for form in forms if form not in (noun, *genitives)]
+    others.sort(key=lambda form: not form.startswith(f"{noun}er"))  # "Bilder" before "Bilde"
+    if not noun.lower().endswith("ort"):  # "Orte" and "Örter", "Worte" and "Wörter"
+        # "Häuser" is the plural, so "Hause" is an old dative.
+        others = [form for form in others if not form.startswith(noun)] or others
+    if set(others) <= {f"{noun}n"} and _UNCHANGED.search(noun) and f"{noun}s" in forms:
+        return [noun, *others]
+    return others or [form for form in genitives if form in forms][:1] or [noun]
+
+
+def _is_weak(noun: str, form: str) -> bool:
+    return form in (f"{noun}n", f"{noun}en") and _WEAK.search(noun) is not None
 
 
 def _word_forms(word: str) -> list[str]:

@@ -32,6 +32,8 @@ from nmt.special_tokens import EOS, NUMBERS, PLACEHOLDERS, UNK
 # sentences.
 _MOST_WITH_SEVERAL = 0.05
 _OF_P95 = 2
+_ENDS = re.compile(r"[.!?…]\s")  # a sentence within a text
+_CLOSING = re.compile(r"\W?[.!?…]+")  # a token; \W: SentencePiece's mark of a space
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,13 @@ class Segment:
 class RequiredTerm:
     """A term of the glossary: one of its forms, as the model writes them, must be written.
 
+    fitting: those forms that agree with the source in number, which a further search requires;
     attached: whether no space precedes it in the source, as after a quotation mark
     """
 
     term: Term
     forms: tuple[str, ...]
+    fitting: tuple[str, ...]
     attached: bool
 
 
@@ -141,12 +145,16 @@ class Segmenter:
         for match in self._glossary.find(part.raw):
             marks = [mark for mark, word in part.words.items() if word == match.text]
             if marks:  # its placeholder becomes the translation
-                kept = match.text if match.term.keep else match.term.targets[0]
-                written |= dict.fromkeys(marks, kept)
+                number = match.number if match.number == "plural" else None
+                written |= dict.fromkeys(marks, self._glossary.forms(match, number)[0])
             else:
-                forms = dict.fromkeys(map(self._cleaner.target, self._glossary.forms(match)))
+                forms, fitting = (
+                    tuple(dict.fromkeys(map(self._cleaner.target, self._glossary.forms(match, x))))
+                    for x in (None, match.number)
+                )
                 attached = match.start > 0 and not part.raw[match.start - 1].isspace()
-                required.setdefault(match.term, RequiredTerm(match.term, tuple(forms), attached))
+                term = RequiredTerm(match.term, forms, fitting, attached)
+                required.setdefault(match.term, term)
         return tuple(required.values()), replace(part, written=written)
 
     def _segments(self, parts: list[Part], prefix: str) -> list[Segment]:
@@ -202,15 +210,16 @@ class Segmenter:
             ]
             for segment in segments
         ]
-        return Required(needed, self._continuing)
+        closing = [[] if _ENDS.search(segment.part.text) else self._closing for segment in segments]
+        return Required(needed, self._continuing, closing)
 
     def _phrases(self, required: RequiredTerm) -> list[list[int]]:
         """Return the forms of a term as tokens, without those that have unknown characters."""
         target = self._tokenizers.target
-        phrases = target.encode_lines(list(required.forms))
+        phrases = target.encode_lines(list(required.fitting))
         if required.attached and not target.marks_end:
             mark = target.encode('"')
-            quoted = target.encode_lines([f'"{form}' for form in required.forms])
+            quoted = target.encode_lines([f'"{form}' for form in required.fitting])
             phrases += [ids[len(mark) :] for ids in quoted if ids[: len(mark)] == mark]
         return [ids for ids in phrases if ids and UNK not in ids]
 
@@ -235,6 +244,13 @@ class Segmenter:
             return []
         tokens, marks = target.tokens(range(target.size)), PLACEHOLDERS + NUMBERS
         return [i for i, x in enumerate(tokens) if x[:1].isalnum() or x in marks]
+
+    @cached_property
+    def _closing(self) -> list[int]:
+        """The ids of target tokens that end a sentence."""
+        target = self._tokenizers.target
+        tokens = target.tokens(range(target.size))
+        return [i for i, token in enumerate(tokens) if _CLOSING.fullmatch(token)]
 
     @cached_property
     def _genitive(self) -> list[int]:

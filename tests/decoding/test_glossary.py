@@ -133,7 +133,7 @@ def test_terms_may_have_punctuation() -> None:
 
 def test_a_match_knows_its_place() -> None:
     [match] = glossary("bill\tRechnung").find("The bills")
-    assert match == Match(Term("bill", ("Rechnung",)), "bills", 4)
+    assert match == Match(Term("bill", ("Rechnung",)), "bills", 4, "plural")
 
 
 # ------------------------------------------------------------------------------------------ forms
@@ -146,6 +146,12 @@ def test_a_target_has_its_inflected_forms_and_the_given_ones() -> None:
     assert "Rechnungen" in forms
     assert {"schnelle", "Schnelle"} <= set(made.forms(made.find("quick")[0]))
     assert made.forms(made.find("Case Sensitive")[0]) == ["Case Sensitive", "case sensitive"]
+
+
+def test_forms_of_one_number_include_given_ones_of_unknown_number() -> None:
+    made = glossary("release\tVersion|Versiönchen")
+    [match] = made.find("the releases")
+    assert made.forms(match, match.number) == ["Versionen", "Versiönchen"]
 
 
 def test_english_targets_have_a_plural() -> None:

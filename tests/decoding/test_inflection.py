@@ -1,6 +1,6 @@
 import pytest
 
-from nmt.decoding.inflection import english_forms, german_forms
+from nmt.decoding.inflection import english_forms, english_number, german_forms
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,38 @@ def test_what_is_no_known_word_has_one_form(term: str) -> None:
 def test_words_of_another_lemma_are_no_forms() -> None:
     assert not {"Hundert", "Hündin"} & set(german_forms("Hund"))
     assert not {"Ortung", "Order"} & set(german_forms("Ort"))
+
+
+@pytest.mark.parametrize(
+    ("term", "singular", "plural"),
+    [
+        ("Haus", {"Haus", "Hause", "Hauses"}, {"Häuser", "Häusern"}),
+        ("Rechnung", {"Rechnung"}, {"Rechnungen"}),
+        ("Ort", {"Ort", "Ortes"}, {"Orte", "Orten"}),
+        ("Lehrer", {"Lehrer", "Lehrers"}, {"Lehrer", "Lehrern"}),
+        ("Kunde", {"Kunde", "Kunden"}, {"Kunden"}),
+        ("Auto", {"Auto"}, {"Autos"}),
+        ("neue Datei", {"neue Datei", "neuen Datei"}, {"neue Dateien", "neuen Dateien"}),
+    ],
+)
+def test_german_forms_of_one_number(term: str, singular: set[str], plural: set[str]) -> None:
+    assert singular <= set(german_forms(term, "singular"))
+    assert plural <= set(german_forms(term, "plural"))
+    assert not (plural - singular) & set(german_forms(term, "singular"))
+    assert not (singular - plural) & set(german_forms(term, "plural"))
+
+
+@pytest.mark.parametrize(
+    ("word", "lemma", "number"),
+    [
+        ("bill", "bill", "singular"),
+        ("bills", "bill", "plural"),
+        ("glass", "glass", "singular"),
+        ("knives", "knife", "plural"),
+        ("stairs", "stairs", None),  # in the plural in the glossary
+        ("people", "people", None),
+        ("released", "release", None),
+    ],
+)
+def test_english_nouns_have_a_number(word: str, lemma: str, number: str | None) -> None:
+    assert english_number(word, lemma) == number

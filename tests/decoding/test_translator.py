@@ -762,7 +762,8 @@ def test_a_translation_without_a_term_is_searched_again_for_its_forms(subwords, 
     assert not found.missing_terms
     [(_, required)] = bound.asked
     [[forms]] = required.constraints
-    assert {"Buch", "Bücher"} <= {subwords.target.decode(ids) for ids in forms}
+    # Those of the number that the source has.
+    assert {subwords.target.decode(ids) for ids in forms} == {"Bücher", "Büchern"}
 
 
 def test_a_translation_with_a_form_of_the_term_is_kept(subwords, translator):
@@ -791,6 +792,6 @@ def test_a_term_that_is_a_hidden_word_replaces_its_placeholder(carrying, transla
 
     [trace] = made.trace("Öre sings songs")
 
-    assert trace.text == "Öre singt Lied."
+    assert trace.text == "Öre singt Lieder."
     assert "songs" in trace.source
-    assert "Lied" in trace.target
+    assert "Lieder" in trace.target

@@ -16,15 +16,20 @@ class Required:
 
     constraints: for each sentence, each a list of phrases, one of which the translation must
     contain; the tokens of a phrase must be adjacent, and the first is not repeated; continuing:
-    tokens that continue a word, so that a phrase before one of them is only part of a word
+    tokens that continue a word, so that a phrase before one of them is only part of a word;
+    closing: for each sentence, the tokens, such as a full stop, that like <eos> may not be written
+    before
     """
 
     constraints: Sequence[list[list[list[int]]]]
     continuing: Sequence[int] = ()
+    closing: Sequence[Sequence[int]] = ()
 
     def of(self, sentences: Sequence[int]) -> "Required":
         """Return the constraints of these sentences."""
-        return Required([self.constraints[i] for i in sentences], self.continuing)
+        constraints = [self.constraints[i] for i in sentences]
+        closing = [self.closing[i] for i in sentences] if self.closing else ()
+        return Required(constraints, self.continuing, closing)
 
 
 class Search(Protocol):

@@ -14,7 +14,7 @@ from nmt.decoding.search.datastore import Datastore
 from nmt.decoding.search.ensemble import Ensemble
 from nmt.decoding.search.greedy import greedy_search
 from nmt.decoding.search.hypothesis import Hypothesis, best_first
-from nmt.decoding.search.lexical_constraints import LexicalConstraints, count_groups
+from nmt.decoding.search.lexical_constraints import PER_GROUP, LexicalConstraints, count_groups
 from nmt.decoding.search.nearest_neighbours import Neighbours, WithNeighbours
 from nmt.decoding.search.sampling import Sampler, count_earlier
 from nmt.decoding.search.stepwise import Stepwise
@@ -98,7 +98,7 @@ class PyTorchSearch:
         batches = []
         for count in sorted(set(groups), reverse=True):
             alike = [i for i, each in enumerate(groups) if each == count]
-            width = max(decoding.hypotheses(n_best), count)
+            width = max(decoding.hypotheses(n_best), PER_GROUP * count if required else 1)
             tokens = [len(sources[i]) * width for i in alike]
             shared = share_out(tokens, decoding.batch_tokens, threads)
             batches += [[alike[i] for i in batch] for batch in shared]
@@ -143,7 +143,9 @@ class PyTorchSearch:
             found = greedy_search(self._writer, source, most, alpha)
             return [[hypothesis] for hypothesis in found]
         grid = (
-            LexicalConstraints(required.constraints, required.continuing, self._device)
+            LexicalConstraints(
+                required.constraints, required.continuing, self._device, required.closing
+            )
             if required
             else None
         )

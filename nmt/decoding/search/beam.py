@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nmt.decoding.search.hypothesis import Hypothesis, best_first, finish
-from nmt.decoding.search.lexical_constraints import LexicalConstraints
+from nmt.decoding.search.lexical_constraints import PER_GROUP, LexicalConstraints
 from nmt.decoding.search.next_tokens import best_tokens
 from nmt.decoding.search.stepwise import S, Stepwise
 from nmt.device import to_device
@@ -40,11 +40,11 @@ def beam_search(
     are then ranked with the length penalty. CTranslate2 follows the same rules.
 
     With a grid, hypotheses that lack the same number of required tokens form a group. The groups
-    take turns to fill the beam (Post and Vilar 2018), which has room for at least one hypothesis of
+    take turns to fill the beam (Post and Vilar 2018), which has room for at least two hypotheses of
     each, and the search continues while an unfinished one could still become one of the best.
     """
     if grid:
-        beam_size = max(beam_size, grid.groups)
+        beam_size = max(beam_size, PER_GROUP * grid.groups)
     sentences = [_Sentence(limit, beam_size, alpha, grid is not None) for limit in limits.tolist()]
     active = list(range(len(sentences)))
     state = model.init_state(source)

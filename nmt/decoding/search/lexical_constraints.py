@@ -9,6 +9,7 @@ from torch.nn.functional import one_hot
 from nmt.model.padding import pad
 from nmt.special_tokens import EOS, PAD
 
+PER_GROUP = 2  # hypotheses in a beam; with one of each, translations are noticeably worse
 Constraint = list[list[int]]
 """Phrases as tokens, one of which must be written (a disjunctive constraint, Hu et al. 2019)."""
 
@@ -24,6 +25,8 @@ class LexicalConstraints:
     constraints: for each sentence, the constraints of which its translation must satisfy all. The
     tokens of a phrase must be adjacent; the first is not repeated. continuing: tokens that continue
     a word; a phrase directly before one of them is only part of a word, and does not count.
+    closing: for each sentence, tokens that may not be written before its constraints are satisfied,
+    like <eos>, unless they are part of a phrase.
 
     Rows are hypotheses: at first one per sentence, later those chosen by `select`.
     """
@@ -33,6 +36,7 @@ class LexicalConstraints:
         constraints: Sequence[Sequence[Constraint]],
         continuing: Sequence[int],
         device: torch.device,
+        closing: Sequence[Sequence[int]] = (),
     ):
         flat = [[phrase for each in sentence for phrase in each] for sentence in constraints]
         most = max(map(len, flat))
@@ -52,6 +56,8 @@ class LexicalConstraints:
         self._written = torch.zeros_like(self._owners)  # (rows, phrases)
         self._met = self._shortest == 0  # (rows, constraints), by a phrase that is a whole word
         self._continuing = torch.tensor(continuing, dtype=torch.long).to(device)
+        # (rows, tokens), padded with <eos>, which is one of them.
+        self._closing = _closing(closing or [()] * len(flat), flat).to(device)
         #: Number of groups of hypotheses: those that lack 0, 1, … tokens.
         self.groups = max(map(count_groups, constraints))
 
@@ -65,7 +71,9 @@ class LexicalConstraints:
     def forbid(self, log_probabilities: Tensor) -> None:
         """Set to -∞ what a row may not write next: (rows, target_size), changed in place."""
         satisfied = self._satisfied(self._written[:, None, :], self._met[:, None, :])[:, 0].all(1)
-        log_probabilities[:, EOS].masked_fill_(~satisfied, float("-inf"))
+        closing = log_probabilities.gather(1, self._closing)
+        closing.masked_fill_(~satisfied[:, None], float("-inf"))
+        log_probabilities.scatter_(1, self._closing, closing)
 
     def allocate_beam(self, totals: Tensor, tokens: Tensor, count: int) -> tuple[Tensor, Tensor]:
         """Take candidates from the groups in turn: the best of each, the second best, and so on.
@@ -84,7 +92,7 @@ class LexicalConstraints:
         """Continue with these rows, each followed by one token: (rows,) each."""
         self._phrases, self._written = self._phrases[rows], self._written[rows]
         self._owners, self._shortest = self._owners[rows], self._shortest[rows]
-        self._met = self._met[rows]
+        self._met, self._closing = self._met[rows], self._closing[rows]
         written, met = self._after(tokens[:, None])
         self._written, self._met = written[:, 0], met[:, 0]
 
@@ -133,3 +141,13 @@ class LexicalConstraints:
         met = self._met[:, None, :].expand(-1, tokens.shape[1], -1)
         confirmed = torch.zeros_like(met, dtype=torch.long).scatter_add(2, owners, ended.long())
         return written, met | (confirmed > 0)
+
+
+def _closing(tokens: Sequence[Sequence[int]], phrases: Sequence[Constraint]) -> Tensor:
+    """Return <eos> and the tokens of each sentence that are in none of its phrases, padded."""
+    ends = [
+        [EOS, *set(own).difference(*required)]
+        for own, required in zip(tokens, phrases, strict=True)
+    ]
+    longest = max(map(len, ends))
+    return torch.tensor([[*each, *[EOS] * (longest - len(each))] for each in ends])

@@ -75,6 +75,21 @@ def test_no_output_ends_before_it_contains_its_phrases(scripted):
     assert [h.complete for [h] in found] == [True, True, True, False]
 
 
+def test_no_sentence_closes_before_its_phrases_are_written(scripted):
+    stop = 6
+    model = scripted(lambda _, prefix: {stop: 0.9, EOS: 0.01, B: 0.09 if prefix else 0.01}, 7)
+    device = torch.device("cpu")
+
+    def search(required: list[int], closing: list[list[int]]) -> list[int]:
+        phrases = LexicalConstraints([[[required]]], [], device, closing)
+        [[found]] = beam_search(model, ONE, torch.tensor([3]), 1, 0.0, grid=phrases)
+        return found.ids
+
+    assert search([B], [])[0] == stop
+    assert search([B], [[stop]])[0] == B
+    assert search([stop, B], [[stop]])[:2] == [stop, B]
+
+
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_at_the_limit_outputs_with_more_of_the_phrases_come_first(beam_size, scripted):
     model = scripted(lambda source, prefix: {A: 0.9, B: 0.1})  # never ends
