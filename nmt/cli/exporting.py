@@ -44,7 +44,8 @@ def export(
     for field, value in (
         ("decoding.knn_k", config.decoding.knn_k),
         ("decoding.temperature", config.decoding.temperature),
-        ("tags (data.corpora)", config.data.tags),
+        ("tags (data.corpora)", any(part.tag for part in config.data.corpora)),
+        ("data.address", config.data.address),
     ):
         if value:
             warn(f"exported without {field}, which the export does not support")

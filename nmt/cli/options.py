@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nmt.cli import completing
-from nmt.config.choices import ComputeType, EngineChoice, Weights
+from nmt.config.choices import Address, ComputeType, EngineChoice, Weights
 
 if TYPE_CHECKING:
     from nmt.config.config import Config
@@ -63,6 +63,14 @@ TagOption = Annotated[
     str | None,
     typer.Option(
         "--tag", help="Translate in the style of the corpus with this tag (data.corpora)."
+    ),
+]
+AddressOption = Annotated[
+    Address | None,
+    typer.Option(
+        "--address",
+        help="Address readers with du, ihr (several) or Sie; for runs trained with data.address.",
+        case_sensitive=False,
     ),
 ]
 DeviceOption = Annotated[
@@ -149,6 +157,7 @@ def open_translator(
     compute_type: ComputeType | None = None,
     glossary: Path | None = None,
     memory: Path | None = None,
+    address: Address | None = None,
 ) -> "Translator":
     """Load the translator of a run, or of several runs as an ensemble."""
     from nmt.decoding.loading import load_translator
@@ -163,4 +172,5 @@ def open_translator(
         compute_type=compute_type,
         glossary=glossary,
         memory=memory,
+        address=address,
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nmt.cli.options import (
+    AddressOption,
     BeamOption,
     ComputeTypeOption,
     DeviceOption,
@@ -76,6 +77,7 @@ def translate(
         ),
     ] = False,
     tag: TagOption = None,
+    address: AddressOption = None,
     glossary: GlossaryOption = None,
     memory: MemoryOption = None,
     weights: WeightsOption = "best",
@@ -117,11 +119,13 @@ def translate(
         raise UserError(
             "--alignment needs attention weights, which CTranslate2 does not expose; omit --engine"
         )
+    if tag and address:
+        raise UserError("give either --tag or --address, which is a tag, too")
     engine = "pytorch" if alignment else engine
     runs = find_runs(run, weights)
     prefix = tag_prefix(runs[0].config.data, tag)
     translator = open_translator(
-        runs, weights, beam_size, device, set_, engine, compute_type, glossary, memory
+        runs, weights, beam_size, device, set_, engine, compute_type, glossary, memory, address
     )
     if n_best and n_best > translator.decoding.beam_size and not translator.decoding.temperature:
         warn(f"--n-best {n_best} raises the beam size to {n_best}")

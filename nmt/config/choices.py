@@ -1,6 +1,6 @@
 """Types for the values of options and arguments; fast to import."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 Weights = Literal["best", "last", "ema", "checkpoint_average"]
 EngineChoice = Literal["auto", "ctranslate2", "pytorch"]
@@ -15,3 +15,5 @@ AttentionKind = Literal["encoder", "decoder", "cross"]
 AttentionPicture = Literal["clearest", "lines", "average", "cross", "encoder", "decoder"]
 ExportFormat = Literal["ctranslate2", "transformers"]
 Best = Literal["bleu", "loss"]
+Address = Literal["du", "ihr", "sie"]
+ADDRESSES: tuple[Address, ...] = get_args(Address)

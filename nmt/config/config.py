@@ -81,8 +81,10 @@ class Config(Section):
             )
             yield ("training.initial_weights", "tokenizer.run"), message
         if self.data.tags and not self.tokenizer.subword:
-            message = "tags of `data.corpora` need `tokenizer.kind: bpe`, `unigram` or `char`"
-            yield ("data.corpora", "tokenizer.kind"), message
+            field = "address" if self.data.address else "corpora"
+            tags = "`data.address` needs" if self.data.address else "tags of `data.corpora` need"
+            message = f"{tags} `tokenizer.kind: bpe`, `unigram` or `char`"
+            yield (f"data.{field}", "tokenizer.kind"), message
         if self.data.carry_over != "none" and not self.tokenizer.subword:
             yield (
                 ("data.carry_over", "tokenizer.kind"),

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
+from nmt.config.choices import ADDRESSES
 from nmt.config.section import MOST, BrokenRule, Section
 from nmt.special_tokens import TAGS
 
@@ -270,6 +271,12 @@ class DataConfig(CorpusConfig):
         "template fields and emoji over, as placeholders; in training, wherever both sides agree "
         "(needs carry_over)",
     )
+    address: bool = Field(
+        False,
+        description="learn to address readers as demanded by --address: half of the training pairs "
+        "whose German side shows how it addresses the reader, with du, ihr or Sie, get a tag that "
+        "says so, unless their corpus has a tag (needs target_language: de)",
+    )
     min_coverage: float = Field(
         0.7,
         ge=0,
@@ -288,6 +295,12 @@ class DataConfig(CorpusConfig):
             if self.mixing_temperature > 1:
                 yield ("mixing_temperature", "corpora"), "`mixing_temperature` needs `corpora`"
         yield from self.broken_rule_of_languages(self.model_fields_set)
+        if self.address and self.target_language != "de":
+            message = f"`address` needs `target_language: de`, not `{self.target_language}`"
+            yield ("address", "target_language"), message
+        if self.address and (taken := [part.tag for part in self.corpora if part.tag in ADDRESSES]):
+            message = f"corpora: tag `{taken[0]}` is one of `address`; rename it"
+            yield ("corpora", "address"), message
         if self.restore_case and self.lowercase != "both":
             message = f"`restore_case` needs `lowercase: both`, not `{self.lowercase}`"
             yield ("restore_case", "lowercase"), message
@@ -320,8 +333,9 @@ class DataConfig(CorpusConfig):
 
     @property
     def tags(self) -> list[str]:
-        """The corpora's different tags, in the order in which they are numbered."""
-        return sorted({part.tag for part in self.corpora if part.tag})
+        """The tags, in the order in which they are numbered: of `address`, then of the corpora."""
+        address = ADDRESSES if self.address else ()
+        return [*address, *sorted({part.tag for part in self.corpora if part.tag})]
 
     def _broken_rules_of_corpora(self) -> Iterator[BrokenRule]:
         for name, info in CorpusConfig.model_fields.items():

@@ -33,7 +33,7 @@ from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers
 from nmt.errors import UserError
 from nmt.files.json_files import first_problem, read_json_lines, unreadable
 from nmt.files.small_files import read_small
-from nmt.special_tokens import PAD
+from nmt.special_tokens import PAD, TAGS
 
 SIDES: tuple[Literal["source"], Literal["target"]] = ("source", "target")
 _ID = np.dtype("<i4")
@@ -190,8 +190,14 @@ class PreparedData:
         """Which training pairs have a tag."""
         if not self.data.tags:
             return np.zeros(self.report["pairs"]["train"], np.bool_)
-        sizes = [corpus["train"] for corpus in self.report["corpora"]]
-        return np.repeat([part.tag is not None for part in self.data.corpora], sizes)
+        sources = self.sequences("train")[0]
+        tags = TAGS[: len(self.data.tags)]
+        encode, tokens = self.tokenizers.source.encode, self.tokenizers.source.tokens
+        numbers = [i for tag in tags for i in encode(tag) if tokens([i]) == [tag]]
+        first, last = sources.offsets[:-1], np.maximum(sources.offsets[1:] - 1, 0)
+        # SentencePiece may write a mark of a space before a tag.
+        second = np.minimum(first + 1, last)
+        return np.isin(sources.ids[first], numbers) | np.isin(sources.ids[second], numbers)
 
     def examples(self, split: str) -> list[Example]:
         """Return the raw pairs of `validation` or `test`."""

@@ -1,12 +1,12 @@
 """Loads the translator of a run, or of several as an ensemble, with the engine that fits."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.config.choices import ComputeType, Engine, EngineChoice, Weights
+from nmt.config.choices import Address, ComputeType, Engine, EngineChoice, Weights
 from nmt.config.config import Config
 from nmt.config.yaml_files import override_config
 from nmt.corpus.preparing.parent_run import TEXT_FIELDS
@@ -41,13 +41,14 @@ def load_translator(
     compute_type: ComputeType | None = None,
     glossary: Path | str | None = None,
     memory: Path | str | None = None,
+    address: Address | None = None,
 ) -> Translator:
     """Load a run for translation; `overrides` may change fields of its decoding section.
 
     others: further runs, for an `Ensemble` with the decoding section of the first; device: by
     default, the best available; engine: instead of `decoding.engine`; compute_type: precision in
     CTranslate2, or None for its default; glossary: a file of terms, see `Glossary.read`;
-    memory: a file of earlier translations, see `Memory.read`
+    memory: a file of earlier translations, see `Memory.read`; address: how to address readers
 
     With `decoding.knn_k`, each run needs its datastore. Raises `UserError` if a run is damaged
     or processes text differently from the first, or if the engine does not support the options.
@@ -111,11 +112,11 @@ def load_translator(
     if choice.engine == "ctranslate2":
         opened = _identity(first, weights)
         search = ctranslate2.open_run(first, weights, config.decoding, place, compute_type)
-        return Translator(
-            search, tokenizers, config.data, config.decoding, seen, open_pytorch, terms, known
-        )
+        pytorch: Callable[[], PyTorchSearch] | None = open_pytorch
+    else:
+        search, pytorch = open_pytorch(), None
     return Translator(
-        open_pytorch(), tokenizers, config.data, config.decoding, seen, glossary=terms, memory=known
+        search, tokenizers, config.data, config.decoding, seen, pytorch, terms, known, address
     )
 
 

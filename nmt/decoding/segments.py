@@ -93,7 +93,8 @@ class Segmenter:
     """Splits lines and hides words before a search; restores words and capitals after it.
 
     seen: facts about training lines; room: maximum length that the model has positions for, without
-    <eos>; glossary: the terms whose translations are prescribed
+    <eos>; glossary: the terms whose translations are prescribed; prefix: the tag of lines without
+    one
     """
 
     def __init__(
@@ -103,8 +104,10 @@ class Segmenter:
         seen: TrainingLines,
         room: int,
         glossary: Glossary | None = None,
+        prefix: str = "",
     ):
         self._tokenizers = tokenizers
+        self._prefix = prefix
         self._glossary = glossary
         self._cleaner = Cleaner(data)
         self._data = data
@@ -129,7 +132,8 @@ class Segmenter:
 
     def cut(self, line: str) -> list[Segment]:
         """Return the segments of a sentence, each with its tag; none if it has no text."""
-        prefix, text = split_prefix(self._data, line)
+        own, text = split_prefix(self._data, line)
+        prefix = own or self._prefix
         return self._segments(self._splitter.parts(text, prefix), prefix)
 
     def divide(self, segment: Segment) -> list[Segment]:

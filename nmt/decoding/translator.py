@@ -10,12 +10,13 @@ from itertools import compress, islice
 from operator import not_
 from typing import TYPE_CHECKING, cast
 
+from nmt.config.choices import Address
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.corpus.text.carried import reveal
 from nmt.corpus.text.parts import surround
 from nmt.corpus.text.sentences import CutText
-from nmt.corpus.text.tags import split_prefix
+from nmt.corpus.text.tags import address_prefix, split_prefix
 from nmt.corpus.tokenizers.tokenizers import Tokenizers
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Search
@@ -96,7 +97,8 @@ class Translator:
     seen: facts about training lines; if None, lines are split only if the model has too few
     positions; open_pytorch: loads the same weights in PyTorch, for what `search` does not support,
     or raises `UserError`; None if `search` is PyTorch; glossary: terms with prescribed
-    translations; memory: earlier translations of whole lines, which are used again
+    translations; memory: earlier translations of whole lines, which are used again; address: how
+    to address readers
     """
 
     def __init__(
@@ -109,22 +111,29 @@ class Translator:
         open_pytorch: "Callable[[], PyTorchSearch] | None" = None,
         glossary: Glossary | None = None,
         memory: Memory | None = None,
+        address: Address | None = None,
     ):
         self.search, self.tokenizers = search, tokenizers
         self.data, self.decoding = data, decoding
         self._open_pytorch, self._is_outdated = open_pytorch, False
         room = search.max_length - 1  # <eos>
-        self._memory = memory
+        self._glossary, self._memory, self._address = glossary, memory, address
         self._seen = seen or TrainingLines(room, False)
-        self._segments = Segmenter(tokenizers, data, self._seen, room, glossary)
+        prefix = address_prefix(data, address)
+        self._segments = Segmenter(tokenizers, data, self._seen, room, glossary, prefix)
 
     @cached_property
     def pytorch(self) -> "PyTorchSearch":
         """The PyTorch engine with the same weights, loaded on first use."""
         return self._open_pytorch() if self._open_pytorch else cast("PyTorchSearch", self.search)
 
-    def with_glossary(self, glossary: Glossary) -> "Translator":
-        """Return a translator with the same model that follows a glossary."""
+    def adapted(
+        self, glossary: Glossary | None = None, address: Address | None = None
+    ) -> "Translator":
+        """Return a translator with the same model; None: the glossary or address of this one.
+
+        Raises `UserError` if the model did not learn forms of address.
+        """
         return Translator(
             self.search,
             self.tokenizers,
@@ -132,8 +141,9 @@ class Translator:
             self.decoding,
             self._seen,
             (lambda: self.pytorch) if self._open_pytorch else None,
-            glossary,
+            glossary or self._glossary,
             self._memory,
+            address or self._address,
         )
 
     def cut(self, text: str) -> CutText:

@@ -84,7 +84,7 @@ def unsupported(config: Config) -> list[str]:
             value = getattr(getattr(config, section), name)
             if value != wanted:
                 reasons.append(f"{section}.{name} is {written(value)}, not {written(wanted)}")
-    if config.data.tags:
+    if any(part.tag for part in config.data.corpora):  # others were also trained without theirs
         reasons.append("data.corpora has tags")
     if config.data.unicode == "NFKC":  # which changes common text, unlike NFC
         reasons.append("data.unicode is NFKC, not NFC or none")

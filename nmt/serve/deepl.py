@@ -9,15 +9,24 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import NotRequired, TypedDict
 
+from nmt.config.choices import Address
 from nmt.corpus.text.languages import language_name
 from nmt.errors import UserError
 from nmt.serve.errors import ApiError
 from nmt.serve.glossaries import StoredGlossary
 from nmt.serve.libretranslate import AUTO, detect_languages
 from nmt.serve.operations import Operation, Texts
+from nmt.serve.served_run import ServedRun
 from nmt.serve.service import Service
 
 _UNLIMITED = 10**12  # characters
+_ADDRESSES: dict[str, Address | None] = {
+    "default": None,
+    "more": "sie",
+    "prefer_more": "sie",
+    "less": "du",
+    "prefer_less": "du",
+}
 _TARGETS = {"en": ("EN-GB", "EN-US")}  # DeepL's clients refuse a target without a region
 
 
@@ -28,7 +37,11 @@ class TextBody(BaseModel):
     target_lang: str = Field(description="language code, with or without a region")
     source_lang: str | None = Field(None, description="language code; default: detected")
     glossary_id: str | None = Field(None, description="a stored glossary")
-    formality: str | None = Field(None, description="only `default` and `prefer_…`")
+    formality: str | None = Field(
+        None,
+        description="`more` for Sie, `less` for du; `prefer_more` and `prefer_less` have no effect "
+        "with runs that did not learn forms of address; `default`",
+    )
     tag_handling: Literal["", "html"] | None = Field(None, description="html: keep the markup")
 
 
@@ -97,8 +110,6 @@ async def translate(service: Service, request: Request, body: TextBody) -> TextR
     """Translate texts; those that are already in the target language stay as they are."""
     texts = [body.text] if isinstance(body.text, str) else body.text
     service.translator.require_length(texts)
-    if body.formality in ("more", "less"):
-        raise ApiError(400, "'formality' is not supported for the given 'target_lang'")
     target = _code(body.target_lang)
     given = _code(body.source_lang) if body.source_lang else AUTO
     glossary = service.glossaries.get(body.glossary_id) if body.glossary_id else None
@@ -112,8 +123,8 @@ async def translate(service: Service, request: Request, body: TextBody) -> TextR
         if given == AUTO and source == target:
             continue
         run = service.run_between(source, target)
-        if glossary:
-            run = await service.with_glossary(run, glossary.entries)
+        address = _address(body.formality, run)
+        run = await service.adapted(run, glossary.entries if glossary else None, address)
         rows = [i for i, each in enumerate(sources) if each == source]
         own = [texts[i] for i in rows]
         if body.tag_handling == "html":
@@ -134,6 +145,18 @@ async def translate(service: Service, request: Request, body: TextBody) -> TextR
     }
 
 
+def _address(formality: str | None, run: ServedRun) -> Address | None:
+    """Return how to address readers; raises `ApiError` 400 for what the run did not learn."""
+    if formality and formality not in _ADDRESSES:
+        raise ApiError(400, f"Value for 'formality' not supported: {str(formality)[:50]}")
+    address = _ADDRESSES[formality or "default"]
+    if address and not run.folder.config.data.address:
+        if formality in ("more", "less"):
+            raise ApiError(400, "'formality' is not supported for the given 'target_lang'")
+        return None
+    return address
+
+
 def _code(language: str) -> str:
     """Return the code without region, as runs have it.
 
@@ -151,10 +174,11 @@ async def languages(service: Service, request: Request, body: None) -> list[Supp
     if asked != "target":
         codes = dict.fromkeys(run.source for run in service.runs.values())
         return [{"language": code.upper(), "name": language_name(code)} for code in codes]
-    codes = dict.fromkeys(run.target for run in service.runs.values())
+    runs = service.runs.values()
+    polite = {run.target for run in runs if run.folder.config.data.address}
     return [
-        {"language": name, "name": language_name(code), "supports_formality": False}
-        for code in codes
+        {"language": name, "name": language_name(code), "supports_formality": code in polite}
+        for code in dict.fromkeys(run.target for run in runs)
         for name in _TARGETS.get(code, (code.upper(),))
     ]
 

@@ -23,7 +23,7 @@ from nmt.decoding.translator import Trace, Translation, Translator
 from nmt.model.transformer import Transformer
 from nmt.reports.attention import AttentionMap, read_attention
 from nmt.serve.formatting import Links, Span, words
-from nmt.special_tokens import BOS, EOS, SPECIALS
+from nmt.special_tokens import BOS, EOS, SPECIALS, TAGS
 
 _MARKS = ("▁", "</w>", JOINER, *SPECIALS)  # in tokens only, not in the text
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
@@ -123,7 +123,7 @@ def _spelled(tokens: Sequence[str]) -> Iterator[tuple[str, int]]:
             yield bytes(codes).decode("utf-8", "replace"), len(codes)
             continue
         for token in group:
-            for mark in (*_MARKS, " "):
+            for mark in (*_MARKS, " ", *TAGS):
                 token = token.replace(mark, "")
             yield token, 1
 

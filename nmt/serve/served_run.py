@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from nmt.config.choices import Address
 from nmt.corpus.text.carried import reveal
 from nmt.errors import UserError
 from nmt.files.private_paths import public_name
@@ -31,12 +32,16 @@ class ServedRun:
         data = self.folder.config.data
         self.source, self.target = data.languages
 
-    def with_glossary(self, text: str) -> "ServedRun":
-        """Return the run with a glossary, a text with tabs; raises `UserError` if it is faulty."""
+    def adapted(self, glossary: str | None, address: Address | None) -> "ServedRun":
+        """Return the run with a glossary, a text with tabs, and a form of address.
+
+        Raises `UserError` if the glossary is faulty, or the model did not learn forms of address.
+        """
         from nmt.decoding.glossary import parse_glossary
 
-        glossary = parse_glossary(text, (self.source, self.target))
-        return replace(self, translator=self.translator.with_glossary(glossary))
+        languages = (self.source, self.target)
+        terms = None if glossary is None else parse_glossary(glossary, languages)
+        return replace(self, translator=self.translator.adapted(terms, address))
 
     def translate(self, lines: Sequence[str], n: int) -> "list[list[Translation]]":
         """Return up to `n` translations of each line, best first, without duplicates."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import anyio.to_thread
 
+from nmt.config.choices import Address
 from nmt.config.data import DataConfig
 from nmt.errors import UserError
 from nmt.runs.summaries import RunSummary
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_GLOSSARIES = 16  # that are kept
+_ADAPTED = 16  # runs with a glossary or address that are kept
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,8 @@ class Service:
         self.summaries: dict[Path, tuple[RunSummary, DataConfig]] = {}  # see `list_runs`
         self._keys = [_digest(key) for key in self.access.keys]
         self._detector: Detector | None = None
-        # Requests with the same glossary share a run, and thus batches.
-        self._with_glossary = lru_cache(_GLOSSARIES)(ServedRun.with_glossary)
+        # Requests with the same glossary and address share a run, and thus batches.
+        self._adapted = lru_cache(_ADAPTED)(ServedRun.adapted)
 
     async def detector(self) -> Detector:
         """Return the language detector, which reads the runs' sentences on first use."""
@@ -99,10 +100,17 @@ class Service:
         if not sum(hmac.compare_digest(given, known) for known in self._keys):
             raise ApiError(403, "Invalid API key")
 
-    async def with_glossary(self, run: ServedRun, text: str) -> ServedRun:
-        """Return a run that follows a glossary, a text with tabs; raises `ApiError` 400."""
+    async def adapted(
+        self, run: ServedRun, glossary: str | None, address: Address | None
+    ) -> ServedRun:
+        """Return a run that follows a glossary, a text with tabs, and addresses readers like this.
+
+        Raises `ApiError` 400.
+        """
+        if glossary is None and address is None:
+            return run
         try:
-            return await self.in_thread(self._with_glossary, run, text)
+            return await self.in_thread(self._adapted, run, glossary, address)
         except UserError as error:
             raise ApiError(400, f"Invalid request: {error}") from None
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from typing_extensions import NotRequired, TypedDict
 
-from nmt.config.choices import HeldOut
+from nmt.config.choices import Address, HeldOut
 from nmt.errors import UserError
 from nmt.serve.comparing import Comparison, compare
 from nmt.serve.errors import ApiError
@@ -47,6 +47,9 @@ class InspectBody(_Body):
         None,
         description="terms with prescribed translations, one SOURCE TAB TARGET on each line; "
         "see docs/translate.md",
+    )
+    address: Address | None = Field(
+        None, description="how to address readers, for runs that learned it (data.address)"
     )
     stream: bool = Field(
         False,
@@ -151,8 +154,7 @@ async def translate(
 ) -> Inspected | AsyncIterator[bytes]:
     """Translate, with scores, tokens, attention and beam as requested; or yield lines of JSON."""
     run = _choose_run(service, body)
-    if body.glossary is not None:
-        run = await service.with_glossary(run, body.glossary)
+    run = await service.adapted(run, body.glossary, body.address)
     texts = [body.text] if isinstance(body.text, str) else body.text
     cuts = await service.translator.cut(run, texts)
     sentences = [sentence for each in cuts for sentence in each.sentences]

@@ -61,7 +61,10 @@ def config_from(
     others = [each for each in overrides if each not in corpora]
     base = override_config(given or former, corpora, f"--from {run.path}")
     data = base.data.model_copy(
-        update={name: getattr(former.data, name) for name in (*TEXT_FIELDS["data"], "restore_case")}
+        update={
+            name: getattr(former.data, name)
+            for name in (*TEXT_FIELDS["data"], "restore_case", "address")
+        }
     )
     if former.data.disjoint_splits:  # the run's held-out sentences stay out, on both sides
         data = data.model_copy(update={"disjoint_splits": True})

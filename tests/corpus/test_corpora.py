@@ -15,6 +15,7 @@ from nmt.config.yaml_files import dump_config, load_config, parse_config
 from nmt.corpus.prepared import PreparedData
 from nmt.corpus.preparing.prepare import prepare
 from nmt.corpus.preparing.report import format_report
+from nmt.corpus.text.address import address
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.tags import show_tag, split_prefix, tag_and_text, tag_prefix
 from nmt.decoding.segments import Segmenter, TrainingLines
@@ -233,6 +234,27 @@ def test_a_tag_is_a_token_in_front_of_the_source(make: Make, tmp_path: Path) -> 
         [plain] = segmenter.cut("I see the tree.")
         assert number not in plain.ids
         assert segment.ids[-len(plain.ids) + 1 :] == plain.ids[1:]
+
+
+def test_half_of_the_pairs_that_address_the_reader_say_how(make: Make, tmp_path: Path) -> None:
+    prepared = prepare(make({}, {"tag": "news"}, address=True), tmp_path / "out")
+    assert prepared.data.tags == ["du", "ihr", "sie", "news"]
+    sources, targets = prepared.sequences("train")
+    tokenizers = prepared.tokenizers
+    pairs = [
+        (tokenizers.source.decode(source), tokenizers.target.decode(target))
+        for source, target in zip(
+            *(side.rows(np.arange(len(side))) for side in (sources, targets)), strict=True
+        )
+    ]
+    count = prepared.report["corpora"][0]["train"]
+    assert prepared.tagged.tolist() == [source[0] in TAGS for source, _ in pairs]
+    assert prepared.tagged[count:].all()  # the tag of their corpus
+    addressing = [pair for pair in pairs[:count] if address(pair[1])]
+    labelled = [pair for pair in pairs[:count] if pair[0][0] in TAGS]
+    assert 0.2 < len(labelled) / len(addressing) < 0.8
+    for source, target in labelled:
+        assert source.startswith(tag_prefix(prepared.data, address(target)))
 
 
 def test_tagged_pairs_are_not_joined_and_others_as_often_as_without_tags(

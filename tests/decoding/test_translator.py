@@ -14,6 +14,7 @@ from nmt.config.decoding import DecodingConfig
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.text.capitals import Casing
 from nmt.corpus.text.placeholders import KNOWN_WORDS, KnownWords
+from nmt.corpus.text.tags import tag_prefix
 from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers, train_tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
@@ -23,6 +24,7 @@ from nmt.decoding.glossary import parse_glossary
 from nmt.decoding.search.hypothesis import Hypothesis, finish
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
+from nmt.errors import UserError
 from nmt.special_tokens import EOS, PLACEHOLDERS, SPECIALS, UNK
 
 ENGLISH = ["Anna sings today.", "Ben reads a book at home.", "Clara often dances!", "Is Emma here?"]
@@ -745,7 +747,7 @@ def test_hypotheses_with_all_placeholders_rank_first(carrying, translator):
 
 
 def with_terms(made: Translator, *lines: str) -> Translator:
-    return made.with_glossary(parse_glossary("\n".join(lines), ("en", "de")))
+    return made.adapted(parse_glossary("\n".join(lines), ("en", "de")))
 
 
 def says(tokenizers: Tokenizers, *texts: str) -> ScriptedSearch:
@@ -795,3 +797,23 @@ def test_a_term_that_is_a_hidden_word_replaces_its_placeholder(carrying, transla
     assert trace.text == "Öre singt Lieder."
     assert "songs" in trace.source
     assert "Lieder" in trace.target
+
+
+# -------------------------------------------------------------------------------------- address
+
+
+def test_a_form_of_address_is_a_tag_of_every_part(subwords, translator):
+    data = DataConfig(address=True)
+    search = says(subwords, "Ben liest.")
+    made = translator(subwords, data=data, search=search, single=True).adapted(address="sie")
+
+    parts = made.segments("Ben reads. Anna sings.")
+
+    assert [part.prefix for part in parts] == [tag_prefix(data, "sie")] * 2
+    assert all(part.part.text.startswith(part.prefix) for part in parts)
+    assert made.segments(tag_prefix(data, "du") + "Ben")[0].prefix == tag_prefix(data, "du")
+
+
+def test_a_model_without_forms_of_address_refuses_them(subwords, translator):
+    with pytest.raises(UserError, match="--address sie"):
+        translator(subwords).adapted(address="sie")

@@ -424,6 +424,13 @@ def test_every_endpoint_is_documented(client: TestClient) -> None:
         assert reference.partition('"')[0] in schemas
 
 
+def test_a_form_of_address_needs_a_run_that_learned_it(client: TestClient) -> None:
+    refused = client.post("/v1/translate", json={"text": SENTENCE, "address": "sie"})
+    assert refused.status_code == 400
+    assert "data.address" in refused.json()["error"]
+    assert client.post("/v1/translate", json={"text": "x", "address": "er"}).status_code == 400
+
+
 def test_a_glossary_prescribes_translations_of_terms(client: TestClient) -> None:
     def translated(glossary: str) -> dict[str, Any]:
         body = {"text": SENTENCE, "glossary": glossary}

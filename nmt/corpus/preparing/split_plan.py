@@ -29,6 +29,7 @@ from nmt.corpus.preparing.splitting import (
 )
 from nmt.corpus.sources.readers import Pair, Split
 from nmt.corpus.sources.registry import Corpus
+from nmt.corpus.text.address import address
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.languages import seem_swapped
 from nmt.corpus.text.sentences import has_several
@@ -240,11 +241,15 @@ def _clean(
             targets = cleaner.target_case(tidied[1]).split("\n")
             dropped.update(reasons[reasons != ""].tolist())
             for side, lines in enumerate((sources, targets)):
-                before = prefix if side == 0 else ""
-                files[side].write(before + f"\n{before}".join(lines) + "\n")
                 keys[side].append(sentence_keys(lines, data.seed))
                 if data.disjoint_splits:
                     plain_keys[side].append(sentence_keys(map(plain, lines), data.seed))
+            prefixes = [prefix] * len(sources)
+            if data.address and not prefix:
+                prefixes = _addressed(data, cased_targets, keys[1][-1])
+            tagged = (before + line + "\n" for before, line in zip(prefixes, sources, strict=True))
+            files[0].writelines(tagged)
+            files[1].write("\n".join(targets) + "\n")
     dropped.update(dict.fromkeys(cleaner.filters, 0))
     return _Cleaned(
         sizes=sizes,
@@ -256,6 +261,18 @@ def _clean(
         several=np.concatenate(several),
         dropped=dropped,
     )
+
+
+def _addressed(data: DataConfig, targets: list[str], keys: NDArray[np.int64]) -> list[str]:
+    """Return a prefix for each pair: in half of those whose target shows it, the form of address.
+
+    keys: hashes of the targets, which choose the half
+    """
+    chosen = (keys % 2 == 0).tolist()
+    return [
+        tag_prefix(data, address(target) if each else None)
+        for target, each in zip(targets, chosen, strict=True)
+    ]
 
 
 def _have_several(lines: list[str], kept: NDArray[np.bool_], language: str) -> NDArray[np.bool_]:

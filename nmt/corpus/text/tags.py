@@ -1,9 +1,12 @@
 """Tags: a token in front of a source sentence that selects the style of a corpus (domain control).
 
+A form of address (`data.address`) is a tag, too.
+
 A tag is one private-use character, followed by a space. Text may contain such characters by chance:
 cleaning removes them, except for a tag of the model in front of a sentence.
 """
 
+from nmt.config.choices import Address
 from nmt.config.data import DataConfig
 from nmt.errors import UserError
 from nmt.special_tokens import TAGS
@@ -21,6 +24,16 @@ def tag_prefix(data: DataConfig, tag: str | None) -> str:
         )
         raise UserError(f"tag {tag}: unknown; {known}")
     return TAGS[data.tags.index(tag)] + " "
+
+
+def address_prefix(data: DataConfig, address: Address | None) -> str:
+    """Return the prefix for a form of address; raises `UserError` if the model has none."""
+    if address and not data.address:
+        raise UserError(
+            f"--address {address}: this model did not learn forms of address; omit it, or train "
+            "one with data.address: true"
+        )
+    return tag_prefix(data, address)
 
 
 def tag_and_text(data: DataConfig, text: str) -> tuple[str | None, str]:

@@ -1,0 +1,45 @@
+"""How German text addresses its reader: with du, with ihr (several), or with Sie.
+
+Only what leaves no doubt counts: "ihr" may also be *her*, and "Sie" at the start of a sentence
+*she* or *they*.
+"""
+
+import re
+
+from nmt.config.choices import Address
+
+_START = r"(?:^|[.!?:;…»“\"„«‚'’(\[/–—-]\s*)"  # where any word may have a capital
+_DU_IMPERATIVES = (
+    "antworte|beeil|bleib|bring|denk|entschuldige|erklär|erzähl|fahr|frag|geh|genieß|gib|glaub|"
+    "hilf|hol|hör|iss|kauf|komm|lass|lauf|leg|lies|mach|nimm|öffne|pass|probier|putz|räum|ruf|sag|"
+    "schau|schick|schließ|schlaf|schreib|setz|sieh|sprich|steh|stell|such|trink|triff|tu|vergiss|"
+    "verlass|versuch|wart|warte|wasch|wiederhole|wirf|zeig"
+)
+# The third person has another vowel or ending: "nimmt", "hält".
+_IHR_IMPERATIVES = (
+    "esst|fahrt|fangt|gebt|haltet|helft|lasst|lauft|lest|nehmt|seht|schlaft|sprecht|tragt|trefft|"
+    "vergesst|werft"
+)
+_EVIDENCE: dict[Address, re.Pattern[str]] = {
+    "du": re.compile(
+        r"\b(?i:du|dich|dir|dein(?:e[mnrs]?|s)?|bist|hast|kannst|musst|willst|darfst|sollst|weißt|"
+        r"möchtest|könntest|würdest|hättest|wär(?:e)?st|solltest)\b"
+        rf"|{_START}(?i:bitte\s+)?(?i:{_DU_IMPERATIVES})\b(?!-)"
+    ),
+    "ihr": re.compile(
+        r"\b(?i:euch|euer|eure[mnrs]?|seid|habt|könnt|müsst|wollt|dürft|sollt|wisst|werdet|möchtet|"
+        r"könntet|würdet|hättet|wär(?:e)?t|solltet|hattet)\b"
+        rf"|{_START}(?i:bitte\s+)?(?i:{_IHR_IMPERATIVES})\b"
+    ),
+    "sie": re.compile(r"(?<=[\w,] )(?:Sie|Ihnen|Ihr(?:e[mnrs]?)?)\b(?!-)"),
+}
+
+
+def address(text: str) -> Address | None:
+    """Return how a German text addresses its reader; None if it does not, or that is unsure.
+
+    >>> address("Haben Sie Zeit?"), address("Sie haben Zeit.")
+    ('sie', None)
+    """
+    found = [each for each, pattern in _EVIDENCE.items() if pattern.search(text)]
+    return found[0] if len(found) == 1 else None
