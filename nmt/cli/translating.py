@@ -76,6 +76,14 @@ def translate(
             "--alignment", help="Append the word alignment, such as 0-0 1-2 (PyTorch engine)."
         ),
     ] = False,
+    prefix: Annotated[
+        str | None,
+        typer.Option(
+            "--prefix",
+            help="Let the translation begin so; may end within a word. With --input, a file with a "
+            "line for each, empty if it is free.",
+        ),
+    ] = None,
     tag: TagOption = None,
     address: AddressOption = None,
     glossary: GlossaryOption = None,
@@ -119,25 +127,32 @@ def translate(
         raise UserError(
             "--alignment needs attention weights, which CTranslate2 does not expose; omit --engine"
         )
+    if prefix is not None and (alignment or not (text or input_)):
+        raise UserError("--prefix needs text or --input, and does not work with --alignment")
+    if prefix and input_ and not Path(prefix).is_file():
+        raise UserError(f"--prefix {prefix}: no such file; with --input, give a line for each")
     if tag and address:
         raise UserError("give either --tag or --address, which is a tag, too")
     engine = "pytorch" if alignment else engine
     runs = find_runs(run, weights)
-    prefix = tag_prefix(runs[0].config.data, tag)
+    tagged = tag_prefix(runs[0].config.data, tag)
     translator = open_translator(
         runs, weights, beam_size, device, set_, engine, compute_type, glossary, memory, address
     )
     if n_best and n_best > translator.decoding.beam_size and not translator.decoding.temperature:
         warn(f"--n-best {n_best} raises the beam size to {n_best}")
     if asked:
-        converse(translator, runs[0], n_best, prefix, scores=scores)
+        converse(translator, runs[0], n_best, tagged, scores=scores)
         return
     given = _argument_lines(text) if text else _input_lines(input_)
-    lines = (prefix + line for line in given)
+    lines = (tagged + line for line in given)
     if alignment:
         write_lines(align_lines(translator, lines), output)
         return
-    found = translator.stream(lines, n_best or 1)
+    begun = None
+    if prefix is not None:
+        begun = _input_lines(Path(prefix)) if input_ else [prefix] * len(text or [])
+    found = translator.stream(lines, n_best or 1, begun)
     missing: Counter[str] = Counter()
     found = _reporting(found, missing)
     write_lines(format_translations(found, n_best, scores), output)

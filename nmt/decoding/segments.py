@@ -26,13 +26,16 @@ from nmt.corpus.tokenizers.tokenizers import Tokenizers
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Required
 from nmt.decoding.glossary import Glossary, Term
-from nmt.special_tokens import EOS, NUMBERS, PLACEHOLDERS, UNK
+from nmt.errors import UserError
+from nmt.special_tokens import EOS, NUMBERS, PLACEHOLDERS, SPECIALS, UNK
 
 # If a larger share of the training lines than this had several sentences, lines are not split into
 # sentences.
 _MOST_WITH_SEVERAL = 0.05
 _OF_P95 = 2
 _ENDS = re.compile(r"[.!?…]\s")  # a sentence within a text
+_BYTE = re.compile("<0x([0-9A-F]{2})>")
+_SPACE = "▁"  # as SentencePiece writes it
 _CLOSING = re.compile(r"\W?[.!?…]+")  # a token; \W: SentencePiece's mark of a space
 
 
@@ -66,13 +69,15 @@ class TrainingLines:
 class Segment:
     """A part of a sentence with the ids that the model reads.
 
-    ids: with <eos>; prefix: the tag of its line; terms: what the translation must contain
+    ids: with <eos>; prefix: the tag of its line; terms: what the translation must contain;
+    beginning: what it must begin with, as the model writes it
     """
 
     part: Part
     ids: list[int]
     prefix: str = ""
     terms: tuple["RequiredTerm", ...] = ()
+    beginning: str = ""
 
 
 @dataclass(frozen=True)
@@ -135,6 +140,38 @@ class Segmenter:
         own, text = split_prefix(self._data, line)
         prefix = own or self._prefix
         return self._segments(self._splitter.parts(text, prefix), prefix)
+
+    def begin(self, segments: Sequence[Segment], text: str) -> list[Segment]:
+        """Return the segments of a line, of whose translation `text` is the beginning.
+
+        Each sentence of the text begins another segment. Raises `UserError` for characters that the
+        model cannot write.
+        """
+        given = cut(text, self._data.target_language, self._single)
+        sentences = [sentence for sentence in given.sentences if sentence.strip()]
+        if len(sentences) > len(segments):
+            rest = " ".join(sentences[len(segments) - 1 :])
+            sentences = [*sentences[: len(segments) - 1], rest]
+        begun = list(segments)
+        for number, sentence in enumerate(sentences):
+            # A space at the end: the word before it is complete.
+            ends = number == len(sentences) - 1 and text[-1].isspace()
+            beginning = self._beginning(segments[number].part, sentence) + " " * ends
+            begun[number] = replace(segments[number], beginning=beginning)
+        return begun
+
+    def _beginning(self, part: Part, text: str) -> str:
+        text = self._cleaner.target(text.removeprefix(part.before.strip()))
+        words, last = text.split(" ")[:-1], text.rpartition(" ")[2]
+        for mark, word in part.written.items():
+            if word in text:
+                text = text.replace(word, mark, 1)
+            elif last and word.startswith(last):  # a copied word that has been begun
+                text = " ".join([*words, mark])
+        target = self._tokenizers.target
+        if UNK in target.encode(text) or not self._spellings:
+            raise UserError(f"prefix {text}: the model cannot write it; shorten or omit it")
+        return text
 
     def divide(self, segment: Segment) -> list[Segment]:
         """Return a segment in two halves, or as it is if it cannot be divided."""
@@ -214,8 +251,35 @@ class Segmenter:
             ]
             for segment in segments
         ]
-        closing = [[] if _ENDS.search(segment.part.text) else self._closing for segment in segments]
-        return Required(needed, self._continuing, closing)
+        closing = [
+            [] if segment.beginning or _ENDS.search(segment.part.text) else self._closing
+            for segment in segments
+        ]
+        if not any(segment.beginning for segment in segments):
+            return Required(needed, self._continuing, closing)
+        beginnings = [self._spelled(segment.beginning) for segment in segments]
+        return Required(needed, self._continuing, closing, beginnings, self._spellings)
+
+    def _spelled(self, text: str) -> bytes:
+        space = "" if not text or self._tokenizers.target.marks_end else " "
+        return f"{space}{text}".encode()
+
+    @cached_property
+    def _spellings(self) -> list[bytes]:
+        """What each target token writes; nothing for whole words, which have other spaces."""
+        target = self._tokenizers.target
+        if isinstance(target, WordTokenizer):
+            return []
+        tokens = target.tokens(range(target.size))
+        byte = [_BYTE.fullmatch(token) for token in tokens]
+        return [
+            b""
+            if i < len(SPECIALS)
+            else bytes([int(x[1], 16)])
+            if x
+            else token.replace(_SPACE, " ").encode()
+            for i, (token, x) in enumerate(zip(tokens, byte, strict=True))
+        ]
 
     def _phrases(self, required: RequiredTerm) -> list[list[int]]:
         """Return the forms of a term as tokens, without those that have unknown characters."""

@@ -154,34 +154,62 @@ class Translator:
         """Return the best translation of each line; that of an empty line is empty."""
         return [options[0] for options in self.n_best(lines, 1)]
 
-    def stream(self, lines: Iterable[str], n_best: int = 1) -> Iterator[list[Translation]]:
-        """Translate any number of lines in order, 1,024 at a time.
+    def begin(self, sentences: Sequence[str], text: str) -> list[str]:
+        """Return the beginning of the translation of each sentence, of a text that begins so."""
+        begun = self.cut(text).sentences
+        last = len(sentences) - 1
+        shares = [*begun[:last], " ".join(begun[last:])] if sentences else []
+        if shares and text[-1:].isspace():
+            shares[-1] += " "
+        return [*shares, *[""] * (len(sentences) - len(shares))]
+
+    def stream(
+        self, lines: Iterable[str], n_best: int = 1, beginnings: Iterable[str] | None = None
+    ) -> Iterator[list[Translation]]:
+        """Translate any number of lines in order, 1,024 at a time; beginnings: see `n_best`.
 
         Sampling in PyTorch draws different translations for equal lines within these 1,024; the
         next 1,024 repeat them.
         """
-        rest = iter(lines)
+        rest, begun = iter(lines), None if beginnings is None else iter(beginnings)
         while chunk := list(islice(rest, _LINES_AT_A_TIME)):
-            yield from self.n_best(chunk, n_best)
+            given = None if begun is None else list(islice(begun, len(chunk)))
+            yield from self.n_best(chunk, n_best, given)
 
-    def n_best(self, lines: Sequence[str], n: int) -> list[list[Translation]]:
+    def n_best(
+        self, lines: Sequence[str], n: int, beginnings: Sequence[str] | None = None
+    ) -> list[list[Translation]]:
         """Return up to `n` translations of each line, best first.
 
         Where words are carried over, a translation with all of them comes before those without.
         The second of a line in several parts consists of the second best of each, and so on.
         Raises `UserError` for a single string in place of a list.
+
+        beginnings: of the translation of each line, "" if it is free; may end within a word
         """
         if isinstance(lines, str):  # a sequence, too: of characters
             raise UserError("translate takes a list of lines: translate([text])")
+        if beginnings is not None:
+            return self._n_best(lines, n, beginnings=beginnings)
         if self._memory:
             known = [self._memory.find(split_prefix(self.data, line)[1]) for line in lines]
             rest = iter(self._n_best([x for x, y in zip(lines, known, strict=True) if not y], n))
             return [[Translation(x, 0.0, from_memory=True)] if x else next(rest) for x in known]
         return self._n_best(lines, n)
 
-    def _n_best(self, lines: Sequence[str], n: int, divide: bool = True) -> list[list[Translation]]:
+    def _n_best(
+        self,
+        lines: Sequence[str],
+        n: int,
+        divide: bool = True,
+        beginnings: Sequence[str] | None = None,
+    ) -> list[list[Translation]]:
         cut = [self.cut(line) for line in lines]
         parts = [[self._segments.cut(sentence) for sentence in each.sentences] for each in cut]
+        for line, text in zip(parts, beginnings or (), strict=False):
+            if text.strip() and (own := [part for sentence in line for part in sentence]):
+                rest = iter(self._segments.begin(own, text))
+                line[:] = [[next(rest) for _ in sentence] for sentence in line]
         segments = [part for line in parts for sentence in line for part in sentence]
         search = self._search_in_proportion if divide else self._search_once
         found = iter(search(segments, n))
@@ -311,7 +339,8 @@ class Translator:
                 (i, j, halves)
                 for i, parts in enumerate(found)
                 for j, (segment, options) in enumerate(parts)
-                if not self._in_proportion(segment, options[0])
+                if not segment.beginning
+                and not self._in_proportion(segment, options[0])
                 and len(halves := self._segments.divide(segment)) > 1
             ]
             if not odd or self.decoding.temperature:
@@ -333,7 +362,7 @@ class Translator:
 
     def _search(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search all segments; results are in the given order."""
-        bound = [bool(segment.part.words or segment.terms) for segment in segments]
+        bound = [bool(s.part.words or s.terms or s.beginning) for s in segments]
         free = iter(self._find([*compress(segments, map(not_, bound))], n))
         found = iter(self._find_required([*compress(segments, bound)], n))
         return [next(found if is_bound else free) for is_bound in bound]
@@ -347,6 +376,11 @@ class Translator:
 
         Considers the whole beam to find a hypothesis with all of them. Samples remain as drawn.
         """
+        begun = [bool(segment.beginning) for segment in segments]
+        if any(begun):
+            first = iter(self._find_begun([*compress(segments, begun)], n))
+            rest = iter(self._find_required([*compress(segments, map(not_, begun))], n))
+            return [next(first if each else rest) for each in begun]
         beam = self.decoding.hypotheses(n)
         found = [
             self._complete_first(segment, hypotheses)
@@ -364,6 +398,12 @@ class Translator:
                 found[i] = self._complete_first(segments[i], [*found[i], *more])
         return [hypotheses[:n] for hypotheses in found]
 
+    def _find_begun(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
+        """Search segments whose translations have a beginning, with hidden words and terms."""
+        sources, limits = [segment.ids for segment in segments], self.limits(segments)
+        required = self._segments.required(segments)
+        return self.pytorch(sources, limits, self.decoding, n, required)
+
     def _complete_first(self, segment: Segment, found: list[Hypothesis]) -> list[Hypothesis]:
         """Sort complete hypotheses with the fewest lost words and terms first."""
         return sorted(found, key=lambda h: (not h.complete, self._segments.lost(segment, h.ids)))
@@ -372,7 +412,15 @@ class Translator:
         """Return the maximum length of each translation in tokens, including <eos>."""
         factor, extra = self.decoding.max_length_factor, self.decoding.max_length_extra
         most = self.search.max_length - 1  # <sos>
-        return [min(int((len(s.ids) - 1) * factor) + extra, most) for s in segments]
+        return [
+            min(
+                int((len(s.ids) - 1) * factor)
+                + extra
+                + len(self.tokenizers.target.encode(s.beginning)),
+                most,
+            )
+            for s in segments
+        ]
 
 
 def distinct(options: Iterable[Translation]) -> list[Translation]:

@@ -49,6 +49,11 @@ class ServedRun:
 
         return [distinct(options) for options in self.translator.n_best(lines, n)]
 
+    def continued(self, sentences: Sequence[str], n: int, prefix: str) -> "list[list[Translation]]":
+        """Return translations of the sentences of a text that, together, begin with a prefix."""
+        begun = self.translator.begin(sentences, prefix)
+        return self.translator.n_best(sentences, n, begun)
+
     def inspect(
         self, sentence: str, translation: "Translation", probabilities: bool = True
     ) -> "Inspection":

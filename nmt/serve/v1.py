@@ -51,6 +51,11 @@ class InspectBody(_Body):
     address: Address | None = Field(
         None, description="how to address readers, for runs that learned it (data.address)"
     )
+    prefix: str | None = Field(
+        None,
+        max_length=10_000,
+        description="how the translation of a single text begins; may end within a word",
+    )
     stream: bool = Field(
         False,
         description="one line of JSON per sentence, as it becomes ready; if a sentence takes too "
@@ -160,7 +165,12 @@ async def translate(
     sentences = [sentence for each in cuts for sentence in each.sentences]
     if (body.attention or body.beam) and len(sentences) > _MOST_INSPECTED:
         raise ApiError(400, f"Invalid request: more than {_MOST_INSPECTED} sentences to inspect")
-    found = service.batcher.stream(run, sentences, body.n_best)
+    if body.prefix is None:
+        found = service.batcher.stream(run, sentences, body.n_best)
+    else:
+        if len(texts) != 1:
+            raise ApiError(400, "Invalid request: prefix: send a single text with it")
+        found = _begun(service, run, sentences, body.n_best, body.prefix)
     gaps = [gap for each in cuts for gap in each.gaps[1:]]
     described = _describe_all(service, run, body, sentences, gaps, found)
     if body.stream:
@@ -178,6 +188,18 @@ async def translate(
         "target": run.target,
         "texts": answer,
     }
+
+
+async def _begun(
+    service: Service, run: "ServedRun", sentences: list[str], n: int, prefix: str
+) -> "AsyncIterator[list[Translation]]":
+    """Translate the sentences of a text whose translation has a beginning; raises `ApiError`."""
+    try:
+        found = await service.batcher.run_in_worker(partial(run.continued, sentences, n, prefix))
+    except UserError as error:
+        raise ApiError(400, f"Invalid request: {error}") from None
+    for options in found:
+        yield options
 
 
 def _choose_run(service: Service, body: InspectBody) -> "ServedRun":

@@ -52,6 +52,20 @@ def test_there_is_one_output_line_per_input_line_in_order(trained_run: RunFolder
     assert output == ["", "Ben schwimmt oft.", "", "Anna singt heute.", "Ben schwimmt oft.", "", ""]
 
 
+def test_a_translation_begins_with_a_prefix(trained_run: RunFolder) -> None:
+    done = nmt("translate", "--run", trained_run.path, "--prefix", "Ben si", PAIR[0])
+    assert text(done.stdout).startswith("Ben si")
+    Path("in.txt").write_text("Ben swims often.\nBen swims often.\n")
+    Path("begun.txt").write_text("\nAnna s\n")
+    given = ["--input", "in.txt", "--prefix", "begun.txt"]
+    free, begun = text(nmt("translate", "--run", trained_run.path, *given).stdout).splitlines()
+    assert free == "Ben schwimmt oft."
+    assert begun.startswith("Anna s")
+    assert_refused(
+        nmt("translate", "--input", "in.txt", "--prefix", "none.txt"), message="none.txt"
+    )
+
+
 def test_a_file_is_translated_into_a_file(trained_run: RunFolder) -> None:
     Path("in.txt").write_text("Ben swims often.\n\nAnna sings today.")
     done = nmt("translate", "--run", trained_run.path, "--input", "in.txt", "--output", "out.txt")

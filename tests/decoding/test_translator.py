@@ -817,3 +817,40 @@ def test_a_form_of_address_is_a_tag_of_every_part(subwords, translator):
 def test_a_model_without_forms_of_address_refuses_them(subwords, translator):
     with pytest.raises(UserError, match="--address sie"):
         translator(subwords).adapted(address="sie")
+
+
+# ------------------------------------------------------------------------------------- beginnings
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.parametrize("beginning", ["Clara", "Clara t", "Ben liest ", "An"])
+def test_translations_begin_as_prescribed(beginning, beam_size, subwords, translator):
+    made = translator(subwords, beam_size=beam_size)
+
+    [[found], [free]] = made.n_best(["Anna sings.", "Ben reads."], 1, [beginning, ""])
+
+    assert f"{found.text} ".startswith(beginning)
+    assert free == made.translate(["Ben reads."])[0]
+
+
+def test_each_sentence_of_a_beginning_begins_another_one(subwords, translator):
+    made = translator(subwords, single=True)
+
+    [[found]] = made.n_best(["Anna sings today. Ben reads."], 1, ["Clara singt. Em"])
+
+    first, second = found.found
+    assert (first[0].beginning, second[0].beginning) == ("Clara singt.", "Em")
+    assert made.begin(["a", "b"], "Clara singt. Em") == ["Clara singt.", "Em"]
+    assert made.begin(["a"], "Clara singt. Em ") == ["Clara singt. Em "]
+    assert made.begin(["a", "b"], "") == ["", ""]
+
+
+def test_copied_words_are_completed_in_a_beginning(carrying, translator):
+    made = translator(carrying)
+    [[found]] = made.n_best(["Zora sings"], 1, ["Zo"])
+    assert found.text.startswith("Zora")
+
+
+def test_a_beginning_that_the_model_cannot_write_is_refused(words, translator):
+    with pytest.raises(UserError, match="prefix"):
+        translator(words).n_best(["Anna sings."], 1, ["Anna"])

@@ -424,6 +424,13 @@ def test_every_endpoint_is_documented(client: TestClient) -> None:
         assert reference.partition('"')[0] in schemas
 
 
+def test_a_translation_begins_with_a_prefix(client: TestClient) -> None:
+    answer = client.post("/v1/translate", json={"text": f"{SENTENCE} Anna.", "prefix": "Ben s"})
+    assert answer.json()["texts"][0]["translation"].startswith("Ben s")
+    refused = client.post("/v1/translate", json={"text": ["a", "b"], "prefix": "Ben"})
+    assert refused.status_code == 400
+
+
 def test_a_form_of_address_needs_a_run_that_learned_it(client: TestClient) -> None:
     refused = client.post("/v1/translate", json={"text": SENTENCE, "address": "sie"})
     assert refused.status_code == 400

@@ -18,18 +18,22 @@ class Required:
     contain; the tokens of a phrase must be adjacent, and the first is not repeated; continuing:
     tokens that continue a word, so that a phrase before one of them is only part of a word;
     closing: for each sentence, the tokens, such as a full stop, that like <eos> may not be written
-    before
+    before; beginnings: for each sentence, the text in UTF-8 with which its translation begins;
+    spellings: what each token writes, empty for special tokens
     """
 
     constraints: Sequence[list[list[list[int]]]]
     continuing: Sequence[int] = ()
     closing: Sequence[Sequence[int]] = ()
+    beginnings: Sequence[bytes] = ()
+    spellings: Sequence[bytes] = ()
 
     def of(self, sentences: Sequence[int]) -> "Required":
         """Return the constraints of these sentences."""
         constraints = [self.constraints[i] for i in sentences]
         closing = [self.closing[i] for i in sentences] if self.closing else ()
-        return Required(constraints, self.continuing, closing)
+        beginnings = [self.beginnings[i] for i in sentences] if self.beginnings else ()
+        return Required(constraints, self.continuing, closing, beginnings, self.spellings)
 
 
 class Search(Protocol):

@@ -10,6 +10,7 @@ from nmt.config.decoding import DecodingConfig
 from nmt.decoding.engines.interface import Required
 from nmt.decoding.search.batches import share_out
 from nmt.decoding.search.beam import beam_search
+from nmt.decoding.search.beginnings import WithBeginnings
 from nmt.decoding.search.datastore import Datastore
 from nmt.decoding.search.ensemble import Ensemble
 from nmt.decoding.search.greedy import greedy_search
@@ -132,15 +133,21 @@ class PyTorchSearch:
         required: Required | None,
     ) -> list[list[Hypothesis]]:
         alpha = decoding.length_penalty
-        if required and not any(required.constraints):
+        writer: Stepwise[Any] = self._writer
+        if required and any(required.beginnings):
+            # Sampling has a row for each translation.
+            times = n_best if decoding.temperature else 1
+            begun = [each for each in required.beginnings for _ in range(times)]
+            writer = WithBeginnings(writer, begun, required.spellings)
+        if required and (decoding.temperature or not any(required.constraints)):
             required = None
-        if decoding.temperature and not required:
-            return self._sample(sources, limits, earlier, decoding, n_best)
+        if decoding.temperature:
+            return self._sample(writer, sources, limits, earlier, decoding, n_best)
         source = pad(sources).to(self._device)
         most = torch.tensor(limits)
         beam_size = max(decoding.beam_size, n_best)
         if beam_size == 1 and not required:
-            found = greedy_search(self._writer, source, most, alpha)
+            found = greedy_search(writer, source, most, alpha)
             return [[hypothesis] for hypothesis in found]
         grid = (
             LexicalConstraints(
@@ -149,10 +156,11 @@ class PyTorchSearch:
             if required
             else None
         )
-        return beam_search(self._writer, source, most, beam_size, alpha, n_best, grid)
+        return beam_search(writer, source, most, beam_size, alpha, n_best, grid)
 
     def _sample(
         self,
+        writer: Stepwise[Any],
         sources: list[list[int]],
         limits: list[int],
         earlier: list[int],
@@ -165,5 +173,5 @@ class PyTorchSearch:
         most = torch.tensor(limits).repeat_interleave(count)
         numbers = [number * count + i for number in earlier for i in range(count)]
         sampler = Sampler(decoding, rows, numbers)
-        drawn = greedy_search(self._writer, source, most, decoding.length_penalty, sampler)
+        drawn = greedy_search(writer, source, most, decoding.length_penalty, sampler)
         return [best_first(drawn[i : i + count]) for i in range(0, len(drawn), count)]
