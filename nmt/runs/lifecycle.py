@@ -11,6 +11,7 @@ from nmt.corpus.prepared import PreparedData
 from nmt.corpus.preparing.manifest import require_manifest, run_files
 from nmt.errors import UserError
 from nmt.files.output_files import replacing
+from nmt.runs.finding import RUNS
 from nmt.runs.folder import HEADER, LOCK, REPORT, RunFolder, is_header_of_nmt
 
 _DELETED = ".nmt-deleted"  # ending of the hidden folder in which a run is deleted
@@ -87,6 +88,8 @@ def discard_beginning(run: RunFolder) -> None:
             (run.path / name).unlink()
     with suppress(OSError):
         run.path.rmdir()
+        if run.path.parent == RUNS:
+            RUNS.rmdir()  # unless it has other runs
 
 
 def delete_run(run: RunFolder) -> None:

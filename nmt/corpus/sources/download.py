@@ -113,6 +113,10 @@ class _CutOffError(Exception):
         self.wait = wait
 
 
+class _UnreachableError(_CutOffError):
+    """This machine has no route to the server, so another attempt would fail, too."""
+
+
 def _fetch(
     url: str, partial: Path, git_blob: str | None, max_bytes: int, max_unpacked: int
 ) -> None:
@@ -121,6 +125,7 @@ def _fetch(
         # A partial file may be from an older version of the remote file; there is no way to tell.
         partial.unlink(missing_ok=True)
     cause, wait = "", 0.0
+    attempts = 0
     deadline = time.monotonic() + MAX_SECONDS
     for attempt in range(ATTEMPTS):
         if attempt:
@@ -130,11 +135,14 @@ def _fetch(
             _verify(url, partial, git_blob, max_unpacked, resumed)
             return
         except _CutOffError as error:
-            cause, wait = str(error), error.wait
+            cause, wait, attempts = str(error), error.wait, attempt + 1
+            if isinstance(error, _UnreachableError):
+                break
+    times = "once" if attempts == 1 else f"{attempts} times"
     raise UserError(
-        f"{url}: download failed {ATTEMPTS} times ({cause}); if this machine is offline, download "
-        "the file elsewhere and set data.path, or `path` in data.corpora, to the file (multi30k: "
-        "to its folder)"
+        f"{url}: download failed {times} ({cause}); if this machine is offline, download the file "
+        "elsewhere and set data.path, or `path` in data.corpora, to the file (multi30k: to its "
+        "folder), or train on the built-in corpus: nmt train --config everyday.yaml"
     )
 
 
@@ -234,7 +242,10 @@ def _transfer(url: str, partial: Path, max_bytes: int, deadline: float) -> bool:
     except urllib3.exceptions.HTTPError:
         raise _CutOffError("the connection was interrupted") from None
     except (requests.ConnectionError, requests.Timeout) as error:
-        raise _CutOffError(f"no connection, {type(error).__name__}") from None
+        reason = getattr(error.args[0] if error.args else None, "reason", None)
+        unreachable = isinstance(reason, urllib3.exceptions.NameResolutionError)
+        kind = _UnreachableError if unreachable else _CutOffError
+        raise kind(f"no connection, {type(reason or error).__name__}") from None
     except requests.RequestException as error:
         raise UserError(
             f"{url}: cannot be downloaded ({one_line(error)[:200]}); check the address and the "

@@ -15,6 +15,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import NoReturn
 from unittest.mock import Mock
 
 import pytest
@@ -499,6 +500,19 @@ def test_headers_that_never_end_are_given_up(
         assert "(the server took too long to respond)" in refusal(url, target)
         ended.set()
     assert not target.exists()
+
+
+def test_without_a_network_one_attempt_is_enough(
+    target: Path, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown_name(*_: object, **__: object) -> NoReturn:
+        raise socket.gaierror("Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown_name)
+    message = refusal("http://corpora.example/corpus.pkl", target)
+    assert "failed once" in message
+    assert "--config everyday.yaml" in message
+    assert pauses == []
 
 
 def test_an_unreachable_server_is_reported(target: Path, pauses: list[float]) -> None:
