@@ -4,11 +4,13 @@ Memory holds a few bytes per pair; the text itself is in files, and held-out pai
 """
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain, compress, islice
+from operator import eq
 from pathlib import Path
 from typing import TypeAlias
 
@@ -31,7 +33,7 @@ from nmt.corpus.sources.readers import Pair, Split
 from nmt.corpus.sources.registry import Corpus
 from nmt.corpus.text.address import address
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.corpus.text.languages import seem_swapped
+from nmt.corpus.text.languages import seem_swapped, seem_to_be_in
 from nmt.corpus.text.sentences import has_several
 from nmt.corpus.text.tags import tag_prefix
 from nmt.errors import UserError
@@ -43,6 +45,9 @@ _LOG = logging.getLogger(__name__)
 # validation and test pairs that the user or the corpus provides
 Given: TypeAlias = Mapping[Split, list[Pair]]
 PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
+_FEWEST_JUDGED = 100  # pairs
+_MOST_SUSPICIOUS = 0.5
+_ENTITY = re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{2,5});")
 _NO_KEYS = np.empty(0, np.int64)
 
 
@@ -222,12 +227,15 @@ def _clean(
     plain_keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
     dropped: Counter[str] = Counter()
     sizes = [0] * len(corpora)
+    told: set[tuple[int, str]] = set()
     with ExitStack() as stack:
         files = [stack.enter_context(text_writer(text)) for text in texts]
         cased_file = stack.enter_context(text_writer(cased)) if cased else None
         for number, prefix, chunk in _read_chunks(data, corpora):
-            if not sizes[number]:
-                _warn_if_swapped(_shown_name(data, corpora[number]), chunk, data)
+            for problem in _suspicions(chunk, data):
+                if (number, problem) not in told:
+                    told.add((number, problem))
+                    _LOG.warning(f"{_shown_name(data, corpora[number])}: {problem}")
             sizes[number] += len(chunk)
             tidied = [cleaner.tidy_lines(side) for side in zip(*chunk, strict=True)]
             if cased_file:
@@ -283,14 +291,34 @@ def _have_several(lines: list[str], kept: NDArray[np.bool_], language: str) -> N
     return found
 
 
-def _warn_if_swapped(name: str, pairs: list[Pair], data: DataConfig) -> None:
+def _suspicions(pairs: list[Pair], data: DataConfig) -> Iterator[str]:
+    """Yield what suggests that pairs are not translations from the one language to the other."""
     source, target = data.languages
     sources, targets = zip(*pairs, strict=True)
-    if seem_swapped(sources, targets, (source, target)):
-        _LOG.warning(
-            f"{name}: its sources seem to be in {target} and its targets in {source}; if so, "
-            "swap its columns or files"
+    if seem_swapped(sources, targets, data.languages):
+        yield (
+            f"its sources seem to be in {target} and its targets in {source}; if so, swap its "
+            "columns or files"
         )
+    if len(pairs) < _FEWEST_JUDGED:
+        return
+    for side, lines, own, other in (
+        ("sources", sources, source, target),
+        ("targets", targets, target, source),
+    ):
+        if seem_to_be_in(other, lines, own) and not seem_swapped(sources, targets, data.languages):
+            yield f"many of its {side} seem to be in {other}; check its columns or files"
+    shares = {
+        "have the same text on both sides; see data.drop_copies": sum(map(eq, sources, targets)),
+        "have no letters; check its columns": sum(
+            not (any(map(str.isalpha, x)) and any(map(str.isalpha, y))) for x, y in pairs
+        ),
+    }
+    for problem, count in shares.items():
+        if count > _MOST_SUSPICIOUS * len(pairs):
+            yield f"most of its pairs {problem}"
+    if sum(bool(_ENTITY.search(x) or _ENTITY.search(y)) for x, y in pairs) > len(pairs) / 100:
+        yield "has entities of HTML such as &quot; or &#39;; decode them first, with html.unescape"
 
 
 def _shown_name(data: DataConfig, corpus: Corpus) -> str:

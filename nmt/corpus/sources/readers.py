@@ -5,8 +5,10 @@ the first error. All text is UTF-8; only `\\n` or `\\r\\n` ends a line. Files ar
 in blocks of lines, which is much faster than line by line.
 """
 
+import bz2
 import codecs
 import gzip
+import lzma
 import sys
 import zipfile
 import zlib
@@ -14,15 +16,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from io import BufferedIOBase
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path, PurePosixPath
+from textwrap import shorten
 from typing import IO, Literal, TypeAlias, cast
 
+from nmt.corpus.sources.columns import SIDE_NAMES, Columns, find_columns
 from nmt.corpus.text.languages import ALL_COLUMN_NAMES, column_names
 from nmt.errors import UserError, escape_terminal, one_line
 
 MAX_LINE_BYTES = 2**20
 MAX_UNPACKED_BYTES = 4 * 2**30
+_LINES_SEEN = 1000  # to choose columns
+_MOST_STRAYS = 0.05
 _LINE_FEED = b"\n"
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04", b"\x28\xb5\x2f\xfd")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -43,21 +49,42 @@ def read_pickle(path: Path) -> Iterator[Pair]:
 def read_tsv(
     path: Path, languages: tuple[str, str] | None = None, target_first: bool = False
 ) -> Iterator[Pair]:
-    """Yield the first two fields of each line; blank lines and a header are skipped.
+    """Yield the two sides of each line; blank lines and a header are skipped.
 
-    A header consists of numbers, or of names such as "English" and "German"; only one of names is
-    reported. If the first line has the format of Tatoeba's own files, number TAB source TAB number
-    TAB target, the numbers are dropped.
+    They are the first two fields, unless the names in line 1 or the content of the first lines show
+    that they are others, which is reported. A header consists of numbers, or of names such as
+    "English" and "German"; only one of names is reported. If the first line has the format of
+    Tatoeba's own files, number TAB source TAB number TAB target, the numbers are dropped. A few
+    lines with more than the usual two fields have a tab within a sentence, and are left out.
 
-    languages: of the two fields; target_first: whether the first one is the target. A header that
-    names them in the opposite order is an error.
+    languages: of the two fields, None if they are the first two in any case; target_first: whether
+    the first one is the target. A header that names them in the opposite order is an error.
     """
-    numbered = False
-    for number, line in enumerate(read_lines(path), start=1):
+    lines = read_lines(path)
+    head = list(islice(lines, _LINES_SEEN))
+    rows = [line.split("\t") for line in head if line.strip()]
+    numbered = bool(rows) and _is_tatoeba(rows[0])
+    columns: Columns | None = Columns(width=0)
+    if languages and not numbered:
+        columns = find_columns(rows, languages, SIDE_NAMES[::-1] if target_first else SIDE_NAMES)
+        if columns is None:
+            seen = ", ".join(shorten(field, 30, placeholder="…") or "(empty)" for field in rows[0])
+            raise UserError(
+                f"{path}: line 1 has {len(rows[0])} fields ({seen}), and it is unclear which are "
+                f"{languages[0]} and {languages[1]}; write only these two, or set source: table "
+                "and data.columns"
+            )
+        if not columns.are_first:
+            _say(f"{path}: reading fields {columns.first + 1} and {columns.second + 1}")
+    assert columns
+    strays = count = 0
+    for number, line in enumerate(chain(head, lines), start=1):
         fields = line.split("\t")
-        if number == 1:
-            numbered = _is_tatoeba(fields)
         if not line.strip() or (number == 1 and _numbers_columns(fields)):
+            continue
+        if number == 1 and columns.named:
+            if columns.are_first:
+                _say(f"{path}: skipping line 1, a header")
             continue
         if number == 1 and _names_columns(fields):
             if languages and _are_swapped(fields, languages, target_first):
@@ -65,20 +92,31 @@ def read_tsv(
                     f"{path}: line 1 names the columns {fields[0]}, {fields[1]}, but the first "
                     f"must be in {languages[0]} and the second in {languages[1]}; swap the columns"
                 )
-            _say_skipped(path)
+            _say(f"{path}: skipping line 1, a header")
             continue
-        pair = fields[1:4:2] if numbered else fields[:2]
-        if len(pair) < 2:
+        if numbered and len(fields) >= 4:
+            yield fields[1], fields[3]
+        elif not numbered and len(fields) > max(columns.first, columns.second):
+            count += 1
+            if columns.width == 2 < len(fields):
+                strays += 1
+            else:
+                yield fields[columns.first], fields[columns.second]
+        else:
             form = (
                 "four fields, as in line 1," if numbered else "both sides, with a tab between them,"
             )
             raise UserError(f"{path}: line {number} has {_tabs(fields)}; write {form} on each line")
-        yield pair[0], pair[1]
+    if strays:
+        where = f"{path}: {strays:,} of {count:,} lines have a tab within a sentence"
+        if strays > _MOST_STRAYS * count:
+            raise UserError(f"{where}; remove these tabs, or set source: table and data.columns")
+        _say(f"{where}, and are left out")
 
 
 @cache  # once per file, which is read twice
-def _say_skipped(path: Path) -> None:
-    print(escape_terminal(f"{path}: skipping line 1, a header"), file=sys.stderr)
+def _say(message: str) -> None:
+    print(escape_terminal(message), file=sys.stderr)
 
 
 def _tabs(fields: list[str]) -> str:
@@ -96,10 +134,6 @@ def _numbers_columns(fields: list[str]) -> bool:
     """Return whether the fields are column numbers, from 0 or 1."""
     numbers = [str(number) for number in range(len(fields) + 1)]
     return len(fields) > 1 and fields in (numbers[:-1], numbers[1:])
-
-
-SIDE_NAMES = (frozenset({"source", "src"}), frozenset({"target", "tgt"}))
-"""Possible names, in lower case, of the source and target columns."""
 
 
 def _names_columns(fields: list[str]) -> bool:
@@ -142,7 +176,7 @@ def align(sources: Iterator[str], targets: Iterator[str], names: tuple[str, str]
 
 def read_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a text file, plain, .gz or .zip, without line endings."""
-    packed = path.suffix.lower() in (".gz", ".zip")
+    packed = path.suffix.lower() in (".gz", ".xz", ".bz2", ".zip")
     with damage_explained(path), _open(path) as stream:
         yield from decode_lines(stream, str(path), MAX_UNPACKED_BYTES if packed else None)
 
@@ -199,7 +233,22 @@ def _decode(block: bytes, name: str, number: int) -> list[str]:
             f"(byte {len(before) - before.rfind(_LINE_FEED)}); convert the file, "
             f"for instance with iconv -f {encoding} -t UTF-8"
         ) from None
+    if number == 1:
+        _require_lines(block, text, name)
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+
+
+def _require_lines(block: bytes, text: str, name: str) -> None:
+    """Raise `UserError` for UTF-16 without a mark, and for lines that end as on old Macintoshes."""
+    if block.count(b"\0") > len(block) // 4:
+        encoding = "UTF-16LE" if block[1::2].count(b"\0") > block[::2].count(b"\0") else "UTF-16BE"
+        raise UserError(
+            f"{name}: is UTF-16, not UTF-8; convert the file: iconv -f {encoding} -t UTF-8"
+        )
+    if text.count("\n") <= 1 < text.count("\r"):
+        raise UserError(
+            f"{name}: ends its lines with carriage returns only; convert the file: tr '\\r' '\\n'"
+        )
 
 
 @contextmanager
@@ -208,6 +257,9 @@ def _open(path: Path) -> Iterator[Stream]:
         case ".gz":
             with gzip.open(path) as unpacked:
                 yield unpacked
+        case ".xz" | ".bz2" as ending:
+            with lzma.open(path) if ending == ".xz" else bz2.open(path) as unpacked_too:
+                yield cast(IO[bytes], unpacked_too)
         case ".zip":
             with open_zip(path) as archive, archive.open(_text_member(archive)) as member:
                 yield member
@@ -252,7 +304,10 @@ def damage_explained(path: Path) -> Iterator[None]:
     """Turn exceptions due to a missing, damaged or encrypted file into a `UserError`."""
     try:
         yield
-    except (OSError, EOFError, RuntimeError, ValueError, zlib.error, zipfile.BadZipFile) as error:
+    except (
+        *(OSError, EOFError, RuntimeError, ValueError),
+        *(zlib.error, zipfile.BadZipFile, lzma.LZMAError),
+    ) as error:
         reason = getattr(error, "strerror", None) or one_line(error)
         raise UserError(
             f"{path}: cannot be read ({reason or type(error).__name__}); check or replace the file"

@@ -13,6 +13,7 @@ from nmt.corpus.sources.translation_files import read_translation_files, transla
 from nmt.corpus.text.languages import three_letters
 from nmt.errors import UserError
 
+_PACKED = (".gz", ".xz", ".bz2")
 TATOEBA_URL = "https://www.manythings.org/anki/"
 # Tatoeba names the single language, where ISO 639-1 has only the group that it belongs to.
 _TATOEBA_CODES = {"fas": "pes", "lav": "lvs", "msa": "zsm", "nor": "nob", "zho": "cmn"}
@@ -131,6 +132,7 @@ def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
             files = {"train": (_download_tutorial(data, refresh),)}
             return Corpus(files, read_pickle, english_last, _TATOEBA_LICENCE)
         case "tsv":
+            _refuse_tables(data)
             columns = languages[::-1] if english_last else languages
             read = partial(read_tsv, languages=columns, target_first=english_last)
             return Corpus(_single_files(data), read, english_last)
@@ -340,17 +342,34 @@ def _require_languages(data: DataConfig, known: tuple[str, ...], corpus: str) ->
         )
 
 
+def _refuse_tables(data: DataConfig) -> None:
+    for path in _given(data).values():
+        name = _single(path, data).name.lower().removesuffix(".gz")
+        if name.endswith((".csv", ".json", ".jsonl", ".parquet", ".arrow")):
+            raise UserError(f"{path}: is not tab-separated; set source: table")
+
+
 def _pair_of(stem: Path, data: DataConfig) -> tuple[Path, Path]:
-    """Return the files STEM.source_language and STEM.target_language."""
+    """Return the files STEM.source_language and STEM.target_language; stem may be one of them."""
+    name = stem.name
+    for ending in _PACKED:
+        name = name.removesuffix(ending)
+    for language in data.languages:
+        if name.endswith(f".{language}") and not _candidates(stem, language):
+            stem = stem.with_name(name.removesuffix(f".{language}"))
+            break
     return _side(stem, data.source_language), _side(stem, data.target_language)
 
 
 def _side(stem: Path, language: str) -> Path:
+    found = _candidates(stem, language)
     plain = _expanded(Path(f"{stem}.{language}"))
-    packed = Path(f"{plain}.gz")
-    if _ignoring_os_errors(packed.is_file) and not _ignoring_os_errors(plain.is_file):
-        return packed
-    return _file(plain, ", with or without .gz")
+    return found[0] if found else _file(plain, ", with or without .gz, .xz or .bz2")
+
+
+def _candidates(stem: Path, language: str) -> list[Path]:
+    paths = [_expanded(Path(f"{stem}.{language}{ending}")) for ending in ("", *_PACKED)]
+    return [path for path in paths if _ignoring_os_errors(path.is_file)]
 
 
 def _file(path: Path, note: str = "") -> Path:

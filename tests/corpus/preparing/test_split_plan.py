@@ -1,11 +1,14 @@
 """What is dropped, and which split each pair goes to; tested through `prepare`."""
 
+from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
+from nmt.config.data import DataConfig
 from nmt.corpus.preparing.prepare import prepare
+from nmt.corpus.preparing.split_plan import _suspicions
 from nmt.corpus.preparing.splitting import plain
 
 from ..conftest import Make, given, held_out, refusal, sentence_pairs, train_pairs, write_tsv
@@ -253,3 +256,27 @@ def test_a_corpus_without_usable_pairs_is_refused(make_config: Make, tmp_path: P
         "no training pairs left after cleaning (dropped: too long 300); check the corpus and the "
         "limits in the data section"
     )
+
+
+_ENGLISH = [f"The {n} dogs have seen it" for n in range(120)]
+_GERMAN = [f"Die {n} Hunde und ich sehen das nicht" for n in range(120)]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "problem"),
+    [
+        (zip(_ENGLISH, _GERMAN, strict=True), None),
+        (zip(_GERMAN, _ENGLISH, strict=True), "swap its columns"),
+        (zip(_GERMAN, _GERMAN[::-1], strict=True), "its sources seem to be in de"),
+        (zip(_ENGLISH, _ENGLISH[::-1], strict=True), "its targets seem to be in en"),
+        (((x, x) for x in map(str.upper, ["Kabul", "Oslo"] * 60)), "same text on both sides"),
+        (((str(x), f"{x},0") for x in range(120)), "no letters"),
+        (((f"{x} &amp; more", y) for x, y in zip(_ENGLISH, _GERMAN, strict=True)), "entities"),
+    ],
+)
+def test_pairs_that_may_not_be_translations_are_suspicious(
+    pairs: Iterable[tuple[str, str]], problem: str | None
+) -> None:
+    found = list(_suspicions(list(pairs), DataConfig()))
+    assert [problem in each for each in found if problem] == [True] * bool(problem)
+    assert bool(found) == bool(problem)

@@ -7,6 +7,7 @@ import os
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -275,6 +276,31 @@ def test_lines_are_yielded_as_soon_as_they_arrive() -> None:
         file.write(b"ee")
         file.close()
         assert list(lines) == ["three"]
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ("a\tb\nc\td\n".encode("utf-16-le"), "UTF-16LE"),
+        ("a\tb\nc\td\n".encode("utf-16-be"), "UTF-16BE"),
+        (b"a\tb\rc\td\r", "carriage returns"),
+    ],
+)
+def test_what_is_no_text_with_line_feeds_is_named(
+    tmp_path: Path, content: bytes, named: str
+) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_bytes(content)
+    assert named in refusal(read_tsv(path))
+
+
+@pytest.mark.parametrize(("ending", "library"), [(".xz", lzma), (".bz2", bz2)])
+def test_other_compressed_files_are_read(tmp_path: Path, ending: str, library: Any) -> None:
+    path = tmp_path / f"pairs.tsv{ending}"
+    path.write_bytes(library.compress("a\tä\n".encode()))
+    assert list(read_tsv(path)) == [("a", "ä")]
+    path.write_bytes(path.read_bytes()[:-9])
+    assert "cannot be read" in refusal(read_tsv(path))
 
 
 @pytest.mark.parametrize("name", ["none.txt", "none.gz", "none.zip", "", "nul\0"])

@@ -171,6 +171,19 @@ def test_tsv_has_english_first(tmp_path: Path) -> None:
     assert list(same.pairs("train")) == [("go", "geh")]
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet", "a.csv.gz"])
+def test_other_tables_than_tsv_name_their_source(tmp_path: Path, name: str) -> None:
+    assert "set source: table" in refusal("tsv", path=tmp_path / name)
+
+
+@pytest.mark.parametrize("given", ["a.en", "a.de.xz"])
+def test_one_of_two_parallel_files_finds_its_partner(tmp_path: Path, given: str) -> None:
+    for name in ("a.en", "a.de.xz"):
+        (tmp_path / name).touch()
+    found = open_corpus(DataConfig(source="parallel", path=tmp_path / given)).files["train"]
+    assert [path.name for path in found] == ["a.en", "a.de.xz"]
+
+
 @pytest.mark.parametrize("ending", ["", ".gz"])
 def test_parallel_files_are_given_by_stem_or_by_name(tmp_path: Path, ending: str) -> None:
     english = write_lines(tmp_path / f"a.b.en{ending}", "go")

@@ -1,0 +1,73 @@
+"""Which two columns of a tab-separated file hold the sentences."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nmt.corpus.text.languages import column_names, seem_to_be_in
+
+SIDE_NAMES = (frozenset({"source", "src"}), frozenset({"target", "tgt"}))
+"""Possible names, in lower case, of the source and target columns."""
+_NO_TEXT = re.compile(r"(?:https?://|www\.)\S+|\S*[\w.]@\S+|\S*\d\S*|[A-Za-z_./-]+\.\w{2,4}")
+_MOSTLY = 0.7  # of the rows
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The places of both sides among the fields of a line; named: whether line 1 has their names.
+
+    width: the usual number of fields
+    """
+
+    first: int = 0
+    second: int = 1
+    named: bool = False
+    width: int = 2
+
+    @property
+    def are_first(self) -> bool:
+        """Whether they are the first two, as usual."""
+        return (self.first, self.second) == (0, 1)
+
+
+def find_columns(
+    rows: Sequence[Sequence[str]], languages: tuple[str, str], sides: Sequence[frozenset[str]]
+) -> Columns | None:
+    """Return the columns of the two languages; None if there are others, but it is unclear which.
+
+    rows: the first of the file; sides: further names of the two columns
+    """
+    width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 2
+    if width < 3:
+        return Columns(width=width)
+    names = [name.strip().strip('"').lower() for name in rows[0]]
+    known = [column_names(each) | side for each, side in zip(languages, sides, strict=True)]
+    found = [[i for i, name in enumerate(names) if name in its] for its in known]
+    if all(len(places) == 1 for places in found) and found[0] != found[1]:
+        return Columns(found[0][0], found[1][0], True, width)
+    columns = list(zip(*(row for row in rows if len(row) == width), strict=True))
+    texts = [i for i, column in enumerate(columns) if _is_text(column)]
+    if texts[:2] == [0, 1]:
+        return Columns(width=width)
+    if len(texts) > 2:
+        texts = _by_language(columns, texts, languages)
+    return Columns(texts[0], texts[1], False, width) if len(texts) == 2 else None
+
+
+def _is_text(column: Sequence[str]) -> bool:
+    """Return whether most fields are text: not numbers, addresses, or always the same."""
+    fields = [field.strip() for field in column if field.strip()]
+    text = [field for field in fields if any(map(str.isalpha, field))]
+    text = [field for field in text if not _NO_TEXT.fullmatch(field)]
+    same = len(set(fields)) == 1 and len(fields) > 2
+    return bool(fields) and len(text) >= _MOSTLY * len(fields) and not same
+
+
+def _by_language(
+    columns: Sequence[Sequence[str]], texts: list[int], languages: tuple[str, str]
+) -> list[int]:
+    first, second = languages
+    own = [i for i in texts if seem_to_be_in(first, columns[i], second)]
+    other = [i for i in texts if seem_to_be_in(second, columns[i], first)]
+    return [*own, *other] if len(own) == len(other) == 1 else []

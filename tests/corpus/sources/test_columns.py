@@ -1,0 +1,69 @@
+"""The columns with sentences are found by their names or their content, or refused."""
+
+from pathlib import Path
+
+import pytest
+
+from nmt.corpus.sources.readers import read_tsv
+from nmt.errors import UserError
+
+PAIRS = [
+    ("The dog sleeps in the kitchen.", "Der Hund schläft in der Küche."),
+    ("Where is my red umbrella?", "Wo ist mein roter Schirm?"),
+    ("He has been waiting for an hour.", "Er wartet seit einer Stunde."),
+    ("Thank you!", "Danke!"),
+]
+
+
+def read(path: Path, rows: list[list[str]]) -> list[tuple[str, str]]:
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    return list(read_tsv(path, ("en", "de")))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        lambda i, en, de: [str(i), en, de],
+        lambda i, en, de: [f"0.{i}7", en, de],
+        lambda i, en, de: ["http://a.org/1", f"https://a.org/{i}", en, de],
+        lambda i, en, de: [f"corpus-{i}", en, de, "train"],
+        lambda i, en, de: [en, de, f"CC-BY {i} (anna)"],
+        lambda i, en, de: [en, str(i), de],
+    ],
+    ids=["index", "score", "addresses", "name and split", "attribution", "number between"],
+)
+def test_the_content_shows_where_the_sentences_are(row, tmp_path: Path) -> None:
+    rows = [row(i, *pair) for i, pair in enumerate(PAIRS, start=3)]
+    assert read(tmp_path / "pairs.tsv", rows) == PAIRS
+
+
+@pytest.mark.parametrize(
+    "names", [["id", "en", "de"], ["", "English", "German"], ["score", "src", "tgt"]]
+)
+def test_the_names_in_the_first_line_show_it_too(
+    names: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [names, *([str(i), *pair] for i, pair in enumerate(PAIRS))]
+    assert read(tmp_path / "pairs.tsv", rows) == PAIRS
+    assert "reading fields 2 and 3" in capsys.readouterr().err
+
+
+def test_named_columns_may_be_in_any_order(tmp_path: Path) -> None:
+    rows = [["de", "topic", "en"], *([de, "animals", en] for en, de in PAIRS)]
+    assert read(tmp_path / "pairs.tsv", rows) == PAIRS
+
+
+def test_columns_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
+    rows = [["1", "Anna", "Ben", "Clara"], ["2", "Emma", "Felix", "Greta"]]
+    with pytest.raises(UserError, match=r"pairs\.tsv: line 1 has 4 fields .*data\.columns"):
+        read(tmp_path / "pairs.tsv", rows)
+
+
+def test_few_lines_with_a_tab_within_a_sentence_are_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, rows = tmp_path / "pairs.tsv", [list(pair) for pair in PAIRS * 10]
+    assert len(read(path, [*rows, ["Oh", "no!", "Oh nein!"]])) == 40
+    assert "1 of 41 lines have a tab within a sentence" in capsys.readouterr().err
+    with pytest.raises(UserError, match="tab within a sentence"):
+        read(path, [*rows, *[["Oh", "no!", "Oh nein!"]] * 9])
