@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,8 @@ from nmt.progress import Bar  # noqa: E402
 from nmt.runs.folder import RunFolder  # noqa: E402
 from nmt.training.train import train  # noqa: E402
 
-torch.backends.mps.is_available = lambda: False
+_mps: Any = torch.backends.mps
+_mps.is_available = lambda: False
 
 NAMES = ["Anna", "Ben", "Clara", "David", "Emma", "Felix", "Greta", "Hugo", "Ida", "Jonas"]
 VERBS = {

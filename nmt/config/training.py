@@ -140,6 +140,12 @@ class TrainingConfig(Section):
         description="on a GPU, compile the layers (torch.compile), which takes time at the start "
         "and can make small models faster; needs Triton and a C compiler",
     )
+    graphs: Literal["auto", "always", "never"] = Field(
+        "auto",
+        description="on a CUDA GPU, replay the forward and backward pass of batches whose shape "
+        "repeats as a CUDA graph, which spares Python's time but needs up to twice the memory for "
+        "activations; auto: with a single process, unless `deterministic`",
+    )
     shard: bool = Field(
         False,
         description="with several processes, shard the weights and the optimizer state (FSDP), "

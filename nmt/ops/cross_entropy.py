@@ -28,11 +28,13 @@ def plain_linear_cross_entropy(
     labels: Tensor,
     label_smoothing: float,
     r_drop: float = 0.0,
+    ignored: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Return the training loss and the cross-entropy, each summed over the rows.
 
-    hidden: (rows, d_model); weight: (vocabulary, d_model); bias: (vocabulary,); labels: (rows,).
-    The cross-entropy is for reporting and has no gradient.
+    hidden: (rows, d_model); weight: (vocabulary, d_model); bias: (vocabulary,); labels: (rows,);
+    ignored: label of rows that do not count. The cross-entropy is for reporting and has no
+    gradient.
 
     With label smoothing ε, the label gets 1 - ε, and ε is spread evenly over the whole vocabulary
     (Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4).
@@ -41,6 +43,8 @@ def plain_linear_cross_entropy(
     α / 2 times their symmetric Kullback–Leibler divergence: Σ (p₁ - p₂)(log p₁ - log p₂) (Liang et
     al. 2021, equations 2 to 4).
     """
+    if ignored is not None:
+        hidden, labels = hidden[labels != ignored], labels[labels != ignored]
     log_p = functional.linear(hidden, weight, bias).float().log_softmax(-1)
     cross_entropy = functional.nll_loss(log_p, labels, reduction="sum")  # Σ -log p(label)
     uniform = -log_p.sum() / len(weight)  # Σ -Σ_v log p(v) / V
@@ -58,12 +62,14 @@ def linear_cross_entropy(
     labels: Tensor,
     label_smoothing: float,
     r_drop: float = 0.0,
+    ignored: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Compute `plain_linear_cross_entropy`, on a CPU or CUDA with less time and memory.
 
-    Under autocast, matrix products use 16 bits and everything else the type of the weights.
+    Under autocast, matrix products use 16 bits and everything else the type of the weights. Rows
+    with the label `ignored` are computed and then masked, so that no shape depends on the labels.
     """
-    arguments = hidden, weight, bias, labels, float(label_smoothing), float(r_drop)
+    arguments = hidden, weight, bias, labels, float(label_smoothing), float(r_drop), ignored
     if hidden.device.type in ("cpu", "cuda") and torch.is_grad_enabled():
         return _InBlocks.apply(*arguments, _product_dtype(hidden))  # type: ignore[no-untyped-call]
     return plain_linear_cross_entropy(*arguments)
@@ -81,6 +87,7 @@ class _InBlocks(torch.autograd.Function):
         labels: Tensor,
         label_smoothing: float,
         r_drop: float,
+        ignored: int | None,
         dtype: torch.dtype,
     ) -> tuple[Tensor, Tensor]:
         rows, matrix = hidden.to(dtype), weight.to(dtype)
@@ -97,7 +104,7 @@ class _InBlocks(torch.autograd.Function):
         for some, label, d_some in zip(*parts, strict=True):
             logits = torch.mm(some, matrix.T, out=buffer[: len(some)])
             real = logits[:, :vocabulary]
-            sums += _differentiate(real, bias, label, label_smoothing, r_drop, d_bias)
+            sums += _differentiate(real, bias, label, label_smoothing, r_drop, ignored, d_bias)
             d_logits = logits  # overwritten by now; padding columns are zero before and after
             torch.mm(d_logits, matrix, out=d_some)
             d_weight += torch.mm(d_logits.T, some)[:vocabulary]
@@ -113,7 +120,7 @@ class _InBlocks(torch.autograd.Function):
         d_hidden, d_weight, d_bias = ctx.saved_tensors
         d_bias = None if d_bias is None else d_bias * d_loss
         # In place, because allocating takes time; PyTorch then refuses a second backward pass.
-        return d_hidden * d_loss, d_weight.mul_(d_loss), d_bias, None, None, None, None
+        return d_hidden * d_loss, d_weight.mul_(d_loss), d_bias, *5 * [None]
 
 
 def _differentiate(
@@ -122,6 +129,7 @@ def _differentiate(
     labels: Tensor,
     label_smoothing: float,
     r_drop: float,
+    ignored: int | None,
     d_bias: Tensor | None,
 ) -> Tensor:
     """Overwrite the logits with their gradient; return the three sums of the loss.
@@ -138,7 +146,7 @@ def _differentiate(
     sums = torch.zeros(3, dtype=torch.float64, device=logits.device)
     blocks = (torch.split(tensor, size) for tensor in (logits, labels[:, None]))
     for block, label in zip(*blocks, strict=True):
-        sums += block_function(block, bias, label, label_smoothing, r_drop, d_bias)
+        sums += block_function(block, bias, label, label_smoothing, r_drop, ignored, d_bias)
     return sums
 
 
@@ -148,6 +156,7 @@ def _differentiate_block(
     label: Tensor,
     label_smoothing: float,
     r_drop: float,
+    ignored: int | None,
     d_bias: Tensor | None,
 ) -> Tensor:
     """Compute `_differentiate` for a block of rows; label: (rows, 1)."""
@@ -157,8 +166,8 @@ def _differentiate_block(
     p = x.softmax(1)
     # -log p(v) = log Σ exp(x) - x(v), computed at the largest p, where it is most accurate
     log_total = x.amax(1, keepdim=True) - p.amax(1, keepdim=True).log()
-    cross_entropy = (log_total - x.gather(1, label)).sum()
-    uniform = (log_total - x.mean(1, keepdim=True)).sum()
+    cross_entropy = log_total - x.gather(1, label)
+    uniform = log_total - x.mean(1, keepdim=True)
     divergence = torch.zeros_like(uniform)
     d_divergence = None
     if r_drop:
@@ -168,13 +177,18 @@ def _differentiate_block(
     d_x.scatter_add_(1, label, d_x.new_full(label.shape, label_smoothing - 1))
     if d_divergence is not None:
         d_x.add_(d_divergence, alpha=r_drop / 2)
+    if ignored is not None:
+        left_out = label == ignored
+        d_x.masked_fill_(left_out, 0)
+        cross_entropy, uniform = (y.masked_fill(left_out, 0) for y in (cross_entropy, uniform))
+        divergence = divergence.masked_fill(left_out[0::2] if r_drop else left_out, 0)
     if d_bias is not None:
         d_bias += d_x.sum(0)
     block.copy_(d_x)
-    return torch.stack([cross_entropy, uniform, divergence])
+    return torch.stack([cross_entropy.sum(), uniform.sum(), divergence.sum()])
 
 
-Differentiate = Callable[[Tensor, Tensor | None, Tensor, float, float, Tensor | None], Tensor]
+Differentiate = Callable[..., Tensor]
 
 
 @cache
@@ -184,14 +198,14 @@ def _fused_on_cuda() -> Differentiate:
 
 
 def _divergence(p: Tensor, log_p: Tensor) -> tuple[Tensor, Tensor]:
-    """Return KL(p₁ ‖ p₂) + KL(p₂ ‖ p₁) for all pairs of rows, and its gradient."""
+    """Return KL(p₁ ‖ p₂) + KL(p₂ ‖ p₁) for each pair of rows, (pairs, 1), and its gradient."""
     d_logits = torch.empty_like(p)
     first, second = p[0::2], p[1::2]
     difference, ratio = first - second, log_p[0::2] - log_p[1::2]
     mean_first, mean_second = ((x * ratio).sum(1, keepdim=True) for x in (first, second))
     d_logits[0::2] = first * (ratio - mean_first) + difference
     d_logits[1::2] = second * (mean_second - ratio) - difference
-    return (mean_first - mean_second).sum(), d_logits
+    return mean_first - mean_second, d_logits
 
 
 def _rows_of(logits: int, vocabulary: int) -> int:

@@ -1,7 +1,8 @@
 """Computes the gradient of a batch: with threads on a CPU, in one pass elsewhere.
 
 On a CPU, each thread processes a shard of the sentence pairs. See `nmt/ops/threads.py` for why this
-is faster than parallel operations, and docs/lab/2026-11-speed.md for how much.
+is faster than parallel operations, and docs/lab/2026-11-speed.md for how much. On a CUDA GPU, the
+pass is replayed if the shape of the batch repeats: see `nmt/ops/graphs.py`.
 """
 
 import math
@@ -12,9 +13,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from nmt.config.training import TrainingConfig
+from nmt.errors import UserError
 from nmt.ops.dropout import drawing_from
+from nmt.ops.graphs import ReplayedByShape
 from nmt.ops.threads import parallel_map
 from nmt.training.batches import Batch
+from nmt.training.distributed import Worker
 from nmt.training.loss import BatchLoss
 
 _LEAST_TOKENS = 256  # per shard; with fewer, the overhead outweighs the gain from a thread
@@ -44,6 +49,57 @@ def backward(loss: nn.Module, batch: Batch, divisor: Tensor | float) -> tuple[Te
     total, cross_entropy = loss(batch)
     (total / divisor).backward()
     return total.detach(), cross_entropy
+
+
+def replays(settings: TrainingConfig, worker: Worker) -> bool:
+    """Return whether `training.graphs` selects `ReplayedBackward`.
+
+    Raises `UserError` if it is required but not possible.
+    """
+    possible = worker.device.type == "cuda" and worker.size == 1
+    if settings.graphs == "always" and not possible:
+        raise UserError(
+            "training.graphs: always needs a single process on a CUDA GPU; use auto instead"
+        )
+    return possible and (
+        settings.graphs == "always" or (settings.graphs == "auto" and not settings.deterministic)
+    )
+
+
+class ReplayedBackward:
+    """Does what `backward` does, replaying it for batches of equal shape on a CUDA GPU.
+
+    The parameters keep their gradients between updates: set them to zero instead of `None`.
+    """
+
+    def __init__(self, loss: BatchLoss, device: torch.device):
+        self._loss, self._device = loss, device
+        self._parameters = [p for p in loss.parameters() if p.requires_grad]
+        self._gradients: list[Tensor] = []  # graphs write to these addresses
+        self._replayed = ReplayedByShape(self._add_gradients)
+
+    def __call__(self, batch: Batch, divisor: Tensor | float) -> Tensor:
+        """Add the gradient and return the cross-entropy, see `backward`."""
+        if not self._gradients:  # not earlier: restoring a checkpoint may replace the parameters
+            self._gradients = [torch.zeros_like(p) for p in self._parameters]
+            for parameter, gradient in zip(self._parameters, self._gradients, strict=True):
+                parameter.grad = gradient
+        moved = batch.to(self._device)
+        if not isinstance(divisor, Tensor):
+            divisor = torch.full((), divisor, device=self._device)
+        return self._replayed(moved.source, moved.target_in, moved.target_out, divisor)
+
+    def _add_gradients(
+        self, source: Tensor, target_in: Tensor, target_out: Tensor, divisor: Tensor
+    ) -> Tensor:
+        # Padding included, so that the batch's shape determines that of every tensor.
+        everywhere = torch.arange(target_out.numel(), device=self._device)
+        total: Tensor
+        cross_entropy: Tensor
+        total, cross_entropy = self._loss(Batch(source, target_in, target_out, everywhere))
+        added = torch.autograd.grad(total / divisor, self._parameters)
+        torch._foreach_add_(self._gradients, list(added))
+        return cross_entropy
 
 
 def backward_in_shards(

@@ -73,7 +73,11 @@ class Batch:
 
     def without_labels(self) -> "Batch":
         """Return the batch without labels; its loss and gradient are zero."""
-        return replace(self, label_indices=self.label_indices[:0])
+        return replace(
+            self,
+            target_out=torch.full_like(self.target_out, PAD),
+            label_indices=self.label_indices[:0],
+        )
 
     @classmethod
     def from_ids(
@@ -90,8 +94,8 @@ class Batch:
         )
 
     def to(self, device: torch.device) -> "Batch":
-        """Copy to a device; to CUDA asynchronously, from pinned memory."""
-        if device.type == "cpu":
+        """Copy from the CPU to a device; to CUDA asynchronously, from pinned memory."""
+        if device.type == self.source.device.type:
             return self
 
         def move(tensor: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from nmt.config.training import TrainingConfig
 from nmt.device import autocast
 from nmt.model.transformer import Transformer
 from nmt.ops.cross_entropy import linear_cross_entropy
+from nmt.special_tokens import PAD
 from nmt.training.batches import Batch
 
 # 64 MiB of float32, so that validation needs no more memory than an update.
@@ -29,8 +30,10 @@ def batch_loss(
     passes = 2 if r_drop else 1
     hidden, labels = at_labels(model, batch.duplicated() if r_drop else batch)
     output = model.output
+    # Labels include padding only in `ReplayedBackward`, and masking takes time on a CPU.
+    ignored = PAD if hidden.is_cuda else None
     loss, plain = linear_cross_entropy(
-        hidden, output.target_weight, output.bias, labels, label_smoothing, r_drop
+        hidden, output.target_weight, output.bias, labels, label_smoothing, r_drop, ignored
     )
     return loss / passes, plain / passes
 

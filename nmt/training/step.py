@@ -15,7 +15,13 @@ from nmt.ops.compiled import compile_training
 from nmt.ops.memory import bound_kernels, keep_memory, return_memory
 from nmt.runs.folder import RunFolder
 from nmt.special_tokens import UNK
-from nmt.training.backward import DropoutSeed, backward, backward_in_shards
+from nmt.training.backward import (
+    DropoutSeed,
+    ReplayedBackward,
+    backward,
+    backward_in_shards,
+    replays,
+)
 from nmt.training.batches import Batch
 from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.distributed import Worker
@@ -73,6 +79,11 @@ class TrainingState:
             self._settle_order()
             torch.manual_seed(self.settings.seed + worker.rank)  # different dropout in each worker
         self._parameters = list(self.model.parameters())  # finding them takes time
+        self._replayed = (
+            ReplayedBackward(self._batch_loss, worker.device)
+            if replays(self.settings, worker)
+            else None
+        )
         self.optimizer = make_optimizer(self.model, self.settings)
         dtype = product_dtype(worker.device, self.settings.precision)
         self.loss_scale = LossScale(worker.device, dtype)
@@ -119,7 +130,7 @@ class TrainingState:
         if self.settings.clip_norm:
             nn.utils.clip_grad_norm_(self._parameters, self.settings.clip_norm)
         skipped = self.loss_scale.step(self.optimizer)
-        self.optimizer.zero_grad()
+        self.optimizer.zero_grad(set_to_none=self._replayed is None)
         if self.average:
             self.average.update(self.progress.updates)
         self._count(tokens, cross_entropy, skipped)
@@ -133,6 +144,8 @@ class TrainingState:
         if self._by_threads:
             seed = DropoutSeed(self.settings.seed, self.progress.updates, number)
             return backward_in_shards(self._batch_loss, batch, divisor, seed)[1]
+        if self._replayed:
+            return self._replayed(batch, divisor)
         return backward(self._loss_of, batch, divisor)[1]
 
     def _count(self, tokens: int, cross_entropy: Tensor, skipped: Tensor | None) -> None:

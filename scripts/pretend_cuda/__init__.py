@@ -1,5 +1,6 @@
 """A simulated CUDA device: tensors report `cuda:0`, and the CPU computes them.
 
 It detects, without a GPU, operations that mix devices, and places where the host would wait for the
-GPU. It does not simulate CUDA's kernels, streams and random numbers, or NCCL.
+GPU, and it records and replays graphs. It does not simulate CUDA's kernels, streams, memory and
+random numbers, or NCCL.
 """

@@ -14,8 +14,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils._foreach_utils import _foreach_supported_types
 from torch.utils._python_dispatch import TorchDispatchMode, return_and_correct_aliasing
 from torch.utils._pytree import tree_leaves, tree_map_only
+
+from pretend_cuda import graphs
 
 CUDA = torch.device("cuda", 0)
 
@@ -36,7 +39,7 @@ _INDEXING = {"aten.index", "aten.index_put_", "aten._index_put_impl_"}
 _INTERNAL = re.compile(r"/torch/|" + re.escape(str(Path(__file__).parent) + "/"))
 
 waits: Counter[str] = Counter()  # operations for which the host would wait, with file and line
-launches = 0  # operations that a device would run
+launches: Counter[str] = Counter()  # operations that the host would launch, by name
 
 
 class PretendTensor(torch.Tensor):
@@ -85,7 +88,6 @@ class Pretending(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    global launches
     name = str(func.overloadpacket)
     tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor)]
     here = any(isinstance(x, PretendTensor) for x in tensors)
@@ -94,16 +96,18 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         return func(*args, **kwargs)
     _refuse_mixed_devices(name, tensors, args)
     if reason := _why_it_waits(func, name, args, kwargs, wanted):
+        graphs.refuse_while_capturing(reason)
         _note_wait(reason)
     if wanted == "cuda":
         kwargs = {**kwargs, "device": torch.device("cpu")}
     inside_args, inside_kwargs = tree_map_only(PretendTensor, lambda x: x.inside, (args, kwargs))
-    found = func(*inside_args, **inside_kwargs)
+    found = graphs.call(func, inside_args, inside_kwargs)
+    if not _is_view(func):
+        launches[name] += 1
     if name == "aten.copy_":
         return args[0]
     if wanted == "cpu" or not isinstance(found, Tensor | list | tuple):
         return found
-    launches += not _is_view(func)
     wrapped = tree_map_only(Tensor, PretendTensor, found)
     if not here:
         return wrapped
@@ -188,6 +192,11 @@ def install() -> None:
         "empty_cache": lambda: None,
         "reset_peak_memory_stats": lambda device=None: None,
         "is_current_stream_capturing": lambda: False,
+        "current_stream": lambda device=None: None,
+        "set_stream": lambda stream: None,
+        "graph_pool_handle": lambda: graphs.Pool(),
+        "CUDAGraph": graphs.PretendGraph,
+        "graph": graphs.capturing,
     }
     for name, answer in answers.items():
         _replace(torch.cuda, name, answer)
@@ -201,6 +210,8 @@ def install() -> None:
         "save_file",
         lambda tensors, *rest: save({name: x.cpu() for name, x in tensors.items()}, *rest),
     )
+    kinds: list[Any] = _foreach_supported_types
+    kinds.append(PretendTensor)  # clip and step all tensors together, as on a real device
     # Let parameters change their class when moved, and dispatch the creation of tensors too.
     torch.__future__.set_swap_module_params_on_conversion(True)
     torch._C._set_only_lift_cpu_tensors(True)

@@ -77,7 +77,7 @@ def test_the_gradient_of_the_loss_equals_that_of_the_uncompiled_function(
         labels = torch.randint(21, (rows, 1), generator=generator)
         for function in (_differentiate_block, fast):
             logits, d_bias = padded.clone(), torch.zeros(21)
-            sums = function(logits[:, :21], torch.ones(21), labels, 0.1, r_drop, d_bias)
+            sums = function(logits[:, :21], torch.ones(21), labels, 0.1, r_drop, 0, d_bias)
             found.append([sums, logits, d_bias])
         torch.testing.assert_close(found[1], found[0], rtol=1e-5, atol=1e-5)
     assert 1 <= compiler.frame_count <= 2  # for any number of rows

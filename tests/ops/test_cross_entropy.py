@@ -1,5 +1,8 @@
 """The output layer fused with the loss: processing in blocks of rows does not change the result."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -75,6 +78,24 @@ def test_without_gradients_the_loss_is_the_same(r_drop: float) -> None:
         without = linear_cross_entropy(*values, 0.1, r_drop)
     for one, other in zip(without, linear_cross_entropy(*values, 0.1, r_drop), strict=True):
         torch.testing.assert_close(one, other.detach())
+
+
+@pytest.mark.parametrize("r_drop", [0.0, 2.0])
+@pytest.mark.parametrize(
+    "function", [linear_cross_entropy, plain_linear_cross_entropy], ids=["fast", "plain"]
+)
+def test_ignored_rows_do_not_count(function: Callable[..., Any], r_drop: float) -> None:
+    found = []
+    for ignored in (None, 4):
+        hidden, weight, added, labels = inputs(140, 50, True)
+        labels = labels.repeat_interleave(2)[:140]
+        labels[20:36] = 4
+        chosen = torch.arange(140)[labels != 4] if ignored is None else torch.arange(140)
+        loss, plain = function(hidden[chosen], weight, added, labels[chosen], 0.1, r_drop, ignored)
+        loss.backward()
+        found.append([loss.detach(), plain, *(x.grad for x in (hidden, weight, added))])  # type: ignore[union-attr]
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("bias", [False, True])

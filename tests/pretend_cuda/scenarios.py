@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 from unittest.mock import patch
 
 import torch
-from pretend_cuda.device import CUDA, Pretending, waits
+from pretend_cuda.device import CUDA, Pretending, launches, waits
+from pretend_cuda.graphs import PretendGraph
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -37,9 +38,11 @@ from nmt.model.masks import padding_mask
 from nmt.model.padding import pad
 from nmt.model.weights import load_weights
 from nmt.ops.dropout import Dropout
+from nmt.ops.graphs import ReplayedByShape
 from nmt.runs.folder import RunFolder, Validation
 from nmt.serve.inspection import inspect, record_beam
-from nmt.special_tokens import EOS, UNK
+from nmt.special_tokens import EOS, PAD, UNK
+from nmt.training.batches import Batch
 from nmt.training.distributed import Worker
 from nmt.training.loop import Trainer
 from nmt.training.optimizers import restore_moments
@@ -92,6 +95,110 @@ def updates(
         found = Counter(waits)
     weights = sum(p.detach().double().abs().sum().item() for p in trainer.state.model.parameters())
     return Updates([loss.item() for loss in losses], weights, found)
+
+
+@dataclass
+class Replayed:
+    """Losses and gradients of all updates, the weights after them, and the number of replays."""
+
+    losses: list[float]
+    gradients: list[list[Tensor]]
+    weights: list[Tensor]
+    replays: int
+    launches: list[int]
+
+
+def repeated_updates(
+    device: torch.device, config: Config, count: int, most_graphs: int = 128
+) -> Replayed:
+    """Perform updates on three shapes of batches in turn, with at most this many graphs."""
+    with patch("nmt.ops.graphs._MOST_GRAPHS", most_graphs):
+        return _repeated_updates(device, config, count)
+
+
+def _repeated_updates(device: torch.device, config: Config, count: int) -> Replayed:
+    trainer = Trainer(config, prepare(config), RunFolder(Path("none")), Worker(device))
+    state, size = trainer.state, config.training.accumulate
+    shapes = {(b.source.shape, b.target_in.shape): b for b in trainer.plan.epoch(1).batches()}
+    batches = list(shapes.values())[:3]
+    gradients: list[list[Tensor]] = []
+    unscale, before = state.loss_scale.unscale, PretendGraph.replays
+
+    def note(optimizer: torch.optim.Optimizer) -> None:
+        launched = launches.copy()
+        gradients.append([p.grad.cpu() for p in state.model.parameters() if p.grad is not None])
+        launches.clear()
+        launches.update(launched)
+        unscale(optimizer)
+
+    losses: list[float] = []
+    launched: list[int] = []
+    with patch.object(state.loss_scale, "unscale", note):
+        for number in range(count):
+            launches.clear()
+            chosen = [batches[(number * size + i) % 3] for i in range(size)]
+            # Batches of equal shape, but with other sentences and other numbers of labels.
+            losses.append(state.update([rotated(batch, number) for batch in chosen]).item())
+            launched.append(launches.total())
+    weights = [p.detach().cpu() for p in state.model.parameters()]
+    return Replayed(losses, gradients, weights, PretendGraph.replays - before, launched)
+
+
+def same_batch(device: torch.device, config: Config, count: int) -> list[float]:
+    """Perform updates on one batch; return their losses."""
+    trainer = Trainer(config, prepare(config), RunFolder(Path("none")), Worker(device))
+    batch = trainer.plan.largest()
+    return [trainer.state.update([batch]).item() for _ in range(count)]
+
+
+def rotated(batch: Batch, by: int) -> Batch:
+    """Return a batch of the same shape with the ids 4 … 8 exchanged, and one sentence shortened."""
+
+    def exchange(ids: Tensor) -> Tensor:
+        return torch.where((ids >= 4) & (ids < 9), 4 + (ids + by) % 5, ids)
+
+    short, length = by % len(batch), 1 + by % batch.target_out.shape[1]
+    target_in, target_out = exchange(batch.target_in), exchange(batch.target_out)
+    target_in[short, length:] = PAD
+    target_out[short, length:] = PAD
+    labels = target_out.flatten().nonzero().squeeze(1)
+    return Batch(exchange(batch.source), target_in, target_out, labels)
+
+
+def faults_of_graphs(device: torch.device) -> list[list[float]]:
+    """Replay faulty functions, each called three times on 1, 2 and 3; return their results."""
+    scale = torch.ones((), device=device)
+    calls: list[int] = []
+
+    def counting(x: Tensor) -> Tensor:
+        calls.append(1)
+        return x * len(calls)  # a number that changes: replays repeat the captured one
+
+    def waiting(x: Tensor) -> Tensor:
+        return x * scale.item()  # cannot be captured, so it always runs
+
+    found = []
+    for function in (counting, waiting):
+        replayed = ReplayedByShape(function)
+        found.append([replayed(torch.full((), n, device=device)).item() for n in (1.0, 2.0, 3.0)])
+    return found
+
+
+def out_of_memory(device: torch.device) -> list[float]:
+    """Replay a function that runs out of memory once a graph holds some."""
+    full = False
+
+    def function(x: Tensor) -> Tensor:
+        nonlocal full
+        if full:
+            full = False
+            raise torch.cuda.OutOfMemoryError
+        return x.sum()
+
+    replayed = ReplayedByShape(function)
+    found = [replayed(torch.ones(2, device=device)).item() for _ in range(3)]
+    full = True
+    return [*found, replayed(torch.ones(3, device=device)).item(), len(replayed._graphs)]
 
 
 def switches(device: torch.device, config: Config) -> list[str]:

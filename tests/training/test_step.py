@@ -171,3 +171,8 @@ def test_unused_memory_is_returned_periodically(
     for _ in range(5):
         trainer.state.update([trainer.plan.largest()])
     assert returned == [2, 4]
+
+
+def test_graphs_that_are_required_need_a_gpu(toy_config: MakeConfig) -> None:
+    with pytest.raises(UserError, match=r"training\.graphs"):
+        make_trainer(toy_config(training={"graphs": "always"}))
