@@ -208,7 +208,7 @@ def count_update(
     # `_AsOnCuda` does the casts of `autocast`, which PyTorch refuses without CUDA. NAdam cannot
     # count its steps on meta tensors; Adam keeps the same moments.
     off = {"precision": "float32", "deterministic": False, "compile": False}
-    off |= {"initial_weights": None}
+    off |= {"initial_weights": None, "graphs": "never"}
     if config.training.optimizer == "nadam":
         off["optimizer"] = "adam"
     plain = config.training.model_copy(update=off)
