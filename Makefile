@@ -70,7 +70,7 @@ bench: $(DEV)  ## measure speed against peers, in their own environment; about 2
 	$(BIN)/python scripts/bench/one_sentence.py --run runs/bench
 	$(BIN)/python scripts/bench/growth.py --output growth.svg
 
-gpu-check: $(READY)  ## check training and decoding on this machine's GPU, in a few minutes
+gpu-check: $(READY)  ## check training and decoding on this machine's GPU, in ten minutes
 	$(BIN)/python scripts/gpu_check.py
 
 clean:  ## remove what make has built (environment, caches); runs are kept

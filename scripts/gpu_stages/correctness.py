@@ -4,32 +4,48 @@ import math
 import subprocess
 import sys
 import time
-from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
-from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
+from measuring import machine
 from torch import Tensor
 from torch.nn import functional
 from torch.nn.attention import SDPBackend
 from torch.overrides import TorchFunctionMode
 
-from gpu_stages.setup import Findings, Setup, Skipped, relative_error, with_fields
+from gpu_stages.setup import (
+    Findings,
+    Setup,
+    Skipped,
+    relative_error,
+    train_quietly,
+    with_fields,
+)
 from nmt.config.config import Config
 from nmt.config.yaml_files import dump_config
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.search.beam import beam_search
 from nmt.device import autocast, product_dtype
+from nmt.ops import graphs
 from nmt.runs.folder import RunFolder
 from nmt.special_tokens import EOS
-from nmt.training.distributed import Worker
-from nmt.training.train import train
+
+_LAUNCHES = 1000
 
 
 def card(setup: Setup) -> Findings:
-    """Report the GPU and the precision chosen for it."""
+    """Report the GPU, the precision chosen for it, and how long the host takes for a launch."""
+    x = torch.zeros(1, device=setup.device)
+    x += 1
+    start = time.perf_counter()
+    for _ in range(_LAUNCHES):
+        x += 1
+    launched = time.perf_counter() - start
+    assert x.item() == _LAUNCHES + 1
     return {
+        "host": machine(),
+        "microseconds per launch": launched / _LAUNCHES * 1e6,
         "name": torch.cuda.get_device_name(setup.device),
         "capability": torch.cuda.get_device_capability(setup.device),
         "torch": torch.__version__,
@@ -165,11 +181,35 @@ def updates_do_not_wait(setup: Setup) -> Findings:
     """Perform updates, and check that the host never waits for the GPU."""
     trainer = setup.trainer(setup.own, setup.device)
     batches = setup.batches(trainer, 5)
-    trainer.state.update(batches[:1])  # creates the optimizer's state
+    for batch in 2 * batches:  # creates the optimizer's state, and captures graphs
+        trainer.state.update([batch])
     with setup.no_waits():
         for batch in batches:
             trainer.state.update([batch])
     return {"updates": len(batches)}
+
+
+def replays_bit_for_bit(setup: Setup) -> Findings:
+    """Perform the same updates with and without graphs: losses and weights must be identical."""
+    config = with_fields(setup.own, {"deterministic": True, "graphs": "always"})
+    found = []
+    try:
+        for most_graphs in (0, 128):
+            with patch.object(graphs, "_MOST_GRAPHS", most_graphs):
+                trainer = setup.trainer(config, setup.device)
+                batches = setup.batches(trainer, 5)
+                losses = [trainer.state.update([batch]) for _ in range(4) for batch in batches]
+                weights = [p.detach().cpu() for p in trainer.state.model.parameters()]
+                found.append([*(loss.cpu() for loss in losses), *weights])
+    finally:
+        torch.use_deterministic_algorithms(False)
+    replayed = trainer.state._replayed
+    assert replayed is not None
+    captured = len(replayed._replayed._graphs)
+    assert captured, "no graph was captured"
+    different = sum(not torch.equal(a, b) for a, b in zip(*found, strict=True))
+    assert not different, f"{different} of {len(found[0])} losses and weights differ"
+    return {"updates": len(losses), "graphs": captured}
 
 
 def resumes_bit_for_bit(setup: Setup) -> Findings:
@@ -183,6 +223,7 @@ def resumes_bit_for_bit(setup: Setup) -> Findings:
                     "max_updates": limit,
                     "validate_updates": whole,
                     "deterministic": True,
+                    "graphs": "always",
                 }
                 config, folder = with_fields(setup.own, fields), setup.folder / name
                 run = train_quietly(config, folder, number > 0, setup.device)
@@ -192,11 +233,6 @@ def resumes_bit_for_bit(setup: Setup) -> Findings:
     assert weights["again"] == weights["whole"], "a repeated run ends with different weights"
     assert weights["resumed"] == weights["whole"], "a resumed run ends with different weights"
     return {"updates": whole}
-
-
-def train_quietly(config: Config, folder: Path, resume: bool, device: torch.device) -> RunFolder:
-    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-        return train(config, folder, resume, Worker(device))
 
 
 def decodes_as_the_cpu(setup: Setup) -> Findings:

@@ -1,7 +1,8 @@
 """Shared by the stages: the configuration, the devices, and the output folder."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from nmt.runs.folder import RunFolder
 from nmt.training.batches import Batch
 from nmt.training.distributed import Worker
 from nmt.training.loop import Trainer
+from nmt.training.train import train
 
 Findings = dict[str, Any]
 
@@ -72,3 +74,8 @@ def relative_error(found: Tensor, expected: Tensor) -> float:
     """Return the largest absolute difference, relative to the largest expected value."""
     found, expected = found.detach().cpu().double(), expected.detach().cpu().double()
     return ((found - expected).abs().max() / expected.abs().max()).item()
+
+
+def train_quietly(config: Config, folder: Path, resume: bool, device: torch.device) -> RunFolder:
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        return train(config, folder, resume, Worker(device))

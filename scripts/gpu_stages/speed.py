@@ -1,9 +1,11 @@
-"""Training speed and memory on a GPU, compared with other training loops on the same batches."""
+"""Speed and memory on a GPU: training next to other loops on the same batches, and decoding."""
 
 import gc
+import random
 import re
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,10 +15,13 @@ from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 from torch.utils._python_dispatch import _disable_current_modes
 
-from gpu_stages.setup import Findings, Setup, with_fields
+from gpu_stages.setup import Findings, Setup, train_quietly, with_fields
+from nmt.config.choices import ComputeType, EngineChoice
 from nmt.config.config import Config
 from nmt.config.yaml_files import load_config
-from nmt.device import product_dtype
+from nmt.decoding.loading import load_translator
+from nmt.device import autocast, product_dtype
+from nmt.errors import UserError
 from nmt.special_tokens import SPECIALS
 from nmt.training.assumed import CARDS, Count, count_update
 from nmt.training.batches import Batch
@@ -25,7 +30,7 @@ from nmt.training.step import TrainingState
 
 # Settings that match the peers: pre-norm with biases, sinusoidal positions, one shared embedding,
 # no weight averaging.
-_AS_PEERS: dict[str, Findings] = {
+AS_PEERS: dict[str, Findings] = {
     "model": {
         "norm_position": "pre",
         "positions": "sinusoidal",
@@ -36,7 +41,15 @@ _AS_PEERS: dict[str, Findings] = {
     "training": {"r_drop": 0.0, "average_decay": 0.0, "clip_norm": 1.0, "accumulate": 1},
 }
 _LONGEST = {"multi30k.yaml": 40, "wmt-base.yaml": 100}
-_BATCHES = 48  # fewer are too noisy
+_SHAPES = 12  # of batches
+_UPDATES = 48  # in each of two rounds; fewer are too noisy
+OURS: dict[str, Findings] = {
+    "nmt, eager": {"graphs": "never"},
+    "nmt, graphs": {"graphs": "always"},
+    "nmt, graphs, compiled": {"graphs": "always", "compile": True},
+}
+
+Update = Callable[[Batch], Tensor]
 
 
 def throughput_like_multi30k(setup: Setup) -> Findings:
@@ -50,59 +63,69 @@ def throughput_like_wmt_base(setup: Setup) -> Findings:
 
 
 def _throughput(setup: Setup, name: str) -> Findings:
-    config, longest = load_config(name), _LONGEST[name]
+    config, longest, shapes = load_config(name), _LONGEST[name], _SHAPES
     size = config.tokenizer.vocabulary_size
     if setup.pretend:
-        config, size, longest = setup.own, 120, 12
-    config = with_fields(config, **_AS_PEERS)
-    model = config.model
-    sizes = model.d_model, model.heads, model.d_ff, model.encoder_layers, model.dropout
-    smoothing = config.training.label_smoothing
+        config, size, longest, shapes = setup.own, 120, 12, 2
+    config = with_fields(config, **AS_PEERS)
     dtype = product_dtype(setup.device, config.training.precision)
+    batches = made_up_batches(shapes, config.training.batch_tokens or 4096, longest, size)
+    make = makers(setup.device, config, size, dtype)
+    found: Findings = {who: {"tokens/s": []} for who in make}
+    order = random.Random(1)
+    for number in range(2):
+        for who in order.sample(list(make), len(make)):
+            try:
+                _measure(setup, make[who](), batches, found[who], busy=number == 1)
+            except torch.cuda.OutOfMemoryError:
+                found[who]["out of memory"] = True
+            _free_memory()
+    peak = peak_of(torch.cuda.get_device_name(setup.device), dtype)
+    operations = sum(_count(config, (size, size), b, dtype).operations for b in batches)
+    per_token = operations / sum(batch.tokens for batch in batches)
+    for who in OURS:
+        for rate in found[who]["tokens/s"][-1:]:
+            found[who]["TFLOP/s"] = per_token * rate / 1e12
+            if peak:
+                found[who]["share of the card's dense peak"] = per_token * rate / peak
+    return found
 
-    def peer(kind: type[Transformer]) -> Callable[[Batch], Tensor]:
-        loop = Loop(kind(size, *sizes).to(setup.device), smoothing, dtype)
+
+def makers(
+    device: torch.device, config: Config, size: int, dtype: torch.dtype
+) -> dict[str, Callable[[], Update]]:
+    """Return functions that each make a model and return its update: nmt's, and the peers'."""
+    model, smoothing = config.model, config.training.label_smoothing
+    sizes = model.d_model, model.heads, model.d_ff, model.encoder_layers, model.dropout
+
+    def peer(kind: type[Transformer]) -> Update:
+        loop = Loop(kind(size, *sizes).to(device), smoothing, dtype)
         return lambda batch: loop.update(batch.source, whole_target(batch))
 
-    def nmt(**settings: bool) -> Callable[[Batch], Tensor]:
-        fields = with_fields(config, settings)
-        state = TrainingState(fields, size, size, Worker(setup.device))
+    def nmt(settings: Findings) -> Update:
+        state = TrainingState(with_fields(config, settings), size, size, Worker(device))
         return lambda batch: state.update([batch])
 
-    tokens = config.training.batch_tokens or 4096
-    first, *batches = made_up_batches(2 if setup.pretend else _BATCHES, tokens, longest, size)
-    found: Findings = {}
-    makers: dict[str, Callable[[], Callable[[Batch], Tensor]]] = {
-        "nmt": nmt,
-        "nmt, compiled": lambda: nmt(compile=True),
-        "plain loop": lambda: peer(Transformer),
-        "nn.Transformer": lambda: peer(NNTransformer),
+    made: dict[str, Callable[[], Update]] = {}
+    made |= {who: partial(nmt, settings) for who, settings in OURS.items()}
+    return made | {
+        "plain loop": partial(peer, Transformer),
+        "nn.Transformer": partial(peer, NNTransformer),
     }
-    # The first round loads CUDA's kernels, at the expense of whichever loop comes first.
-    rounds = 1 if setup.pretend else 2
-    for who, make in [*makers.items()] * rounds:
-        try:
-            update = make()
-            update(first).item()
-            found[who] = {
-                "new shapes, tokens/s": _tokens_per_second(update, batches),
-                "repeated shapes, tokens/s": _tokens_per_second(update, batches),
-            }
-        except torch.cuda.OutOfMemoryError:
-            found[who] = "out of memory"
-        update = None  # type: ignore[assignment]
-        _free_memory()
-    count = _count(config, (size, size), batches[0], dtype)
-    peak = peak_of(torch.cuda.get_device_name(setup.device), dtype)
-    for each in (found["nmt"], found["nmt, compiled"]):
-        if isinstance(each, str):  # out of memory
-            continue
-        rate = each["repeated shapes, tokens/s"]
-        speed = count.operations / batches[0].tokens * rate  # operations per second
-        each["TFLOP/s"] = speed / 1e12
-        if peak:
-            each["share of the card's dense peak"] = speed / peak
-    return found
+
+
+def _measure(
+    setup: Setup, update: Update, batches: list[Batch], found: Findings, busy: bool
+) -> None:
+    """Add a round of updates to the findings, after a warm-up; busy: also profile some."""
+    torch.cuda.reset_peak_memory_stats(setup.device)
+    for batch in 2 * batches:  # loads kernels, compiles, and captures graphs
+        update(batch).item()
+    rounds = 1 if setup.pretend else _UPDATES // len(batches)
+    found["tokens/s"].append(_tokens_per_second(update, rounds * batches))
+    found["peak memory, bytes"] = torch.cuda.max_memory_allocated(setup.device)
+    if busy:
+        found |= _profile(setup, update, batches)
 
 
 def peak_of(name: str, dtype: torch.dtype) -> float:
@@ -119,7 +142,7 @@ def peak_of(name: str, dtype: torch.dtype) -> float:
     return 0.0
 
 
-def _tokens_per_second(update: Callable[[Batch], Tensor], batches: Sequence[Batch]) -> float:
+def _tokens_per_second(update: Update, batches: Sequence[Batch]) -> float:
     start = time.perf_counter()
     for batch in batches:
         loss = update(batch)
@@ -150,7 +173,8 @@ def memory(setup: Setup) -> Findings:
     """Compare the peak of an update on the largest batch with its prediction."""
     _free_memory()
     before = torch.cuda.memory_allocated(setup.device)
-    trainer = setup.trainer(setup.own, setup.device)
+    # Graphs need memory of their own, which the prediction does not know.
+    trainer = setup.trainer(with_fields(setup.own, {"graphs": "never"}), setup.device)
     batch = trainer.plan.largest()
     torch.cuda.reset_peak_memory_stats(setup.device)
     for _ in range(2):  # the first creates the optimizer's moments
@@ -170,19 +194,15 @@ def _count(config: Config, sizes: tuple[int, int], batch: Batch, dtype: torch.dt
         return count_update(config, sizes, batch, any_card, dtype)
 
 
-def profiled_updates(setup: Setup) -> Findings:
-    """Report the share of the time that the GPU is busy, and its most expensive operations."""
-    trainer = setup.trainer(setup.own, setup.device)
-    batches = setup.batches(trainer, 5)
-    for batch in batches:
-        trainer.state.update([batch]).item()
+def _profile(setup: Setup, update: Update, batches: list[Batch]) -> Findings:
+    """Return the share of the time that the GPU is busy, and its most expensive operations."""
     activities = [ProfilerActivity.CPU] + ([] if setup.pretend else [ProfilerActivity.CUDA])
+    # Timed without the profiler, which slows down the host.
     start = time.perf_counter()
-    with profile(activities=activities) as found:
-        for batch in batches:
-            loss = trainer.state.update([batch])
-        loss.item()
+    _tokens_per_second(update, batches)
     seconds = time.perf_counter() - start
+    with profile(activities=activities) as found:
+        _tokens_per_second(update, batches)
 
     def taken(event: Any) -> float:
         return event.self_cpu_time_total if setup.pretend else event.self_device_time_total  # type: ignore[no-any-return]
@@ -201,6 +221,47 @@ def profiled_updates(setup: Setup) -> Findings:
             event.key: f"{taken(event) / total:.1%}" for event in events[:8]
         },
     }
+
+
+def decoding(setup: Setup) -> Findings:
+    """Compare sentences per second of both engines in two precisions; beam of 5."""
+    run = train_quietly(
+        with_fields(setup.own, {"max_updates": setup.updates, "validate_updates": setup.updates}),
+        setup.folder / "decoded",
+        False,
+        setup.device,
+    )
+    source = setup.prepared.examples("validation")
+    lines = [example.source for example in source][: 4 if setup.pretend else 1000]
+    ways: dict[str, tuple[EngineChoice, ComputeType | None, str]] = {
+        "CTranslate2, float32": ("ctranslate2", "float32", "float32"),
+        "CTranslate2, float16": ("ctranslate2", "float16", "float32"),
+        "PyTorch, float32": ("pytorch", None, "float32"),
+        "PyTorch, bfloat16": ("pytorch", None, "bfloat16"),
+    }
+    found: Findings = {}
+    for name, (engine, compute_type, precision) in ways.items():
+        try:
+            translator = load_translator(
+                run,
+                overrides=["decoding.beam_size=5"],
+                device=setup.device.type,
+                engine=engine,
+                compute_type=compute_type,
+            )
+        except UserError as error:  # CTranslate2 without CUDA, or a card without float16
+            found[name] = str(error)
+            continue
+        with autocast(setup.device, precision):
+            translator.translate(lines)  # warm-up
+            start = time.perf_counter()
+            translated = translator.translate(lines)
+        seconds = time.perf_counter() - start
+        found[name] = {
+            "sentences/s": len(lines) / seconds,
+            "tokens/s": sum(each.tokens for each in translated) / seconds,
+        }
+    return found
 
 
 def _free_memory() -> None:

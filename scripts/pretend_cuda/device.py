@@ -14,7 +14,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._foreach_utils import _foreach_supported_types
+from torch.optim import optimizer
+from torch.utils import _foreach_utils
 from torch.utils._python_dispatch import TorchDispatchMode, return_and_correct_aliasing
 from torch.utils._pytree import tree_leaves, tree_map_only
 
@@ -36,6 +37,7 @@ _WAITING = {
 }
 _MOVING = {"aten._to_copy", "aten.copy_"}
 _INDEXING = {"aten.index", "aten.index_put_", "aten._index_put_impl_"}
+_WITHOUT_KERNEL = re.compile(r"aten\.(new_)?empty|aten\._unsafe_view")
 _INTERNAL = re.compile(r"/torch/|" + re.escape(str(Path(__file__).parent) + "/"))
 
 waits: Counter[str] = Counter()  # operations for which the host would wait, with file and line
@@ -102,7 +104,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         kwargs = {**kwargs, "device": torch.device("cpu")}
     inside_args, inside_kwargs = tree_map_only(PretendTensor, lambda x: x.inside, (args, kwargs))
     found = graphs.call(func, inside_args, inside_kwargs)
-    if not _is_view(func):
+    if not _is_view(func) and not _WITHOUT_KERNEL.match(name):
         launches[name] += 1
     if name == "aten.copy_":
         return args[0]
@@ -210,8 +212,9 @@ def install() -> None:
         "save_file",
         lambda tensors, *rest: save({name: x.cpu() for name, x in tensors.items()}, *rest),
     )
-    kinds: list[Any] = _foreach_supported_types
-    kinds.append(PretendTensor)  # clip and step all tensors together, as on a real device
+    kinds: list[Any]  # clip and step all tensors together, as on a real device
+    for kinds in (_foreach_utils._foreach_supported_types, optimizer._foreach_supported_types):
+        kinds.append(PretendTensor)
     # Let parameters change their class when moved, and dispatch the creation of tensors too.
     torch.__future__.set_swap_module_params_on_conversion(True)
     torch._C._set_only_lift_cpu_tensors(True)
