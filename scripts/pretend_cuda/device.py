@@ -212,9 +212,10 @@ def install() -> None:
         "save_file",
         lambda tensors, *rest: save({name: x.cpu() for name, x in tensors.items()}, *rest),
     )
-    kinds: list[Any]  # clip and step all tensors together, as on a real device
-    for kinds in (_foreach_utils._foreach_supported_types, optimizer._foreach_supported_types):
-        kinds.append(PretendTensor)
+    # Clip and step all tensors together, as on a real device.
+    modules: tuple[Any, ...] = (_foreach_utils, optimizer)
+    for module in modules:
+        module._foreach_supported_types.append(PretendTensor)
     # Let parameters change their class when moved, and dispatch the creation of tensors too.
     torch.__future__.set_swap_module_params_on_conversion(True)
     torch._C._set_only_lift_cpu_tensors(True)
