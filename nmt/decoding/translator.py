@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 # CTranslate2 runs without it; then <unk> stays, and hidden words that a translation lost stay lost.
 _HAS_PYTORCH = find_spec("torch") is not None
 _LOG = logging.getLogger(__name__)
+_WIDE_BEAM = 32  # for a segment whose hypotheses have all lost a hidden word or a term
 _MOST_DIVISIONS = 4  # of a segment whose translation is out of proportion
 _LINES_AT_A_TIME = 1024  # enough to sort by length, few enough to show progress
 
@@ -374,19 +375,24 @@ class Translator:
     def _find_required(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search segments with hidden words or terms; if some are lost, search with all required.
 
-        Considers the whole beam to find a hypothesis with all of them. Samples remain as drawn.
+        Considers the whole beam to find a hypothesis with all of them, and then a wider one:
+        PyTorch, which alone can require words, takes long to load. Samples remain as drawn.
         """
         begun = [bool(segment.beginning) for segment in segments]
         if any(begun):
             first = iter(self._find_begun([*compress(segments, begun)], n))
             rest = iter(self._find_required([*compress(segments, map(not_, begun))], n))
             return [next(first if each else rest) for each in begun]
-        beam = self.decoding.hypotheses(n)
-        found = [
-            self._complete_first(segment, hypotheses)
-            for segment, hypotheses in zip(segments, self._find(segments, beam), strict=True)
-        ]
-        losing = [i for i, s in enumerate(segments) if self._segments.lost(s, found[i][0].ids)]
+        beams = [self.decoding.hypotheses(n)]
+        if self._open_pytorch and not self.decoding.temperature:
+            beams.append(_WIDE_BEAM)
+        found: list[list[Hypothesis]] = [[] for _ in segments]
+        losing = list(range(len(segments)))
+        for beam in beams:
+            options = self._find([segments[i] for i in losing], beam)
+            for i, further in zip(losing, options, strict=True):
+                found[i] = self._complete_first(segments[i], [*found[i], *further])
+            losing = [i for i in losing if self._segments.lost(segments[i], found[i][0].ids)]
         pytorch = self._pytorch_if_possible() if losing and not self.decoding.temperature else None
         if pytorch:
             again = [segments[i] for i in losing]

@@ -3,12 +3,15 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 from threading import RLock
 from typing import TypeVar
 
 import torch
+
+import nmt
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -42,6 +45,23 @@ def parallel_map(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
             future.cancel()
         wait(futures)
         torch.set_num_threads(threads)  # some of its libraries have a global setting
+
+
+@contextmanager
+def small_operations() -> Iterator[None]:
+    """Within the context, this thread computes alone if PyTorch's threads would wait by spinning.
+
+    They would take the time of other programs, and of our own threads; see `nmt/__init__.py`.
+    """
+    threads = torch.get_num_threads()
+    if threads == 1 or not nmt.THREADS_MAY_SPIN:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def prefetch(items: Iterable[T], count: int) -> Iterator[T]:

@@ -17,7 +17,7 @@ from nmt.config.training import TrainingConfig
 from nmt.errors import UserError
 from nmt.ops.dropout import drawing_from
 from nmt.ops.graphs import ReplayedByShape
-from nmt.ops.threads import parallel_map
+from nmt.ops.threads import parallel_map, small_operations
 from nmt.training.batches import Batch
 from nmt.training.distributed import Worker
 from nmt.training.loss import BatchLoss
@@ -144,11 +144,12 @@ def _backward_in_parallel(
             return gradients, total.detach(), cross_entropy
 
     found = parallel_map(work, range(len(shards)))
-    for gradients, _, _ in found:  # in this order, because floating-point sums depend on it
-        for parameter, gradient in zip(parameters, gradients, strict=True):
-            if parameter.grad is None:
-                parameter.grad = gradient
-            else:
-                parameter.grad += gradient
+    with small_operations():
+        for gradients, _, _ in found:  # in this order, because floating-point sums depend on it
+            for parameter, gradient in zip(parameters, gradients, strict=True):
+                if parameter.grad is None:
+                    parameter.grad = gradient
+                else:
+                    parameter.grad += gradient
     _, totals, cross_entropies = zip(*found, strict=True)
     return torch.stack(totals).sum(), torch.stack(cross_entropies).sum()

@@ -13,6 +13,7 @@ from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.ops.compiled import compile_training
 from nmt.ops.memory import bound_kernels, keep_memory, return_memory
+from nmt.ops.threads import small_operations
 from nmt.runs.folder import RunFolder
 from nmt.special_tokens import UNK
 from nmt.training.backward import (
@@ -126,13 +127,14 @@ class TrainingState:
         self.progress.updates += 1
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate
-        self.loss_scale.unscale(self.optimizer)
-        if self.settings.clip_norm:
-            nn.utils.clip_grad_norm_(self._parameters, self.settings.clip_norm)
-        skipped = self.loss_scale.step(self.optimizer)
-        self.optimizer.zero_grad(set_to_none=self._replayed is None)
-        if self.average:
-            self.average.update(self.progress.updates)
+        with small_operations():
+            self.loss_scale.unscale(self.optimizer)
+            if self.settings.clip_norm:
+                nn.utils.clip_grad_norm_(self._parameters, self.settings.clip_norm)
+            skipped = self.loss_scale.step(self.optimizer)
+            self.optimizer.zero_grad(set_to_none=self._replayed is None)
+            if self.average:
+                self.average.update(self.progress.updates)
         self._count(tokens, cross_entropy, skipped)
         return cross_entropy / tokens
 

@@ -655,7 +655,7 @@ def test_pytorch_decodes_again_if_a_placeholder_is_lost(carrying, translator):
     ready = translator(carrying, beam_size=4, search=losing, pytorch=keeping)
 
     assert ready.translate(["Zora sings Öre"])[0].text == "Öre singt Zora."
-    assert losing.asked == [(4, None)]
+    assert losing.asked == [(4, None), (32, None)]
     [(width, required)] = keeping.asked
     assert width == 4
     # Only punctuation and the genitive's s may be attached to a copied word.
@@ -709,6 +709,17 @@ def test_a_copied_word_in_brackets_needs_no_space_before_it(carrying, translator
     [(_, required)] = keeping.asked
     tokens = [carrying.target.tokens(phrases[0]) for phrases in required.constraints[0]]
     assert tokens == [[first], ["▁", second]]
+
+
+def test_a_wider_beam_is_tried_before_pytorch(carrying, translator):
+    placeholder = PLACEHOLDERS[0]
+    texts = [*4 * ["singt."], f"{placeholder} singt {placeholder}.", f"{placeholder} singt."]
+    search = ScriptedSearch(lambda ids: [carrying.target.encode(text) for text in texts])
+    ready = translator(carrying, beam_size=4, search=search, pytorch=echo())
+
+    assert ready.translate(["Zora sings"])[0].text == "Zora singt."
+    assert [width for width, _ in search.asked] == [4, 32]
+    assert ready.pytorch.asked == []
 
 
 def test_samples_that_lost_a_word_remain_as_drawn(carrying, translator):

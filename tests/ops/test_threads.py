@@ -1,5 +1,8 @@
 """Work on several threads returns results in order and preserves PyTorch's settings."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -7,7 +10,8 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from nmt.ops.threads import parallel_map, prefetch
+import nmt
+from nmt.ops.threads import parallel_map, prefetch, small_operations
 
 
 @pytest.mark.usefixtures("two_threads")
@@ -98,3 +102,25 @@ def test_closing_stops_prefetching():
     assert next(items) == 0
     items.close()
     assert threading.active_count() == threads
+
+
+@pytest.mark.usefixtures("two_threads")
+@pytest.mark.parametrize(("may_spin", "threads"), [(True, 1), (False, 2)])
+def test_small_operations_run_on_one_thread_where_others_would_spin(
+    monkeypatch: pytest.MonkeyPatch, may_spin: bool, threads: int
+) -> None:
+    monkeypatch.setattr(nmt, "THREADS_MAY_SPIN", may_spin)
+    with small_operations():
+        assert torch.get_num_threads() == threads
+    assert torch.get_num_threads() == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"), [("", "False"), ("import torch", "True")], ids=["first", "too late"]
+)
+def test_threads_may_spin_if_pytorch_was_loaded_before(before: str, expected: str) -> None:
+    program = f"{before}\nimport nmt\nprint(nmt.THREADS_MAY_SPIN)"
+    environment = {name: x for name, x in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    command = [sys.executable, "-c", program]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == [expected]
