@@ -44,6 +44,7 @@ def export(
     for field, value in (
         ("decoding.knn_k", config.decoding.knn_k),
         ("decoding.temperature", config.decoding.temperature),
+        ("decoding.glossary", config.decoding.glossary),
         ("tags (data.corpora)", any(part.tag for part in config.data.corpora)),
         ("data.address", config.data.address),
     ):

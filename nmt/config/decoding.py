@@ -1,6 +1,7 @@
 """The section `decoding`."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from pydantic import Field
 from typing_extensions import override
@@ -66,6 +67,11 @@ class DecodingConfig(Section):
         True,
         description="replace <unk> with the source word that the decoder attends to most, among "
         "the unknown ones if there are any (word level only)",
+    )
+    glossary: Path | None = Field(
+        None,
+        description="file of terms with prescribed translations, which is copied into the run; "
+        "--glossary replaces it",
     )
     knn_k: int = Field(
         0,

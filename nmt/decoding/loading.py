@@ -105,7 +105,9 @@ def load_translator(
         return pytorch.open_runs(runs, weights, config.decoding, where)
 
     languages = config.data.languages
-    terms = Glossary.read(Path(glossary), languages) if glossary else None
+    named = config.decoding.glossary
+    of_run = first.glossary if named == first.config.decoding.glossary else named
+    terms = Glossary.read(Path(path), languages) if (path := glossary or of_run) else None
     known = Memory.read(Path(memory), languages) if memory else None
     search: Search
     opened = None

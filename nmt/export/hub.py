@@ -104,6 +104,8 @@ def _assemble(run: RunFolder, copy: RunFolder, weights: Weights) -> bool:
         shutil.copyfile(file, copy.data / file.name)
     if run.metrics.exists():
         shutil.copyfile(run.metrics, copy.metrics)
+    if run.glossary:
+        shutil.copyfile(run.glossary, copy.path / run.glossary.name)
     fields = without_folders(run.config.model_dump(mode="json"))
     fields["decoding"]["knn_k"] = 0
     config = Config.model_validate(fields)

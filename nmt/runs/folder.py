@@ -15,6 +15,7 @@ checkpoint_average.safetensors
                          the mean of the last validations' weights, by `nmt average`
 validated/               the weights of the last validations, by update, as
                          training.keep_validated says
+glossary.tsv             the glossary, if decoding.glossary is set; or .csv, .txt, .tbx or .xml
 datastore.safetensors    training positions for decoding.knn_k
 checkpoint.pt            the complete training state, for resuming
 checkpoint.previous.pt   the previous one, in case of damage
@@ -170,7 +171,10 @@ class RunFolder:
         return Origin(header.config, tuple(header.overrides), header.fine_tuning)
 
     def write_config(self, config: Config) -> None:
-        """Write the format version, the resolved configuration and its origin."""
+        """Write the format version, the resolved configuration and its origin.
+
+        Copies `decoding.glossary` into the folder. Raises `UserError` if it does not exist.
+        """
         origin = config.origin
         if origin.file == config_name(self.path / "config.yaml"):  # resumed
             origin = replace(self.origin, overrides=self.origin.overrides + origin.overrides)
@@ -181,8 +185,32 @@ class RunFolder:
         with replacing(self.path / HEADER) as partial:
             partial.write_text(header.model_dump_json() + "\n", encoding="utf-8")
         with replacing(self.path / "config.yaml") as partial:
-            partial.write_text(dump_config(config), encoding="utf-8")
+            partial.write_text(dump_config(self._with_own_glossary(config)), encoding="utf-8")
         self.__dict__.pop("config", None)  # read it again
+
+    def _with_own_glossary(self, config: Config) -> Config:
+        given = config.decoding.glossary
+        if given is None:
+            return config
+        own = self.path / f"glossary{given.suffix.lower()}"
+        if given != Path(own.name) or not own.exists():  # otherwise the run was resumed
+            try:
+                content = given.read_bytes()
+            except OSError as error:
+                reason = error.strerror or "unreadable"
+                raise UserError(
+                    f"decoding.glossary: {given} cannot be read: {reason}; name a file of terms"
+                ) from None
+            with replacing(own) as partial:
+                partial.write_bytes(content)
+        decoding = config.decoding.model_copy(update={"glossary": Path(own.name)})
+        return config.model_copy(update={"decoding": decoding})
+
+    @property
+    def glossary(self) -> Path | None:
+        """The run's own glossary, if it has one."""
+        name = self.config.decoding.glossary
+        return self.path / name.name if name else None  # a hostile run may name a path
 
     @property
     def can_be_resumed(self) -> bool:

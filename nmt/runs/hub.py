@@ -1,7 +1,7 @@
 """Downloads runs from the Hugging Face Hub, for `--run hf:USER/NAME`.
 
-Only weights as safetensors, YAML, JSON, SentencePiece models and hashes are downloaded: nothing
-that could run. A checkpoint, which PyTorch would unpickle, is not downloaded.
+Only weights as safetensors, YAML, JSON, SentencePiece models, hashes and a glossary are downloaded:
+nothing that could run. A checkpoint, which PyTorch would unpickle, is not downloaded.
 """
 
 from pathlib import Path
@@ -14,6 +14,7 @@ from nmt.runs.folder import HUB
 
 RUN_FILES = [
     *("run.json", "config.yaml", "metrics.jsonl"),
+    *(f"glossary{ending}" for ending in (".tsv", ".csv", ".txt", ".tbx", ".xml")),
     *(f"data/*{ending}" for ending in (".json", ".jsonl", ".model", ".keys")),
     *(f"{which}.safetensors" for which in get_args(Weights)),
 ]

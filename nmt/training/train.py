@@ -17,6 +17,7 @@ from nmt.corpus.prepared import PreparedData, open_prepared
 from nmt.corpus.preparing.prepare import default_folder, prepare
 from nmt.corpus.preparing.report import format_corpora, format_inherited
 from nmt.decoding.engines.conversion import convert
+from nmt.decoding.glossary import Glossary
 from nmt.decoding.search.datastore import weights_of
 from nmt.device import choose_device
 from nmt.files.checksums import identity
@@ -97,6 +98,8 @@ def _held(folder: Path, resume: bool, numbered: bool, worker: Worker) -> Iterato
 
 
 def _begin(config: Config, run: RunFolder, worker: Worker) -> Trainer:
+    if config.decoding.glossary:  # refuse a faulty one before training
+        Glossary.read(config.decoding.glossary, config.data.languages)
     if worker.is_main:
         run.write_config(config)  # first: if this process is killed, the run can be resumed
     prepared = _prepare(config, worker)

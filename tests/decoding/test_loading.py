@@ -367,3 +367,22 @@ def test_the_precision_is_for_ctranslate2(run):
 
     with pytest.raises(UserError, match=r"^--compute-type is for CTranslate2, but the engine is "):
         load_translator(run, device=CPU, compute_type="int8", engine="pytorch")
+
+
+def test_a_run_follows_its_own_glossary_unless_another_is_given(run, tmp_path):
+    pytest.importorskip("simplemma", reason="the extra `terms` is not installed")
+    copy = RunFolder(Path(shutil.copytree(run.path, tmp_path / "terms")))
+    terms, others = tmp_path / "x.tsv", tmp_path / "y.tsv"
+    terms.write_text("sings\tBen\n")
+    others.write_text("today\tBen\n")
+    decoding = copy.config.decoding.model_copy(update={"glossary": terms})
+    copy.write_config(copy.config.model_copy(update={"decoding": decoding}))
+    terms.unlink()
+
+    def found(**given):
+        translator = load_translator(copy, device=CPU, engine="pytorch", **given)
+        return [term.term.source for s in translator.segments(LINES[0]) for term in s.terms]
+
+    assert found() == ["sings"]
+    assert found(glossary=others) == found(overrides=[f"decoding.glossary={others}"]) == ["today"]
+    assert found(overrides=["decoding.glossary=null"]) == []

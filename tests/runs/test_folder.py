@@ -84,6 +84,18 @@ def test_a_new_run_contains_config_and_text_but_no_ids(
     assert run.read_metrics() == []
 
 
+def test_a_run_keeps_a_copy_of_its_glossary(config: Config, prepared: PreparedData) -> None:
+    Path("terms.TSV").write_text("bill\tRechnung\n")
+    decoding = config.decoding.model_copy(update={"glossary": Path("terms.TSV")})
+    run = create_run(Path("a"), config.model_copy(update={"decoding": decoding}), prepared)
+    Path("terms.TSV").unlink()
+    run.write_config(run.config)  # as resuming does
+    assert run.glossary == Path("a/glossary.tsv")
+    assert run.glossary.read_text() == "bill\tRechnung\n"
+    with pytest.raises(UserError, match=r"terms\.TSV"):
+        create_run(Path("b"), config.model_copy(update={"decoding": decoding}), prepared)
+
+
 def test_data_that_was_prepared_again_meanwhile_is_refused(
     config: Config, prepared: PreparedData
 ) -> None:

@@ -31,7 +31,7 @@ _CPU_BATCH = 1536
 DECODING_FIELDS = {
     *("engine", "beam_size", "length_penalty", "max_length_factor", "max_length_extra"),
     *("batch_tokens", "split_sentences", "replace_unknown", "knn_k", "knn_weight"),
-    *("knn_temperature", "temperature", "top_k", "top_p", "seed"),
+    *("knn_temperature", "temperature", "top_k", "top_p", "seed", "glossary"),
 }
 
 
