@@ -1,5 +1,6 @@
 """`nmt serve`: trained runs over HTTP."""
 
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -91,6 +92,13 @@ def serve(
             "Repeat for several.",
         ),
     ] = None,
+    root_path: Annotated[
+        str,
+        typer.Option(
+            "--root-path",
+            help="Path under which a proxy serves this, and which it removes, such as /translate.",
+        ),
+    ] = "",
     export_openapi: Annotated[
         bool, typer.Option("--export-openapi", help="Print the OpenAPI document and exit.")
     ] = False,
@@ -125,6 +133,9 @@ def serve(
     from nmt.serve.server import LOOPBACK, bind, make_server
     from nmt.serve.service import Service
 
+    if root_path and not re.fullmatch(r"(?:/[\w.~-]+)+/?", root_path):
+        raise UserError(f"--root-path {root_path}: must be a path such as /translate")
+    root_path = root_path.rstrip("/")
     access = _access(host, public, api_key, api_keys, allow_origin, allow_host)
     listener = bind(host, port)
     folders = find_runs(run, weights)
@@ -155,7 +166,7 @@ def serve(
         )
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"open             http://{shown}:{listener.getsockname()[1]}", err=True)
-    make_server(make_app(service), limits.seconds).run(sockets=[listener])
+    make_server(make_app(service), limits.seconds, root_path).run(sockets=[listener])
 
 
 def _access(

@@ -180,7 +180,7 @@ def _json(content: bytes) -> Response:
 async def _refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)
     content = {"error": error.message}
-    if request.url.path.startswith("/v2/"):
+    if "/v2/" in request.url.path:
         content["message"] = error.message  # where DeepL's clients look for it
     return JSONResponse(content, error.status, error.headers)
 

@@ -15,7 +15,7 @@ from nmt.errors import UserError
 from nmt.serve.errors import ApiError
 from nmt.serve.glossaries import StoredGlossary
 from nmt.serve.libretranslate import AUTO, detect_languages
-from nmt.serve.operations import Operation, Texts
+from nmt.serve.operations import Operation, Texts, base_language
 from nmt.serve.served_run import ServedRun
 from nmt.serve.service import Service
 
@@ -110,8 +110,8 @@ async def translate(service: Service, request: Request, body: TextBody) -> TextR
     """Translate texts; those that are already in the target language stay as they are."""
     texts = [body.text] if isinstance(body.text, str) else body.text
     service.translator.require_length(texts)
-    target = _code(body.target_lang)
-    given = _code(body.source_lang) if body.source_lang else AUTO
+    target = base_language(body.target_lang)
+    given = base_language(body.source_lang) if body.source_lang else AUTO
     glossary = service.glossaries.get(body.glossary_id) if body.glossary_id else None
     if glossary and (glossary.source, glossary.target) != (given, target):
         raise ApiError(400, "source_lang and target_lang must be those of the glossary")
@@ -157,15 +157,6 @@ def _address(formality: str | None, run: ServedRun) -> Address | None:
     return address
 
 
-def _code(language: str) -> str:
-    """Return the code without region, as runs have it.
-
-    >>> _code("EN-US")
-    'en'
-    """
-    return language.partition("-")[0].lower()
-
-
 async def languages(service: Service, request: Request, body: None) -> list[SupportedLanguage]:
     """List the source languages of the runs, or the target languages with type=target."""
     # The official client sends the field of this GET request in its body.
@@ -190,7 +181,7 @@ async def usage(service: Service, request: Request, body: None) -> Used:
 
 async def create_glossary(service: Service, request: Request, body: GlossaryBody) -> GlossaryFacts:
     """Store a glossary, until the server stops."""
-    source, target = _code(body.source_lang), _code(body.target_lang)
+    source, target = base_language(body.source_lang), base_language(body.target_lang)
     service.run_between(source, target)
     try:
         entries = _as_tsv(body.entries) if body.entries_format == "csv" else body.entries

@@ -4,6 +4,7 @@ Adds security headers to every response.
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from urllib.parse import urlsplit
@@ -45,6 +46,8 @@ class Gate:
             await self._app(scope, receive, send)
             return
         send = _with_headers(send)
+        if "//" in scope["path"]:  # of clients that join an address and a path
+            scope = {**scope, "path": re.sub("/{2,}", "/", scope["path"])}
         headers = Headers(scope=scope)
         if refusal := self._refusal(headers):
             await JSONResponse({"error": refusal}, 400)(scope, receive, send)
@@ -70,6 +73,8 @@ class Gate:
         form to it. These two headers reveal that, and a page cannot change them.
         """
         host = headers.get("host", "")
+        if len(headers.getlist("host")) > 1:
+            return "Invalid request: more than one Host header"
         if self._hosts and _without_port(host) not in self._hosts:
             return "Invalid Host header; to use this name, start the server with --allow-host"
         origin = headers.get("origin")

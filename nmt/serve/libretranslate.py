@@ -14,7 +14,7 @@ from nmt.corpus.text.languages import language_name
 from nmt.serve.detection import Detected
 from nmt.serve.documents import KINDS, encoding_of, text_of, translate_document
 from nmt.serve.limits import MOST_OPTIONS
-from nmt.serve.operations import Operation, Texts
+from nmt.serve.operations import LanguageCode, Operation, Texts
 from nmt.serve.service import Service
 
 AUTO = "auto"
@@ -40,8 +40,8 @@ class TranslateBody(_Body):
     """A translation request."""
 
     q: Texts = Field(description="one text or a list")
-    source: str = Field(description="language code, or auto")
-    target: str = Field(description="language code")
+    source: LanguageCode = Field(description="language code, or auto")
+    target: LanguageCode = Field(description="language code")
     format: Annotated[Literal["text", "html"], BeforeValidator(_or_text)] = "text"
     alternatives: Annotated[int, BeforeValidator(_to_number)] = Field(
         0, ge=0, lt=MOST_OPTIONS, description="additional translations"
@@ -60,8 +60,8 @@ class FileBody(_Body):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     file: Annotated[UploadFile, BeforeValidator(lambda value: value)]
-    source: str
-    target: str
+    source: LanguageCode
+    target: LanguageCode
 
 
 class Detection(TypedDict):

@@ -1,11 +1,12 @@
 """One description per endpoint, from which routes and the OpenAPI document are generated."""
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
-from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ValidationError
 from pydantic_core import PydanticCustomError, to_json
 from starlette.datastructures import FormData, ImmutableMultiDict, UploadFile
 from starlette.requests import Request
@@ -26,6 +27,16 @@ def _require_texts(value: object) -> object:
     return value
 
 
+def base_language(code: str) -> str:
+    """Return a language code in lower case and without its region, as runs have it.
+
+    >>> base_language("en-US")
+    'en'
+    """
+    return re.split("[-_]", code.strip().lower())[0]
+
+
+LanguageCode = Annotated[str, AfterValidator(base_language)]
 Texts = Annotated[str | list[str], BeforeValidator(_require_texts)]
 
 
@@ -71,7 +82,7 @@ async def read_body(request: Request, shape: type[BaseModel], limits: Limits) ->
 async def _read_form(request: Request, kind: str, limits: Limits) -> dict[str, object]:
     """Return the fields of the query and the form, which takes precedence; raises `ApiError` 400.
 
-    Repeated fields become a list.
+    Repeated fields, and those named as in q[]=a, become a list.
     """
     try:
         query = _decode(request.scope["query_string"])
@@ -86,7 +97,8 @@ async def _read_form(request: Request, kind: str, limits: Limits) -> dict[str, o
     for given in (query, form):
         for name in given:
             values = given.getlist(name)
-            fields[name] = values[0] if len(values) == 1 else values
+            one = len(values) == 1 and not name.endswith("[]")  # q[]=a, as PHP writes lists
+            fields[name.removesuffix("[]")] = values[0] if one else values
     for value in form.values():
         if isinstance(value, UploadFile):
             fields["file"] = value

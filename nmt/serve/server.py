@@ -93,10 +93,11 @@ def bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-def make_server(app: ASGIApp, seconds: float) -> uvicorn.Server:
+def make_server(app: ASGIApp, seconds: float, root_path: str = "") -> uvicorn.Server:
     """Return a server of the application.
 
-    seconds: a client's time limit for sending a request, and for reading the response
+    seconds: a client's time limit for sending a request, and for reading the response; root_path:
+    under which a proxy serves it, which the proxy removes from requests
     """
     logging.getLogger("python_multipart").setLevel(logging.ERROR)  # warns of malformed requests
     config = uvicorn.Config(
@@ -107,6 +108,7 @@ def make_server(app: ASGIApp, seconds: float) -> uvicorn.Server:
         server_header=False,
         proxy_headers=True,  # of proxies on this machine, or in FORWARDED_ALLOW_IPS
         ws="none",
+        root_path=root_path,
         limit_concurrency=_MOST_CONNECTIONS,
         timeout_graceful_shutdown=_GRACE,
     )

@@ -14,7 +14,7 @@ from nmt.errors import UserError
 from nmt.serve.comparing import Comparison, compare
 from nmt.serve.errors import ApiError
 from nmt.serve.limits import MOST_OPTIONS
-from nmt.serve.operations import Operation, Texts, encode
+from nmt.serve.operations import LanguageCode, Operation, Texts, encode
 from nmt.serve.runs import RunDetails, RunRow, describe_run, list_runs
 from nmt.serve.service import Service
 
@@ -38,8 +38,8 @@ class InspectBody(_Body):
 
     text: Texts = Field(description="one text or a list")
     run: str | None = Field(None, description="name of a run; default: the first that fits")
-    source: str | None = Field(None, description="language code")
-    target: str | None = Field(None, description="language code")
+    source: LanguageCode | None = Field(None, description="language code")
+    target: LanguageCode | None = Field(None, description="language code")
     n_best: int = Field(1, ge=1, le=MOST_OPTIONS, description="translations per sentence")
     attention: bool = Field(False, description="tokens, their probabilities, cross-attention")
     beam: bool = Field(False, description="the hypotheses at each step of the search")

@@ -212,3 +212,18 @@ def test_unknown_paths_give_errors_in_the_same_format(client: TestClient) -> Non
         assert answer.status_code == 404
         assert list(answer.json()) == ["error"]
     assert client.get("/translate").status_code == 405
+
+
+def test_two_host_headers_are_refused(client: TestClient) -> None:
+    headers = [("host", "localhost"), ("host", "localhost")]
+    answer = client.get("/health", headers=headers)
+    assert (answer.status_code, "Host" in answer.json()["error"]) == (400, True)
+
+
+def test_addresses_name_the_path_under_which_a_proxy_serves_it(served: ServedRun) -> None:
+    with TestClient(make_app(Service([served])), "http://localhost", root_path="/mt") as client:
+        files = {"file": ("a.txt", b"Ben reads often.")}
+        data = {"source": "en", "target": "de"}
+        answer = client.post("/mt/translate_file", data=data, files=files).json()
+        assert answer["translatedFileUrl"].startswith("http://localhost/mt/download_file/")
+        assert 'href="/' not in client.get("/mt/").text

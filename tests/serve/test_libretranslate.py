@@ -337,3 +337,29 @@ def test_unsupported_documents_are_refused(client: TestClient) -> None:
         "Invalid request: missing file parameter"
     )
     assert client.post("/translate_file", data={**PAIR, "file": "x"}).status_code == 400
+
+
+@pytest.mark.parametrize(("source", "target"), [("EN", "DE"), ("en-US", "de-DE"), ("en_GB", "De")])
+def test_regions_and_capitals_of_language_codes_do_not_matter(
+    client: TestClient, source: str, target: str
+) -> None:
+    body = {"q": "Ben reads often.", "source": source, "target": target}
+    assert client.post("/translate", json=body).json()["translatedText"] == "Ben liest oft."
+    found = client.post(
+        "/v1/translate", json={"text": body["q"], "source": source, "target": target}
+    )
+    assert found.json()["texts"][0]["translation"] == "Ben liest oft."
+
+
+def test_a_list_may_be_written_as_php_writes_it(client: TestClient) -> None:
+    for texts, expected in (
+        (["Ben reads often."], ["Ben liest oft."]),
+        (["Ben reads often."] * 2, ["Ben liest oft."] * 2),
+    ):
+        form = {"q[]": texts, "source": "en", "target": "de"}
+        assert client.post("/translate", data=form).json()["translatedText"] == expected
+
+
+def test_doubled_slashes_are_one(client: TestClient) -> None:
+    body = {"q": "Ben reads often.", "source": "en", "target": "de"}
+    assert client.post("http://localhost//translate", json=body).status_code == 200

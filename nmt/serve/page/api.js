@@ -42,7 +42,8 @@ export async function call(path, body, signal, owner = path) {
   let answer;
   let found;
   try {
-    answer = await fetch(path, { method: body ? "POST" : "GET", headers, signal, body: body && JSON.stringify(body) });
+    answer = await fetch(path.slice(1), { // relative: a proxy may serve this under a path of its own
+      method: body ? "POST" : "GET", headers, signal, body: body && JSON.stringify(body) });
     // A proxy may answer with a page of its own.
     found = await answer.json().catch((error) => { if (answer.ok || error.name === "AbortError") throw error; return {}; });
   } catch (error) {

@@ -49,7 +49,7 @@ key.addEventListener("change", () => {
   show(false);
 });
 // If this fails, the field appears when a request is refused.
-fetch("/frontend/settings").then((answer) => answer.json()).then((found) => {
+fetch("frontend/settings").then((answer) => answer.json()).then((found) => {
   if (found.keyRequired) document.getElementById("key-field").hidden = false;
 }).catch(() => {});
 

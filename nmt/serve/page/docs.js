@@ -47,7 +47,7 @@ function keyless(paths) {
 call("/openapi.json").then((found) => {
   const statuses = Object.entries(Object.values(Object.values(found.paths)[0])[0].responses).filter(([status]) => status !== "200");
   main.append(
-    h("h1", {}, found.info.title), h("p", {}, found.info.description, " The document: ", h("a", { href: "/openapi.json" }, "openapi.json"), "."),
+    h("h1", {}, found.info.title), h("p", {}, found.info.description, " The document: ", h("a", { href: "openapi.json" }, "openapi.json"), "."),
     h("section", { class: "card" }, h("h2", {}, "Errors"), h("p", {}, "Every error response is ", h("code", {}, '{"error": "…"}'), " with one of these status codes."),
       h("dl", { class: "facts" }, statuses.flatMap(([status, each]) => [h("dt", {}, status), h("dd", {}, each.description)]))),
     h("section", { class: "card" }, h("h2", {}, "Keys"), h("p", {}, "If the server requires a key, send it in the header ", h("code", {}, "Authorization: Bearer KEY"), ", or as ", h("code", {}, "api_key"), " in the body."), keyless(found.paths)),
