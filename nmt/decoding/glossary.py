@@ -18,6 +18,7 @@ from nmt.files.xml_files import read_xml
 
 _TOKEN = re.compile(r"[^\W_]+|[^\w\s]|_")
 _KEEP = "="
+_FORBIDDEN = "!"
 _SAME_START = 2  # letters in which a form and its lemma agree
 _FOLD_UMLAUTS = str.maketrans("äöü", "aou")
 _MOST_TERMS = 1_000_000
@@ -26,17 +27,20 @@ _LONGEST = 200  # characters of a term
 
 @dataclass(frozen=True)
 class Term:
-    """An entry: a source term, and the forms of its translation, at least one.
+    """An entry: a source term, and the forms of its translation.
 
-    keep: whether the source term is kept, as it is written in the text
+    keep: whether the source term is kept, as it is written in the text; forbidden: what must not be
+    written instead; if there are no targets, any other translation will do
     """
 
     source: str
     targets: tuple[str, ...]
     keep: bool = False
+    forbidden: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.source} → {self.targets[0]}"
+        forbidden = (f"not {word}" for word in self.forbidden)
+        return f"{self.source} → {', '.join([*self.targets[:1], *forbidden])}"
 
 
 @dataclass(frozen=True)
@@ -82,13 +86,15 @@ class Glossary:
             term = _term([" ".join(cell.split()) for cell in row], f"{name}: line {number}")
             key = term.source if _has_capitals_inside(term.source) else term.source.lower()
             line, earlier = found.setdefault(key, (number, term))
-            if earlier.targets[0] != term.targets[0]:
+            if earlier.targets and term.targets and earlier.targets[0] != term.targets[0]:
                 raise UserError(
                     f"{name}: line {number} translates {term.source} as {term.targets[0]}, but "
                     f"line {line} as {earlier.targets[0]}; remove one of them"
                 )
             merged = tuple(dict.fromkeys(earlier.targets + term.targets))
-            found[key] = line, Term(earlier.source, merged, term.keep)
+            forbidden = tuple(dict.fromkeys(earlier.forbidden + term.forbidden))
+            keep = earlier.keep or term.keep
+            found[key] = line, Term(earlier.source, merged, keep, forbidden)
             if len(found) > _MOST_TERMS:
                 raise UserError(f"{name}: has more than {_MOST_TERMS:,} terms; divide it")
         if not found:
@@ -142,7 +148,9 @@ class Glossary:
         if two_letters(self.languages[0]) != "en" or not word.isalpha() or term.source.isupper():
             return []
         # What German writes with a capital is a noun, which has no -ing and -ed forms.
-        verb = two_letters(self.languages[1]) == "de" and term.targets[0].islower()
+        verb = (
+            two_letters(self.languages[1]) == "de" and (term.targets or term.forbidden)[0].islower()
+        )
         return english_forms(word, verb)
 
     def _number(self, word: str, term: Term) -> Number | None:
@@ -153,7 +161,7 @@ class Glossary:
     # --------------------------------------------------------------------------------- forms
 
     def forms(self, match: Match, number: Number | None = None) -> list[str]:
-        """Return what the translation of a term may be, at least one form.
+        """Return what the translation of a term may be; nothing if only others are forbidden.
 
         number: only forms of this number, and given ones whose number is unknown
         """
@@ -161,11 +169,18 @@ class Glossary:
         if term.keep:
             return list(dict.fromkeys([match.text, term.source]))
         if (term, number) not in self._forms:
-            forms = self._of_number(term, number)
-            # A sentence may begin with it.
-            capitals = [form[0].upper() + form[1:] for form in forms]
-            self._forms[term, number] = list(dict.fromkeys([*forms, *capitals]))
+            forms = self._of_number(term, number) if term.targets else []
+            self._forms[term, number] = _with_capitals(forms)
         return self._forms[term, number]
+
+    def forbidden(self, match: Match) -> list[str]:
+        """Return what must not be written for a term, without what it may be."""
+        if not match.term.forbidden:
+            return []
+        words = match.term.forbidden
+        found = [form for word in words for form in (word, *self._inflected(word, None))]
+        allowed = self.forms(match)
+        return [form for form in _with_capitals(found) if form not in allowed]
 
     def _of_number(self, term: Term, number: Number | None) -> list[str]:
         inflected = self._inflected(term.targets[0], None)
@@ -181,6 +196,11 @@ class Glossary:
         if language == "en" and head.islower():
             return [" ".join([*first, form]) for form in english_forms(head, verb=False)]
         return german_forms(target, number) if language == "de" else []
+
+
+def _with_capitals(forms: list[str]) -> list[str]:
+    """Return the forms, also with a capital: a sentence may begin with them."""
+    return list(dict.fromkeys([*forms, *(form[0].upper() + form[1:] for form in forms)]))
 
 
 def _agrees(term: Term, written: str) -> bool:
@@ -207,11 +227,17 @@ def _term(row: list[str], place: str) -> Term:
         raise UserError(f"{place} has no source term; write SOURCE TAB TARGET")
     if first == _KEEP:
         return Term(source, (source,), keep=True)
-    targets = [form.strip() for form in first.split("|") if form.strip()]
+    given = [form.strip() for form in first.split("|") if form.strip()]
+    others = [form.strip() for cell in cells[2:] for form in cell.split("|")]
+    targets = [form for form in given if not form.startswith(_FORBIDDEN)]
+    marked = [x[1:].strip() for x in (*given, *others) if x.startswith(_FORBIDDEN)]
+    forbidden = tuple(filter(None, marked))
+    if not targets and forbidden:
+        return Term(source, (), forbidden=forbidden)
     if not targets:
         raise UserError(f"{place} has no target term; write SOURCE TAB TARGET")
-    others = [form.strip() for cell in cells[2:] for form in cell.split("|")]
-    return Term(source, (*targets, *(x for x in others if _resembles(x, targets[0]))))
+    forms = (*targets, *(form for form in others if _resembles(form, targets[0])))
+    return Term(source, forms, forbidden=forbidden)
 
 
 def _resembles(form: str, target: str) -> bool:

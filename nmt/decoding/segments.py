@@ -85,13 +85,15 @@ class RequiredTerm:
     """A term of the glossary: one of its forms, as the model writes them, must be written.
 
     fitting: those forms that agree with the source in number, which a further search requires;
-    attached: whether no space precedes it in the source, as after a quotation mark
+    attached: whether no space precedes it in the source, as after a quotation mark; forbidden:
+    forms of other words, which must not be written
     """
 
     term: Term
     forms: tuple[str, ...]
     fitting: tuple[str, ...]
     attached: bool
+    forbidden: tuple[str, ...] = ()
 
 
 class Segmenter:
@@ -185,7 +187,7 @@ class Segmenter:
         written = dict(part.written)
         for match in self._glossary.find(part.raw):
             marks = [mark for mark, word in part.words.items() if word == match.text]
-            if marks:  # its placeholder becomes the translation
+            if marks and match.term.targets:  # its placeholder becomes the translation
                 number = match.number if match.number == "plural" else None
                 written |= dict.fromkeys(marks, self._glossary.forms(match, number)[0])
             else:
@@ -194,7 +196,8 @@ class Segmenter:
                     for x in (None, match.number)
                 )
                 attached = match.start > 0 and not part.raw[match.start - 1].isspace()
-                term = RequiredTerm(match.term, forms, fitting, attached)
+                forbidden = tuple(map(self._cleaner.target, self._glossary.forbidden(match)))
+                term = RequiredTerm(match.term, forms, fitting, attached, forbidden)
                 required.setdefault(match.term, term)
         return tuple(required.values()), replace(part, written=written)
 
@@ -239,7 +242,7 @@ class Segmenter:
         return [
             each.term
             for each in segment.terms
-            if not any(re.search(rf"(?<!\w){re.escape(x)}(?!\w)", text) for x in each.forms)
+            if (each.forms and not _contains(text, each.forms)) or _contains(text, each.forbidden)
         ]
 
     def required(self, segments: Sequence[Segment]) -> Required:
@@ -255,10 +258,16 @@ class Segmenter:
             [] if segment.beginning or _ENDS.search(segment.part.text) else self._closing
             for segment in segments
         ]
+        encode = self._tokenizers.target.encode_lines
+        avoided = [
+            [ids for term in segment.terms for ids in encode(list(term.forbidden)) if ids]
+            for segment in segments
+        ]
+        required = Required(needed, self._continuing, closing, avoided=avoided)
         if not any(segment.beginning for segment in segments):
-            return Required(needed, self._continuing, closing)
+            return required
         beginnings = [self._spelled(segment.beginning) for segment in segments]
-        return Required(needed, self._continuing, closing, beginnings, self._spellings)
+        return replace(required, beginnings=beginnings, spellings=self._spellings)
 
     def _spelled(self, text: str) -> bytes:
         space = "" if not text or self._tokenizers.target.marks_end else " "
@@ -325,6 +334,10 @@ class Segmenter:
         """The id of the token that may follow a copied word directly, if there is one."""
         tokens = self._tokenizers.target.tokens(self._continuing)
         return [i for i, token in zip(self._continuing, tokens, strict=True) if token == "s"]
+
+
+def _contains(text: str, words: Sequence[str]) -> bool:
+    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) for word in words)
 
 
 def text_rules(data: DataConfig, seen: TrainingLines, room: int) -> TextRules:

@@ -154,6 +154,19 @@ def test_forms_of_one_number_include_given_ones_of_unknown_number() -> None:
     assert made.forms(match, match.number) == ["Versionen", "Versiönchen"]
 
 
+def test_words_with_an_exclamation_mark_are_forbidden() -> None:
+    made = glossary("release\tVersion\t!Freigabe", "bill\t!Gesetz")
+    assert made.terms == (
+        Term("release", ("Version",), forbidden=("Freigabe",)),
+        Term("bill", (), forbidden=("Gesetz",)),
+    )
+    release, bill = made.find("A release, a bill")
+    assert {"Freigabe", "Freigaben"} <= set(made.forbidden(release))
+    assert "Versionen" in made.forms(release)
+    assert "Gesetze" in made.forbidden(bill)
+    assert made.forms(bill) == []
+
+
 def test_english_targets_have_a_plural() -> None:
     made = parse_glossary("Rechnung\tunpaid bill", ("de", "en"))
     assert "unpaid bills" in made.forms(made.find("Rechnung")[0])

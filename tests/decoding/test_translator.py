@@ -790,6 +790,20 @@ def test_a_translation_with_a_form_of_the_term_is_kept(subwords, translator):
     assert bound.asked == []
 
 
+def test_a_translation_with_a_forbidden_word_is_searched_again(subwords, translator):
+    plain, bound = says(subwords, "Ben liest."), says(subwords, "Anna liest.")
+    made = with_terms(translator(subwords, search=plain, pytorch=bound), "Ben\t!Ben")
+
+    [found] = made.translate(["Ben reads."])
+
+    assert found.text == "Anna liest."
+    assert not found.missing_terms
+    [(_, required)] = bound.asked
+    assert required.constraints == [[]]
+    [avoided] = required.avoided
+    assert "Ben" in [subwords.target.decode(ids) for ids in avoided]
+
+
 def test_a_term_that_could_not_be_placed_is_told(subwords, translator):
     losing = says(subwords, "Ben liest.")
     made = with_terms(translator(subwords, search=losing, pytorch=losing), "book\tBuch", "Ben\t=")

@@ -1,7 +1,7 @@
 """The interface of engines: a search for the best translations."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from nmt.config.choices import Engine
@@ -19,7 +19,8 @@ class Required:
     tokens that continue a word, so that a phrase before one of them is only part of a word;
     closing: for each sentence, the tokens, such as a full stop, that like <eos> may not be written
     before; beginnings: for each sentence, the text in UTF-8 with which its translation begins;
-    spellings: what each token writes, empty for special tokens
+    spellings: what each token writes, empty for special tokens; avoided: for each sentence, phrases
+    that its translation must not contain
     """
 
     constraints: Sequence[list[list[list[int]]]]
@@ -27,13 +28,17 @@ class Required:
     closing: Sequence[Sequence[int]] = ()
     beginnings: Sequence[bytes] = ()
     spellings: Sequence[bytes] = ()
+    avoided: Sequence[list[list[int]]] = ()
 
     def of(self, sentences: Sequence[int]) -> "Required":
         """Return the constraints of these sentences."""
         constraints = [self.constraints[i] for i in sentences]
         closing = [self.closing[i] for i in sentences] if self.closing else ()
         beginnings = [self.beginnings[i] for i in sentences] if self.beginnings else ()
-        return Required(constraints, self.continuing, closing, beginnings, self.spellings)
+        avoided = [self.avoided[i] for i in sentences] if self.avoided else ()
+        return replace(
+            self, constraints=constraints, closing=closing, beginnings=beginnings, avoided=avoided
+        )
 
 
 class Search(Protocol):

@@ -8,6 +8,7 @@ import torch
 from nmt.config.choices import Engine, Weights
 from nmt.config.decoding import DecodingConfig
 from nmt.decoding.engines.interface import Required
+from nmt.decoding.search.avoided import WithoutPhrases
 from nmt.decoding.search.batches import share_out
 from nmt.decoding.search.beam import beam_search
 from nmt.decoding.search.beginnings import WithBeginnings
@@ -139,6 +140,8 @@ class PyTorchSearch:
             times = n_best if decoding.temperature else 1
             begun = [each for each in required.beginnings for _ in range(times)]
             writer = WithBeginnings(writer, begun, required.spellings)
+        if required and any(required.avoided):
+            writer = WithoutPhrases(writer, required.avoided)
         if required and (decoding.temperature or not any(required.constraints)):
             required = None
         if decoding.temperature:
