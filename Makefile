@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 DEV    := $(VENV)/.dev
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-slow test-browser lint format types docs package bench gpu-check clean help
+.PHONY: run test test-slow test-settings test-browser lint format types docs package bench gpu-check clean help
 
 run: $(READY)  ## prepare, train, translate and score on the built-in sample
 	$(BIN)/nmt prepare --config sample.yaml
@@ -24,6 +24,21 @@ test: lint types  ## lint, types, tests
 
 test-slow: $(DEV)  ## the tests that take more than a few seconds
 	$(BIN)/pytest -m slow -rs
+
+# What depends on the processor, and what on the system. The settings are of PyTorch, oneDNN, CTranslate2 and OpenMP.
+ON_PROCESSOR := tests/ops tests/model tests/training/test_step.py tests/training/test_backward.py \
+	tests/training/test_loss.py tests/decoding/engines tests/decoding/search tests/test_device.py
+ON_SYSTEM := tests/files tests/config tests/corpus/text tests/runs tests/cli/test_app.py tests/cli/test_translating.py \
+	tests/training/test_console.py tests/test_errors.py tests/test_progress.py
+PROCESSORS ?= ATEN_CPU_CAPABILITY=default ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 ONEDNN_MAX_CPU_ISA=SSE41 \
+	CT2_FORCE_CPU_ISA=GENERIC CT2_FORCE_CPU_ISA=AVX2 OMP_NUM_THREADS=1 OMP_NUM_THREADS=4
+SYSTEMS ?= LC_ALL=C LC_ALL=de_DE.UTF-8 TZ=Asia/Kathmandu HOME=/nowhere
+
+test-settings: $(DEV)  ## the tests that depend on processor, locale, time zone or home folder, with others
+	for setting in $(PROCESSORS); do \
+		echo "$$setting"; env $$setting $(BIN)/pytest -n auto -q $(ON_PROCESSOR) || exit 1; done
+	for setting in $(SYSTEMS); do \
+		echo "$$setting"; env $$setting $(BIN)/pytest -n auto -q $(ON_SYSTEM) || exit 1; done
 
 test-browser: $(DEV)  ## test the page of nmt serve in Chromium
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'

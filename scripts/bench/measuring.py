@@ -12,7 +12,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -95,6 +96,19 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """Keep this many processors busy within the context, as other programs do."""
+    command = [sys.executable, "-c", "while True: pass"]
+    spinning = [subprocess.Popen(command) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in spinning:
+            process.kill()
+            process.wait()
+
+
 class Peer:
     """A script in another environment that does a unit of work on request.
 
@@ -104,8 +118,10 @@ class Peer:
 
     def __init__(self, python: Path, script: str, *arguments: str):
         command = [str(python), str(Path(__file__).with_name(script)), *arguments]
+        # Without what nmt sets for itself: a peer's threads wait as they usually do.
+        environment = {name: x for name, x in os.environ.items() if name != "OMP_WAIT_POLICY"}
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
 
     @property

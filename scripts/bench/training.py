@@ -4,7 +4,8 @@
 
 The model is that of `compared.yaml`; with `--big`, it has the size of the paper's base model: 6 + 6
 layers, d_model 512 and d_ff 2,048. With `--device cuda`, the plain loop computes matrix products in
-nmt's precision, and JoeyNMT is left out.
+nmt's precision, and JoeyNMT is left out. With `--busy N`, everything is measured again beside N
+processes that only spin, and compared with the speed without them.
 """
 
 import json
@@ -13,10 +14,13 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import nmt  # noqa: F401, before PyTorch, as in the command line: threads wait passively
+
+# isort: split
 import peers
 import torch
 from batches import beginning, flops, update, write_batches
-from measuring import Peer, ceiling, in_turn, less, more, options, peak_memory, report
+from measuring import Peer, Row, busy, ceiling, in_turn, less, more, options, peak_memory, report
 
 from nmt.config.config import Config
 from nmt.config.yaml_files import load_config
@@ -27,6 +31,7 @@ from nmt.training.distributed import Worker
 from nmt.training.loop import Trainer
 
 PEERS = [("plain", "plain PyTorch loop", 1.7), ("JoeyNMT", "JoeyNMT 2.3.0", 6.0)]
+BESIDE = {1: 0.6, 2: 0.4}  # least share of the speed, by busy processes; on two cores
 COMPARED = Path(__file__).with_name("compared.yaml")
 BIG = (
     "model.d_model=512",
@@ -57,10 +62,18 @@ def settings_of(config: Config, size: int, threads: int, device: torch.device) -
     )
 
 
+def beside_row(who: str, count: int, beside: float, alone: float) -> Row:
+    """Compare the speed beside busy processes with that alone."""
+    target = BESIDE.get(count, 0.0) if who == "nmt" else 0.0
+    work = f"training of {who}, beside {count} busy processes"
+    return more(work, "the same alone", "tokens/s", beside, alone, target)
+
+
 def main() -> None:
     parser = options(__doc__, device=True)
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
     parser.add_argument("--big", action="store_true", help="the paper's base model")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="spinning processes")
     parser.add_argument("--updates", type=int, default=None, help="per round; default 10, big 2")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -83,6 +96,8 @@ def main() -> None:
             works["JoeyNMT"] = Peer(peers.python(), "joeynmt_training.py", *given)
         found = in_turn(works, arguments.rounds)
         held = peak_memory()
+        with busy(arguments.busy):
+            beside = in_turn(works, arguments.rounds) if arguments.busy else {}
         width = config.model.d_model
         ceilings = {
             "float32 ceiling": ceiling(4096, width, 4 * width, device=device),
@@ -100,6 +115,7 @@ def main() -> None:
     least = {"float32 ceiling": 0.5} if arguments.big else {}
     for kind, top in ceilings.items():
         rows.append(more(name, kind, "GFLOP/s", used, top, least.get(kind, 0.0)))
+    rows += [beside_row(who, arguments.busy, beside[who], found[who]) for who in beside]
     report(rows, arguments.json, arguments.device)
 
 
