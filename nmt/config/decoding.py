@@ -58,6 +58,13 @@ class DecodingConfig(Section):
     batch_tokens: int = Field(
         8192, ge=1, le=MOST, description="maximum source tokens × beam size per batch"
     )
+    new_words_margin: float = Field(
+        1.0,
+        ge=0,
+        le=1000,
+        description="prefer a hypothesis of the beam without words that the training text lacks "
+        "(a compound counts by its parts) if its score is at most this much lower; 0: off",
+    )
     split_sentences: bool = Field(
         True,
         description="translate the sentences of a line separately, if training had one sentence "

@@ -10,6 +10,7 @@ from nmt.config.choices import Address, ComputeType, Engine, EngineChoice, Weigh
 from nmt.config.config import Config
 from nmt.config.yaml_files import override_config
 from nmt.corpus.preparing.parent_run import TEXT_FIELDS
+from nmt.corpus.preparing.statistics import read_target_words
 from nmt.corpus.text.placeholders import KNOWN_WORDS
 from nmt.corpus.tokenizers.tokenizers import load_tokenizers, vocabulary_files
 from nmt.decoding.engines import ctranslate2
@@ -118,7 +119,16 @@ def load_translator(
     else:
         search, pytorch = open_pytorch(), None
     return Translator(
-        search, tokenizers, config.data, config.decoding, seen, pytorch, terms, known, address
+        search,
+        tokenizers,
+        config.data,
+        config.decoding,
+        seen,
+        pytorch,
+        terms,
+        known,
+        address,
+        read_target_words(first.data),
     )
 
 

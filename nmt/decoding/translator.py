@@ -17,6 +17,7 @@ from nmt.corpus.text.carried import reveal
 from nmt.corpus.text.parts import surround
 from nmt.corpus.text.sentences import CutText
 from nmt.corpus.text.tags import address_prefix, split_prefix
+from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.tokenizers import Tokenizers
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Search
@@ -99,7 +100,7 @@ class Translator:
     positions; open_pytorch: loads the same weights in PyTorch, for what `search` does not support,
     or raises `UserError`; None if `search` is PyTorch; glossary: terms with prescribed
     translations; memory: earlier translations of whole lines, which are used again; address: how
-    to address readers
+    to address readers; target_words: of the training text, see `decoding.new_words_margin`
     """
 
     def __init__(
@@ -113,12 +114,14 @@ class Translator:
         glossary: Glossary | None = None,
         memory: Memory | None = None,
         address: Address | None = None,
+        target_words: TargetWords | None = None,
     ):
         self.search, self.tokenizers = search, tokenizers
         self.data, self.decoding = data, decoding
         self._open_pytorch, self._is_outdated = open_pytorch, False
         room = search.max_length - 1  # <eos>
         self._glossary, self._memory, self._address = glossary, memory, address
+        self._target_words = target_words
         self._seen = seen or TrainingLines(room, False)
         prefix = address_prefix(data, address)
         self._segments = Segmenter(tokenizers, data, self._seen, room, glossary, prefix)
@@ -145,6 +148,7 @@ class Translator:
             glossary or self._glossary,
             self._memory,
             address or self._address,
+            self._target_words,
         )
 
     def cut(self, text: str) -> CutText:
@@ -364,9 +368,37 @@ class Translator:
     def _search(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search all segments; results are in the given order."""
         bound = [bool(s.part.words or s.terms or s.beginning) for s in segments]
-        free = iter(self._find([*compress(segments, map(not_, bound))], n))
-        found = iter(self._find_required([*compress(segments, bound)], n))
-        return [next(found if is_bound else free) for is_bound in bound]
+        margin, wanted = self.decoding.new_words_margin, n
+        if avoiding := margin > 0 and self._target_words and not self.decoding.temperature:
+            wanted = self.decoding.hypotheses(n)  # of the beam
+        free = iter(self._find([*compress(segments, map(not_, bound))], wanted))
+        required = iter(self._find_required([*compress(segments, bound)], wanted))
+        found = [next(required if is_bound else free) for is_bound in bound]
+        if avoiding:
+            found = list(map(self._known_words_first, segments, found))
+        return [hypotheses[:n] for hypotheses in found]
+
+    def _known_words_first(self, segment: Segment, found: list[Hypothesis]) -> list[Hypothesis]:
+        """Put the hypothesis with the fewest words that training lacks first, if it is near."""
+        best = found[0]
+        lost = self._segments.lost(segment, best.ids)
+
+        def count_new(hypothesis: Hypothesis) -> int:
+            assert self._target_words
+            text = self._text(segment, hypothesis)
+            return self._target_words.count_new(text, segment.part.raw)
+
+        if not count_new(best):
+            return found
+        near = [
+            hypothesis
+            for hypothesis in found
+            if hypothesis.score >= best.score - self.decoding.new_words_margin
+            and hypothesis.complete >= best.complete
+            and self._segments.lost(segment, hypothesis.ids) <= lost
+        ]
+        chosen = min(near, key=count_new)
+        return [chosen, *(hypothesis for hypothesis in found if hypothesis is not chosen)]
 
     def _find(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         sources = [segment.ids for segment in segments]

@@ -23,6 +23,7 @@ from nmt.config.config import Config
 from nmt.corpus.text.capitals import CASING
 from nmt.corpus.text.languages import two_letters
 from nmt.corpus.text.placeholders import KNOWN_WORDS
+from nmt.corpus.text.target_words import TARGET_WORDS
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.corpus.tokenizers.tokenizers import load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import unsupported, write_model
@@ -40,12 +41,15 @@ _PROGRAM = (
         f"corpus/text/{name}.py"
         for name in (
             *("carried", "division", "normalization", "parts", "punctuation", "surroundings"),
+            "target_words",
         )
     ),
     "special_tokens.py",
 )
 _IMPORT = re.compile(r"^from nmt(?:\.\w+)*\.(\w+) import", re.MULTILINE)
-_DECODING = {"beam_size", "length_penalty", "max_length_factor", "max_length_extra"}
+_DECODING = {
+    *("beam_size", "length_penalty", "max_length_factor", "max_length_extra", "new_words_margin")
+}
 
 
 def export_run(
@@ -132,7 +136,7 @@ def _write_program(run: RunFolder, config: Config, folder: Path) -> None:
         readme = readme.replace(f"{{{name}}}", getattr(config.data, name))
     readme = readme.replace("{source_model}", source_model).replace("{target_model}", target_model)
     (folder / "README.md").write_text(readme, encoding="utf-8")
-    for name in (CASING, KNOWN_WORDS):
+    for name in (CASING, KNOWN_WORDS, TARGET_WORDS):
         if (run.data / name).exists():
             shutil.copyfile(run.data / name, folder / name)
 

@@ -44,6 +44,7 @@ from nmt.corpus.text.normalization import (
     sentence_lengths,
 )
 from nmt.corpus.text.parts import Part, Splitter, TextRules, surround
+from nmt.corpus.text.target_words import TARGET_WORDS, TargetWords
 from nmt.special_tokens import SPECIALS, SUPPRESSED
 
 LINES_AT_A_TIME = 1_000
@@ -71,6 +72,8 @@ class Translator:
             carrier = Carrier(known, self.settings["carry_over"] == "names", languages, knows)
         if self.settings["restore_case"]:
             restore = partial(restore_capitals, **_read(folder / "casing.json"))
+        words = folder / TARGET_WORDS
+        self._target_words = TargetWords(_read(words) if words.exists() else ())
         self._splitter = Splitter(rules, self._encode, knows, self._segment, carrier, restore)
 
     def translate(self, lines: Sequence[str]) -> list[str]:
@@ -159,17 +162,31 @@ class Translator:
         return found
 
     def _choose(self, result: Any, limit: int, part: Part) -> list[str]:
-        """Return the best complete hypothesis with the fewest lost words."""
+        """Return the best complete hypothesis with the fewest lost words, then new ones."""
         alpha = self.settings["length_penalty"]
+        hypotheses = list(zip(result.hypotheses, result.scores, strict=True))
 
-        def rank(hypothesis: tuple[list[str], float]) -> tuple[bool, int, float]:
-            tokens, log_probability = hypothesis
-            lost = count_lost(self._decode(tokens), part.words, part.text)
-            score = log_probability / ((6 + len(tokens)) / 6) ** alpha
-            return (len(tokens) >= limit, lost, -score) if part.words else (False, 0, -score)
+        def score(hypothesis: tuple[list[str], float]) -> float:
+            return float(hypothesis[1] / ((6 + len(hypothesis[0])) / 6) ** alpha)
 
-        best: list[str] = min(zip(result.hypotheses, result.scores, strict=True), key=rank)[0]
-        return best
+        def rank(hypothesis: tuple[list[str], float]) -> tuple[bool, int]:
+            tokens = hypothesis[0]
+            if not part.words:
+                return False, 0
+            return len(tokens) >= limit, count_lost(self._decode(tokens), part.words, part.text)
+
+        def count_new(hypothesis: tuple[list[str], float]) -> int:
+            text = self._splitter.write(part, self._decode(hypothesis[0]))
+            return self._target_words.count_new(text, part.raw)
+
+        hypotheses.sort(key=lambda each: (rank(each), -score(each)))
+        best = hypotheses[0]
+        margin = self.settings["new_words_margin"]
+        if margin and self._target_words.words and count_new(best):
+            enough = score(best) - margin
+            near = [h for h in hypotheses if rank(h) == rank(best) and score(h) >= enough]
+            best = min(near, key=count_new)
+        return list(best[0])
 
     # ------------------------------------------------------------------------------- after a search
 

@@ -15,6 +15,7 @@ from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.text.capitals import Casing
 from nmt.corpus.text.placeholders import KNOWN_WORDS, KnownWords
 from nmt.corpus.text.tags import tag_prefix
+from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers, train_tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
@@ -109,6 +110,7 @@ def translator(random_model) -> Callable[..., Translator]:
         data: DataConfig | None = None,
         search: ScriptedSearch | None = None,
         pytorch: ScriptedSearch | None = None,
+        target_words: TargetWords | None = None,
         **decoding: object,
     ) -> Translator:
         model = random_model(
@@ -125,9 +127,42 @@ def translator(random_model) -> Callable[..., Translator]:
             DecodingConfig.model_validate(settings),
             TrainingLines(longest_source or max_length - 1, single),
             lambda: pytorch or PyTorchSearch([model]),
+            target_words=target_words,
         )
 
     return make
+
+
+# --------------------------------------------------------------------------------- new words
+
+
+@pytest.mark.parametrize(
+    ("settings", "chosen"),
+    [
+        ({}, 1),
+        ({"new_words_margin": 0.5}, 0),
+        ({"new_words_margin": 0}, 0),
+        ({"temperature": 1}, 0),
+    ],
+)
+def test_a_near_hypothesis_without_new_words_comes_first(subwords, translator, settings, chosen):
+    texts = ["Anna sinkt heute.", "Anna singt heute."]
+    search = ScriptedSearch(lambda ids: [subwords.target.encode(text) for text in texts])
+    known = TargetWords(["singt", "heute"])
+    made = translator(subwords, search=search, target_words=known, beam_size=4, **settings)
+    assert made.translate(["Anna sings"])[0].text == texts[chosen]
+    if chosen:  # alternatives follow
+        assert [each.text for each in made.n_best(["Anna sings"], 2)[0]] == texts[::-1]
+
+
+def test_a_hypothesis_that_loses_a_hidden_word_is_not_preferred(tmp_path, translator):
+    carrying = with_placeholders(tmp_path)
+    mark = PLACEHOLDERS[0]
+    texts = [f"{mark} sinkt.", "Emma singt."]
+    search = ScriptedSearch(lambda ids: [carrying.target.encode(text) for text in texts])
+    known = TargetWords(["emma", "singt"])
+    made = translator(carrying, search=search, pytorch=search, target_words=known, beam_size=4)
+    assert made.translate(["Zora sings"])[0].text == "Zora sinkt."
 
 
 # ------------------------------------------------------------------------------------- lines

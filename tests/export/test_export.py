@@ -36,7 +36,15 @@ def test_the_exported_folder_translates_without_nmt(trained_run: RunFolder, tmp_
     vocabularies = {f"{side}_vocabulary.json" for side in ("source", "target")}
     program = {
         "translate.py",
-        *("carried.py", "division.py", "parts.py", "punctuation.py", "surroundings.py"),
+        *(
+            "carried.py",
+            "division.py",
+            "parts.py",
+            "punctuation.py",
+            "surroundings.py",
+            "target_words.json",
+            "target_words.py",
+        ),
         "normalization.py",
         "special_tokens.py",
         "settings.json",
@@ -222,12 +230,33 @@ def test_the_exported_program_stops_when_nobody_reads(
 def test_the_exported_program_prefers_names_that_are_words_of_their_own(suffix: bool) -> None:
     mark = PLACEHOLDERS[0]
     exported = object.__new__(translate.Translator)
-    exported.settings = {"length_penalty": 1.0, "whitespace_as_suffix": suffix}
+    exported.settings = {
+        "length_penalty": 1.0,
+        "whitespace_as_suffix": suffix,
+        "new_words_margin": 0.0,
+    }
     exported.target = SimpleNamespace(decode=" ".join)
     glued, separate = [f"{mark}heit", "."], [mark, "wahrheit", "."]
     found = SimpleNamespace(hypotheses=[glued, separate], scores=[-1.0, -2.0])
     part = Part("Apinya .", f"{mark} .", f"{mark} .", [], {mark: "Apinya"}, {mark: "Apinya"})
     assert exported._choose(found, 10, part) == separate
+
+
+@pytest.mark.parametrize(("margin", "chosen"), [(0.0, 0), (0.1, 0), (5.0, 1)])
+def test_the_exported_program_prefers_words_that_training_had(margin: float, chosen: int) -> None:
+    exported = object.__new__(translate.Translator)
+    exported.settings = {
+        "length_penalty": 0.0,
+        "whitespace_as_suffix": False,
+        "new_words_margin": margin,
+    }
+    exported.target = SimpleNamespace(decode=" ".join)
+    exported._target_words = translate.TargetWords(["das", "haus"])
+    exported._splitter = SimpleNamespace(write=lambda part, text: text)
+    options = [["das", "Huas"], ["das", "Haus"]]
+    found = SimpleNamespace(hypotheses=options, scores=[-1.0, -2.0])
+    part = Part("the house", "the house", "the house", [])
+    assert exported._choose(found, 10, part) == options[chosen]
 
 
 def train_toy(changes: list[str], corpus: Path) -> RunFolder:

@@ -16,7 +16,12 @@ from nmt.config.yaml_files import load_config, written
 from nmt.corpus.prepared import Example, read_examples, read_report, write_examples
 from nmt.corpus.preparing.manifest import read_manifest, require_undamaged
 from nmt.corpus.preparing.report import CorpusReport, corpora_before
-from nmt.corpus.preparing.statistics import TrainingStatistics, read_statistics
+from nmt.corpus.preparing.statistics import (
+    TrainingStatistics,
+    read_statistics,
+    read_target_words,
+    write_target_words,
+)
 from nmt.corpus.sources.readers import Pair
 from nmt.corpus.text.capitals import CASING, Casing
 from nmt.corpus.text.placeholders import KNOWN_WORDS, KnownWords
@@ -109,6 +114,9 @@ class ParentRunData:
             only_names = config.data.carry_over == "names"
             new, old = (KnownWords.load(f / KNOWN_WORDS, only_names) for f in (folder, self.folder))
             KnownWords(new.words | old.words, only_names).save(folder / KNOWN_WORDS)
+        new_targets, old_targets = map(read_target_words, (folder, self.folder))
+        both = new_targets.words | old_targets.words if new_targets and old_targets else ()
+        write_target_words(both, folder)
         if config.data.restore_case and self.data.restore_case:
             new_casing, old_casing = (Casing.load(f / CASING) for f in (folder, self.folder))
             new_casing.extended_by(old_casing).save(folder / CASING)

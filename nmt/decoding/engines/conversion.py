@@ -16,7 +16,7 @@ import math
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,7 +47,7 @@ MODEL_FIELDS = TRAINING_ONLY | {
     *("output_bias", "positions", "position_exponent", "first_position", "max_length"),
     *("scale_embeddings", "tie", "norm_kind", "key_value_heads"),
 }
-MODEL_VALUES = {
+MODEL_VALUES: dict[str, Collection[object]] = {
     "norm_position": {"pre", "post"},
     "norm_kind": {"layer"},
     "key_value_heads": {None},

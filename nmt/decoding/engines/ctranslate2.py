@@ -32,6 +32,7 @@ DECODING_FIELDS = {
     *("engine", "beam_size", "length_penalty", "max_length_factor", "max_length_extra"),
     *("batch_tokens", "split_sentences", "replace_unknown", "knn_k", "knn_weight"),
     *("knn_temperature", "temperature", "top_k", "top_p", "seed", "glossary"),
+    "new_words_margin",
 }
 
 

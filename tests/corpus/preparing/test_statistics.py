@@ -9,7 +9,12 @@ from nmt.config.config import Config
 from nmt.corpus.preparing import statistics as module
 from nmt.corpus.preparing.prepare import prepare
 from nmt.corpus.preparing.splitting import sentence_keys
-from nmt.corpus.preparing.statistics import TrainingStatistics, read_statistics, write_statistics
+from nmt.corpus.preparing.statistics import (
+    TrainingStatistics,
+    read_statistics,
+    read_target_words,
+    write_statistics,
+)
 from nmt.errors import UserError
 from nmt.files.text_files import read_chunks
 
@@ -40,6 +45,16 @@ def seen(tmp_path: Path) -> TrainingStatistics:
 def test_words_are_frequent_from_five_occurrences_ignoring_case(seen: TrainingStatistics) -> None:
     assert seen.source_words == {"a", "cat"}
     assert seen.target_words == {"eine", "katze"}
+
+
+def test_the_words_of_the_targets_are_kept_unless_none_are_known(tmp_path: Path) -> None:
+    assert read_target_words(tmp_path) is None
+    write(PAIRS, tmp_path)
+    found = read_target_words(tmp_path)
+    assert found is not None
+    assert found.words == {"eine", "katze", "schläft", "frisst", "rennt", "die"}
+    write([], tmp_path)  # as `nmt import` does
+    assert read_target_words(tmp_path) is None
 
 
 def test_counting_in_parts_does_not_change_the_result(
