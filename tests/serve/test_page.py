@@ -571,3 +571,57 @@ def test_the_page_is_accessible(
         assert found.violations_count == 0, found.generate_report()
         overflow = "document.documentElement.scrollWidth > innerWidth"
         assert not page.evaluate(overflow), "the page scrolls sideways"
+
+
+def test_a_document_is_translated_and_fetched(page: Page, server: Running) -> None:
+    page.goto(f"{server.address}/")
+    content = {"name": "a.txt", "mimeType": "text/plain", "buffer": SENTENCE.encode()}
+    page.locator("#files").set_input_files([content, {**content, "name": "a.xyz"}])
+    expect(page.locator("#documents .bad")).to_contain_text("file format not supported")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="a_de.txt").click()
+    assert Path(download.value.path()).read_text(encoding="utf-8") == GERMAN
+
+
+def test_text_is_counted_and_cleared(page: Page, server: Running) -> None:
+    type_sentence(page, server)
+    expect(page.locator("#counter")).to_have_text(f"{len(SENTENCE)} of 100,000 characters")
+    page.get_by_label("Text to translate").press("Escape")
+    expect(page.get_by_label("Text to translate")).to_have_value("")
+    expect(page.locator("#output")).to_have_text("The translation appears here.")
+    expect(page.get_by_role("button", name="Clear")).to_be_hidden()
+
+
+def test_an_example_can_be_tried(page: Page, server: Running) -> None:
+    page.goto(f"{server.address}/")
+    example = page.locator("#examples button").first
+    sentence = example.text_content() or ""
+    example.click()
+    expect(page.get_by_label("Text to translate")).to_have_value(sentence)
+    expect(page.locator("#output .word").first).to_be_visible()
+    expect(page.locator("#examples")).to_be_hidden()
+
+
+def test_another_translation_can_be_chosen(page: Page, server: Running) -> None:
+    type_sentence(page, server)
+    other = page.locator("#options button").nth(1)
+    text = other.text_content() or ""
+    other.click()
+    expect(page.locator("#output")).to_have_text(text)
+    expect(page.locator("#options button").first).to_be_focused()
+
+
+def test_a_failed_translation_is_not_mistaken_for_a_new_one(page: Page, server: Running) -> None:
+    type_sentence(page, server)
+    page.route("**/v1/translate", lambda route: route.abort())
+    page.get_by_label("Text to translate").fill("Anna likes to read.")
+    expect(page.locator("#output.stale")).to_have_text(GERMAN)
+    expect(page.locator("#problem")).to_be_in_viewport()
+
+
+def test_long_texts_stay_out_of_the_address(page: Page, server: Running) -> None:
+    page.goto(f"{server.address}/")
+    page.get_by_label("Text to translate").fill(SENTENCE + " Anna likes to read." * 150)
+    expect(page.locator("#output .word").first).to_be_visible()
+    assert len(page.url) < 200
+    expect(page.get_by_role("button", name="Copy link")).to_be_disabled()

@@ -38,12 +38,13 @@ export async function call(path, body, signal, owner = path) {
   if (key) headers.Authorization = `Bearer ${key.replace(/[^ -~]/g, "?")}`; // fetch refuses other characters; keys have none
   const before = forgotten;
   const complain = (text) => { if (before === forgotten) showProblem(text, owner); }; // unless the view has been left
-  if (body) headers["Content-Type"] = "application/json";
+  const isForm = body instanceof FormData;
+  if (body && !isForm) headers["Content-Type"] = "application/json";
   let answer;
   let found;
   try {
     answer = await fetch(path.slice(1), { // relative: a proxy may serve this under a path of its own
-      method: body ? "POST" : "GET", headers, signal, body: body && JSON.stringify(body) });
+      method: body ? "POST" : "GET", headers, signal, body: isForm ? body : body && JSON.stringify(body) });
     // A proxy may answer with a page of its own.
     found = await answer.json().catch((error) => { if (answer.ok || error.name === "AbortError") throw error; return {}; });
   } catch (error) {

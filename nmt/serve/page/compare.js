@@ -17,9 +17,12 @@ export function start(main) {
   const button = h("button", { type: "submit", class: "main", disabled: true }, "Compare");
   const results = h("div", { id: "results", "aria-live": "polite" });
   const notice = h("p", { class: "card", hidden: true }, "One run is served. To compare two: ", h("code", {}, "nmt serve --run runs/a --run runs/b"));
+  const rest = h("div");
   text.value = stored("sessionStorage", "compared");
   main.append(
-    h("h1", {}, "Compare"), notice,
+    h("h1", {}, "Compare"), notice, rest,
+  );
+  rest.append(
     h("div", { class: "bar" }, h("label", {}, "First ", runs[0]), h("label", {}, "Second ", runs[1])),
     h("section", { class: "card" }, text),
     h("div", { class: "pair" }, heads.map((head, i) => h("section", { class: "card" }, head, outputs[i]))),
@@ -90,6 +93,7 @@ export function start(main) {
       run.selectedIndex = Math.min(i, served.length - 1);
     });
     notice.hidden = served.length > 1;
+    rest.hidden = served.length < 2; // a run is not compared with itself
     button.disabled = false;
     translate();
   }

@@ -3,10 +3,14 @@
 import { call, latest } from "./api.js";
 import { drawHeat, drawLines } from "./attention.js";
 import { debounced, h, percent, shorten } from "./dom.js";
+import { filesCard } from "./files.js";
 import { bothSides, cut, probability, weights } from "./words.js";
 
 const MOST_INSPECTED = 20; // sentences; the server has the same limit
 const OPTIONS = 5;
+const EXAMPLES = 3;
+const LONGEST_ADDRESS = 2000; // characters; some programs cut longer ones
+const LIKELY = 50; // per cent of words that are known in another language
 const countSentences = (text) => [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text)].filter((each) => each.segment.trim()).length; // roughly as the server does
 
 const kept = { text: "", run: "", address: "" }; // while another view is shown, or while the page has no key
@@ -15,6 +19,7 @@ export function start(main, query) {
   const state = { runs: [], loading: null, sentences: [], gap: "", chosen: 0, word: null, asked: null, shown: null, body: null, looks: 0, failed: false };
   const ask = latest();
   const askInside = latest();
+  const askLanguage = latest();
 
   // ------------------------------------------------------------------------------- the two texts
   const run = h("select", { id: "run" });
@@ -25,6 +30,10 @@ export function start(main, query) {
   const shade = h("input", { type: "checkbox", id: "shade" });
   const source = h("h2");
   const target = h("h2");
+  const counter = h("span", { class: "small muted", id: "counter" });
+  const clear = h("button", { type: "button", id: "clear", hidden: true }, "Clear");
+  const examples = h("p", { class: "small", id: "examples", hidden: true });
+  const otherLanguage = h("p", { class: "small", id: "other-language", role: "status", hidden: true });
   const copied = h("span", { class: "small muted", role: "status" });
   const copy = h("button", { type: "button" }, "Copy");
   const link = h("button", { type: "button" }, "Copy link");
@@ -54,13 +63,15 @@ export function start(main, query) {
         h("thead", {}, h("tr", {}, h("th", {}, "Hypothesis"), h("th", { class: "number" }, "Log-probability"), h("th", {}, "Fate"))), hypotheses))),
   );
   const beam = inside.querySelector("#beam");
+  const files = filesCard(() => selected());
   main.append(
     h("h1", { class: "visually-hidden" }, "Translate"),
     h("div", { class: "bar" }, h("label", {}, "Run ", run), swap,
-      h("label", {}, shade, " Shade uncertain words"),
-      h("span", { class: "end" }, copied, copy, link)),
-    h("div", { class: "pair" }, h("section", { class: "card" }, source, text), h("section", { class: "card" }, target, output, notes)),
-    inside,
+      h("label", {}, shade, " Shade uncertain words")),
+    h("div", { class: "pair" },
+      h("section", { class: "card" }, source, text, examples, otherLanguage, h("div", { class: "bar below" }, counter, h("span", { class: "end" }, clear))),
+      h("section", { class: "card" }, target, output, notes, h("div", { class: "bar below" }, copied, h("span", { class: "end" }, copy, link)))),
+    inside, files.card,
   );
 
   const names = new Intl.DisplayNames(["en"], { type: "language" });
@@ -72,6 +83,36 @@ export function start(main, query) {
     source.textContent = found ? names.of(found.source) : "Text";
     target.textContent = found ? names.of(found.target) : "Translation";
     swap.hidden = !reverse();
+    showExamples(found);
+  }
+
+  // Sentences of the validation part, to try while there is no text.
+  async function showExamples(found) {
+    examples.hidden = true;
+    if (!found || text.value) return;
+    const details = await call(`/v1/runs/${encodeURIComponent(found.name)}`, undefined, undefined, examples).catch(() => null);
+    if (text.value || found !== selected() || !examples.isConnected) return;
+    const sources = (details?.metrics.at(-1)?.samples ?? []).slice(0, EXAMPLES).map((each) => each.source);
+    const buttons = sources.map((each) => h("button", { type: "button", onclick: () => { setText(each); text.focus(); } }, shorten(each, 80)));
+    examples.replaceChildren("Try: ", ...buttons);
+    examples.hidden = !buttons.length;
+  }
+
+  function setText(value) {
+    text.value = value;
+    showCurrent();
+    translate();
+  }
+
+  async function detect(value) {
+    const other = reverse();
+    otherLanguage.hidden = true;
+    if (!other || !value.trim()) return;
+    const [found] = (await askLanguage("/detect", { q: value })) ?? [];
+    if (found?.language !== other.source || found.confidence < LIKELY || text.value !== value) return;
+    otherLanguage.replaceChildren(`This looks like ${names.of(found.language)}. `,
+      h("button", { type: "button", onclick: () => { run.value = other.name; nameLanguages(); showCurrent(); translate(); } }, `Translate from ${names.of(found.language)}`));
+    otherLanguage.hidden = false;
   }
 
   // ------------------------------------------------------------------------------- rendering
@@ -140,8 +181,8 @@ export function start(main, query) {
     if (!sentence) return;
     whichField.hidden = state.sentences.length < 2;
     which.value = state.chosen;
-    options.replaceChildren(...sentence.translations.map((each) => h("li", {},
-      h("span", { lang: selected()?.target, dir: "auto" }, each.text || "(empty)"), h("span", { class: "score" }, `score ${each.score.toFixed(3)}`),
+    options.replaceChildren(...sentence.translations.map((each, rank) => h("li", {},
+      h("button", { type: "button", class: "option", lang: selected()?.target, dir: "auto", "aria-pressed": String(rank === 0), onclick: () => prefer(rank) }, each.text || "(empty)"), h("span", { class: "score" }, `score ${each.score.toFixed(3)}`),
       each.complete ? null : h("span", { class: "score" }, "truncated"), each.parts > 1 ? h("span", { class: "score" }, `${each.parts} parts`) : null,
       each.in_proportion ? null : h("span", { class: "score" }, "unusual length"))));
     const cross = sentence.attention?.cross;
@@ -151,6 +192,21 @@ export function start(main, query) {
     }
     showAttention();
     showBeam();
+  }
+
+  // Shows another translation of the sentence; what is known of the pieces belongs to the best one.
+  function prefer(rank) {
+    const sentence = state.sentences[state.chosen];
+    if (!rank || !sentence) return;
+    const [chosen] = sentence.translations.splice(rank, 1);
+    sentence.translations.unshift(chosen);
+    Object.assign(sentence, { attention: undefined, beam: undefined, problem: "Attention is shown of the best translation only." });
+    askInside.cancel();
+    state.looks++;
+    state.word = null;
+    showOutput();
+    showInside();
+    options.querySelector("button").focus();
   }
 
   function keepOptions(select, values) {
@@ -214,7 +270,8 @@ export function start(main, query) {
     if (state.asked === linkOf(value)) return;
     const asked = linkOf(value);
     state.asked = asked;
-    history.replaceState(null, "", state.asked);
+    history.replaceState(null, "", addressOf(value));
+    output.classList.remove("stale");
     state.looks++;
     askInside.cancel();
     if (!value.trim()) {
@@ -233,6 +290,7 @@ export function start(main, query) {
     if (state.asked !== asked) return; // another text or run has been asked for meanwhile
     output.classList.remove("busy");
     if (!found) {
+      output.classList.add("stale"); // it belongs to another text
       Object.assign(state, { asked: null, failed: true }); // allow a retry
       showInside();
       return;
@@ -240,7 +298,8 @@ export function start(main, query) {
     const [{ sentences, gap }] = found.texts;
     Object.assign(state, { sentences, gap, chosen: 0, word: null, shown: asked, body, failed: false });
     showCurrent();
-    target.replaceChildren(names.of(found.target), h("span", { class: "small muted" }, found.engine));
+    target.title = `run ${found.run}, engine ${found.engine}`;
+    detect(value);
     showOutput();
     showInside();
     await lookInside();
@@ -271,6 +330,8 @@ export function start(main, query) {
 
   const linkOf = (value) => (value.trim() ? `#/translate?${new URLSearchParams({ run: run.value, text: value })}` : "#/translate");
 
+  const addressOf = (value) => (linkOf(value).length > LONGEST_ADDRESS ? "#/translate" : linkOf(value));
+
   async function copyText(value, done) {
     try {
       await navigator.clipboard.writeText(value);
@@ -287,11 +348,26 @@ export function start(main, query) {
   // Remembers the input; a translation of earlier input can be neither copied nor swapped.
   function showCurrent() {
     Object.assign(kept, { text: text.value, run: run.value || kept.run, address: location.hash });
+    const most = state.most ? ` of ${state.most.toLocaleString("en")}` : "";
+    counter.textContent = `${[...text.value].length.toLocaleString("en")}${most} characters`;
+    counter.classList.toggle("bad", Boolean(state.most && text.value.length > state.most));
+    clear.hidden = !text.value;
+    if (text.value) examples.hidden = true;
+    else otherLanguage.hidden = true;
     copy.disabled = swap.disabled = state.shown !== linkOf(text.value);
+    link.disabled = linkOf(text.value).length > LONGEST_ADDRESS;
+  }
+
+  function empty() {
+    setText("");
+    showExamples(selected());
+    text.focus();
   }
 
   const translateSoon = debounced(translate, 250);
   text.addEventListener("input", () => { showCurrent(); translateSoon(); });
+  text.addEventListener("keydown", (event) => { if (event.key === "Escape" && text.value) { event.preventDefault(); empty(); } });
+  clear.addEventListener("click", empty);
   run.addEventListener("change", () => { nameLanguages(); showCurrent(); translate(); });
   swap.addEventListener("click", () => {
     const translated = translation();
@@ -335,12 +411,17 @@ export function start(main, query) {
     if (text.value && run.value) translate();
   }
 
+  call("/frontend/settings").then((found) => { state.most = found.charLimit; showCurrent(); }).catch(() => {});
+  if (document.activeElement === document.body && matchMedia("(hover: hover)").matches) text.focus({ preventScroll: true });
   showOutput();
+  showCurrent();
   copy.disabled = swap.disabled = true;
   loadRuns();
   return () => {
     state.asked = null;
     ask.cancel();
     askInside.cancel();
+    askLanguage.cancel();
+    files.stop();
   };
 }
