@@ -1,10 +1,11 @@
 """The core of DeepL's API (https://developers.deepl.com), for the tools that speak it."""
 
 import csv
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import parse_qsl
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import NotRequired, TypedDict
@@ -12,6 +13,7 @@ from typing_extensions import NotRequired, TypedDict
 from nmt.config.choices import Address
 from nmt.corpus.text.languages import language_name
 from nmt.errors import UserError
+from nmt.serve.documents import text_of, translate_document
 from nmt.serve.errors import ApiError
 from nmt.serve.glossaries import StoredGlossary
 from nmt.serve.libretranslate import AUTO, detect_languages
@@ -45,6 +47,24 @@ class TextBody(BaseModel):
     tag_handling: Literal["", "html"] | None = Field(None, description="html: keep the markup")
 
 
+class DocumentBody(BaseModel):
+    """A document to translate."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    file: Annotated[UploadFile, BeforeValidator(lambda value: value)]
+    target_lang: str = Field(description="language code, with or without a region")
+    source_lang: str | None = Field(None, description="language code; default: detected")
+    glossary_id: str | None = Field(None, description="a stored glossary")
+    formality: str | None = Field(None, description="as for texts")
+
+
+class DocumentKey(BaseModel):
+    """The key from the response to an upload."""
+
+    document_key: str
+
+
 class GlossaryBody(BaseModel):
     """A glossary to store."""
 
@@ -67,6 +87,20 @@ class TextResults(TypedDict):
     """Translated texts, in the order of the request."""
 
     translations: list[TextResult]
+
+
+class DocumentHandle(TypedDict):
+    """A document that was uploaded."""
+
+    document_id: str
+    document_key: str
+
+
+class DocumentStatus(TypedDict):
+    """The state of a document, which is translated by the time that its upload is answered."""
+
+    document_id: str
+    status: Literal["done"]
 
 
 class SupportedLanguage(TypedDict):
@@ -143,6 +177,46 @@ async def translate(service: Service, request: Request, body: TextBody) -> TextR
             for i, source in enumerate(sources)
         ]
     }
+
+
+async def upload_document(service: Service, request: Request, body: DocumentBody) -> DocumentHandle:
+    """Translate a document, and keep the translation for ten minutes."""
+    name = (body.file.filename or "").replace("\\", "/").rpartition("/")[2]
+    content = await body.file.read()
+    target = base_language(body.target_lang)
+    given = source = base_language(body.source_lang) if body.source_lang else AUTO
+    glossary = service.glossaries.get(body.glossary_id) if body.glossary_id else None
+    if glossary and (glossary.source, glossary.target) != (given, target):
+        raise ApiError(400, "source_lang and target_lang must be those of the glossary")
+    if given == AUTO:
+        text = await service.in_thread(text_of, name, content)
+        [found] = await detect_languages(service, given, target, [text])
+        source = found["language"]
+    if given != AUTO or source != target:
+        run = service.run_between(source, target)
+        address = _address(body.formality, run)
+        run = await service.adapted(run, glossary.entries if glossary else None, address)
+        content = await translate_document(service.translator, run, name, content)
+    secret = service.downloads.add(name, content)
+    return {"document_id": secret, "document_key": secret}
+
+
+async def document_status(service: Service, request: Request, body: DocumentKey) -> DocumentStatus:
+    """Report that a document has been translated."""
+    service.downloads.get(_document(request, body))
+    return {"document_id": body.document_key, "status": "done"}
+
+
+async def document_result(service: Service, request: Request, body: DocumentKey) -> Response:
+    """Return a translated document."""
+    file = service.downloads.get(_document(request, body))
+    return Response(file.content, media_type="application/octet-stream")
+
+
+def _document(request: Request, body: DocumentKey) -> str:
+    if request.path_params["document"] != body.document_key:
+        raise ApiError(404, "No such document")
+    return body.document_key
 
 
 def _address(formality: str | None, run: ServedRun) -> Address | None:
@@ -233,6 +307,12 @@ def _facts(glossary: StoredGlossary) -> GlossaryFacts:
 
 OPERATIONS = (
     Operation("POST", "/v2/translate", "Translate texts", translate, TextResults, TextBody),
+    Operation("POST", "/v2/document", "Translate a document", upload_document, DocumentHandle,
+              DocumentBody, file=True),
+    Operation("POST", "/v2/document/{document}", "Report the state of a document",
+              document_status, DocumentStatus, DocumentKey),
+    Operation("POST", "/v2/document/{document}/result", "Return a translated document",
+              document_result, bytes, DocumentKey),
     Operation("GET", "/v2/languages", "List languages", languages, list[SupportedLanguage]),
     Operation("GET", "/v2/usage", "Count the translated characters", usage, Used),
     Operation("POST", "/v2/glossaries", "Store a glossary", create_glossary, GlossaryFacts,

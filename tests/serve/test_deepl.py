@@ -1,6 +1,7 @@
 """DeepL's API, called by its official client."""
 
 from collections.abc import Callable
+from io import BytesIO
 
 import deepl
 import pytest
@@ -32,6 +33,15 @@ def test_the_official_client_translates(api: deepl.DeepLClient) -> None:
     marked = api.translate_text(f"<p>{SENTENCE}</p>", tag_handling="html", **TO_GERMAN)
     assert str(marked) == f"<p>{GERMAN}</p>"
     assert api.get_usage().character.count > 0
+
+
+def test_the_official_client_translates_documents(api: deepl.DeepLClient) -> None:
+    translated = BytesIO()
+    given = BytesIO(f"{SENTENCE}\n".encode())
+    api.translate_document(given, translated, filename="a.txt", **TO_GERMAN)
+    assert translated.getvalue().decode() == f"{GERMAN}\n"
+    with pytest.raises(deepl.DeepLException):
+        api.translate_document_download(deepl.DocumentHandle("x", "y"), BytesIO())
 
 
 def test_the_official_client_lists_languages(api: deepl.DeepLClient) -> None:
