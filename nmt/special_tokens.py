@@ -8,5 +8,8 @@ SUPPRESSED = (PAD, BOS)  # by any search
 # which have no meaning in text; cleaning removes any that occur.
 PLACEHOLDERS = "\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008"
 NUMBERS = "\ue009\ue00a\ue00b\ue00c\ue00d\ue00e\ue00f\ue010"
-# For the tags of corpora (nmt/corpus/text/tags.py); also private-use characters.
-TAGS = "\ue011\ue012\ue013\ue014\ue015\ue016\ue017\ue018"
+# For tags (nmt/corpus/text/tags.py); also private-use characters. A model for many languages has
+# one for each, so most are from a plane that text never uses.
+TAGS = "\ue011\ue012\ue013\ue014\ue015\ue016\ue017\ue018" + "".join(
+    map(chr, range(0xF0000, 0xF0000 + 992))
+)

@@ -23,6 +23,7 @@ def _path_or_pair(value: object) -> object:
 
 
 MOST_TAGS = len(TAGS)
+TAG_NAME = "^[A-Za-z0-9_@-]{1,30}$"
 CORPUS_PATHS = ("path", "train_path", "validation_path", "test_path")  # of the data section
 PathOrPair = Annotated[Path | tuple[Path, Path] | None, BeforeValidator(_path_or_pair)]
 LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
@@ -36,6 +37,7 @@ Source = Literal[
     "po",
     "everyday",
     "sample",
+    "imported",
     "multi30k",
     "tatoeba",
     "opus",
@@ -50,6 +52,7 @@ ENDINGS: Mapping[str, tuple[str, ...]] = {
 """How the names of the files of translation tools end, by source."""
 _NAMED = ("multi30k", "tatoeba", "opus", "mtdata", "hub")  # known by name; take no files of splits
 _BUILT_IN = ("everyday", "sample")
+_UNKNOWN = "imported"  # the text of a model that others trained
 _DOWNLOADED = ("pickle", "multi30k", "tatoeba")  # if no path is given
 
 
@@ -60,7 +63,8 @@ class CorpusConfig(Section):
         "pickle",
         description="type of the corpus files (pickle, tsv, parallel, table, tmx, xliff, po), or a "
         "named corpus; "
-        "`everyday` and `sample` are built in; `pickle` without a path is the corpus of "
+        "`everyday` and `sample` are built in; `imported` stands for the unknown text of a model "
+        "of nmt import; `pickle` without a path is the corpus of "
         "O'Rahilly's tutorial, 10,000 short English–German pairs",
     )
     path: PathOrPair = Field(
@@ -102,15 +106,16 @@ class CorpusConfig(Section):
         splits = [f for f in ("train_path", "validation_path", "test_path") if getattr(self, f)]
         paths = ["path", *splits] if self.path else splits
         corpus = self.path or self.train_path
-        if self.source in _BUILT_IN and paths:
-            message = f"source `{self.source}` is built in; remove {', '.join(paths)}"
+        if self.source in (*_BUILT_IN, _UNKNOWN) and paths:
+            kind = "is built in" if self.source in _BUILT_IN else "has no files"
+            message = f"source `{self.source}` {kind}; remove {', '.join(paths)}"
             yield ("source", *paths), message
         elif self.source in _NAMED and splits:
             message = f"source `{self.source}` takes no files of splits; remove {', '.join(splits)}"
             yield ("source", *splits), message
         elif self.path and self.train_path:
             yield ("path", "train_path"), "`path` and `train_path` cannot both be set"
-        elif self.source not in (*_BUILT_IN, *_DOWNLOADED) and not corpus:
+        elif self.source not in (*_BUILT_IN, *_DOWNLOADED, _UNKNOWN) and not corpus:
             wanted = "`path`" if self.source in _NAMED else "`path` or `train_path`"
             message = f"source `{self.source}` needs {wanted}"
             yield ("source", "path", "train_path"), message
@@ -141,7 +146,7 @@ class CorpusPart(CorpusConfig):
     )
     tag: str | None = Field(
         None,
-        pattern="^[a-z0-9_-]{1,30}$",
+        pattern=TAG_NAME,
         description="token put in front of its source sentences; use it with --tag",
     )
     held_out: bool = Field(
@@ -174,6 +179,12 @@ class DataConfig(CorpusConfig):
         description="T: the share of each of `corpora` in an epoch is proportional to its number "
         "of training pairs to the power of 1 / T, so small corpora are repeated (Arivazhagan et "
         "al. 2019; 5 is usual); 1: every pair once",
+    )
+    imported_tags: tuple[Annotated[str, Field(pattern=TAG_NAME)], ...] = Field(
+        (),
+        max_length=MOST_TAGS,
+        description="tags that an imported model knows, such as its target languages (nmt import "
+        "sets it)",
     )
     source_language: LanguageCode = Field("en", description="language code of the source")
     target_language: LanguageCode = Field("de", description="language code of the target")
@@ -333,9 +344,10 @@ class DataConfig(CorpusConfig):
 
     @property
     def tags(self) -> list[str]:
-        """The tags, in the order in which they are numbered: of `address`, then of the corpora."""
+        """The tags, in the order in which they are numbered: of `address`, then all others."""
         address = ADDRESSES if self.address else ()
-        return [*address, *sorted({part.tag for part in self.corpora if part.tag})]
+        others = {*self.imported_tags, *(part.tag for part in self.corpora if part.tag)}
+        return [*address, *sorted(others)]
 
     def _broken_rules_of_corpora(self) -> Iterator[BrokenRule]:
         for name, info in CorpusConfig.model_fields.items():

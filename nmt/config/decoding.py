@@ -25,8 +25,14 @@ class DecodingConfig(Section):
         0.6,
         ge=0,
         le=10,
-        description="α in ((5 + length) / 6)^α, by which log-probabilities are divided (Wu et al. "
-        "2016, eq. 14); higher values favour longer translations; 0: no penalty",
+        description="α in ((k + length) / (k + 1))^α, by which log-probabilities are divided (Wu "
+        "et al. 2016, eq. 14); higher values favour longer translations; 0: no penalty",
+    )
+    length_offset: float = Field(
+        5,
+        ge=0,
+        le=1000,
+        description="k of the length penalty; 0: length^α, as in Marian and transformers",
     )
     max_length_factor: float = Field(
         1.5,

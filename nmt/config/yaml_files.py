@@ -23,7 +23,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticUndefined
 
 from nmt.config.config import Config, Origin
-from nmt.config.data import CorpusConfig, CorpusPart
+from nmt.config.data import TAG_NAME, CorpusConfig, CorpusPart
 from nmt.config.section import RULES_UNCHECKED, Section
 from nmt.errors import UserError, one_line
 from nmt.files.small_files import read_small
@@ -406,7 +406,7 @@ def _explain(details: ErrorDetails, label: str, overridden: Container[str]) -> s
 _PLAIN = {
     "model_type": "a section: one indented line per field",
     "^[a-z]{2,3}$": "two or three lower-case letters, such as en",
-    "^[a-z0-9_-]{1,30}$": "up to 30 lower-case letters, digits, - and _, such as news",
+    TAG_NAME: "up to 30 letters without accents, digits, -, _ and @, such as news",
     "tuple_type": "a list of two, such as [first, second]",
     "missing": "a list of two, such as [first, second]",
     "too_long": "a list of two, such as [first, second]",

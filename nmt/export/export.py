@@ -48,7 +48,8 @@ _PROGRAM = (
 )
 _IMPORT = re.compile(r"^from nmt(?:\.\w+)*\.(\w+) import", re.MULTILINE)
 _DECODING = {
-    *("beam_size", "length_penalty", "max_length_factor", "max_length_extra", "new_words_margin")
+    *("beam_size", "length_penalty", "length_offset", "max_length_factor", "max_length_extra"),
+    "new_words_margin",
 }
 
 

@@ -27,7 +27,7 @@ from nmt.decoding.engines.interface import unknown_fields
 from nmt.errors import one_line
 from nmt.model.sinusoids import sinusoid_table
 from nmt.runs.folder import RunFolder
-from nmt.special_tokens import BOS, EOS, PAD, SPECIALS, SUPPRESSED, UNK
+from nmt.special_tokens import BOS, EOS, PAD, SPECIALS, SUPPRESSED, TAGS, UNK
 
 USAGE = """```python
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
@@ -42,11 +42,13 @@ Give the tokenizer one sentence at a time, in the Unicode form NFC, with ordinar
 without soft hyphens and other invisible characters: unlike nmt, transformers does not split or
 normalize text. Greedy search then gives the same tokens
 as nmt, except for text like a special token (`<pad>`) or a language code (`>>de<<`). Beam search
-may choose other translations, because transformers uses a different length penalty."""
+may choose other translations, because transformers ends it by a different rule and, unless
+`decoding.length_offset` is 0, has a different length penalty."""
 FILES = (  # that `write_transformers` writes
     *("model.safetensors", "config.json", "generation_config.json", "tokenizer_config.json"),
     *("source.spm", "target.spm", "vocab.json", "target_vocab.json"),
 )
+TAG_PIECE = "▁"  # before a tag in a SentencePiece model: then no piece for the space precedes it
 Array = NDArray[np.float32]
 Take = Callable[..., NDArray[Any]]
 # Fields that must have these values, because the format supports no others.
@@ -84,7 +86,8 @@ def unsupported(config: Config) -> list[str]:
             value = getattr(getattr(config, section), name)
             if value != wanted:
                 reasons.append(f"{section}.{name} is {written(value)}, not {written(wanted)}")
-    if any(part.tag for part in config.data.corpora):  # others were also trained without theirs
+    # Models with forms of address were also trained without their tags.
+    if any(part.tag not in (None, *config.data.imported_tags) for part in config.data.corpora):
         reasons.append("data.corpora has tags")
     if config.data.unicode == "NFKC":  # which changes common text, unlike NFC
         reasons.append("data.unicode is NFKC, not NFC or none")
@@ -106,6 +109,7 @@ def write_transformers(run: RunFolder, weights: Path, folder: Path) -> None:
     config = run.config
     tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
     sizes = tokenizers.source.size, tokenizers.target.size
+    shared = _shares_embeddings(config.model)
     with Arrays.opened(weights) as arrays:
         model = dict(_Weights(config.model, arrays.take).named(*sizes))
     try:
@@ -117,11 +121,12 @@ def write_transformers(run: RunFolder, weights: Path, folder: Path) -> None:
     source, target = vocabulary_files(config.tokenizer)
     shutil.copyfile(run.data / source, folder / "source.spm")
     shutil.copyfile(run.data / target, folder / "target.spm")
-    _write_json(folder / "vocab.json", _numbers(tokenizers.source))
-    _write_json(folder / "target_vocab.json", _numbers(tokenizers.target))
+    _write_json(folder / "vocab.json", _numbers(tokenizers.source, config))
+    if not shared:
+        _write_json(folder / "target_vocab.json", _numbers(tokenizers.target, config))
     tokenizer = {
         "tokenizer_class": "MarianTokenizer",
-        "separate_vocabs": True,
+        "separate_vocabs": not shared,
         "source_lang": config.data.source_language,
         "target_lang": config.data.target_language,
         "pad_token": SPECIALS[PAD],
@@ -136,8 +141,20 @@ def _write_json(path: Path, content: dict[str, Any]) -> None:
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _numbers(tokenizer: Tokenizer) -> dict[str, int]:
-    return {token: number for number, token in enumerate(tokenizer.tokens(range(tokenizer.size)))}
+def _numbers(tokenizer: Tokenizer, config: Config) -> dict[str, int]:
+    tags = zip(TAGS, config.data.tags, strict=False)
+    names = {TAG_PIECE + mark: language_token(tag) for mark, tag in tags}
+    tokens = tokenizer.tokens(range(tokenizer.size))
+    return {names.get(token, token): number for number, token in enumerate(tokens)}
+
+
+def language_token(tag: str) -> str:
+    """Return the token that selects a target language of a Marian model."""
+    return f">>{tag}<<"
+
+
+def _shares_embeddings(model: ModelConfig) -> bool:
+    return model.tie in ("inputs", "all")
 
 
 def _model_config(model: ModelConfig, source_size: int, target_size: int) -> dict[str, Any]:
@@ -150,8 +167,8 @@ def _model_config(model: ModelConfig, source_size: int, target_size: int) -> dic
         "post": {
             "architectures": ["MarianMTModel"],
             "model_type": "marian",
-            "decoder_vocab_size": target_size,
-            "share_encoder_decoder_embeddings": False,  # shared ones are written twice
+            "decoder_vocab_size": source_size if _shares_embeddings(model) else target_size,
+            "share_encoder_decoder_embeddings": _shares_embeddings(model),
         },
         "pre": {"architectures": ["PegasusForConditionalGeneration"], "model_type": "pegasus"},
     }
@@ -184,12 +201,15 @@ def _special_ids() -> dict[str, int]:
 
 
 def _generation_config(config: Config) -> dict[str, Any]:
+    longest = config.model.max_length
+    if not config.decoding.max_length_factor:
+        longest = min(longest, config.decoding.max_length_extra + 1)  # <sos>
     return {
         **_special_ids(),
         "suppress_tokens": list(SUPPRESSED),
         "num_beams": config.decoding.beam_size,
         "length_penalty": config.decoding.length_penalty,
-        "max_length": config.model.max_length,
+        "max_length": longest,
     }
 
 
@@ -214,10 +234,9 @@ class _Weights:
     def named(self, source_size: int, target_size: int) -> Iterator[tuple[str, Array]]:
         """Yield all weights with their names in transformers."""
         model = self._model
-        if model.norm_position == "pre":
-            yield from self._shared_embeddings(source_size, target_size)
-        else:
-            yield from self._embeddings(source_size, target_size)
+        yield from self._embeddings(source_size, target_size)
+        if model.norm_position == "pre":  # in Marian, the library computes them
+            yield from self._positions_and_final_norms()
         for i in range(model.encoder_layers):
             yield from self._layer(f"encoder.{i}.", f"model.encoder.layers.{i}.", "attention")
         for i in range(model.decoder_layers):
@@ -226,28 +245,32 @@ class _Weights:
             yield from self._cross_attention(f"decoder.{i}.", there)
 
     def _embeddings(self, source_size: int, target_size: int) -> Iterator[tuple[str, Array]]:
-        """Yield the embeddings and the output layer of Marian."""
+        """Yield the embeddings and the output layer.
+
+        If all tokens share embeddings, source-only tokens have an output there too; a bias of -∞
+        excludes them.
+        """
         model, d_model = self._model, self._model.d_model
         embeddings = self._take("source_embedding.tokens.weight", source_size, d_model)
-        yield "model.encoder.embed_tokens.weight", self._columns(embeddings)
-        if model.tie not in ("inputs", "all"):
+        outputs = target_size
+        if _shares_embeddings(model):
+            yield "model.shared.weight", self._columns(embeddings)
+            outputs = source_size
+        else:
+            yield "model.encoder.embed_tokens.weight", self._columns(embeddings)
             embeddings = self._take("target_embedding.tokens.weight", target_size, d_model)
-        yield "model.decoder.embed_tokens.weight", self._columns(embeddings[:target_size])
+            yield "model.decoder.embed_tokens.weight", self._columns(embeddings)
+        rest = outputs - target_size
         if model.tie not in ("target", "all"):
-            yield "lm_head.weight", self._columns(self._take("output.weight", target_size, d_model))
-        yield "final_logits_bias", self._output_bias(target_size)[None]
+            output = self._columns(self._take("output.weight", target_size, d_model))
+            yield "lm_head.weight", np.pad(output, ((0, rest), (0, 0)))
+        bias = self._output_bias(target_size)
+        if rest:
+            bias = np.concatenate([bias, np.full(rest, -np.inf, np.float32)])
+        yield "final_logits_bias", bias[None]
 
-    def _shared_embeddings(self, source_size: int, target_size: int) -> Iterator[tuple[str, Array]]:
-        """Yield the embeddings, positions, output bias and final norms of Pegasus.
-
-        Source-only tokens have an output there too; a bias of -∞ excludes them.
-        """
-        d_model = self._model.d_model
-        embeddings = self._take("source_embedding.tokens.weight", source_size, d_model)
-        yield "model.shared.weight", self._columns(embeddings)
-        never = np.full(source_size - target_size, -np.inf, np.float32)
-        yield "final_logits_bias", np.concatenate([self._output_bias(target_size), never])[None]
-        table = self._columns(sinusoid_table(self._model.max_length, d_model))
+    def _positions_and_final_norms(self) -> Iterator[tuple[str, Array]]:
+        table = self._columns(sinusoid_table(self._model.max_length, self._model.d_model))
         for stack in ("encoder", "decoder"):
             yield f"model.{stack}.embed_positions.weight", table
             yield from self._norm(f"{stack}_norm", f"model.{stack}.layer_norm")

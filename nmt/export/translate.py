@@ -163,11 +163,11 @@ class Translator:
 
     def _choose(self, result: Any, limit: int, part: Part) -> list[str]:
         """Return the best complete hypothesis with the fewest lost words, then new ones."""
-        alpha = self.settings["length_penalty"]
+        alpha, k = self.settings["length_penalty"], self.settings["length_offset"]
         hypotheses = list(zip(result.hypotheses, result.scores, strict=True))
 
         def score(hypothesis: tuple[list[str], float]) -> float:
-            return float(hypothesis[1] / ((6 + len(hypothesis[0])) / 6) ** alpha)
+            return float(hypothesis[1] / ((k + 1 + len(hypothesis[0])) / (k + 1)) ** alpha)
 
         def rank(hypothesis: tuple[list[str], float]) -> tuple[bool, int]:
             tokens = hypothesis[0]

@@ -23,8 +23,6 @@ def open_run(path: Path | str) -> RunFolder:
         path = download_run(address)
     if not (path / "config.yaml").is_file():
         broken = path.is_symlink() and not path.exists()
-        if address.startswith(HUB):
-            raise UserError(f"{address}: not a run of nmt (it has no config.yaml); check the name")
         reason = "a broken link" if broken else "not a run folder (it has no config.yaml)"
         known = (RUNS / path / "config.yaml").is_file()
         remedy = f"did you mean {RUNS / path}?" if known else f"nmt runs lists the runs in ./{RUNS}"

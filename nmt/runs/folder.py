@@ -23,6 +23,7 @@ pictures/                what `nmt plot` has drawn
 tensorboard/             logs for TensorBoard, if training.tensorboard is set
 ctranslate2/             the model in CTranslate2's format, one folder per kind of weights
 exported/                what `nmt export` wrote
+README.md                the model card of an imported model
 """
 
 import json
@@ -67,6 +68,7 @@ HUB = "hf:"  # at the start of the address of a run on the Hugging Face Hub
 LOCK = ".lock"
 HEADER = "run.json"
 REPORT = "report.json"
+CARD = "README.md"
 # The run's own files, written only while it is held.
 _FORMER_WEIGHTS: dict[Weights, str] = {
     "ema": "averaged",

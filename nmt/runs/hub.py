@@ -1,7 +1,8 @@
 """Downloads runs from the Hugging Face Hub, for `--run hf:USER/NAME`.
 
-Only weights as safetensors, YAML, JSON, SentencePiece models, hashes and a glossary are downloaded:
-nothing that could run. A checkpoint, which PyTorch would unpickle, is not downloaded.
+Only weights, YAML, JSON, SentencePiece models, model cards, hashes and a glossary are downloaded:
+nothing that could run. A checkpoint, which PyTorch would unpickle, is not downloaded. If a repository
+has no run but a Marian model of `transformers`, a run is made of it once, in the cache.
 """
 
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Any, get_args
 
 from nmt.config.choices import Weights
 from nmt.corpus.sources.download import cache_folder
-from nmt.errors import UserError, is_full_disk, missing_extra, one_line, unwritable
+from nmt.errors import UserError, is_full_disk, missing_extra, one_line, unwritable, writing
+from nmt.files.locks import locked
 from nmt.runs.folder import HUB
 
 RUN_FILES = [
@@ -17,6 +19,10 @@ RUN_FILES = [
     *(f"glossary{ending}" for ending in (".tsv", ".csv", ".txt", ".tbx", ".xml")),
     *(f"data/*{ending}" for ending in (".json", ".jsonl", ".model", ".keys")),
     *(f"{which}.safetensors" for which in get_args(Weights)),
+]
+_MARIAN_FILES = [
+    *("config.json", "generation_config.json", "tokenizer_config.json"),
+    *("vocab.json", "target_vocab.json", "source.spm", "target.spm"),
 ]
 
 
@@ -33,13 +39,50 @@ def download_run(address: str) -> Path:
     """Return the folder of the run at hf:USER/NAME or hf:USER/NAME@REVISION, in the cache.
 
     Unchanged files are not downloaded again; without a network, the cached run is used. Each
-    version has a folder of its own, so an interrupted update cannot mix two of them.
+    version has a folder of its own, so an interrupted update cannot mix two of them. Raises
+    `UserError` if there is neither a run nor a model that can be imported.
     """
+    folder = _download(address, [*RUN_FILES, *_MARIAN_FILES])
+    if (folder / "config.yaml").is_file():
+        return folder
+    if not (folder / "config.json").is_file():
+        raise UserError(
+            f"{address}: neither a run of nmt (it has no config.yaml) nor a model of transformers; "
+            "check the name"
+        )
+    run = cache_folder() / "imported" / folder.parent.parent.name / folder.name
+    with writing(run):
+        run.parent.mkdir(parents=True, exist_ok=True)
+    waiting = f"waiting for another process to import {address}"
+    with locked(run.parent / f".{run.name}.lock", waiting):
+        if not run.exists():
+            _import(address, folder, run)
+    return run
+
+
+def _import(address: str, folder: Path, run: Path) -> None:
+    """Download the weights, and make a run of the model."""
+    from nmt.export.importing import WEIGHTS, import_run, require_marian
+
+    try:
+        require_marian(folder)
+        for name in WEIGHTS:
+            _download(address, [name, "README.md"])
+            if (folder / name).is_file():
+                break
+        import_run(folder, run, address)
+    except UserError as error:
+        given = str(error).removeprefix(f"{address}: ")
+        raise UserError(f"{address}: {given}") from None
+
+
+def _download(address: str, files: list[str]) -> Path:
+    """Download those of the files that the repository has; return the folder of its version."""
     name, _, revision = address.removeprefix(HUB).partition("@")
     cache = cache_folder() / "runs"
     try:
         folder = import_hub().snapshot_download(
-            name, revision=revision or None, cache_dir=cache, allow_patterns=RUN_FILES
+            name, revision=revision or None, cache_dir=cache, allow_patterns=files
         )
     except UserError:
         raise

@@ -16,7 +16,7 @@ from nmt.corpus.preparing.report import corpus_facts
 from nmt.errors import UserError, one_line, unreadable_weights
 from nmt.progress import with_progress
 from nmt.runs.finding import last_change, runs_in
-from nmt.runs.folder import RunFolder, Validation
+from nmt.runs.folder import CARD, RunFolder, Validation
 
 NOTHING = "–"
 RUN_COLUMNS = ("run", "config", "pairs", "size", "updates", "BLEU", "age")
@@ -158,6 +158,7 @@ def run_facts(run: RunFolder) -> list[tuple[str, str]]:
         ("data", f"{data.label}, {data.source_language} → {data.target_language}"),
         ("pairs", ", ".join(f"{split} {count:,}" for split, count in pairs.items())),
         *corpus_facts(report),
+        *([("model card", str(run.path / CARD))] if (run.path / CARD).is_file() else []),
         ("tokens", f"{config.tokenizer.kind}, source {sizes['source']:,}, "
                    f"target {sizes['target']:,}"),
         ("model", f"{model.encoder_layers} + {model.decoder_layers} layers, {model.heads} heads, "

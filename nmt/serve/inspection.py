@@ -246,6 +246,7 @@ def record_beam(
         beam,
         decoding.length_penalty,
         beam,
+        offset=decoding.length_offset,
     )[0]
     steps: list[list[Step]] = []
     paths: list[list[list[int]]] = [[[]]]

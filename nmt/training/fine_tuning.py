@@ -44,8 +44,8 @@ def config_from(
     """Return the configuration for fine-tuning a run.
 
     given: provides data, training and decoding; None: the run's own. Model, tokenizer and text
-    processing are those of the run. The peak learning rate is at most `LOW_PEAK`, unless
-    overridden. mix: share of each batch that is drawn from the run's original corpus
+    processing are those of the run. The peak learning rate is at most `LOW_PEAK` and at most the
+    run's, unless overridden. mix: share of each batch that is drawn from the run's original corpus
 
     Raises `UserError` if the weights do not exist or `given` names other languages.
     """
@@ -73,7 +73,9 @@ def config_from(
     training = base.training.model_copy(
         update={
             "initial_weights": run.weights(weights),
-            "learning_rate": min(base.training.learning_rate, LOW_PEAK),
+            "learning_rate": min(
+                base.training.learning_rate, LOW_PEAK, former.training.learning_rate
+            ),
         }
     )
     config = base.model_copy(
@@ -98,6 +100,8 @@ def _mixed(new: DataConfig, run: RunFolder, share: float) -> DataConfig:
     because the run's corpora may need it.
     """
     former = run.config.data
+    if former.source == "imported":
+        raise UserError("--mix needs the run's corpus, and that of an imported one is unknown")
     if len(new.corpora) > 1 and not all(part.weight for part in new.corpora):
         raise UserError("--mix needs a weight for each corpus in data.corpora; set them all")
     sizes = [corpus["train"] for corpus in run.report.get("corpora", [])]

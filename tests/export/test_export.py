@@ -232,6 +232,7 @@ def test_the_exported_program_prefers_names_that_are_words_of_their_own(suffix: 
     exported = object.__new__(translate.Translator)
     exported.settings = {
         "length_penalty": 1.0,
+        "length_offset": 5,
         "whitespace_as_suffix": suffix,
         "new_words_margin": 0.0,
     }
@@ -247,6 +248,7 @@ def test_the_exported_program_prefers_words_that_training_had(margin: float, cho
     exported = object.__new__(translate.Translator)
     exported.settings = {
         "length_penalty": 0.0,
+        "length_offset": 5,
         "whitespace_as_suffix": False,
         "new_words_margin": margin,
     }

@@ -22,6 +22,7 @@ from nmt.runs.folder import RunFolder
 from nmt.serve.served_run import name_runs
 from nmt.training.fine_tuning import config_from
 from tests.cli.command_line import PAIR, assert_refused, nmt, text
+from tests.marian_models import make_model
 from tests.pretend_hub import forbid, nmt_with_hub, pretend_hub
 
 hub = pytest.importorskip("huggingface_hub")
@@ -346,3 +347,82 @@ def test_a_revision_selects_a_version_of_the_run(
     for address in ("hf:anna/toy", "hf:anna/toy@v1"):
         assert nmt("translate", "--run", address, PAIR[0]).returncode == 0
     assert revisions == ["anna/toy None", "anna/toy v1"]
+
+
+# ---------------------------------------------------------------- Marian models of other people
+
+
+@pytest.fixture
+def marian(tmp_path: Path) -> Path:
+    """A model of others on the pretended Hub, besides files that are not needed."""
+    pytest.importorskip("transformers")
+    (tmp_path / "hub/models/opus").mkdir(parents=True)
+    folder = make_model(folder=tmp_path / "hub/models/opus/en-de")
+    for name in ("tf_model.h5", "evil.py"):
+        (folder / name).write_text("evil")
+    return folder
+
+
+def test_a_marian_model_is_imported_once_and_used_like_a_run(marian: Path, tmp_path: Path) -> None:
+    run = ("--run", "hf:opus/en-de")
+    with pretend_hub(tmp_path / "hub") as address:
+        first = nmt_with_hub(address, tmp_path, "translate", *run, PAIR[0])
+        assert first.returncode == 0, first.stderr
+        [weights] = (tmp_path / "nmt/imported").rglob("best.safetensors")
+        written = weights.stat().st_mtime_ns
+        shown = nmt_with_hub(address, tmp_path, "show", "hf:opus/en-de")
+        assert "cc-by-4.0" in shown.stdout
+        assert "hf:opus/en-de" in shown.stdout
+        lines = "".join(f"{PAIR[0]} {i}\t{PAIR[1]} {i}\n" for i in range(200))
+        (tmp_path / "pairs.tsv").write_text(lines)
+        (tmp_path / "mine.yaml").write_text(
+            f"data: {{source: tsv, path: '{tmp_path / 'pairs.tsv'}', validation_size: 9, "
+            "test_size: 9, min_coverage: 0}\ntraining: {max_updates: 1}\n"
+        )
+        options = ("--from", "hf:opus/en-de", "--config", tmp_path / "mine.yaml", "--run", "tuned")
+        tuned = nmt_with_hub(address, tmp_path, "train", *options)
+        assert tuned.returncode == 0, tuned.stderr
+    # Without a network, the copy in the cache is used.
+    again = nmt_with_hub("http://127.0.0.1:9", tmp_path, "translate", *run, PAIR[0])
+    assert (again.returncode, again.stdout) == (0, first.stdout), again.stderr
+    assert weights.stat().st_mtime_ns == written
+    names = {path.name for path in (tmp_path / "nmt").rglob("*") if path.is_file()}
+    assert "model.safetensors" in names
+    assert not names & {"tf_model.h5", "evil.py"}
+
+
+def test_repositories_without_a_usable_model_are_refused(
+    marian: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refusal(folder: Path) -> str:
+        done = nmt_with_hub(address, tmp_path, "show", f"hf:opus/{folder.name}")
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        line = done.stderr.splitlines()[-1]  # after the bars of the library
+        assert f"hf:opus/{folder.name}" in line
+        return line
+
+    def copy(name: str) -> Path:
+        return Path(shutil.copytree(marian, marian.parent / name))
+
+    def changed(name: str, **settings: object) -> Path:
+        folder = copy(name)
+        config = json.loads((folder / "config.json").read_bytes())
+        (folder / "config.json").write_text(json.dumps(config | settings))
+        return folder
+
+    with pretend_hub(tmp_path / "hub") as address:
+        assert "M2M100 or NLLB" in refusal(changed("nllb", model_type="m2m_100"))
+        assert "mBART" in refusal(changed("mbart", model_type="mbart"))
+        assert not [*(tmp_path / "nmt").rglob("*.safetensors")]  # refused before the download
+        (copy("without") / "model.safetensors").unlink()
+        assert "model.safetensors" in refusal(marian.parent / "without")
+        for path in (empty := copy("empty")).glob("*.*"):
+            path.unlink()
+        (empty / "README.md").touch()
+        assert "neither" in refusal(empty)
+        damaged = copy("damaged") / "model.safetensors"
+        damaged.write_bytes(damaged.read_bytes()[:2000])
+        assert "model.safetensors" in refusal(damaged.parent)
+        forbid(copy("private") / "model.safetensors")
+        assert "cannot be downloaded" in refusal(marian.parent / "private")
+    assert not [*(tmp_path / "nmt/imported").rglob("*.safetensors")]

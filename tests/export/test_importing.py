@@ -1,7 +1,6 @@
 """Marian models of `transformers` become runs with the same pieces, logits and translations."""
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -9,79 +8,36 @@ import pytest
 import sentencepiece
 import torch
 
+from nmt.config.yaml_files import load_config
+from nmt.corpus.sources.registry import open_corpora
+from nmt.corpus.text.tags import tag_prefix
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
 from nmt.export.export import export_run
 from nmt.export.importing import import_run
-from tests.conftest import toy_pairs
+from nmt.runs.folder import RunFolder
+from nmt.runs.summaries import run_facts
+from nmt.training.fine_tuning import config_from
+from nmt.training.train import train
+from tests.cli.command_line import assert_refused, nmt
+from tests.marian_models import LANGUAGE_TOKENS, PAIRS, make_model
 
 transformers = pytest.importorskip("transformers")
-PAIRS = toy_pairs()
 LINES = [*(source for source, _ in PAIRS), "", "A  ﬁne “word”…", "«naïve» 東京"]
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
-
-
-def make_model(kind: str = "unigram", separate: bool = False, **changes: Any) -> Path:
-    """Write a model with random weights to a folder."""
-    folder = Path("marian")
-    folder.mkdir()
-    vocabularies: list[list[str]] = []
-    for side, name in enumerate(("source", "target")):
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter([pair[side] for pair in PAIRS]),
-            model_prefix=str(folder / name),
-            vocab_size=60,
-            model_type=kind,
-            hard_vocab_limit=False,
-            minloglevel=2,
-        )
-        (folder / f"{name}.model").rename(folder / f"{name}.spm")
-        model = sentencepiece.SentencePieceProcessor(model_file=str(folder / f"{name}.spm"))
-        vocabularies.append([model.id_to_piece(i) for i in range(3, model.get_piece_size())])
-    if not separate:
-        vocabularies = [[*vocabularies[0], *vocabularies[1]]]
-    sizes = []
-    for name, pieces in zip(("vocab", "target_vocab"), vocabularies, strict=False):
-        distinct = sorted(set(pieces))[1:]  # one piece is lacking in the vocabulary
-        random.Random(1).shuffle(distinct)
-        numbers = ["</s>", "<unk>", *distinct]
-        last = 1 + max(len(set(each)) for each in vocabularies)
-        content = {piece: i for i, piece in enumerate(numbers)} | {"<pad>": last}
-        (folder / f"{name}.json").write_text(json.dumps(content))
-        sizes.append(last + 1)
-    settings = {"source_lang": "en", "target_lang": "de", "separate_vocabs": separate}
-    tokenizer = {"tokenizer_class": "MarianTokenizer", **settings}
-    (folder / "tokenizer_config.json").write_text(json.dumps(tokenizer))
-    config = transformers.MarianConfig(
-        **{
-            "vocab_size": sizes[0],
-            "decoder_vocab_size": sizes[-1],
-            "pad_token_id": sizes[0] - 1,
-            "decoder_start_token_id": sizes[0] - 1,
-            "forced_eos_token_id": None,
-            "d_model": 16,
-            "encoder_layers": 2,
-            "decoder_layers": 1,
-            "encoder_attention_heads": 2,
-            "decoder_attention_heads": 2,
-            "encoder_ffn_dim": 32,
-            "decoder_ffn_dim": 32,
-            "activation_function": "swish",
-            "max_position_embeddings": 64,
-            "scale_embedding": True,
-            "init_std": 0.3,
-            "share_encoder_decoder_embeddings": not separate,
-            **changes,
-        }
-    )
-    torch.manual_seed(1)
-    model = transformers.MarianMTModel(config)
-    with torch.no_grad():
-        model.final_logits_bias.normal_()
-    model.generation_config.num_beams = 3
-    model.save_pretrained(folder)
-    return folder
+# What differs between the config.json of published models: Helsinki-NLP/opus-mt-en-de,
+# opus-mt-zlw-fiu, opus-tatoeba-af-ru, opus-mt-tc-base-uk-hu, opus-mt-tc-big-en-es, -hu-en and
+# -gmq-zlw, opus-mt-tc-bible-big-urj-deu_eng_nld, Neurora/opus-tatoeba-eng-zho,
+# Teradata/opus-mt_tiny_kor-eng, staka/takomt, techiaith/mt-dspec-health-en-cy.
+PUBLISHED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("2020", {"num_beams": 4, "max_length": 512, "bad_words_ids": [[0]]}, {}),
+    ("2021", {"num_beams": 6, "max_length": 512, "decoder_vocab_size": None}, {}),
+    ("tc-big", {"activation_function": "relu", "dtype": "float16", "num_beams": 4}, {}),
+    ("2024", {"num_beams": None, "max_length": None, "forced_eos_token_id": None}, {}),
+    ("tiny", {"max_length": None}, {"num_beams": 4, "renormalize_logits": True}),
+    ("takomt", {"num_beams": 12, "normalize_before": False}, {"max_length": None}),
+]
 
 
 @pytest.mark.parametrize(
@@ -123,13 +79,7 @@ def test_pieces_logits_and_greedy_translations_are_equal(
     torch.testing.assert_close(logits[..., ~excluded], expected[..., ~excluded], atol=1e-4, rtol=0)
 
     with torch.no_grad():
-        found = theirs.generate(
-            **batch,
-            num_beams=1,
-            max_length=None,
-            max_new_tokens=12,
-            suppress_tokens=[theirs.config.pad_token_id],
-        )
+        found = theirs.generate(**batch, num_beams=1, max_length=13)
     hypotheses = [best for [best] in ours.search(ids, [12] * len(ids), ours.decoding)]
     for row, hypothesis in zip(found.tolist(), hypotheses, strict=True):
         written = row[1:]
@@ -150,9 +100,48 @@ def numbers_of(folder: Path, name: str, ours: Any) -> list[int]:
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
-def test_an_imported_run_translates_with_both_engines_and_is_exported(kind: str) -> None:
+def test_two_thousand_lines_are_split_into_the_same_pieces(kind: str) -> None:
+    folder = make_model(kind)
+    tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
+    ours = load_translator(import_run(folder, Path("runs/marian")))
+    signs = ["“{}”", "{} – {}", "  {}", "{}…", "{}\u00a0%", "{}'s", "ﬁ{}", "{} ½", "{}", "(¿{}?)"]
+    lines = [sign.format(source, target) for source, target in PAIRS for sign in signs]
+    numbers = numbers_of(folder, "vocab", ours)
+    assert len(lines) == 2000
+    for line in lines:
+        expected = tokenizer(line)["input_ids"][:-1]
+        assert [numbers[i] for i in ours.tokenizers.source.encode(line)] == expected
+
+
+def test_beam_search_finds_the_translations_of_transformers(toy_config: Any) -> None:
+    """With a trained model, whose beams end early; see `nmt/decoding/search/beam.py`."""
+    limits = {"max_updates": 300, "epochs": 200, "learning_rate": 5e-3, "validate_updates": 300}
+    model = {"norm_position": "post", "final_norm": False}
+    export_run(
+        train(toy_config(model=model, training=limits), "run"), "out", "best", "transformers"
+    )
+    theirs = transformers.MarianMTModel.from_pretrained("out").eval()
+    tokenizer = transformers.MarianTokenizer.from_pretrained("out")
+    run = import_run(Path("out"), Path("runs/marian"))
+    sources = [source for source, _ in PAIRS]
+    batch = tokenizer(sources, return_tensors="pt", padding=True)
+    with torch.no_grad():
+        found = theirs.generate(**batch, num_beams=4, length_penalty=1.0, max_length=20)
+    expected = [tokenizer.decode(row, skip_special_tokens=True) for row in found]
+    ours = load_translator(
+        run,
+        engine="pytorch",
+        overrides=["decoding.beam_size=4", "decoding.length_penalty=1"],
+    )
+    ids = [[*ours.tokenizers.source.encode(source), 3] for source in sources]
+    hypotheses = [best for [best] in ours.search(ids, [19] * len(ids), ours.decoding)]
+    assert [ours.tokenizers.target.decode(each.ids) for each in hypotheses] == expected
+    assert len(set(expected)) > 190
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_an_imported_run_translates_with_both_engines(kind: str) -> None:
     run = import_run(make_model(kind), Path("runs/marian"))
-    assert (run.config.decoding.beam_size, run.config.model.activation) == (3, "silu")
     sources = LINES[:20]
     greedy = ["decoding.beam_size=1"]
     translations = [
@@ -164,12 +153,179 @@ def test_an_imported_run_translates_with_both_engines_and_is_exported(kind: str)
     ]
     assert translations[0] == translations[1]
     assert len(set(translations[0])) > 1
-    export_run(run, Path("exported"), format_="transformers")
+    [translation] = load_translator(run, compute_type="int8").translate([sources[0]])
+    assert translation.parts == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "separate", "changes"),
+    [
+        ("unigram", False, {}),
+        ("bpe", False, {"tie_word_embeddings": False}),
+        ("bpe", True, {}),
+        ("unigram", True, {"tie_word_embeddings": False}),
+        ("unigram", False, {"tokens": LANGUAGE_TOKENS}),
+        ("bpe", False, {"tokens": LANGUAGE_TOKENS}),
+    ],
+)
+def test_an_export_of_an_imported_run_is_imported_as_the_same_run(
+    kind: str, separate: bool, changes: dict[str, Any]
+) -> None:
+    first = import_run(make_model(kind, separate, **changes), Path("runs/first"))
+    export_run(first, "exported", format_="transformers")
     again = import_run(Path("exported"), Path("runs/again"))
-    assert [
-        best.text
-        for best in load_translator(again, overrides=greedy, engine="pytorch").translate(sources)
-    ] == translations[0]
+    assert again.config == first.config
+    assert again.weights("best").read_bytes() == first.weights("best").read_bytes()
+    models = sorted(path.name for path in first.data.glob("*.model"))
+    assert models
+    for name in models:
+        assert (again.data / name).read_bytes() == (first.data / name).read_bytes()
+
+
+def test_an_export_has_the_logits_of_the_original() -> None:
+    folder = make_model(tokens=LANGUAGE_TOKENS)
+    export_run(import_run(folder, Path("runs/marian")), "exported", format_="transformers")
+    logits = []
+    for place in (folder, Path("exported")):
+        model = transformers.MarianMTModel.from_pretrained(place).eval()
+        tokenizer = transformers.MarianTokenizer.from_pretrained(place)
+        numbers = json.loads((place / "vocab.json").read_text())
+        pieces = sorted(numbers.keys() & json.loads((folder / "vocab.json").read_text()).keys())
+        pieces = [piece for piece in pieces if not piece.startswith("<")]
+        batch = tokenizer([f">>deu<< {line}" for line in LINES], return_tensors="pt", padding=True)
+        start = torch.full((len(LINES), 1), model.config.decoder_start_token_id)
+        with torch.no_grad():
+            found = model(**batch, decoder_input_ids=start).logits
+        logits.append(found[..., [numbers[piece] for piece in pieces]])
+    assert logits[0].shape[-1] > 40
+    torch.testing.assert_close(*logits, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_target_languages_are_tags(kind: str) -> None:
+    folder = make_model(kind, tokens=LANGUAGE_TOKENS)
+    tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
+    run = import_run(folder, Path("runs/marian"))
+    ours = load_translator(run, engine="pytorch")
+    assert ours.data.tags == ["cmn_Hans", "deu"]
+    numbers = json.loads((folder / "vocab.json").read_text())
+    columns = numbers_of(folder, "vocab", ours)
+    for tag in ours.data.tags:
+        [segment] = ours.segments(tag_prefix(ours.data, tag) + PAIRS[0][0])
+        pieces = tokenizer(f">>{tag}<< {PAIRS[0][0]}")["input_ids"]
+        assert pieces[0] == numbers[f">>{tag}<<"]
+        assert [columns[i] for i in segment.ids[1:]] == pieces[1:]
+    assert nmt("translate", "--run", run.path, "--tag", "deu", PAIRS[0][0]).returncode == 0
+    assert_refused("translate", "--run", run.path, "--tag", "fra", "Hi.", message="tag fra")
+
+
+@pytest.mark.parametrize(("name", "changes", "generation"), PUBLISHED)
+def test_settings_as_published_models_have_them(
+    name: str, changes: dict[str, Any], generation: dict[str, Any]
+) -> None:
+    folder = make_model()
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | changes))
+    if generation:
+        (folder / "generation_config.json").write_text(json.dumps(generation))
+    else:
+        (folder / "generation_config.json").unlink()
+    if changes.get("dtype") == "float16":
+        model = transformers.MarianMTModel.from_pretrained(folder)
+        model.half().save_pretrained("half")
+        (folder / "model.safetensors").write_bytes(Path("half/model.safetensors").read_bytes())
+    run = import_run(folder, Path("runs") / name)
+    decoding = run.config.decoding
+    assert decoding.beam_size == (changes.get("num_beams") or generation.get("num_beams") or 4)
+    assert (decoding.max_length_factor, decoding.max_length_extra) == (0, 63)
+    assert (decoding.length_penalty, decoding.length_offset) == (1, 0)
+    assert load_translator(run).translate([PAIRS[0][0]])[0].text
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("en", "en"), ("eng", "en"), ("zho", "zh"), ("ZH", "zh"), ("ROMANCE", "mul"), ("gem", "gem")],
+)
+def test_language_codes_are_those_of_nmt(given: str, expected: str) -> None:
+    folder = make_model()
+    settings = {"source_lang": given, "target_lang": "deu+eng+nld"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    data = import_run(folder, Path("runs/marian")).config.data
+    assert (data.source_language, data.target_language) == (expected, "mul")
+
+
+def test_suppressed_pieces_are_never_written() -> None:
+    folder = make_model()
+    run = import_run(folder, Path("runs/marian"))
+    [before] = load_translator(run, engine="pytorch").search([[10, 3]], [4], run.config.decoding)
+    ours = load_translator(run)
+    first = numbers_of(folder, "vocab", ours)[before[0].ids[0]]
+    path = folder / "generation_config.json"
+    settings = json.loads(path.read_text())
+    path.write_text(json.dumps(settings | {"suppress_tokens": [first]}))
+    again = import_run(folder, Path("runs/again"))
+    [after] = load_translator(again, engine="pytorch").search([[10, 3]], [4], again.config.decoding)
+    assert before[0].ids[0] not in after[0].ids
+
+
+# ------------------------------------------------------------------------------ a run like others
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """A configuration file that names pairs, as a user writes it."""
+    lines = "".join(f"{source}\t{target}\n" for source, target in PAIRS)
+    (tmp_path / "pairs.tsv").write_text(lines, encoding="utf-8")
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        f"data: {{source: tsv, path: '{tmp_path / 'pairs.tsv'}', validation_size: 10, "
+        "test_size: 10, min_coverage: 0.1}\n"
+        "training: {max_updates: 3, validate_updates: 3, batch_tokens: 256}\n"
+    )
+    return path
+
+
+def test_it_is_fine_tuned_on_pairs_and_exported(corpus: Path) -> None:
+    run = import_run(make_model(tokens=LANGUAGE_TOKENS), Path("runs/marian"))
+    config = config_from(run, "best", load_config(corpus), [])
+    assert config.training.learning_rate == 1e-4
+    assert config.data.tags == ["cmn_Hans", "deu"]
+    done = nmt("train", "--from", run.path, "--config", corpus, "--run", "runs/tuned")
+    assert done.returncode == 0, done.stderr
+    tuned = RunFolder(Path("runs/tuned"))
+    assert tuned.weights("best").read_bytes() != run.weights("best").read_bytes()
+    assert nmt("evaluate", "--run", tuned.path).returncode == 0
+    export_run(tuned, "exported", format_="transformers")
+    export_run(tuned, "converted")
+    model = transformers.MarianMTModel.from_pretrained("exported")
+    assert model.generation_config.max_length == 64
+
+
+def test_what_needs_the_text_of_the_original_says_that_it_is_unknown(corpus: Path) -> None:
+    run = import_run(make_model(), Path("runs/marian"))
+    given = load_config(corpus)
+    with pytest.raises(UserError, match="--mix"):
+        config_from(run, "best", given, [], mix=0.3)
+    with pytest.raises(UserError, match=r"data\.source"):
+        open_corpora(run.config.data)
+    done = nmt("train", "--from", run.path)
+    assert (done.returncode, b"data.source" in done.stderr) == (2, True)
+    assert_refused("datastore", run.path, message="data.source")
+
+
+def test_the_licence_and_the_card_stay_with_the_run(corpus: Path) -> None:
+    run = import_run(make_model(), Path("runs/marian"))
+    facts = run_facts(run)
+    assert ("licence", "cc-by-4.0") in facts
+    assert ("model card", str(run.path / "README.md")) in facts
+    assert ("config", "marian") in facts
+    export_run(run, "exported", format_="transformers")
+    assert "license: cc-by-4.0" in Path("exported/README.md").read_text()
+    tuned = train(config_from(run, "best", load_config(corpus), []), "tuned")
+    assert ("earlier corpus", "imported: train 0; cc-by-4.0") in run_facts(tuned)
+
+
+# --------------------------------------------------------------------------------------- refusals
 
 
 def test_weights_in_pytorchs_format_are_read() -> None:
@@ -181,13 +337,32 @@ def test_weights_in_pytorchs_format_are_read() -> None:
     assert import_run(folder, Path("runs/bin")).weights("best").read_bytes() == before
 
 
+class _Evil:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (Path("executed"),)
+
+
+@pytest.mark.parametrize("content", [{"a": _Evil()}, [1, 2], {"a": "text"}, {1: torch.ones(2)}])
+def test_a_pickle_is_not_executed(content: Any) -> None:
+    folder = make_model()
+    (folder / "model.safetensors").unlink()
+    torch.save(content, folder / "pytorch_model.bin")
+    with pytest.raises(UserError, match=r"pytorch_model\.bin"):
+        import_run(folder, Path("runs/marian"))
+    assert not Path("executed").exists()
+
+
 @pytest.mark.parametrize(
     ("file", "content"),
     [
-        ("config.json", '{"model_type": "mbart"}'),
+        ("config.json", "[" * 100_000),
+        ("config.json", '["marian"]'),
+        ("config.json", "{}"),
+        ("generation_config.json", '{"num_beams": "many"}'),
+        ("tokenizer_config.json", "{"),
         ("vocab.json", "[]"),
         ("vocab.json", '{"<unk>": 1, "a": 1}'),
-        ("vocab.json", '{"<unk>": 1, ">>deu<<": 2}'),
+        ("vocab.json", '{"<unk>": 1000000}'),
         ("source.spm", "no model"),
         ("model.safetensors", "no weights"),
         ("model.safetensors", None),
@@ -198,17 +373,53 @@ def test_damaged_folders_are_refused_and_leave_nothing(file: str, content: str |
     (folder / file).unlink()
     if content is not None:
         (folder / file).write_text(content)
-    with pytest.raises(UserError, match=file.replace(".", r"\.")):
+    with pytest.raises(UserError, match=file.replace(".", r"\.")) as caught:
         import_run(folder, Path("runs/marian"))
+    assert "\n" not in str(caught.value)
     assert not list(Path("runs").glob("*"))
 
 
-def test_models_with_other_parts_are_refused() -> None:
+@pytest.mark.parametrize("kept", [0.1, 0.6, 0.99])
+def test_truncated_weights_are_refused(kept: float) -> None:
+    path = make_model() / "model.safetensors"
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * kept)])
+    with pytest.raises(UserError, match=r"model\.safetensors"):
+        import_run(path.parent, Path("runs/marian"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model_type": "mbart"}, "mBART"),
+        ({"model_type": "m2m_100"}, "M2M100 or NLLB"),
+        ({"model_type": "llama"}, "llama"),
+        ({"normalize_before": True}, "normalize_before"),
+        ({"activation_function": "tanh"}, "activation"),
+        ({"encoder_ffn_dim": 64}, "ffn_dim"),
+        ({"decoder_layers": 2}, r"model\.safetensors"),
+        ({"encoder_layers": 1}, r"model\.safetensors"),
+        ({"d_model": 2048, "vocab_size": 100_000, "decoder_vocab_size": 100_000}, "too small"),
+    ],
+)
+def test_models_with_other_parts_are_refused(changes: dict[str, Any], message: str) -> None:
     folder = make_model()
     config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"normalize_before": True}))
-    with pytest.raises(UserError, match="normalize_before"):
+    (folder / "config.json").write_text(json.dumps(config | changes))
+    with pytest.raises(UserError, match=message):
         import_run(folder, Path("runs/marian"))
-    (folder / "config.json").write_text(json.dumps(config | {"decoder_layers": 2}))
-    with pytest.raises(UserError, match=r"model\.safetensors"):
+
+
+def test_character_models_are_refused() -> None:
+    folder = make_model()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([source for source, _ in PAIRS]),
+        model_prefix="chars",
+        model_type="char",
+        vocab_size=30,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    (folder / "source.spm").write_bytes(Path("chars.model").read_bytes())
+    with pytest.raises(UserError, match=r"source\.spm"):
         import_run(folder, Path("runs/marian"))

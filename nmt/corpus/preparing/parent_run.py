@@ -34,7 +34,7 @@ from nmt.files.json_files import unreadable
 TEXT_FIELDS: dict[str, tuple[str, ...]] = {
     "data": (
         *("source_language", "target_language", "unicode", "lowercase"),
-        *("plain_punctuation", "carry_over", "carry_numbers"),
+        *("plain_punctuation", "carry_over", "carry_numbers", "imported_tags"),
     ),
     "tokenizer": ("kind", "joint", "whitespace_as_suffix"),
 }

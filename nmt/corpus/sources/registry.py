@@ -143,6 +143,11 @@ def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
             return Corpus(files, read_parallel, licence=_MULTI30K_LICENCE)
         case "everyday":
             return Corpus(_everyday_files(data), _read_all_tsv, english_last, "MIT")
+        case "imported":
+            raise UserError(
+                "data.source: the text that an imported model was trained on is unknown; name "
+                "pairs of your own with --config, and omit --mix"
+            )
         case "sample":
             return Corpus(_sample_files(data), read_parallel, licence="MIT")
         case "tatoeba":

@@ -29,7 +29,8 @@ _EXACT_INT8 = ("AVX512VNNI", "ASIMDDP")
 # Source tokens times hypotheses; more overflow the caches, fewer leave threads idle.
 _CPU_BATCH = 1536
 DECODING_FIELDS = {
-    *("engine", "beam_size", "length_penalty", "max_length_factor", "max_length_extra"),
+    *("engine", "beam_size", "length_penalty", "length_offset"),
+    *("max_length_factor", "max_length_extra"),
     *("batch_tokens", "split_sentences", "replace_unknown", "knn_k", "knn_weight"),
     *("knn_temperature", "temperature", "top_k", "top_p", "seed", "glossary"),
     "new_words_margin",
@@ -171,7 +172,7 @@ class CTranslate2Search:
             for batch, limit in zip(batches, highest, strict=True)
         ]
         return {
-            i: _rank(waiting.result(), limit, decoding.length_penalty)
+            i: _rank(waiting.result(), limit, decoding)
             for batch, limit, call in zip(batches, highest, calls, strict=True)
             for i, waiting in zip(batch, call, strict=True)
         }
@@ -208,9 +209,10 @@ def _target_size(folder: Path) -> int:
     return len(tokens)
 
 
-def _rank(result: Any, limit: int, alpha: float) -> list[Hypothesis]:
+def _rank(result: Any, limit: int, decoding: DecodingConfig) -> list[Hypothesis]:
+    alpha, offset = decoding.length_penalty, decoding.length_offset
     return best_first(
-        finish(list(map(int, tokens)), sum_, alpha, len(tokens) < limit)
+        finish(list(map(int, tokens)), sum_, alpha, len(tokens) < limit, offset)
         for tokens, sum_ in zip(result.hypotheses, result.scores, strict=True)
     )
 

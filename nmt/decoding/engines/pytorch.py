@@ -133,7 +133,7 @@ class PyTorchSearch:
         n_best: int,
         required: Required | None,
     ) -> list[list[Hypothesis]]:
-        alpha = decoding.length_penalty
+        alpha, offset = decoding.length_penalty, decoding.length_offset
         writer: Stepwise[Any] = self._writer
         if required and any(required.beginnings):
             # Sampling has a row for each translation.
@@ -150,7 +150,7 @@ class PyTorchSearch:
         most = torch.tensor(limits)
         beam_size = max(decoding.beam_size, n_best)
         if beam_size == 1 and not required:
-            found = greedy_search(writer, source, most, alpha)
+            found = greedy_search(writer, source, most, alpha, offset=offset)
             return [[hypothesis] for hypothesis in found]
         grid = (
             LexicalConstraints(
@@ -159,7 +159,7 @@ class PyTorchSearch:
             if required
             else None
         )
-        return beam_search(writer, source, most, beam_size, alpha, n_best, grid)
+        return beam_search(writer, source, most, beam_size, alpha, n_best, grid, offset)
 
     def _sample(
         self,
@@ -176,5 +176,6 @@ class PyTorchSearch:
         most = torch.tensor(limits).repeat_interleave(count)
         numbers = [number * count + i for number in earlier for i in range(count)]
         sampler = Sampler(decoding, rows, numbers)
-        drawn = greedy_search(writer, source, most, decoding.length_penalty, sampler)
+        alpha, offset = decoding.length_penalty, decoding.length_offset
+        drawn = greedy_search(writer, source, most, alpha, sampler, offset)
         return [best_first(drawn[i : i + count]) for i in range(0, len(drawn), count)]

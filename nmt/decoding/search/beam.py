@@ -27,11 +27,12 @@ def beam_search(
     alpha: float,
     n_best: int = 1,
     grid: LexicalConstraints | None = None,
+    offset: float = 5.0,
 ) -> list[list[Hypothesis]]:
     """Translate a batch; return each sentence's `n_best` hypotheses, best first.
 
     source: (batch, source) ids; limits: (batch,), on the CPU, longest output, including <eos>;
-    grid: phrases that each output must contain before it may end.
+    alpha, offset: length penalty; grid: phrases that each output must contain before it may end.
 
     Each step considers the 2 · `beam_size` most probable continuations of a sentence. Of the first
     `beam_size`, those that end are set aside; the best `beam_size` that do not end continue, so the
@@ -45,7 +46,9 @@ def beam_search(
     """
     if grid:
         beam_size = max(beam_size, PER_GROUP * grid.groups)
-    sentences = [_Sentence(limit, beam_size, alpha, grid is not None) for limit in limits.tolist()]
+    sentences = [
+        _Sentence(limit, beam_size, alpha, offset, grid is not None) for limit in limits.tolist()
+    ]
     active = list(range(len(sentences)))
     state = model.init_state(source)
     sums = source.new_zeros((len(active), 1), dtype=torch.float)  # (sentences, hypotheses)
@@ -139,6 +142,7 @@ class _Sentence:
     limit: int
     beam_size: int
     alpha: float
+    offset: float
     exhaustive: bool
     ended: list[Hypothesis] = field(default_factory=list)
     best_has_ended: bool = False
@@ -160,7 +164,7 @@ class _Sentence:
         for place in np.flatnonzero(ends).tolist():
             token = [] if tokens[place] == EOS else [int(tokens[place])]
             ids = [*written[rows[place]].tolist(), *token]
-            self.ended.append(finish(ids, float(sums[place]), self.alpha, not token))
+            self.ended.append(finish(ids, float(sums[place]), self.alpha, not token, self.offset))
         self.best_has_ended |= bool(ends[0])
 
     def continues(self, length: int, best_living: float) -> bool:

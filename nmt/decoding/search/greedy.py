@@ -18,12 +18,13 @@ def greedy_search(
     limits: Tensor,
     alpha: float = 0.0,
     sampler: Sampler | None = None,
+    offset: float = 5.0,
 ) -> list[Hypothesis]:
     """Translate a batch.
 
     source: (batch, source) ids; limits: (batch,), on the CPU, longest output, including <eos>;
-    alpha: length penalty, which affects only the reported score; sampler: draws the tokens instead
-    of taking the most probable ones. Rows leave the batch when they end.
+    alpha, offset: length penalty, which affects only the reported score; sampler: draws the tokens
+    instead of taking the most probable ones. Rows leave the batch when they end.
     """
     state = model.init_state(source)
     most = limits.tolist()
@@ -47,7 +48,7 @@ def greedy_search(
             if token != EOS:
                 written[i].append(token)
             if token == EOS or len(written[i]) >= most[i]:
-                found[i] = finish(written[i], total, alpha, token == EOS)
+                found[i] = finish(written[i], total, alpha, token == EOS, offset)
             else:
                 alive.append(place)
         if len(alive) < len(active):

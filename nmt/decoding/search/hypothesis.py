@@ -19,14 +19,19 @@ class Hypothesis:
     complete: bool
 
 
-def length_penalty(length: int, alpha: float) -> float:
-    """lp(Y) = ((5 + |Y|) / 6)^α   (Wu et al. 2016, equation 14), with |Y| the tokens plus 1."""
-    return float(((5 + length) / 6) ** alpha)
+def length_penalty(length: int, alpha: float, offset: float = 5.0) -> float:
+    """lp(Y) = ((k + |Y|) / (k + 1))^α   (Wu et al. 2016, equation 14), with |Y| the tokens plus 1.
+
+    offset: k, 5 in the paper; 0 gives |Y|^α, as in Marian and transformers
+    """
+    return float(((offset + length) / (offset + 1)) ** alpha)
 
 
-def finish(ids: list[int], log_probability: float, alpha: float, complete: bool) -> Hypothesis:
-    """Score a hypothesis that ended with <eos> or at the limit."""
-    score = log_probability / length_penalty(len(ids) + 1, alpha)
+def finish(
+    ids: list[int], log_probability: float, alpha: float, complete: bool, offset: float = 5.0
+) -> Hypothesis:
+    """Score a hypothesis that ended with <eos> or at the limit; alpha, offset: length penalty."""
+    score = log_probability / length_penalty(len(ids) + 1, alpha, offset)
     return Hypothesis(ids, log_probability, score, complete)
 
 

@@ -1,0 +1,148 @@
+"""What a published translation model consists of, whichever its format, and what is wrong with it.
+
+`nmt/export/importing.py` makes a run of it.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, Field, ValidationError
+from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
+
+from nmt.config.section import DEEPEST, WIDEST
+from nmt.config.tokenizer import MOST_SUBWORDS
+from nmt.corpus.text.languages import two_letters
+from nmt.corpus.tokenizers.subwords import LARGEST_MODEL
+from nmt.errors import UserError
+from nmt.files.json_files import first_problem
+from nmt.files.small_files import read_small
+
+Form = TypeVar("Form", bound=BaseModel)
+Array = NDArray[np.float32]
+Arrays = Mapping[str, Callable[[], Array]]  # each is read when it is called
+LARGEST_WEIGHTS = 2**33  # bytes
+KINDS = {1: "unigram", 2: "bpe"}  # SentencePiece's numbers for them
+_CODE = re.compile("[A-Za-z]{2,3}")
+_SEVERAL = "mul"  # ISO 639's code for several languages
+
+
+class Settings(BaseModel):
+    """What is needed of config.json."""
+
+    vocab_size: int = Field(ge=4, le=MOST_SUBWORDS)
+    decoder_vocab_size: int | None = Field(None, ge=4, le=MOST_SUBWORDS)
+    d_model: int = Field(ge=2, le=WIDEST)
+    encoder_layers: int = Field(ge=1, le=DEEPEST)
+    decoder_layers: int = Field(ge=1, le=DEEPEST)
+    encoder_attention_heads: int
+    decoder_attention_heads: int
+    encoder_ffn_dim: int
+    decoder_ffn_dim: int
+    activation_function: str
+    max_position_embeddings: int
+    decoder_start_token_id: int
+    pad_token_id: int
+    eos_token_id: int
+    scale_embedding: bool = False
+    share_encoder_decoder_embeddings: bool = True
+    tie_word_embeddings: bool = True
+    normalize_before: bool = False
+    normalize_embedding: bool = False
+    add_final_layer_norm: bool = False
+    dropout: float = 0.1
+    attention_dropout: float = 0.0
+    activation_dropout: float = 0.0
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Rows of the embeddings of source and target."""
+        return self.vocab_size, self.decoder_vocab_size or self.vocab_size
+
+
+class Search(BaseModel):
+    """What is needed of generation_config.json, or in older models of config.json."""
+
+    num_beams: int = 4
+    length_penalty: float = 1.0
+    max_length: int | None = None
+    bad_words_ids: list[list[int]] = []
+    suppress_tokens: list[int] = []
+
+
+@dataclass(frozen=True)
+class Original:
+    """A published model, whatever its format.
+
+    file, weights: to name if something is wrong with them; languages: codes of source and target;
+    pieces: their SentencePiece models; numbers: the row of each of their pieces in the embeddings;
+    unknown, end: the pieces for everything else and for the end; opened: the weights, with their
+    names in transformers
+    """
+
+    file: Path
+    weights: Path
+    settings: Settings
+    search: Search
+    languages: tuple[str, str]
+    pieces: tuple[Any, Any]
+    numbers: tuple[dict[str, int], dict[str, int]]
+    unknown: str
+    end: str
+    opened: Callable[[], AbstractContextManager[Arrays]]
+
+
+def language_code(name: str | None) -> str:
+    """Return the code of a language; `mul` for groups such as ROMANCE or deu+eng+nld."""
+    return two_letters(name.lower()) if name and _CODE.fullmatch(name) else _SEVERAL
+
+
+def validated(path: Path, form: type[Form], content: object) -> Form:
+    """Check what was read from a file; raises `UserError` if something needed is wrong."""
+    try:
+        return form.model_validate(content)
+    except ValidationError as error:
+        raise damaged(path, first_problem(error)) from None
+
+
+def damaged(path: Path, reason: str) -> UserError:
+    """Return the error for a file of a published model."""
+    return UserError(f"{path}: cannot be read: {reason}; download the model again")
+
+
+def other_model(file: Path, reasons: str) -> UserError:
+    """Return the error for a model of another architecture."""
+    return UserError(
+        f"{file}: nmt cannot import this model: {reasons}; choose a Marian model such as those of "
+        "OPUS-MT"
+    )
+
+
+def read_pieces(path: Path) -> Any:
+    """Read a SentencePiece model; raises `UserError` if it is none of subwords."""
+    try:
+        model = ModelProto.FromString(read_small(path, LARGEST_MODEL))
+    except OSError as error:
+        raise damaged(path, error.strerror or "damaged") from None
+    except Exception:  # protobuf's errors have no public base class
+        raise damaged(path, "not a SentencePiece model") from None
+    if model.trainer_spec.model_type not in KINDS:
+        raise damaged(path, "neither a BPE nor a unigram model")
+    return model
+
+
+def require_numbers(path: Path, numbers: object, size: int) -> dict[str, int]:
+    """Return a vocabulary; raises `UserError` if it does not number at most `size` pieces."""
+    if (
+        not isinstance(numbers, dict)
+        or not all(isinstance(piece, str) for piece in numbers)
+        or not all(type(number) is int and 0 <= number < size for number in numbers.values())
+        or len(set(numbers.values())) < len(numbers)
+    ):
+        raise damaged(path, f"not a vocabulary of {size:,} pieces, as the model has")
+    return numbers

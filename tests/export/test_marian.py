@@ -1,0 +1,171 @@
+"""Models in Marian's own format become the same runs as in the format of `transformers`."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from nmt.decoding.loading import load_translator
+from nmt.errors import UserError
+from nmt.export.importing import import_run
+from tests.marian_models import LANGUAGE_TOKENS, PAIRS, as_marian, make_model
+
+pytest.importorskip("transformers")
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_weights_and_vocabularies_are_equal_in_both_formats(kind: str) -> None:
+    folder = make_model(kind, tokens=LANGUAGE_TOKENS, activation_function="relu")
+    expected = import_run(folder, Path("runs/transformers"))
+    run = import_run(as_marian(folder), Path("runs/marian"))
+    assert run.weights("best").read_bytes() == expected.weights("best").read_bytes()
+    for name in ("joint.model", "target.model"):
+        assert (run.data / name).read_bytes() == (expected.data / name).read_bytes()
+    assert run.config.data.tags == ["cmn_Hans", "deu"]
+    data, decoding = run.config.data, run.config.decoding
+    assert (data.source_language, data.target_language) == ("en", "de")  # of the folder's name
+    assert (decoding.beam_size, decoding.length_penalty, decoding.length_offset) == (6, 1, 0)
+
+
+def test_translations_are_those_of_ctranslate2s_own_converter() -> None:
+    import ctranslate2
+
+    folder = as_marian(make_model())
+    ctranslate2.converters.OpusMTConverter(str(folder)).convert("converted")
+    run = import_run(folder, Path("runs/marian"))
+    ours = load_translator(
+        run, engine="ctranslate2", compute_type="float32", overrides=["decoding.beam_size=1"]
+    )
+    theirs = ctranslate2.Translator("converted", compute_type="float32", inter_threads=1)
+    sources = [source for source, _ in PAIRS[:40]]
+    found = theirs.translate_batch(
+        [ours.tokenizers.source.split(source) for source in sources],
+        beam_size=1,
+        max_decoding_length=12,
+        suppress_sequences=[["<unk>"]],
+    )
+    ids = [[*ours.tokenizers.source.encode(source), 3] for source in sources]
+    hypotheses = [best for [best] in ours.search(ids, [12] * len(ids), ours.decoding)]
+    pieces = [ours.tokenizers.target.tokens(each.ids) for each in hypotheses]
+    assert pieces == [each.hypotheses[0] for each in found]
+    assert len(set(map(tuple, pieces))) > 1
+
+
+def test_a_sentencepiece_model_may_be_the_vocabulary() -> None:
+    folder = make_model(separate=True)
+    output = as_marian(make_model(folder=Path("shared")))
+    decoder = yaml.safe_load((output / "decoder.yml").read_text())
+    (output / "vocab.spm").write_bytes((folder / "source.spm").read_bytes())
+    (output / "decoder.yml").write_text(yaml.safe_dump(decoder | {"vocabs": ["vocab.spm"] * 2}))
+    with np.load(output / "model.npz") as arrays:
+        content = dict(arrays)
+    size = 47  # of the SentencePiece model
+    content["Wemb"] = content["Wemb"][:size]
+    content["decoder_ff_logit_out_b"] = content["decoder_ff_logit_out_b"][:, :size]
+    np.savez(output / "model.npz", **content)
+    (output / "source.spm").unlink()
+    (output / "target.spm").unlink()
+    run = import_run(output, Path("runs/marian"))
+    assert load_translator(run).tokenizers.source.split("Anna")[-1] == "na"
+
+
+def test_vocabularies_keep_pieces_that_yaml_would_convert() -> None:
+    folder = as_marian(make_model())
+    path = folder / "opus.vocab.yml"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    strange = ["~", "yes", "'1'", '"\\""']
+    numbers = [line.rpartition(": ")[2] for line in lines[-4:]]
+    changed = [f"{piece}: {number}" for piece, number in zip(strange, numbers, strict=True)]
+    path.write_text("\n".join([*lines[:-4], *changed]) + "\n", encoding="utf-8")
+    run = import_run(folder, Path("runs/marian"))
+    tokenizer = load_translator(run).tokenizers.source
+    pieces = tokenizer.tokens(range(tokenizer.size))
+    assert {"~", "yes", "1", '"'} <= set(pieces)
+
+
+def test_the_readme_names_the_languages() -> None:
+    folder = as_marian(make_model(), Path("model"))
+    with pytest.raises(UserError, match="languages"):
+        import_run(folder, Path("runs/marian"))
+    text = "# opus-2020-02-26.zip\n\n* source language(s): deu\n* target language(s): fra wln\n"
+    (folder / "README.md").write_text(text)
+    data = import_run(folder, Path("runs/marian")).config.data
+    assert (data.source_language, data.target_language) == ("de", "mul")
+
+
+def rewrite(folder: Path, **changes: Any) -> None:
+    """Change settings in the weights."""
+    with np.load(folder / "model.npz") as arrays:
+        content = dict(arrays)
+    settings = yaml.safe_load(content["special:model.yml"].tobytes().rstrip(b"\0"))
+    text = yaml.safe_dump(settings | changes).encode() + b"\0"
+    np.savez(folder / "model.npz", **content | {"special:model.yml": np.frombuffer(text, np.int8)})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"type": "s2s"},
+        {"transformer-preprocess": "n"},
+        {"transformer-decoder-autoreg": "rnn"},
+        {"transformer-ffn-activation": "sigmoid"},
+        {"enc-depth": 3},
+        {"dec-depth": 10**6},
+        {"dim-emb": 17},
+    ],
+)
+def test_other_architectures_are_refused(changes: dict[str, Any]) -> None:
+    folder = as_marian(make_model())
+    rewrite(folder, **changes)
+    with pytest.raises(UserError, match=r"model\.npz|decoder\.yml"):
+        import_run(folder, Path("runs/marian"))
+    assert not list(Path("runs").glob("*"))
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("decoder.yml", b"[" * 10_000),
+        ("decoder.yml", b"models: [a.npz]\nvocabs: [b.yml]\n"),
+        ("decoder.yml", b"models: [../../etc/passwd]\nvocabs: [b.yml, b.yml]\n"),
+        ("opus.vocab.yml", b"a: b\n"),
+        ("opus.vocab.yml", b"a: 1\nb: 1\n"),
+        ("opus.vocab.yml", b"- a\n"),
+        ("model.npz", b"PK"),
+        ("source.spm", b"none"),
+    ],
+)
+def test_damaged_files_are_refused(file: str, content: bytes) -> None:
+    folder = as_marian(make_model())
+    (folder / file).write_bytes(content)
+    with pytest.raises(UserError):
+        import_run(folder, Path("runs/marian"))
+    assert not list(Path("runs").glob("*"))
+
+
+def test_pickled_arrays_are_not_executed() -> None:
+    class Evil:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return Path.touch, (Path("executed"),)
+
+    folder = as_marian(make_model())
+    with np.load(folder / "model.npz") as arrays:
+        content = dict(arrays)
+    evil = np.array([Evil()], dtype=object)
+    np.savez(folder / "model.npz", **content | {"decoder_ff_logit_out_b": evil})
+    with pytest.raises(UserError, match=r"model\.npz"):
+        import_run(folder, Path("runs/marian"))
+    assert not Path("executed").exists()
+
+
+def test_weights_that_unpack_to_too_much_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt.export.marian.LARGEST_WEIGHTS", 10_000)
+    folder = as_marian(make_model())
+    with zipfile.ZipFile(folder / "model.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("special:model.yml.npy", bytes(100_000))
+    with pytest.raises(UserError, match="larger than"):
+        import_run(folder, Path("runs/marian"))
