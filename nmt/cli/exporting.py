@@ -55,12 +55,14 @@ def export(
 
 def import_(
     folder: Annotated[
-        Path, typer.Argument(help="Folder with a Marian model in the format of transformers.")
+        Path,
+        typer.Argument(help="Folder with a Marian model, of transformers or as OPUS-MT's zips."),
     ],
     run: Annotated[Path, typer.Option("--run", help="Run folder to make.")],
 ) -> None:
-    """Make a run of a Marian model in the format of transformers, such as those of OPUS-MT.
+    """Make a run of a public Marian model, such as those of OPUS-MT.
 
+    Models on the Hugging Face Hub need no import: --run hf:USER/NAME.
     Example: nmt import downloads/opus-mt-en-de --run runs/opus
     """
     from nmt.export.importing import import_run

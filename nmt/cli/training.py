@@ -75,8 +75,8 @@ def train(
         Path | None,
         typer.Option(
             "--from",
-            help="Fine-tune this run: start from its weights, vocabularies and architecture; "
-            "--config sets the new data and training.",
+            help="Fine-tune this run, or the public model hf:USER/NAME: start from its weights, "
+            "vocabularies and architecture; --config sets the new data and training.",
             autocompletion=completing.runs,
         ),
     ] = None,
