@@ -1,8 +1,8 @@
 """Downloads runs from the Hugging Face Hub, for `--run hf:USER/NAME`.
 
 Only weights, YAML, JSON, SentencePiece models, model cards, hashes and a glossary are downloaded:
-nothing that could run. A checkpoint, which PyTorch would unpickle, is not downloaded. If a repository
-has no run but a Marian model of `transformers`, a run is made of it once, in the cache.
+nothing that could run. A checkpoint, which PyTorch would unpickle, is not downloaded. If a
+repository has no run but a Marian model of `transformers`, a run is made of it once, in the cache.
 """
 
 from pathlib import Path
