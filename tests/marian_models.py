@@ -81,16 +81,16 @@ def make_model(
         }
     )
     torch.manual_seed(1)
-    model = transformers.MarianMTModel(config)
+    translator = transformers.MarianMTModel(config)
     with torch.no_grad():
-        model.final_logits_bias.normal_()
+        translator.final_logits_bias.normal_()
         # As in published models, whose decoder starts from zeros.
-        model.get_output_embeddings().weight[config.pad_token_id] = 0
-        model.final_logits_bias[0, config.pad_token_id] = 0
-    model.generation_config.num_beams = 3
-    model.generation_config.max_length = 48
-    model.generation_config.bad_words_ids = [[config.pad_token_id]]
-    model.save_pretrained(folder)
+        translator.get_output_embeddings().weight[config.pad_token_id] = 0  # type: ignore[no-untyped-call]
+        translator.final_logits_bias[0, config.pad_token_id] = 0
+    translator.generation_config.num_beams = 3
+    translator.generation_config.max_length = 48
+    translator.generation_config.bad_words_ids = [[config.pad_token_id]]
+    translator.save_pretrained(folder)
     (folder / "README.md").write_text("---\nlanguage: en\nlicense: cc-by-4.0\n---\n# A model\n")
     return folder
 
