@@ -256,6 +256,9 @@ class _Weights:
         if _shares_embeddings(model):
             yield "model.shared.weight", self._columns(embeddings)
             outputs = source_size
+            if model.tie == "inputs":  # transformers ties them only together with the output
+                for side in ("encoder", "decoder"):
+                    yield f"model.{side}.embed_tokens.weight", self._columns(embeddings)
         else:
             yield "model.encoder.embed_tokens.weight", self._columns(embeddings)
             embeddings = self._take("target_embedding.tokens.weight", target_size, d_model)
