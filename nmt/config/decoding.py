@@ -65,7 +65,7 @@ class DecodingConfig(Section):
         8192, ge=1, le=MOST, description="maximum source tokens × beam size per batch"
     )
     new_words_margin: float = Field(
-        1.0,
+        3.0,
         ge=0,
         le=1000,
         description="prefer a hypothesis of the beam without words that the training text lacks "
