@@ -21,7 +21,9 @@ def test_configs_fields_and_runs_are_completed(
         (tmp_path / "runs" / name / "config.yaml").touch()
     assert completing.configs("sam") == ["sample.yaml", "sample-mine.yaml"]
     assert not [name for name in completing.configs("") if name.startswith(".")]
-    assert completing.fields("model.norm") == ["model.norm_position=", "model.norm_epsilon="]
+    assert completing.fields("model.norm") == [
+        *("model.norm_position=", "model.norm_kind=", "model.norm_epsilon="),
+    ]
     assert completing.decoding_fields("decoding.beam") == ["decoding.beam_size="]
     assert completing.decoding_fields("model.") == []
     assert completing.runs("runs/") == ["runs/first"]

@@ -230,7 +230,7 @@ def test_sentences_to_translate_can_have_a_tag(echo: Echo, monkeypatch: pytest.M
     run = pretend_run("news", "chat")
     monkeypatch.setattr("nmt.cli.translating.find_runs", lambda *_: [run])
     monkeypatch.setattr("nmt.cli.translating.open_translator", lambda *_: echo)
-    monkeypatch.setattr(echo, "stream", lambda lines, n: Echo.stream(echo, lines))
+    monkeypatch.setattr(echo, "stream", lambda lines, *_: Echo.stream(echo, lines))
     runner.invoke(app, ["translate", "--tag", "news", "Anna sings.", "Ben reads."])
     assert echo.translated == [f"{TAGS[1]} Anna sings.", f"{TAGS[1]} Ben reads."]
 

@@ -389,7 +389,7 @@ def looks_inside(device: torch.device, run: Path) -> list[Any]:
     steps, _ = record_beam(
         model, trace.source_ids, 6, translator.decoding, target.tokens, target.decode
     )
-    beam = [[step.piece for step in each] for each in steps]
+    beam = [[step.token for step in each] for each in steps]
     cross = torch.from_numpy(inspection.cross.weights).double()
     numbers = [*inspection.log_probabilities, *cross.flatten().tolist()]
     return [inspection.translation, align(translator, line, translation), replaced, beam, numbers]

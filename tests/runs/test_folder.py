@@ -74,6 +74,7 @@ def test_a_new_run_contains_config_and_text_but_no_ids(
         "data/prepared.json",
         "data/report.json",
         "data/target.model",
+        "data/target_words.json",
         "data/test.jsonl",
         "data/train.target.keys",
         "data/validation.jsonl",

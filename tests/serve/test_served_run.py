@@ -48,7 +48,7 @@ def test_the_beam_of_a_truncated_translation_has_its_score_and_no_eos(
     last = truncating.record_beam(best)[-1]
     scores = [step.score for step in last if step.fate == "ends"]
     assert scores[0] == pytest.approx(best.score, abs=1e-4)
-    assert all(step.piece != "<eos>" for step in last)
+    assert all(step.token != "<eos>" for step in last)
 
 
 def test_the_tokens_of_a_truncated_translation_are_found_in_its_text(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -116,8 +117,9 @@ def test_validation_splits_lines_as_decoding_does(
 
     monkeypatch.setattr("nmt.training.validation.Translator", watched)
     validator._translate(make_model(config, prepared))
-    longest = prepared.report["lengths"]["source"]["longest"]
-    assert [arguments[4] for arguments in made] == [TrainingLines(longest, split)]
+    expected = TrainingLines.of(prepared.report, config.decoding)
+    assert expected.single == split
+    assert [arguments[4] for arguments in made] == [replace(expected, growth=0.0)]
 
 
 def test_unused_memory_is_returned_before_and_after_a_validation(

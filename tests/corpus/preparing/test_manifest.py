@@ -17,7 +17,7 @@ Make = Callable[..., Config]
 def test_a_run_copies_all_files_except_the_ids(make_config: Make, tmp_path: Path) -> None:
     folder = prepare(make_config(), tmp_path / "prepared").folder
     names = ["frequent_words.json", "joint.model", "prepared.json", "report.json", "target.model"]
-    names += ["test.jsonl", "train.target.keys", "validation.jsonl"]
+    names += ["target_words.json", "test.jsonl", "train.target.keys", "validation.jsonl"]
     assert [path.name for path in run_files(folder)] == names
 
 

@@ -65,7 +65,7 @@ def test_the_folder_contains_all_files_and_nothing_else(make_config: Make, tmp_p
         for kind in ("ids", "offsets")
     ]
     others = ["joint.model", "prepared.json", "report.json", "test.jsonl", "validation.jsonl"]
-    others += ["frequent_words.json", "target.model", "train.target.keys"]
+    others += ["frequent_words.json", "target.model", "target_words.json", "train.target.keys"]
     assert set(contents(prepared.folder)) == {*arrays, *others}
     assert names(prepared.folder.parent) == ["folder"]
 
