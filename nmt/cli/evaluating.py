@@ -10,6 +10,7 @@ import typer
 from nmt.cli.options import (
     BeamOption,
     ComputeTypeOption,
+    DecodingConfigOption,
     DeviceOption,
     EngineOption,
     GlossaryOption,
@@ -25,6 +26,7 @@ from nmt.config.choices import BleuTokenizer, ExtraMetric, HeldOut
 from nmt.errors import UserError, escape_terminal_lines
 
 if TYPE_CHECKING:
+    from nmt.decoding.translator import Translator
     from nmt.evaluation.comet import Comet
     from nmt.runs.folder import RunFolder
 
@@ -33,6 +35,7 @@ _MORE_SEEN = 0.05  # share of the references
 
 def evaluate(
     run: RunOption = None,
+    config: DecodingConfigOption = None,
     source: Annotated[
         Path | None, typer.Option("--source", help="Text to translate, one sentence per line.")
     ] = None,
@@ -139,7 +142,17 @@ def evaluate(
             f"--against {against}: translates {languages[1]}, not {languages[0]}; compare runs "
             "with the same languages"
         )
-    options = weights, beam_size, device, set_, engine, compute_type, glossary
+    open_runs = partial(
+        open_translator,
+        weights=weights,
+        beam_size=beam_size,
+        device=device,
+        overrides=set_,
+        engine=engine,
+        compute_type=compute_type,
+        glossary=glossary,
+        config=config,
+    )
     if metric is None and (comet_model or comet_env):
         raise UserError("--comet-model and --comet-env need --metric comet")
     open_comet = partial(_open_comet, metric, comet_model, comet_env, device)
@@ -147,7 +160,7 @@ def evaluate(
         names = [name.strip() for name in ",".join(test_set).split(",") if name.strip()]
         if not names:
             raise UserError("--test-set: no name given; nmt corpora --test-sets lists them")
-        _score_test_sets(names, runs, prefix, options, lowercase, tokenize, open_comet, json_)
+        _score_test_sets(names, runs, prefix, open_runs, lowercase, tokenize, open_comet, json_)
         return
     if source and reference:
         pairs = read_pairs(source, reference, prefix)
@@ -155,8 +168,8 @@ def evaluate(
         pairs = runs[0].examples(split or "test")
     if baseline:
         _warn_if_one_has_seen_more([pair.reference for pair in pairs], runs[0], baseline[0])
-    translator = open_translator(runs, *options)
-    compared = open_translator(baseline, *options) if baseline else None
+    translator = open_runs(runs)
+    compared = open_runs(baseline) if baseline else None
     comet = open_comet()
     report = evaluate_translator(
         translator,
@@ -217,7 +230,7 @@ def _score_test_sets(
     names: list[str],
     runs: "list[RunFolder]",
     prefix: str,
-    options: Any,
+    open_runs: "Callable[[list[RunFolder]], Translator]",
     lowercase: bool,
     tokenize: BleuTokenizer,
     open_comet: "Callable[[], Comet | None]",
@@ -236,7 +249,7 @@ def _score_test_sets(
     data = runs[0].config.data
     languages = data.languages
     sets = {name: read_test_set(name, languages) for name in names}
-    translator = open_translator(runs, *options)
+    translator = open_runs(runs)
     comet = open_comet()
     scores, lines = {}, {}
     for name, (sources, references) in sets.items():

@@ -34,12 +34,21 @@ SetOption = Annotated[
         autocompletion=completing.fields,
     ),
 ]
+DecodingConfigOption = Annotated[
+    str | None,
+    typer.Option(
+        "--config",
+        "-c",
+        help="YAML file, as for train, whose decoding section replaces the run's.",
+        autocompletion=completing.configs,
+    ),
+]
 SetDecodingOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="FIELD=VALUE",
-        help="Override a field of the run's decoding section, as in decoding.seed=2.",
+        help="Override a field of the decoding section, as in decoding.seed=2.",
         autocompletion=completing.decoding_fields,
     ),
 ]
@@ -158,14 +167,19 @@ def open_translator(
     glossary: Path | None = None,
     memory: Path | None = None,
     address: Address | None = None,
+    config: str | None = None,
 ) -> "Translator":
-    """Load the translator of a run, or of several runs as an ensemble."""
+    """Load the translator of a run, or of several runs as an ensemble.
+
+    config: a YAML file whose decoding section replaces that of the run
+    """
     from nmt.decoding.loading import load_translator
 
     changes = [*(overrides or []), *([f"decoding.beam_size={beam_size}"] if beam_size else [])]
     return load_translator(
         *runs,
         weights=weights,
+        decoding=load(config, None).decoding if config else None,
         overrides=changes,
         device=device,
         engine=engine,

@@ -13,6 +13,7 @@ from nmt.cli.options import (
     AddressOption,
     BeamOption,
     ComputeTypeOption,
+    DecodingConfigOption,
     DeviceOption,
     EngineOption,
     GlossaryOption,
@@ -46,6 +47,7 @@ def translate(
         typer.Argument(help="Sentences to translate; default: --input or standard input."),
     ] = None,
     run: RunOption = None,
+    config: DecodingConfigOption = None,
     input_: Annotated[
         Path | None, typer.Option("--input", "-i", help="Text file, one sentence per line.")
     ] = None,
@@ -137,7 +139,17 @@ def translate(
     runs = find_runs(run, weights)
     tagged = tag_prefix(runs[0].config.data, tag)
     translator = open_translator(
-        runs, weights, beam_size, device, set_, engine, compute_type, glossary, memory, address
+        runs,
+        weights,
+        beam_size,
+        device,
+        set_,
+        engine,
+        compute_type,
+        glossary,
+        memory,
+        address,
+        config,
     )
     if n_best and n_best > translator.decoding.beam_size and not translator.decoding.temperature:
         warn(f"--n-best {n_best} raises the beam size to {n_best}")

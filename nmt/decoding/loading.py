@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nmt.config.choices import Address, ComputeType, Engine, EngineChoice, Weights
 from nmt.config.config import Config
+from nmt.config.decoding import DecodingConfig
 from nmt.config.yaml_files import override_config
 from nmt.corpus.preparing.parent_run import TEXT_FIELDS
 from nmt.corpus.preparing.statistics import read_target_words
@@ -36,6 +37,7 @@ def load_translator(
     run: RunFolder | Path | str,
     *others: RunFolder | Path | str,
     weights: Weights = "best",
+    decoding: DecodingConfig | None = None,
     overrides: Sequence[str] = (),
     device: "str | torch.device | None" = None,
     engine: EngineChoice | None = None,
@@ -44,10 +46,11 @@ def load_translator(
     memory: Path | str | None = None,
     address: Address | None = None,
 ) -> Translator:
-    """Load a run for translation; `overrides` may change fields of its decoding section.
+    """Load a run for translation.
 
-    others: further runs, for an `Ensemble` with the decoding section of the first; device: by
-    default, the best available; engine: instead of `decoding.engine`; compute_type: precision in
+    others: further runs, for an `Ensemble` with the decoding section of the first; decoding: a
+    section to use instead; overrides: of fields of that section; device: by default, the best
+    available; engine: instead of `decoding.engine`; compute_type: precision in
     CTranslate2, or None for its default; glossary: a file of terms, see `Glossary.read`;
     memory: a file of earlier translations, see `Memory.read`; address: how to address readers
 
@@ -66,7 +69,8 @@ def load_translator(
                 "--set decoding.beam_size=2"
             )
     changes = [*overrides, *([f"decoding.engine={engine}"] if engine else [])]
-    config = override_config(first.config, changes, str(first.path / "config.yaml"))
+    base = first.config.model_copy(update={"decoding": decoding or first.config.decoding})
+    config = override_config(base, changes, str(first.path / "config.yaml"))
     place = None if device is None else str(device)
     choice = choose_engine(config, len(runs), place)
     _LOG.info("run              %s", ", ".join(str(run.path) for run in runs))

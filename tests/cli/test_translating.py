@@ -283,6 +283,26 @@ def test_beam_size_and_device_are_passed_on(trained_run: RunFolder) -> None:
     assert_refused(*wrong, message="--device cuda:99")
 
 
+def test_a_configuration_replaces_the_decoding_section(trained_run: RunFolder) -> None:
+    Path("short.yaml").write_text("decoding: {max_length_factor: 0.1, max_length_extra: 1}\n")
+    options = ("--run", trained_run.path, "--config", "short.yaml")
+    assert len(text(nmt("translate", *options, PAIR[0]).stdout)) < len(PAIR[1])
+    longer = ("--set", "decoding.max_length_extra=20")
+    assert text(nmt("translate", *options, *longer, PAIR[0]).stdout) == PAIR[1] + "\n"
+    scores = [
+        json.loads(nmt("evaluate", *given, "--json").stdout)["bleu"]
+        for given in (options, options[:2])
+    ]
+    assert scores[0] < scores[1]
+
+
+@pytest.mark.parametrize("command", ["translate", "evaluate"])
+def test_a_missing_configuration_is_refused(trained_run: RunFolder, command: str) -> None:
+    options = ("--run", trained_run.path, "--config", "none.yaml")
+    words = ["x"] if command == "translate" else []
+    assert_refused(command, *options, *words, message="none.yaml")
+
+
 def test_by_default_the_newest_run_with_the_requested_weights_is_used(
     trained_run: RunFolder,
 ) -> None:
