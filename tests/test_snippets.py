@@ -134,7 +134,11 @@ def invoke(command: str) -> None:
 
 
 @pytest.mark.parametrize("page", with_commands("sh"))
-def test_every_command_runs(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_command_runs(
+    page: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A copy: a command without --run must not find a run of another page.
+    folder = shutil.copytree(folder, tmp_path / "page")
     monkeypatch.chdir(folder)
     for command in commands(TEXTS[page], "sh"):
         if not command.startswith(RUN_ELSEWHERE):

@@ -53,6 +53,7 @@ class DocumentBody(BaseModel):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     file: Annotated[UploadFile, BeforeValidator(lambda value: value)]
+    filename: str | None = Field(None, description="default: the name of the uploaded file")
     target_lang: str = Field(description="language code, with or without a region")
     source_lang: str | None = Field(None, description="language code; default: detected")
     glossary_id: str | None = Field(None, description="a stored glossary")
@@ -181,7 +182,7 @@ async def translate(service: Service, request: Request, body: TextBody) -> TextR
 
 async def upload_document(service: Service, request: Request, body: DocumentBody) -> DocumentHandle:
     """Translate a document, and keep the translation for ten minutes."""
-    name = (body.file.filename or "").replace("\\", "/").rpartition("/")[2]
+    name = (body.filename or body.file.filename or "").replace("\\", "/").rpartition("/")[2]
     content = await body.file.read()
     target = base_language(body.target_lang)
     given = source = base_language(body.source_lang) if body.source_lang else AUTO

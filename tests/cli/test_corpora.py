@@ -196,7 +196,7 @@ def echo(monkeypatch: pytest.MonkeyPatch) -> Echo:
     find = lambda paths, weights: [runs[str(path)] for path in paths]  # noqa: E731
     monkeypatch.setattr("nmt.cli.evaluating.find_runs", find)
 
-    def open_translator(runs: list[SimpleNamespace], *_: object) -> Echo:
+    def open_translator(runs: list[SimpleNamespace], *_: object, **__: object) -> Echo:
         opened = copy(translator)  # with the same lists
         opened.data = runs[0].config.data
         return opened
