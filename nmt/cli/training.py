@@ -195,7 +195,7 @@ def _run_to_train(
         return settings, run or folder
     name = find_config(config).stem if config else "*"
     folder = (open_run(run) if run else newest_training(name)).path
-    settings = load_config(folder / "config.yaml", set_ or [])
+    settings = load_config(folder / "config.yaml", set_ or [], of_run=True)
     if config and load_config(config, set_ or []) != settings:
         raise UserError(
             f"{config} differs from the configuration of {folder}; omit --config, and change "

@@ -8,12 +8,14 @@ what was expected.
 """
 
 import difflib
+import logging
 import math
 import re
 import textwrap
 from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -28,6 +30,8 @@ from nmt.config.section import RULES_UNCHECKED, Section
 from nmt.errors import UserError, one_line
 from nmt.files.small_files import read_small
 from nmt.shipped import SHIPPED_CONFIGS
+
+_LOG = logging.getLogger(__name__)
 
 
 class _Loader(yaml.SafeLoader):
@@ -126,13 +130,18 @@ def shipped_configs() -> list[Path]:
     return sorted(SHIPPED_CONFIGS.rglob("*.yaml"))
 
 
-def load_config(name: str | Path, overrides: Sequence[str] = ()) -> Config:
+def load_config(name: str | Path, overrides: Sequence[str] = (), of_run: bool = False) -> Config:
     """Read a YAML file, apply `section.field=value` overrides and validate the result.
+
+    of_run: whether the file is a run's own, which nmt wrote: no hints at former names of its fields
 
     Raises `UserError` with one line per mistake.
     """
     path = find_config(name)
     tree = _read_yaml(path)
+    for former in _rename(tree):
+        if not of_run:
+            _hint(former)
     if not tree and not overrides:
         hidden = _hidden_by(path, name)
         remedy = f"delete it: it hides {hidden}" if hidden else "use base.yaml"
@@ -309,11 +318,11 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     if not isinstance(tree, dict):
         raise UserError(f"{path}: expected sections such as `training:`, got {_shorten(tree)}")
     # An empty section keeps its defaults.
-    return _renamed({key: {} if value is None else value for key, value in tree.items()})
+    return {key: {} if value is None else value for key, value in tree.items()}
 
 
-def _renamed(tree: dict[str, Any]) -> dict[str, Any]:
-    """Rename the fields of earlier versions, as given by `FORMER_FIELDS`."""
+def _rename(tree: dict[str, Any]) -> Iterator[str]:
+    """Rename the fields of earlier versions, as given by `FORMER_FIELDS`; yield those found."""
     for former, present in FORMER_FIELDS.items():
         section, name = former.split(".")
         content = tree.get(section)
@@ -326,7 +335,14 @@ def _renamed(tree: dict[str, Any]) -> dict[str, Any]:
             section, name = present.split(".")
             if isinstance(content := tree.setdefault(section, {}), dict):
                 content.setdefault(name, value)
-    return tree
+        yield former
+
+
+@cache  # a command may read a file or an override several times
+def _hint(former: str) -> None:
+    """Warn once that a field has another name now, or was removed."""
+    present = FORMER_FIELDS[former]
+    _LOG.warning("%s is %s", former, f"now {present}" if present else "no longer used; remove it")
 
 
 # PyYAML raises the last four if a value does not match its explicit tag, as in `!!bool 3`.
@@ -356,8 +372,10 @@ def _apply_override(tree: dict[str, Any], override: str, overridden: set[str]) -
         value = read_value(text)
     except _YAML_ERRORS:
         return f"--set {override}: the value is not valid YAML"
-    with suppress(TypeError):
-        value = FORMER_VALUES.get(former, {}).get(value, value)
+    if FORMER_FIELDS.get(former):
+        _hint(former)
+        with suppress(TypeError):
+            value = FORMER_VALUES.get(former, {}).get(value, value)
     if value is None and text.strip().lower() not in ("null", "~"):
         return f"--set {override}: no value; write {section}.{name}=null to unset the field"
     if section not in tree:

@@ -155,7 +155,7 @@ class RunFolder:
     def config(self) -> Config:
         """The configuration that the run was last trained with."""
         try:
-            return load_config(self.path / "config.yaml")
+            return load_config(self.path / "config.yaml", of_run=True)
         except UserError as error:  # its remedies are for configurations that the user writes
             file = str(self.path / "config.yaml")
             causes = [  # what follows the file's name, without remedies and descriptions

@@ -15,6 +15,7 @@ from nmt.config.model import ModelConfig
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.config.yaml_files import (
     FORMER_FIELDS,
+    _hint,
     describe_fields,
     dump_config,
     find_config,
@@ -73,6 +74,21 @@ def test_a_former_name_may_have_had_other_values(path: Path) -> None:
     assert load(path, text) == present
     given = ("tokenizer.word_mark=end", "tokenizer.sampling=0.1")
     assert load(path, "tokenizer: {kind: bpe}", *given) == present
+
+
+@pytest.mark.parametrize("given", ["file", "override", "a run's own file"])
+def test_a_former_name_is_accepted_with_one_hint(
+    path: Path, given: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    _hint.cache_clear()
+    text = "training: {epochs: 3}" if given == "override" else "model: {norm: pre}"
+    overrides = ["model.norm=pre"] if given == "override" else []
+    path.write_text(text, encoding="utf-8")
+    for _ in range(2):
+        config = load_config(path, overrides, of_run=given == "a run's own file")
+    assert config.model.norm_position == "pre"
+    hints = [] if given == "a run's own file" else ["model.norm is now model.norm_position"]
+    assert caplog.messages == hints
 
 
 def test_renamed_fields_map_to_existing_fields() -> None:

@@ -66,7 +66,7 @@ class ParentRunData:
                 "--set tokenizer.run=FOLDER; if it was deleted, this run can translate, but not "
                 "train further"
             )
-        former = load_config(run / "config.yaml")
+        former = load_config(run / "config.yaml", of_run=True)
         for section, names in TEXT_FIELDS.items():
             for name in names:
                 new, old = (getattr(getattr(c, section), name) for c in (config, former))
