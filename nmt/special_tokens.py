@@ -4,8 +4,8 @@ PAD, UNK, BOS, EOS = 0, 1, 2, 3
 SPECIALS = ("<pad>", "<unk>", "<sos>", "<eos>")
 SUPPRESSED = (PAD, BOS)  # by any search
 
-# For unknown words and for numbers (nmt/corpus/text/carried.py). They are private-use characters,
-# which have no meaning in text; cleaning removes any that occur.
+# For unknown words and for numbers (nmt/corpus/text/placeholders.py). They are private-use
+# characters, which have no meaning in text; cleaning removes any that occur.
 PLACEHOLDERS = "\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008"
 NUMBERS = "\ue009\ue00a\ue00b\ue00c\ue00d\ue00e\ue00f\ue010"
 # For tags (nmt/corpus/text/tags.py); also private-use characters. A model for many languages has

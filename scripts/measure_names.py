@@ -65,7 +65,7 @@ def main() -> None:
     translator = load_translator(run)
     text = " ".join(example.source for example in run.examples("test"))
     plain = text == text.lower() and not re.search(r"[.?!]", text)
-    seen = {name.lower() for name in NAMES.split() if not hidden(translator, name)}
+    seen = {name.lower() for name in NAMES.split() if not replaced(translator, name)}
     pairs = sentences(seen)
     if plain:
         pairs = [(n.lower(), re.sub(r"[.?!]", "", s).lower()) for n, s in pairs]
@@ -81,9 +81,9 @@ def main() -> None:
         print(f"skipped, because they occur in training: {', '.join(sorted(seen))}")
 
 
-def hidden(translator: Translator, name: str) -> bool:
-    carrier = translator.tokenizers.carrier(translator.data)
-    return carrier is None or bool(carrier.hide(name).words)
+def replaced(translator: Translator, name: str) -> bool:
+    rules = translator.tokenizers.placeholder_rules(translator.data)
+    return rules is None or bool(rules.insert(name).words)
 
 
 if __name__ == "__main__":

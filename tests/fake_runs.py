@@ -18,7 +18,7 @@ REPORT = {
     "read": 1234,
     "dropped": {"too long": 30, "duplicate": 4},
     "pairs": {"train": 1000, "validation": 100, "test": 100},
-    "hidden_names": 0,
+    "with_placeholders": 0,
     "lengths": {
         "source": {"mean": 4.5, "median": 4, "p95": 8, "longest": 9},
         "target": {"mean": 5.25, "median": 5, "p95": 11, "longest": 12},

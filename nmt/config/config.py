@@ -68,12 +68,16 @@ class Config(Section):
                 "`model.dropout` too"
             )
             yield ("training.r_drop", "model.dropout"), message
-        if self.data.carry_over == "names" and self.data.lowercase != "none":
-            message = "`data.carry_over: names` recognizes names by capitals; set it to `all`, or "
-            yield ("data.carry_over", "data.lowercase"), message + "`data.lowercase` to none"
-        if self.data.carry_over == "names" and self.data.source_language in _GERMAN:
-            message = "`data.carry_over: names` recognizes names by capitals, but all German nouns "
-            fields = ("data.carry_over", "data.source_language")
+        if self.data.placeholders == "names" and self.data.lowercase != "none":
+            message = (
+                "`data.placeholders: names` recognizes names by capitals; set it to `all`, or "
+            )
+            yield ("data.placeholders", "data.lowercase"), message + "`data.lowercase` to none"
+        if self.data.placeholders == "names" and self.data.source_language in _GERMAN:
+            message = (
+                "`data.placeholders: names` recognizes names by capitals, but all German nouns "
+            )
+            fields = ("data.placeholders", "data.source_language")
             yield fields, message + "are capitalized; set it to none or all"
         if self.training.initial_weights and not self.tokenizer.run:
             message = (
@@ -85,9 +89,9 @@ class Config(Section):
             tags = "`data.address` needs" if self.data.address else "tags of `data.corpora` need"
             message = f"{tags} `tokenizer.kind: bpe`, `unigram` or `char`"
             yield (f"data.{field}", "tokenizer.kind"), message
-        if self.data.carry_over != "none" and not self.tokenizer.subword:
+        if self.data.placeholders != "none" and not self.tokenizer.subword:
             yield (
-                ("data.carry_over", "tokenizer.kind"),
-                "`data.carry_over` needs `tokenizer.kind: bpe`, `unigram` or `char`; with whole "
+                ("data.placeholders", "tokenizer.kind"),
+                "`data.placeholders` needs `tokenizer.kind: bpe`, `unigram` or `char`; with whole "
                 "words, use `decoding.replace_unknown` instead",
             )

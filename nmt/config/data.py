@@ -270,17 +270,17 @@ class DataConfig(CorpusConfig):
         "case and punctuation; training pairs that share one with a split you provide are dropped, "
         "but two splits you provide are not compared",
     )
-    carry_over: Literal["none", "names", "all"] = Field(
+    placeholders: Literal["none", "names", "all"] = Field(
         "none",
-        description="source words to copy into the translation if they did not occur in training "
-        "(subwords only): none, names (capitalized words, also at the start of a sentence), or "
-        "all; in half of the training pairs that contain names, placeholders replace the names",
+        description="source words to copy into the translation by placeholders if they did not "
+        "occur in training (subwords only): none, names (capitalized words, also at the start of a "
+        "sentence), or all; in training, placeholders replace names in half of the pairs with any",
     )
-    carry_numbers: bool = Field(
+    number_placeholders: bool = Field(
         False,
-        description="also carry numbers in figures, URLs, e-mail addresses, file names, codes, "
-        "template fields and emoji over, as placeholders; in training, wherever both sides agree "
-        "(needs carry_over)",
+        description="also replace numbers in figures, URLs, e-mail addresses, file names, codes, "
+        "template fields and emoji with placeholders; in training, wherever both sides agree "
+        "(needs placeholders)",
     )
     address: bool = Field(
         False,
@@ -315,9 +315,9 @@ class DataConfig(CorpusConfig):
         if self.restore_case and self.lowercase != "both":
             message = f"`restore_case` needs `lowercase: both`, not `{self.lowercase}`"
             yield ("restore_case", "lowercase"), message
-        if self.carry_numbers and self.carry_over == "none":
-            message = "`carry_numbers` needs `carry_over: names` or `all`"
-            yield ("carry_numbers", "carry_over"), message
+        if self.number_placeholders and self.placeholders == "none":
+            message = "`number_placeholders` needs `placeholders: names` or `all`"
+            yield ("number_placeholders", "placeholders"), message
 
     def broken_rule_of_languages(self, given: set[str]) -> Iterator[BrokenRule]:
         """Refuse equal languages if only one of the two is among the fields `given`.

@@ -72,6 +72,8 @@ SCHEMA_LINE = "# yaml-language-server: $schema="  # how editors' YAML plugins fi
 # Fields of earlier versions: their present name, or None if the field was removed.
 FORMER_FIELDS: dict[str, str | None] = {
     "data.name_copies": None,
+    "data.carry_over": "data.placeholders",
+    "data.carry_numbers": "data.number_placeholders",
     "tokenizer.word_mark": "tokenizer.whitespace_as_suffix",
     "tokenizer.sampling": "tokenizer.subword_regularization",
     "model.norm": "model.norm_position",

@@ -12,7 +12,7 @@ from nmt.config.decoding import DecodingConfig
 from nmt.config.yaml_files import override_config
 from nmt.corpus.preparing.parent_run import TEXT_FIELDS
 from nmt.corpus.preparing.statistics import read_target_words
-from nmt.corpus.text.placeholders import KNOWN_WORDS
+from nmt.corpus.text.training_placeholders import KNOWN_WORDS
 from nmt.corpus.tokenizers.tokenizers import load_tokenizers, vocabulary_files
 from nmt.decoding.engines import ctranslate2
 from nmt.decoding.engines.interface import Search
@@ -84,7 +84,7 @@ def load_translator(
     # No member of an ensemble gets longer lines than it was trained on.
     seen = TrainingLines(
         min(each.longest for each in lines),
-        any(each.single for each in lines),
+        any(each.one_sentence_per_line for each in lines),
         lines[0].growth,
         min(each.usual for each in lines),
     )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from nmt.corpus.sources.readers import Pair
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.corpus.text.placeholders import hide_pair
 from nmt.corpus.text.tags import split_prefix
+from nmt.corpus.text.training_placeholders import insert_in_pair
 from nmt.decoding.search.batches import share_out
 from nmt.decoding.translator import Translator
 from nmt.special_tokens import BOS, EOS, PAD
@@ -74,8 +74,8 @@ def _encode(
     tokenizers = translator.tokenizers
     prefix, source = split_prefix(translator.data, source)
     source, target = cleaner.tidy(source), cleaner.tidy(target)
-    if carrier := tokenizers.carrier(translator.data):
-        source, target = hide_pair(carrier, source, target)
+    if rules := tokenizers.placeholder_rules(translator.data):
+        source, target = insert_in_pair(rules, source, target)
     read = tokenizers.source.encode(prefix + cleaner.source_case(source))
     written = tokenizers.target.encode(cleaner.target_case(target))
     room = translator.search.max_length - 1

@@ -16,15 +16,15 @@ from sentencex import segment
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.corpus.preparing.report import PreparationReport
-from nmt.corpus.text.carried import count_lost
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.languages import two_letters
 from nmt.corpus.text.parts import Part, Splitter, TextRules
+from nmt.corpus.text.placeholders import count_missing_placeholders
 from nmt.corpus.text.sentences import CutText, cut
 from nmt.corpus.text.tags import split_prefix
 from nmt.corpus.tokenizers.tokenizers import Tokenizers
 from nmt.corpus.tokenizers.words import WordTokenizer
-from nmt.decoding.engines.interface import Required
+from nmt.decoding.engines.interface import Constraints
 from nmt.decoding.glossary import Glossary, Term
 from nmt.errors import UserError
 from nmt.special_tokens import EOS, NUMBERS, PLACEHOLDERS, SPECIALS, UNK
@@ -43,13 +43,13 @@ _CLOSING = re.compile(r"\W?[.!?…]+")  # a token; \W: SentencePiece's mark of a
 class TrainingLines:
     """Facts about the source lines of training.
 
-    longest: length in tokens that nearly none exceeded; single: whether to translate sentences one
-    by one, because nearly all lines were single sentences; growth: target tokens per source token,
+    longest: length in tokens that nearly none exceeded; one_sentence_per_line: in nearly all lines,
+    so that sentences are translated one by one; growth: target tokens per source token,
     0 if translations may have any length; usual: mean length in tokens, 0 if unknown
     """
 
     longest: int
-    single: bool
+    one_sentence_per_line: bool
     growth: float = 0.0
     usual: int = 0
 
@@ -76,12 +76,12 @@ class Segment:
     part: Part
     ids: list[int]
     prefix: str = ""
-    terms: tuple["RequiredTerm", ...] = ()
+    terms: tuple["TermConstraint", ...] = ()
     beginning: str = ""
 
 
 @dataclass(frozen=True)
-class RequiredTerm:
+class TermConstraint:
     """A term of the glossary: one of its forms, as the model writes them, must be written.
 
     fitting: those forms that agree with the source in number, which a further search requires;
@@ -97,7 +97,7 @@ class RequiredTerm:
 
 
 class Segmenter:
-    """Splits lines and hides words before a search; restores words and capitals after it.
+    """Splits lines and inserts placeholders before a search; fills them in after it.
 
     seen: facts about training lines; room: maximum length that the model has positions for, without
     <eos>; glossary: the terms whose translations are prescribed; prefix: the tag of lines without
@@ -118,14 +118,14 @@ class Segmenter:
         self._glossary = glossary
         self._cleaner = Cleaner(data)
         self._data = data
-        self._single = seen.single
+        self._one_sentence_per_line = seen.one_sentence_per_line
         self.rules = text_rules(data, seen, room)
         self._splitter = Splitter(
             self.rules,
             tokenizers.source.encode,
             tokenizers.source.knows,
             partial(segment, two_letters(data.source_language)),
-            tokenizers.carrier(data),
+            tokenizers.placeholder_rules(data),
             tokenizers.casing.restore if tokenizers.casing else None,
         )
 
@@ -134,7 +134,7 @@ class Segmenter:
     def sentences(self, line: str) -> CutText:
         """Cut a line into parts to translate separately, each with the line's tag."""
         prefix, text = split_prefix(self._data, line)
-        found = cut(text, self._data.source_language, self._single)
+        found = cut(text, self._data.source_language, self._one_sentence_per_line)
         return CutText([prefix + sentence for sentence in found.sentences], found.gaps)
 
     def cut(self, line: str) -> list[Segment]:
@@ -149,7 +149,7 @@ class Segmenter:
         Each sentence of the text begins another segment. Raises `UserError` for characters that the
         model cannot write.
         """
-        given = cut(text, self._data.target_language, self._single)
+        given = cut(text, self._data.target_language, self._one_sentence_per_line)
         sentences = [sentence for sentence in given.sentences if sentence.strip()]
         if len(sentences) > len(segments):
             rest = " ".join(sentences[len(segments) - 1 :])
@@ -168,7 +168,7 @@ class Segmenter:
         for mark, word in part.written.items():
             if word in text:
                 text = text.replace(word, mark, 1)
-            elif last and word.startswith(last):  # a copied word that has been begun
+            elif last and word.startswith(last):  # what a placeholder stands for has been begun
                 text = " ".join([*words, mark])
         target = self._tokenizers.target
         if UNK in target.encode(text) or not self._spellings:
@@ -179,11 +179,11 @@ class Segmenter:
         """Return a segment in two halves, or as it is if it cannot be divided."""
         return self._segments(self._splitter.divide(segment.part, segment.prefix), segment.prefix)
 
-    def _find_terms(self, part: Part) -> tuple[tuple[RequiredTerm, ...], Part]:
-        """Return the terms to require, and the part, whose hidden words that are terms change."""
+    def _find_terms(self, part: Part) -> tuple[tuple[TermConstraint, ...], Part]:
+        """Return the constraints of terms, and the part, in which placeholders may become terms."""
         if not self._glossary:
             return (), part
-        required: dict[Term, RequiredTerm] = {}
+        terms: dict[Term, TermConstraint] = {}
         written = dict(part.written)
         for match in self._glossary.find(part.raw):
             marks = [mark for mark, word in part.words.items() if word == match.text]
@@ -197,9 +197,9 @@ class Segmenter:
                 )
                 attached = match.start > 0 and not part.raw[match.start - 1].isspace()
                 forbidden = tuple(map(self._cleaner.target, self._glossary.forbidden(match)))
-                term = RequiredTerm(match.term, forms, fitting, attached, forbidden)
-                required.setdefault(match.term, term)
-        return tuple(required.values()), replace(part, written=written)
+                term = TermConstraint(match.term, forms, fitting, attached, forbidden)
+                terms.setdefault(match.term, term)
+        return tuple(terms.values()), replace(part, written=written)
 
     def _segments(self, parts: list[Part], prefix: str) -> list[Segment]:
         found = map(self._find_terms, parts)
@@ -225,14 +225,14 @@ class Segmenter:
     # ------------------------------------------------------------------------------- after a search
 
     def restore(self, segment: Segment, text: str) -> str:
-        """Restore capitals and hidden words in the translation of a segment."""
+        """Restore capitals and fill in placeholders in the translation of a segment."""
         return self._splitter.write(segment.part, text)
 
-    def lost(self, segment: Segment, ids: Sequence[int]) -> int:
-        """Count the hidden words and terms that a translation lacks, or has within other words."""
+    def count_missing(self, segment: Segment, ids: Sequence[int]) -> int:
+        """Count the placeholders and terms that a translation lacks, or has within other words."""
         text = self._tokenizers.target.decode(ids)
-        lost = count_lost(text, segment.part.words, segment.part.text)
-        return lost + len(self._missing(segment, text))
+        missing = count_missing_placeholders(text, segment.part.words, segment.part.text)
+        return missing + len(self._missing(segment, text))
 
     def missing_terms(self, segment: Segment, ids: Sequence[int]) -> list[Term]:
         """Return the terms that a translation lacks."""
@@ -245,7 +245,7 @@ class Segmenter:
             if (each.forms and not _contains(text, each.forms)) or _contains(text, each.forbidden)
         ]
 
-    def required(self, segments: Sequence[Segment]) -> Required:
+    def constraints(self, segments: Sequence[Segment]) -> Constraints:
         """Return the placeholders and terms that translations must contain, as whole words."""
         needed = [
             [
@@ -263,11 +263,11 @@ class Segmenter:
             [ids for term in segment.terms for ids in encode(list(term.forbidden)) if ids]
             for segment in segments
         ]
-        required = Required(needed, self._continuing, closing, avoided=avoided)
+        constraints = Constraints(needed, self._continuing, closing, avoided=avoided)
         if not any(segment.beginning for segment in segments):
-            return required
+            return constraints
         beginnings = [self._spelled(segment.beginning) for segment in segments]
-        return replace(required, beginnings=beginnings, spellings=self._spellings)
+        return replace(constraints, beginnings=beginnings, spellings=self._spellings)
 
     def _spelled(self, text: str) -> bytes:
         space = "" if not text or self._tokenizers.target.marks_end else " "
@@ -290,13 +290,13 @@ class Segmenter:
             for i, (token, x) in enumerate(zip(tokens, byte, strict=True))
         ]
 
-    def _phrases(self, required: RequiredTerm) -> list[list[int]]:
+    def _phrases(self, term: TermConstraint) -> list[list[int]]:
         """Return the forms of a term as tokens, without those that have unknown characters."""
         target = self._tokenizers.target
-        phrases = target.encode_lines(list(required.fitting))
-        if required.attached and not target.marks_end:
+        phrases = target.encode_lines(list(term.fitting))
+        if term.attached and not target.marks_end:
             mark = target.encode('"')
-            quoted = target.encode_lines([f'"{form}' for form in required.fitting])
+            quoted = target.encode_lines([f'"{form}' for form in term.fitting])
             phrases += [ids[len(mark) :] for ids in quoted if ids[: len(mark)] == mark]
         return [ids for ids in phrases if ids and UNK not in ids]
 
@@ -331,7 +331,7 @@ class Segmenter:
 
     @cached_property
     def _genitive(self) -> list[int]:
-        """The id of the token that may follow a copied word directly, if there is one."""
+        """The id of the token that may follow a placeholder directly, if there is one."""
         tokens = self._tokenizers.target.tokens(self._continuing)
         return [i for i, token in zip(self._continuing, tokens, strict=True) if token == "s"]
 
@@ -351,5 +351,5 @@ def text_rules(data: DataConfig, seen: TrainingLines, room: int) -> TextRules:
         min(seen.longest, room),
         room,
         seen.growth,
-        seen.usual if seen.single else 0,
+        seen.usual if seen.one_sentence_per_line else 0,
     )

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, cast
 from nmt.config.choices import Address
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
-from nmt.corpus.text.carried import reveal
 from nmt.corpus.text.parts import surround
+from nmt.corpus.text.placeholders import fill_placeholders
 from nmt.corpus.text.sentences import CutText
 from nmt.corpus.text.tags import address_prefix, split_prefix
 from nmt.corpus.text.target_words import TargetWords
@@ -31,10 +31,10 @@ from nmt.special_tokens import EOS, SPECIALS, UNK
 if TYPE_CHECKING:
     from nmt.decoding.engines.pytorch import PyTorchSearch
 
-# CTranslate2 runs without it; then <unk> stays, and hidden words that a translation lost stay lost.
+# CTranslate2 runs without it; then <unk> stays, and no search with constraints is possible.
 _HAS_PYTORCH = find_spec("torch") is not None
 _LOG = logging.getLogger(__name__)
-_WIDE_BEAM = 32  # for a segment whose hypotheses have all lost a hidden word or a term
+_WIDE_BEAM = 32  # for a segment whose hypotheses all lack a placeholder or a term
 _MOST_DIVISIONS = 4  # of a segment whose translation is out of proportion
 _LINES_AT_A_TIME = 1024  # enough to sort by length, few enough to show progress
 
@@ -186,7 +186,7 @@ class Translator:
     ) -> list[list[Translation]]:
         """Return up to `n` translations of each line, best first.
 
-        Where words are carried over, a translation with all of them comes before those without.
+        A translation with all placeholders comes before those that lack some.
         The second of a line in several parts consists of the second best of each, and so on.
         Raises `UserError` for a single string in place of a list.
 
@@ -245,8 +245,10 @@ class Translator:
         # Use the split text: tokens from ids would be <unk> for unknown words.
         part = segment.part
         source = self.tokenizers.source.split(part.text)[: len(segment.ids) - 1]
-        read = [reveal(token, part.words) for token in source]
-        written = [reveal(token, part.written) for token in self._target_tokens(segment, best)]
+        read = [fill_placeholders(token, part.words) for token in source]
+        written = [
+            fill_placeholders(token, part.written) for token in self._target_tokens(segment, best)
+        ]
         text = self._text(segment, best)
         ids = segment.ids
         return Trace([*read, SPECIALS[EOS]], ids, written, best, text, part.before, part.after)
@@ -329,7 +331,7 @@ class Translator:
             return self.pytorch
         except OutdatedError as error:
             self._is_outdated = True
-            _LOG.warning(f"{error}; until then, unknown and lost words are not copied")
+            _LOG.warning(f"{error}; until then, <unk> and missing placeholders stay")
             return None
 
     # ----------------------------------------------------------------------------------- search
@@ -372,8 +374,8 @@ class Translator:
         if avoiding := margin > 0 and self._target_words and not self.decoding.temperature:
             wanted = self.decoding.hypotheses(n)  # of the beam
         free = iter(self._find([*compress(segments, map(not_, bound))], wanted))
-        required = iter(self._find_required([*compress(segments, bound)], wanted))
-        found = [next(required if is_bound else free) for is_bound in bound]
+        constrained = iter(self._find_constrained([*compress(segments, bound)], wanted))
+        found = [next(constrained if is_bound else free) for is_bound in bound]
         if avoiding:
             found = list(map(self._known_words_first, segments, found))
         return [hypotheses[:n] for hypotheses in found]
@@ -381,7 +383,7 @@ class Translator:
     def _known_words_first(self, segment: Segment, found: list[Hypothesis]) -> list[Hypothesis]:
         """Put the hypothesis with the fewest words that training lacks first, if it is near."""
         best = found[0]
-        lost = self._segments.lost(segment, best.ids)
+        missing = self._segments.count_missing(segment, best.ids)
 
         def count_new(hypothesis: Hypothesis) -> int:
             assert self._target_words
@@ -395,7 +397,7 @@ class Translator:
             for hypothesis in found
             if hypothesis.score >= best.score - self.decoding.new_words_margin
             and hypothesis.complete >= best.complete
-            and self._segments.lost(segment, hypothesis.ids) <= lost
+            and self._segments.count_missing(segment, hypothesis.ids) <= missing
         ]
         chosen = min(near, key=count_new)
         return [chosen, *(hypothesis for hypothesis in found if hypothesis is not chosen)]
@@ -404,47 +406,51 @@ class Translator:
         sources = [segment.ids for segment in segments]
         return self.search(sources, self.limits(segments), self.decoding, n)
 
-    def _find_required(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
-        """Search segments with hidden words or terms; if some are lost, search with all required.
+    def _find_constrained(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
+        """Search segments with placeholders or terms; if some are missing, search with constraints.
 
         Considers the whole beam to find a hypothesis with all of them, and then a wider one:
-        PyTorch, which alone can require words, takes long to load. Samples remain as drawn.
+        PyTorch, which alone supports constraints, takes long to load. Samples remain as drawn.
         """
         begun = [bool(segment.beginning) for segment in segments]
         if any(begun):
             first = iter(self._find_begun([*compress(segments, begun)], n))
-            rest = iter(self._find_required([*compress(segments, map(not_, begun))], n))
+            rest = iter(self._find_constrained([*compress(segments, map(not_, begun))], n))
             return [next(first if each else rest) for each in begun]
         beams = [self.decoding.hypotheses(n)]
         if self._open_pytorch and not self.decoding.temperature:
             beams.append(_WIDE_BEAM)
         found: list[list[Hypothesis]] = [[] for _ in segments]
-        losing = list(range(len(segments)))
+        lacking = list(range(len(segments)))
         for beam in beams:
-            options = self._find([segments[i] for i in losing], beam)
-            for i, further in zip(losing, options, strict=True):
+            options = self._find([segments[i] for i in lacking], beam)
+            for i, further in zip(lacking, options, strict=True):
                 found[i] = self._complete_first(segments[i], [*found[i], *further])
-            losing = [i for i in losing if self._segments.lost(segments[i], found[i][0].ids)]
-        pytorch = self._pytorch_if_possible() if losing and not self.decoding.temperature else None
+            lacking = [
+                i for i in lacking if self._segments.count_missing(segments[i], found[i][0].ids)
+            ]
+        pytorch = self._pytorch_if_possible() if lacking and not self.decoding.temperature else None
         if pytorch:
-            again = [segments[i] for i in losing]
-            required = self._segments.required(again)
+            again = [segments[i] for i in lacking]
+            constraints = self._segments.constraints(again)
             sources, limits = [segment.ids for segment in again], self.limits(again)
             width = self.decoding.beam_size  # further options are in the first search
-            second = pytorch(sources, limits, self.decoding, width, required)
-            for i, more in zip(losing, second, strict=True):
+            second = pytorch(sources, limits, self.decoding, width, constraints)
+            for i, more in zip(lacking, second, strict=True):
                 found[i] = self._complete_first(segments[i], [*found[i], *more])
         return [hypotheses[:n] for hypotheses in found]
 
     def _find_begun(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
-        """Search segments whose translations have a beginning, with hidden words and terms."""
+        """Search segments whose translations have a beginning, with all constraints."""
         sources, limits = [segment.ids for segment in segments], self.limits(segments)
-        required = self._segments.required(segments)
-        return self.pytorch(sources, limits, self.decoding, n, required)
+        constraints = self._segments.constraints(segments)
+        return self.pytorch(sources, limits, self.decoding, n, constraints)
 
     def _complete_first(self, segment: Segment, found: list[Hypothesis]) -> list[Hypothesis]:
-        """Sort complete hypotheses with the fewest lost words and terms first."""
-        return sorted(found, key=lambda h: (not h.complete, self._segments.lost(segment, h.ids)))
+        """Sort complete hypotheses that lack the fewest placeholders and terms first."""
+        return sorted(
+            found, key=lambda h: (not h.complete, self._segments.count_missing(segment, h.ids))
+        )
 
     def limits(self, segments: list[Segment]) -> list[int]:
         """Return the maximum length of each translation in tokens, including <eos>."""

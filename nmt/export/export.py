@@ -22,8 +22,8 @@ from nmt.config.choices import ExportFormat, Weights
 from nmt.config.config import Config
 from nmt.corpus.text.capitals import CASING
 from nmt.corpus.text.languages import two_letters
-from nmt.corpus.text.placeholders import KNOWN_WORDS
 from nmt.corpus.text.target_words import TARGET_WORDS
+from nmt.corpus.text.training_placeholders import KNOWN_WORDS
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.corpus.tokenizers.tokenizers import load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import unsupported, write_model
@@ -40,7 +40,7 @@ _PROGRAM = (
     *(
         f"corpus/text/{name}.py"
         for name in (
-            *("carried", "division", "normalization", "parts", "punctuation", "surroundings"),
+            *("placeholders", "division", "normalization", "parts", "punctuation", "surroundings"),
             "target_words",
         )
     ),
@@ -122,9 +122,9 @@ def _write_program(run: RunFolder, config: Config, folder: Path) -> None:
         "target_model": target_model,
         "whitespace_as_suffix": config.tokenizer.whitespace_as_suffix,
         "rules": asdict(text_rules(config.data, lines, room)),
-        "split_sentences": lines.single,
+        "split_sentences": lines.one_sentence_per_line,
         "sentence_language": two_letters(config.data.source_language),  # for sentencex
-        **config.data.model_dump(include={"carry_over", "restore_case"}),
+        **config.data.model_dump(include={"placeholders", "restore_case"}),
         **config.decoding.model_dump(include=_DECODING),
     }
     text = json.dumps(settings, indent=2) + "\n"

@@ -375,7 +375,7 @@ def _write_data(config: Config, folder: Path, sizes: tuple[int, int], licence: s
         "read": 0,
         "dropped": {},
         "pairs": {"train": 0, "validation": 0, "test": 0},
-        "hidden_names": 0,
+        "with_placeholders": 0,
         "lengths": {"source": lengths, "target": lengths},
         "vocabulary_size": {"source": sizes[0], "target": sizes[1]},
         "coverage": {},

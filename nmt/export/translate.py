@@ -11,7 +11,7 @@ Or in a program: `from translate import Translator; Translator().translate(["A s
 Each line is processed as follows (settings.json selects the steps for this model): split it into
 sentences, and long ones into parts (parts.py, division.py); set aside what stands around a sentence
 (surroundings.py); replace words that did not occur in training, numbers and codes with placeholders
-(carried.py); lower-case the rest, split it into SentencePiece tokens, translate them with
+(placeholders.py); lower-case the rest, split it into SentencePiece tokens, translate them with
 CTranslate2, restore capitals, and fill in the replaced words.
 """
 
@@ -34,7 +34,6 @@ try:
 except ImportError:
     segment = None
 
-from nmt.corpus.text.carried import Carrier, count_lost
 from nmt.corpus.text.normalization import (
     SEPARATORS,
     join_words,
@@ -44,6 +43,7 @@ from nmt.corpus.text.normalization import (
     sentence_lengths,
 )
 from nmt.corpus.text.parts import Part, Splitter, TextRules, surround
+from nmt.corpus.text.placeholders import PlaceholderRules, count_missing_placeholders
 from nmt.corpus.text.target_words import TARGET_WORDS, TargetWords
 from nmt.special_tokens import SPECIALS, SUPPRESSED
 
@@ -62,19 +62,21 @@ class Translator:
             for name in ("source_model", "target_model")
         )
         rules = TextRules(**self.settings["rules"])
-        self.rules, carrier, restore = rules, None, None
+        self.rules, replaced, restore = rules, None, None
         language = self.settings["sentence_language"]
         self._segment = partial(segment, language) if segment else SENTENCE.findall
         knows = lru_cache(10_000)(self._knows)
-        if self.settings["carry_over"] != "none":
+        if self.settings["placeholders"] != "none":
             known = frozenset(_read(folder / "known_words.json"))
             languages = (rules.source_language, rules.target_language)
-            carrier = Carrier(known, self.settings["carry_over"] == "names", languages, knows)
+            replaced = PlaceholderRules(
+                known, self.settings["placeholders"] == "names", languages, knows
+            )
         if self.settings["restore_case"]:
             restore = partial(restore_capitals, **_read(folder / "casing.json"))
         words = folder / TARGET_WORDS
         self._target_words = TargetWords(_read(words) if words.exists() else ())
-        self._splitter = Splitter(rules, self._encode, knows, self._segment, carrier, restore)
+        self._splitter = Splitter(rules, self._encode, knows, self._segment, replaced, restore)
 
     def translate(self, lines: Sequence[str]) -> list[str]:
         """Return the translation of each line, which must not contain line breaks.
@@ -162,7 +164,7 @@ class Translator:
         return found
 
     def _choose(self, result: Any, limit: int, part: Part) -> list[str]:
-        """Return the best complete hypothesis with the fewest lost words, then new ones."""
+        """Return the complete hypothesis with the fewest missing placeholders, then new words."""
         alpha, k = self.settings["length_penalty"], self.settings["length_offset"]
         hypotheses = list(zip(result.hypotheses, result.scores, strict=True))
 
@@ -173,7 +175,9 @@ class Translator:
             tokens = hypothesis[0]
             if not part.words:
                 return False, 0
-            return len(tokens) >= limit, count_lost(self._decode(tokens), part.words, part.text)
+            return len(tokens) >= limit, count_missing_placeholders(
+                self._decode(tokens), part.words, part.text
+            )
 
         def count_new(hypothesis: tuple[list[str], float]) -> int:
             text = self._splitter.write(part, self._decode(hypothesis[0]))

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from nmt.corpus.text.carried import WORD
+from nmt.corpus.text.placeholders import WORD
 from nmt.errors import UserError
 from nmt.serve.served_run import ServedRun
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nmt.config.choices import Address
-from nmt.corpus.text.carried import reveal
+from nmt.corpus.text.placeholders import fill_placeholders
 from nmt.errors import UserError
 from nmt.files.private_paths import public_name
 from nmt.runs.folder import RunFolder
@@ -94,10 +94,12 @@ class ServedRun:
 
         def tokens_of(ids: Sequence[int]) -> list[str]:
             tokens = self.translator.tokenizers.target.tokens(ids)
-            return [reveal(token, segment.part.written) for token in tokens]
+            return [fill_placeholders(token, segment.part.written) for token in tokens]
 
         def text_of(ids: Sequence[int]) -> str:
-            return reveal(self.translator.tokenizers.target.decode(ids), segment.part.written)
+            return fill_placeholders(
+                self.translator.tokenizers.target.decode(ids), segment.part.written
+            )
 
         [limit] = self.translator.limits([segment])
         with TORCH_LOCK:

@@ -39,7 +39,7 @@ class Plateau(lr_scheduler.ReduceLROnPlateau):
 lr_scheduler.ReduceLROnPlateau = Plateau
 runpy.run_module("joeynmt", run_name="__main__", alter_sys=True)
 """
-OFF = ["data.carry_over=none", "tokenizer.subword_regularization=0"]
+OFF = ["data.placeholders=none", "tokenizer.subword_regularization=0"]
 
 
 def write_text(prepared: PreparedData, folder: Path) -> None:

@@ -187,7 +187,7 @@ def test_all_mistakes_are_reported_at_once(path: Path) -> None:
         ("data.max_words", "many", "'many'", "a whole number"),
         ("data.max_ratio", "0.5", "0.5", "greater than or equal to 1"),
         ("data.drop_duplicates", "3", "3", "true or false"),
-        ("data.carry_over", "some", "'some'", "'none', 'names' or 'all'"),
+        ("data.placeholders", "some", "'some'", "'none', 'names' or 'all'"),
         ("data.min_coverage", "1.1", "1.1", "less than or equal to 1"),
         ("data.seed", "-1", "-1", "greater than or equal to 0"),
         ("data.seed", "2147483648", "2147483648", "less than 2147483648"),
@@ -357,18 +357,18 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
             "data: `restore_case` needs `lowercase: both`, not `source`",
         ),
         (
-            "data: {carry_over: names}\ntokenizer: {kind: spacy}",
-            "`data.carry_over` needs `tokenizer.kind: bpe`, `unigram` or `char`; with whole "
+            "data: {placeholders: names}\ntokenizer: {kind: spacy}",
+            "`data.placeholders` needs `tokenizer.kind: bpe`, `unigram` or `char`; with whole "
             "words, use `decoding.replace_unknown` instead",
         ),
         (
-            "data: {carry_over: names, lowercase: source}",
-            "`data.carry_over: names` recognizes names by capitals; set it to `all`, or "
+            "data: {placeholders: names, lowercase: source}",
+            "`data.placeholders: names` recognizes names by capitals; set it to `all`, or "
             "`data.lowercase` to none",
         ),
         (
-            "data: {carry_over: names, source_language: de, target_language: en}",
-            "`data.carry_over: names` recognizes names by capitals, but all German nouns "
+            "data: {placeholders: names, source_language: de, target_language: en}",
+            "`data.placeholders: names` recognizes names by capitals, but all German nouns "
             "are capitalized; set it to none or all",
         ),
         (
@@ -440,7 +440,7 @@ def test_pairs_of_one_language_need_both_fields(path: Path) -> None:
 
 def test_mistakes_of_every_kind_are_reported_at_once(path: Path) -> None:
     text = """
-        data: {source: tsv, carry_over: all, seed: -1}
+        data: {source: tsv, placeholders: all, seed: -1}
         tokenizer: {kind: spacy, subword_regularization: 0.1, joint: false}
         model: {d_model: 10, heads: 3, foo_bar_baz: 1}
         training: {lable_smoothing: 0.1, batch_sentences: 8}
@@ -459,7 +459,7 @@ def test_mistakes_of_every_kind_are_reported_at_once(path: Path) -> None:
         "PATH: tokenizer: `subword_regularization` needs `kind: bpe` or `unigram`",
         "PATH: training: exactly one of batch_tokens and batch_sentences must be null",
         "PATH: `model.tie: all` needs `tokenizer.joint: true`",
-        "PATH: `data.carry_over` needs `tokenizer.kind: bpe`, `unigram` or `char`",
+        "PATH: `data.placeholders` needs `tokenizer.kind: bpe`, `unigram` or `char`",
     ]
     for line, beginning in zip(lines, beginnings, strict=True):
         assert line.startswith(beginning)
@@ -477,7 +477,7 @@ def test_mistakes_of_every_kind_are_reported_at_once(path: Path) -> None:
         ("model: {d_model: 10, heads: 3, d_key: 2}", "d_model heads d_key d_value"),
         ("training: {batch_sentences: 3}", "batch_tokens batch_sentences"),
         ("tokenizer: {joint: false}", "joint model.tie"),
-        ("data: {carry_over: all}\ntokenizer: {kind: spacy}", "carry_over tokenizer.kind"),
+        ("data: {placeholders: all}\ntokenizer: {kind: spacy}", "placeholders tokenizer.kind"),
     ],
 )
 def test_rules_are_skipped_if_one_of_their_fields_is_invalid(
@@ -525,8 +525,8 @@ def test_python_callers_see_all_broken_rules_of_a_section() -> None:
     with pytest.raises(ValidationError, match=r"`tsv` needs `path` or `train_path`"):
         DataConfig(source="tsv")
     tokenizer, model = TokenizerConfig(kind="spacy", joint=False), ModelConfig()
-    with pytest.raises(ValidationError, match=r"`model.tie: all` needs .*; `data.carry_over`"):
-        Config(data=DataConfig(carry_over="all"), tokenizer=tokenizer, model=model)
+    with pytest.raises(ValidationError, match=r"`model.tie: all` needs .*; `data.placeholders`"):
+        Config(data=DataConfig(placeholders="all"), tokenizer=tokenizer, model=model)
 
 
 def test_two_invalid_numbers_in_a_pair_are_reported_once(path: Path) -> None:
@@ -542,8 +542,8 @@ def test_two_invalid_numbers_in_a_pair_are_reported_once(path: Path) -> None:
         "training: {batch_sentences: 3, batch_tokens: null}",
         "data: {source: tsv, path: a, test_path: b}",
         "data: {source: multi30k, path: a}",
-        "data: {carry_over: all}\ntokenizer: {kind: unigram}",
-        "data: {carry_over: none}\ntokenizer: {kind: spacy}",
+        "data: {placeholders: all}\ntokenizer: {kind: unigram}",
+        "data: {placeholders: none}\ntokenizer: {kind: spacy}",
     ],
 )
 def test_compatible_fields_are_accepted(path: Path, text: str) -> None:

@@ -219,7 +219,7 @@ def test_swapped_files_are_named(
 
 def test_a_tag_is_a_token_in_front_of_the_source(make: Make, tmp_path: Path) -> None:
     for suffix in (False, True):
-        config = make({"tag": "news"}, {}, carry_over="all")
+        config = make({"tag": "news"}, {}, placeholders="all")
         tree = config.model_dump(mode="json") | {"tokenizer": {"whitespace_as_suffix": suffix}}
         prepared = prepare(parse_config(tree, "test"), tmp_path / str(suffix))
         encoded, tokenizer = prepared.sequences("train")[0], prepared.tokenizers.source

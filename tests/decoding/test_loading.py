@@ -223,7 +223,7 @@ def test_an_ensemble_of_a_run_with_itself_translates_like_the_run(run):
     [
         ({"data": {"lowercase": "both"}}, "data.lowercase"),
         ({"data": {"unicode": "NFKC"}}, "data.unicode"),
-        ({"data": {"carry_over": "names"}}, "data.carry_over"),
+        ({"data": {"placeholders": "names"}}, "data.placeholders"),
         ({"data": {"source_language": "nl"}}, "data.source_language"),
         (
             {"data": {"lowercase": "source", "target_language": "fr"}},
@@ -265,7 +265,7 @@ def test_runs_with_different_vocabularies_are_refused(toy_config, tmp_path):
 
 
 def test_runs_with_different_known_words_are_refused(toy_config, tmp_path):
-    run = make_run(toy_config(data={"carry_over": "names"}), tmp_path)
+    run = make_run(toy_config(data={"placeholders": "names"}), tmp_path)
     other = copy_of(run, "other", 3)
     assert len(load_translator(run, other, device=CPU).pytorch.models) == 2
 

@@ -13,13 +13,13 @@ from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.text.capitals import Casing
-from nmt.corpus.text.placeholders import KNOWN_WORDS, KnownWords
 from nmt.corpus.text.tags import tag_prefix
 from nmt.corpus.text.target_words import TargetWords
+from nmt.corpus.text.training_placeholders import KNOWN_WORDS, KnownWords
 from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers, train_tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
-from nmt.decoding.engines.interface import Required
+from nmt.decoding.engines.interface import Constraints
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.glossary import parse_glossary
 from nmt.decoding.search.hypothesis import Hypothesis, finish
@@ -78,11 +78,11 @@ class ScriptedSearch:
     def __init__(self, answer: Callable[[list[int]], list[list[int]]], max_length: int = 24):
         self.answer, self.max_length = answer, max_length
         self.sources: list[list[int]] = []
-        self.asked: list[tuple[int, Required | None]] = []  # n_best and the required phrases
+        self.asked: list[tuple[int, Constraints | None]] = []  # n_best and the constraints
 
-    def __call__(self, sources, limits, decoding, n_best=1, required=None):
+    def __call__(self, sources, limits, decoding, n_best=1, constraints=None):
         if sources:
-            self.asked.append((n_best, required))
+            self.asked.append((n_best, constraints))
         self.sources += sources
         return [
             [Hypothesis(found, -1.0, -float(i), True) for i, found in enumerate(self.answer(ids))][
@@ -224,7 +224,7 @@ def test_lines_are_cleaned_like_the_training_text(translator, subwords):
 def test_capitals_are_restored_except_in_copied_words(carrying, translator):
     answer = carrying.target.encode(f"{PLACEHOLDERS[0]} liest ein buch. das buch.")
     casing = Casing.learn(lambda: ["Anna liest ein Buch. Zora: ein Zora."])
-    data = DataConfig(carry_over="all", lowercase="both", restore_case=True)
+    data = DataConfig(placeholders="all", lowercase="both", restore_case=True)
     search = ScriptedSearch(lambda ids: [answer])
     ready = translator(replace(carrying, casing=casing), data=data, search=search)
 
@@ -426,7 +426,7 @@ def test_a_sentence_longer_than_any_in_training_is_divided_at_a_comma_or_conjunc
 
 
 def test_what_the_model_cannot_read_is_told(translator, subwords, words):
-    data = DataConfig(carry_over="none")
+    data = DataConfig(placeholders="none")
     for tokenizers, unknown in ((subwords, ("猫", "犬")), (words, ("猫犬猫",))):
         ready = translator(tokenizers, data=data, search=echo(100))
         strange, plain = ready.translate(["Anna 猫犬猫 .", "Anna ."])
@@ -606,7 +606,7 @@ def with_placeholders(folder: Path, **changed: object) -> Tokenizers:
     """Train subwords with placeholders; the known words are Anna, sings and today."""
     text = folder / "text.txt"
     text.write_text("".join(f"{line}\n" for line in [*ENGLISH, *GERMAN]), encoding="utf-8")
-    data = DataConfig(carry_over="all")
+    data = DataConfig(placeholders="all")
     settings = TokenizerConfig.model_validate({"vocabulary_size": 320} | changed)
     train_tokenizers(data, settings, (text, text), folder)
     KnownWords(["anna", "sings", "today"], only_names=False).save(folder / KNOWN_WORDS)
@@ -623,7 +623,7 @@ def test_unseen_words_are_copied_as_typed(carrying, translator):
     answer = carrying.target.encode(f"{PLACEHOLDERS[1]} singt für {PLACEHOLDERS[0]}.")
     search = ScriptedSearch(lambda ids: [answer])
     ready = translator(
-        carrying, data=DataConfig(carry_over="all", lowercase="source"), search=search
+        carrying, data=DataConfig(placeholders="all", lowercase="source"), search=search
     )
 
     found = ready.translate(["ZORA sings Öre today.", "Anna sings.", f"Anna {PLACEHOLDERS[0]}"])
@@ -691,13 +691,13 @@ def test_pytorch_decodes_again_if_a_placeholder_is_lost(carrying, translator):
 
     assert ready.translate(["Zora sings Öre"])[0].text == "Öre singt Zora."
     assert losing.asked == [(4, None), (32, None)]
-    [(width, required)] = keeping.asked
+    [(width, constraints)] = keeping.asked
     assert width == 4
     # Only punctuation and the genitive's s may be attached to a copied word.
-    [ending] = [i for i in required.continuing if carrying.target.tokens([i]) == ["s"]]
+    [ending] = [i for i in constraints.continuing if carrying.target.tokens([i]) == ["s"]]
     alone = [carrying.target.encode(mark) for mark in (first, second)]
-    assert required.constraints == [[[mark, [*mark, ending]] for mark in alone]]
-    tokens = carrying.target.tokens(required.continuing)
+    assert constraints.phrases == [[[mark, [*mark, ending]] for mark in alone]]
+    tokens = carrying.target.tokens(constraints.continuing)
     assert {"n", "en", first} <= set(tokens)
     assert not {".", "▁", "▁s", "</s>"} & set(tokens)
 
@@ -727,10 +727,10 @@ def test_where_words_end_with_a_mark_anything_may_follow_a_copied_word(tmp_path,
     [found] = translator(carrying, search=losing, pytorch=keeping).translate(["Zora sings"])
 
     assert found.text == "Zora singt."
-    [(_, required)] = keeping.asked
-    [[[phrase]]] = required.constraints
+    [(_, constraints)] = keeping.asked
+    [[[phrase]]] = constraints.phrases
     assert carrying.target.tokens(phrase) == [PLACEHOLDERS[0], "▁"]
-    assert required.continuing == []
+    assert constraints.continuing == []
 
 
 def test_a_copied_word_in_brackets_needs_no_space_before_it(carrying, translator):
@@ -741,8 +741,8 @@ def test_a_copied_word_in_brackets_needs_no_space_before_it(carrying, translator
     [found] = translator(carrying, search=losing, pytorch=keeping).translate(["(Zora) sings Öre"])
 
     assert found.text == "(Zora) singt Öre."
-    [(_, required)] = keeping.asked
-    tokens = [carrying.target.tokens(phrases[0]) for phrases in required.constraints[0]]
+    [(_, constraints)] = keeping.asked
+    tokens = [carrying.target.tokens(phrases[0]) for phrases in constraints.phrases[0]]
     assert tokens == [[first], ["▁", second]]
 
 
@@ -808,8 +808,8 @@ def test_a_translation_without_a_term_is_searched_again_for_its_forms(subwords, 
 
     assert (found.text, other.text) == ("Ben liest Bücher.", "Ben liest.")
     assert not found.missing_terms
-    [(_, required)] = bound.asked
-    [[forms]] = required.constraints
+    [(_, constraints)] = bound.asked
+    [[forms]] = constraints.phrases
     # Those of the number that the source has.
     assert {subwords.target.decode(ids) for ids in forms} == {"Bücher", "Büchern"}
 
@@ -833,9 +833,9 @@ def test_a_translation_with_a_forbidden_word_is_searched_again(subwords, transla
 
     assert found.text == "Anna liest."
     assert not found.missing_terms
-    [(_, required)] = bound.asked
-    assert required.constraints == [[]]
-    [avoided] = required.avoided
+    [(_, constraints)] = bound.asked
+    assert constraints.phrases == [[]]
+    [avoided] = constraints.avoided
     assert "Ben" in [subwords.target.decode(ids) for ids in avoided]
 
 

@@ -37,7 +37,7 @@ def test_the_exported_folder_translates_without_nmt(trained_run: RunFolder, tmp_
     program = {
         "translate.py",
         *(
-            "carried.py",
+            "placeholders.py",
             "division.py",
             "parts.py",
             "punctuation.py",
@@ -147,7 +147,7 @@ def test_concurrent_exports_do_not_interfere(
 @pytest.mark.parametrize(
     "changes",
     [
-        ["data.lowercase=source", "data.carry_over=all"],
+        ["data.lowercase=source", "data.placeholders=all"],
         ["data.lowercase=both", "data.restore_case=true", "tokenizer.whitespace_as_suffix=true"],
         ["model.max_length=14", "decoding.split_sentences=false"],
         ["decoding.beam_size=2", "decoding.length_penalty=2", "decoding.max_length_extra=2"],

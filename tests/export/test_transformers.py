@@ -155,7 +155,7 @@ def test_a_full_disk_is_reported(
             {"tokenizer": {"whitespace_as_suffix": True}},
             "tokenizer.whitespace_as_suffix is true, not false",
         ),
-        ({"data": {"carry_over": "all"}}, "data.carry_over is all, not none"),
+        ({"data": {"placeholders": "all"}}, "data.placeholders is all, not none"),
         ({"tokenizer": {"kind": "whitespace"}}, "tokenizer.kind is whitespace, not bpe or unigram"),
     ],
 )

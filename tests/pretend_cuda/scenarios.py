@@ -318,7 +318,7 @@ class Decoded:
 def decoding(device: torch.device, run: Path, beam_size: int, way: str = "") -> Decoded:
     """Decode the validation sources, greedily with a beam of one.
 
-    way: "sampling", "ensemble" of the model with itself, "required": phrases that must occur,
+    way: "sampling", "ensemble" of the model with itself, "constraints": phrases that must occur,
     "neighbours" from a made-up datastore
     """
     folder = RunFolder(run)
@@ -331,7 +331,7 @@ def decoding(device: torch.device, run: Path, beam_size: int, way: str = "") -> 
     limits = torch.arange(len(source)) % 5 + 8  # some outputs are truncated
     model.eval()
     steps: Any = Steps(model)
-    sampler = grid = None
+    sampler = constraints = None
     if way == "sampling":
         settings = folder.config.decoding.model_copy(
             update={"temperature": 0.8, "top_k": 20, "top_p": 0.9}
@@ -339,9 +339,9 @@ def decoding(device: torch.device, run: Path, beam_size: int, way: str = "") -> 
         sampler = Sampler(settings, source.tolist(), range(len(source)))
     if way == "ensemble":
         steps = Steps(Ensemble([model, model]))
-    if way == "required":
+    if way == "constraints":
         phrases = [[[[4 + first % 9, 9]], [[9]]] for first, *_ in source.tolist()]
-        grid = LexicalConstraints(phrases, [4, 5, 6], device)
+        constraints = LexicalConstraints(phrases, [4, 5, 6], device)
     if way == "neighbours":
         generator = torch.Generator().manual_seed(1)
         keys = torch.randn(500, folder.config.model.d_model, generator=generator)
@@ -352,7 +352,9 @@ def decoding(device: torch.device, run: Path, beam_size: int, way: str = "") -> 
     if beam_size == 1:
         found = [[best] for best in greedy_search(steps, source, limits, sampler=sampler)]
     else:
-        found = beam_search(steps, source, limits, beam_size, 0.6, n_best=2, grid=grid)
+        found = beam_search(
+            steps, source, limits, beam_size, 0.6, n_best=2, constraints=constraints
+        )
     ids = [[hypothesis.ids for hypothesis in each] for each in found]
     scores = [hypothesis.score for each in found for hypothesis in each]
     return Decoded(ids, scores, steps.count, Counter(waits))

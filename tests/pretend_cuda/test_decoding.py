@@ -22,7 +22,7 @@ def _beside_the_run(trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> 
     ("beam_size", "way"),
     [
         *((1, ""), (4, "")),
-        *((1, "sampling"), (4, "required"), (4, "ensemble"), (4, "neighbours")),
+        *((1, "sampling"), (4, "constraints"), (4, "ensemble"), (4, "neighbours")),
     ],
 )
 def test_searches_equal_those_on_the_cpu_and_synchronize_once_per_step(

@@ -459,7 +459,7 @@ def test_a_tag_that_would_stand_for_another_one_is_refused(
 def test_the_runs_known_words_stay_known(
     toy_config: MakeConfig, given: Config, tmp_path: Path
 ) -> None:
-    former = train(toy_config(data={"carry_over": "all"}, training={"epochs": 1}), "former")
+    former = train(toy_config(data={"placeholders": "all"}, training={"epochs": 1}), "former")
     lines = [f"Zoe {n} sings.\tZoe {n} singt.\n" for n in "abcdefghijklmnopqrstuvwxyz" * 2]
     corpus = tmp_path / "zoe.tsv"
     corpus.write_text("".join(lines), encoding="utf-8")
@@ -500,7 +500,7 @@ def test_a_run_that_was_trained_again_with_more_words_passes_them_on(
     toy_config: MakeConfig, given: Config, tmp_path: Path
 ) -> None:
     """Its vocabulary, which comes from a third run, and its held-out pairs stay the same."""
-    data = {"carry_over": "all", "min_coverage": 0.0}
+    data = {"placeholders": "all", "min_coverage": 0.0}
     first = train(toy_config(data=data, training={"epochs": 1}), "first")
     files = {name: tmp_path / f"{name}.tsv" for name in ("train", "validation", "test")}
     files["validation"].write_text("Zoe runs.\tZoe rennt.\n", encoding="utf-8")

@@ -8,8 +8,8 @@ from nmt.config.config import Config
 from nmt.config.data import DataConfig
 from nmt.corpus.prepared import SIDES, SequenceWriter, read_examples
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.corpus.text.placeholders import hide_pair
 from nmt.corpus.text.tags import split_prefix
+from nmt.corpus.text.training_placeholders import insert_in_pair
 from nmt.corpus.tokenizers.target_tokens import put_target_first
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers
@@ -67,13 +67,13 @@ def encode_examples(
 
 def read_as_model(data: DataConfig, tokenizers: Tokenizers, examples: Path) -> dict[str, list[str]]:
     """Return both sides of held-out pairs, as the model reads them."""
-    cleaner, carrier = Cleaner(data), tokenizers.carrier(data)
+    cleaner, rules = Cleaner(data), tokenizers.placeholder_rules(data)
     texts: dict[str, list[str]] = {side: [] for side in SIDES}
     for example in read_examples(examples):
         prefix, source = split_prefix(data, example.source)
         source, target = cleaner.tidy(source), cleaner.tidy(example.reference)
-        if carrier:
-            source, target = hide_pair(carrier, source, target)
+        if rules:
+            source, target = insert_in_pair(rules, source, target)
         texts["source"].append(prefix + cleaner.source_case(source))
         texts["target"].append(cleaner.target_case(target))
     return texts

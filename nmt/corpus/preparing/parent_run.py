@@ -24,8 +24,8 @@ from nmt.corpus.preparing.statistics import (
 )
 from nmt.corpus.sources.readers import Pair
 from nmt.corpus.text.capitals import CASING, Casing
-from nmt.corpus.text.placeholders import KNOWN_WORDS, KnownWords
 from nmt.corpus.text.tags import split_prefix
+from nmt.corpus.text.training_placeholders import KNOWN_WORDS, KnownWords
 from nmt.corpus.tokenizers.tokenizers import vocabulary_files
 from nmt.errors import UserError
 from nmt.files.json_files import unreadable
@@ -34,7 +34,7 @@ from nmt.files.json_files import unreadable
 TEXT_FIELDS: dict[str, tuple[str, ...]] = {
     "data": (
         *("source_language", "target_language", "unicode", "lowercase"),
-        *("plain_punctuation", "carry_over", "carry_numbers", "imported_tags"),
+        *("plain_punctuation", "placeholders", "number_placeholders", "imported_tags"),
     ),
     "tokenizer": ("kind", "joint", "whitespace_as_suffix"),
 }
@@ -110,8 +110,8 @@ class ParentRunData:
         require_undamaged(paths)
         for path in paths:
             shutil.copyfile(path, folder / path.name)
-        if config.data.carry_over != "none":
-            only_names = config.data.carry_over == "names"
+        if config.data.placeholders != "none":
+            only_names = config.data.placeholders == "names"
             new, old = (KnownWords.load(f / KNOWN_WORDS, only_names) for f in (folder, self.folder))
             KnownWords(new.words | old.words, only_names).save(folder / KNOWN_WORDS)
         new_targets, old_targets = map(read_target_words, (folder, self.folder))

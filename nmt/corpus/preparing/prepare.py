@@ -48,7 +48,12 @@ from nmt.corpus.sources.readers import Split
 from nmt.corpus.sources.registry import Corpus, open_corpora
 from nmt.corpus.text.capitals import CASING, Casing
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.corpus.text.placeholders import KNOWN_WORDS, KnownWords, NameHider, words_of
+from nmt.corpus.text.training_placeholders import (
+    KNOWN_WORDS,
+    KnownWords,
+    TrainingPlaceholders,
+    words_of,
+)
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.corpus.tokenizers.tokenizers import (
     Tokenizers,
@@ -68,6 +73,8 @@ _LOG = logging.getLogger(__name__)
 _BY_FILE_MANAGERS = {".DS_Store", "Thumbs.db", "desktop.ini"}
 # In the hash, so that data prepared before the fields were renamed is still recognized.
 _FORMER_NAMES = {
+    '"placeholders":': '"carry_over":',
+    '"number_placeholders":': '"carry_numbers":',
     '"whitespace_as_suffix":true': '"word_mark":"end"',
     '"subword_regularization"': '"sampling"',
 }
@@ -194,9 +201,10 @@ def _sections(config: Config, paths: bool = True) -> str:
     data = config.data.model_dump_json(exclude=exclude, exclude_defaults=True)
     no_run = None if paths else {"run"}
     tokenizer = config.tokenizer.model_dump_json(exclude=no_run, exclude_defaults=True)
+    text = data + tokenizer
     for present, former in _FORMER_NAMES.items():
-        tokenizer = tokenizer.replace(present, former)
-    return data + tokenizer
+        text = text.replace(present, former)
+    return text
 
 
 def _fingerprint(config: Config, corpora: list[Corpus], inherited: ParentRunData | None) -> str:
@@ -245,13 +253,13 @@ def _write(
     if cased:
         _learn_casing(cased, folder)
     write_statistics(texts, plan.target_keys[plan.in_train], folder)
-    hidden = 0
-    if config.data.carry_over != "none":
+    replaced = 0
+    if config.data.placeholders != "none":
         numbers = None
         if inherited:
             former = load_tokenizers(inherited.data, config.tokenizer, inherited.folder)
             numbers = former.source.knows(NUMBERS[0])
-        hidden = _hide_names(config.data, texts, folder, numbers)
+        replaced = _insert_placeholders(config.data, texts, folder, numbers)
     if inherited:
         inherited.copy_to(config, folder)
     else:
@@ -266,7 +274,7 @@ def _write(
         "read": len(plan.parts),
         "dropped": dict(plan.dropped),
         "pairs": {split: pairs[split] for split in ("train", *PARTS)},
-        "hidden_names": hidden,
+        "with_placeholders": replaced,
         "lengths": lengths,
         "several_sentences": round(float(plan.several[plan.in_train].mean()), 4),
         "vocabulary_size": {side: getattr(tokenizers, side).size for side in SIDES},
@@ -304,23 +312,23 @@ def _learn_casing(cased: Path, folder: Path) -> None:
     cased.unlink()
 
 
-def _hide_names(
+def _insert_placeholders(
     data: DataConfig, texts: tuple[Path, Path], folder: Path, numbers: bool | None
 ) -> int:
     """Replace names in the training text with placeholders; write the list of known words.
 
-    Returns the number of pairs with placeholders. numbers: see `NameHider`
+    Returns the number of pairs with placeholders. numbers: see `TrainingPlaceholders`
     """
-    only_names = data.carry_over == "names"
+    only_names = data.placeholders == "names"
     pairs = with_progress(_read_pairs(texts), "finding names")
-    languages = data.languages if data.carry_numbers else None
-    hider = NameHider(pairs, only_names, data.seed, languages, numbers)
+    languages = data.languages if data.number_placeholders else None
+    inserter = TrainingPlaceholders(pairs, only_names, data.seed, languages, numbers)
     known: set[str] = set()
     count = 0
-    rewritten = (texts[0].with_suffix(".hidden"), texts[1].with_suffix(".hidden"))
+    rewritten = (texts[0].with_suffix(".replaced"), texts[1].with_suffix(".replaced"))
     with text_writer(rewritten[0]) as source_file, text_writer(rewritten[1]) as target_file:
-        for pair in with_progress(_read_pairs(texts), "hiding names"):
-            source, target = hider.hide(*pair)
+        for pair in with_progress(_read_pairs(texts), "replacing names"):
+            source, target = inserter.insert(*pair)
             source_file.write(source + "\n")
             target_file.write(target + "\n")
             known |= words_of(source)

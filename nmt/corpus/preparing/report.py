@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, FiniteFloat
+from pydantic import AliasChoices, Field, FiniteFloat
 from typing_extensions import NotRequired, TypedDict
 
 from nmt.files.json_files import FailFastList
@@ -71,8 +71,8 @@ class InheritedReport(TypedDict):
 class PreparationReport(TypedDict):
     """What `prepare` did.
 
-    dropped: pairs by reason, 0 for a filter that dropped none; hidden_names: training pairs with
-    placeholders; coverage: share of known tokens, by split and side; source_in_train: number of
+    dropped: pairs by reason, 0 for a filter that dropped none; with_placeholders: number of
+    training pairs; coverage: share of known tokens, by split and side; source_in_train: number of
     pairs, by split; several_sentences: share of training sources with more than one sentence;
     corpora: in the same order as their pairs in the training data
     """
@@ -80,7 +80,9 @@ class PreparationReport(TypedDict):
     read: int
     dropped: dict[str, int]
     pairs: Pairs
-    hidden_names: int
+    with_placeholders: Annotated[
+        int, Field(validation_alias=AliasChoices("with_placeholders", "hidden_names"))
+    ]  # its former name
     lengths: BothLengths
     vocabulary_size: Sizes
     coverage: dict[str, dict[str, FiniteFloat]]
@@ -110,8 +112,8 @@ def format_report(
     pairs = ", ".join(f"{split} {count:,}" for split, count in report["pairs"].items())
     lines = [f"pairs read       {report['read']:,}", f"dropped          {dropped}"]
     lines.append(f"pairs kept       {pairs}")
-    if report["hidden_names"]:
-        lines.append(f"hidden names     in {report['hidden_names']:,} training pairs")
+    if report["with_placeholders"]:
+        lines.append(f"placeholders     in {report['with_placeholders']:,} training pairs")
     for side, lengths in (
         ("source", report["lengths"]["source"]),
         ("target", report["lengths"]["target"]),

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from nmt.corpus.preparing.manifest import require_undamaged
 from nmt.corpus.preparing.splitting import has_key, sentence_key
-from nmt.corpus.text.placeholders import list_words
 from nmt.corpus.text.target_words import TARGET_WORDS, TargetWords
+from nmt.corpus.text.training_placeholders import list_words
 from nmt.files.json_files import FailFastList, read_json, unreadable, write_json
 from nmt.files.text_files import read_chunks
 from nmt.progress import with_progress

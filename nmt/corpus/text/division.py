@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from nmt.corpus.text.carried import cover
+from nmt.corpus.text.placeholders import cover
 
 _CONJUNCTIONS = {
     "en": "and|or|but|because|although|while|when|if|that|which|who|so|before|after|until",

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from nmt.corpus.text.carried import WORD, cover_codes
+from nmt.corpus.text.placeholders import WORD, cover_codes
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS, TAGS
 
 UnicodeForm = Literal["none", "NFC", "NFKC"]

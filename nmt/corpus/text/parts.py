@@ -10,13 +10,18 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
 
-from nmt.corpus.text.carried import Carrier, Hidden, has_text, reveal
 from nmt.corpus.text.division import halves, halves_of_run_on
 from nmt.corpus.text.normalization import (
     UnicodeForm,
     is_right_to_left,
     sentence_lengths,
     tidy,
+)
+from nmt.corpus.text.placeholders import (
+    PlaceholderRules,
+    PlaceholderText,
+    fill_placeholders,
+    has_text,
 )
 from nmt.corpus.text.punctuation import plain, quotes_of, to_known, typeset
 from nmt.corpus.text.surroundings import peel
@@ -82,7 +87,7 @@ class Splitter:
     """Splits sentences into parts before a search, and writes their translations after it.
 
     encode: text to tokens; knows: whether the vocabulary can spell a text without unknown tokens;
-    segment: cuts a text into sentences that add up to it; carrier: hides what is not translated;
+    segment: cuts a text into sentences that add up to it; placeholders: what they replace;
     restore_case: capitals of lower-cased translations
     """
 
@@ -92,12 +97,12 @@ class Splitter:
         encode: Callable[[str], list[Any]],
         knows: Callable[[str], bool],
         segment: Callable[[str], Sequence[str]],
-        carrier: Carrier | None = None,
+        placeholders: PlaceholderRules | None = None,
         restore_case: Callable[[str], str] | None = None,
     ):
         self.rules = rules
         self._encode, self._knows, self._segment = encode, lru_cache(10_000)(knows), segment
-        self._carrier = carrier
+        self._placeholders = placeholders
         self._restore_case = restore_case
         self._writes_capitals = rules.lowercase != "both" or restore_case is not None
         self._keep_bidi = any(map(is_right_to_left, (rules.source_language, rules.target_language)))
@@ -156,9 +161,9 @@ class Splitter:
         return parts
 
     def _cut(self, text: str, prefix: str, longest: int) -> list[Part]:
-        hidden = self._carrier.hide(text) if self._carrier else Hidden(text)
-        capitals = self._writes_capitals and _in_capitals(hidden.text)
-        cased = self._sentence_case(hidden.text) if capitals else hidden.text
+        replaced = self._placeholders.insert(text) if self._placeholders else PlaceholderText(text)
+        capitals = self._writes_capitals and _in_capitals(replaced.text)
+        cased = self._sentence_case(replaced.text) if capitals else replaced.text
         shown = cased.lower() if self.rules.lowercase in ("source", "both") else cased
         tokens = self._encode(prefix + shown)
         if not tokens:  # only marks that SentencePiece uses for spaces
@@ -182,8 +187,8 @@ class Splitter:
                 prefix + cased,
                 prefix + shown,
                 tokens[: self.rules.room],
-                hidden.words,
-                hidden.written,
+                replaced.words,
+                replaced.written,
                 capitals=capitals,
             )
         ]
@@ -205,7 +210,7 @@ class Splitter:
     # ------------------------------------------------------------------------------- after a search
 
     def write(self, part: Part, translation: str) -> str:
-        """Return the translation of a part with capitals and hidden words, without surroundings."""
+        """Return the translation of a part in its case, with placeholders filled in."""
         text = self._restore_case(translation) if self._restore_case else translation
         if self.rules.plain_punctuation:
             text = typeset(text, self.rules.target_language)
@@ -213,7 +218,7 @@ class Splitter:
             text = text.upper()
         elif part.capital:
             text = text[:1].upper() + text[1:]
-        return reveal(text, part.written)
+        return fill_placeholders(text, part.written)
 
 
 def surround(part: Part, translation: str) -> str:

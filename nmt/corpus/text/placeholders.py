@@ -1,174 +1,306 @@
-"""Copies words that did not occur in training into the translation, using placeholders.
+"""Placeholders for unknown words, numbers, addresses, codes and template fields.
 
-A small corpus contains only a few names, and a model trained on it turns any new name into one of
-those. Therefore a source word that did not occur in training is replaced with a placeholder. The
-model has learned where to put placeholders in the translation, and the word is filled in afterwards
-(the copyable model of Luong et al. 2015, https://arxiv.org/abs/1410.8206).
-
-In training, words that are identical on both sides ("Tom", "Boston") are taken to be names, and are
-replaced with placeholders in half of the pairs that contain any. Numbers in figures, addresses and
-codes are replaced in all pairs whose sides agree, since a translation never spells them.
+Each is replaced with one placeholder before the model, and filled in afterwards.
+Needs only the standard library, because `nmt export` copies this file beside translate.py.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable
-from pathlib import Path
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-import numpy as np
-
-from nmt.corpus.text.carried import (
-    WORD,
-    Carrier,
-    Hidden,
-    hide_codes,
-    hide_numbers,
-    replace_written,
-)
-from nmt.files.json_files import FailFastList, read_json, write_json
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
-KNOWN_WORDS = "known_words.json"
-_MOSTLY = 0.8
-FEWEST_NUMBERS = 100  # training pairs, for placeholders of numbers to be learned
+WORD = re.compile(r"[^\W\d_]+")
+# Skips the endings of contractions and genitives ("Zora'll", "Zora's"), and what precedes "n't":
+# "mightn" is not a word. Matches start only where words do, since trying each letter of a long one
+# would take quadratic time.
+_REPLACEABLE = re.compile(
+    r"(?<![^\W\d_])(?!(?<=\w['’])(?i:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])"
+    r"(?!(?<=[nN])['’][tT]\b)"
+)
+_PLACEHOLDER = re.compile(f"[{PLACEHOLDERS}{NUMBERS}]")
+_SEPARATE = re.compile(
+    rf"(?<![^\W\d_])[{PLACEHOLDERS}](?=s?(?![^\W\d_]|[{PLACEHOLDERS}]))|[{NUMBERS}]"
+)
+
+# ------------------------------------------------------------------------------ what to replace
+
+_EMOJI = (
+    "\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f"
+    "\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
+EMOJI = (
+    f"[{_EMOJI}\u00a9\u00ae][{_EMOJI}\u00a9\u00ae\u200d\ufe0e\ufe0f\u20e3\U000e0020-\U000e007f]*"
+)
+_FILE_ENDINGS = (
+    "txt|pdf|docx?|xlsx?|pptx?|csv|tsv|json|xml|ya?ml|html?|css|js|ts|py|ipynb|sh|bat|exe|zip|gz|"
+    "tar|jpe?g|png|gif|svg|mp3|mp4|wav|mov|avi|md|log|ini|cfg|conf|toml|sql|db|odt|epub|srt|iso|"
+    "java|cpp|php|rb|go|rs|com|org|net|edu|gov|info|eu|io|de|fr|ch|uk|app|dev"
+)
+_END_OF_URL = r"[^\s<>\"“”„.,;:!?()\]}'’]"
+_URL_TEXT = rf"(?:[^\s<>\"“”„()]|\([^\s()]*\))*(?:{_END_OF_URL}|\([^\s()]*\))"
+_NAMELIKE = re.compile(
+    "|".join(
+        (
+            r"</?[A-Za-z][^<>\n]{0,200}>",  # a tag
+            r"\{\{[^{}\n]{0,80}\}\}|[$#]?\{[^{}\s]{0,80}\}",  # {{ user }}, {name}, ${HOME}
+            r"%\([A-Za-z_]\w{0,40}\)[sdif]|%\d+\$[sdif@]|(?<!\w)%[sdif@](?!\w)",  # as in printf
+            r"`[^`\n]{1,200}`|&(?:[A-Za-z]{2,8}|#\d{1,7});",
+            rf"(?<!\w)(?:https?|ftp|file)://{_URL_TEXT}|(?<!\w)(?:mailto|tel):{_URL_TEXT}",
+            rf"(?<![\w.])www\.{_URL_TEXT}",
+            r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+",
+            r"(?<!\S)[A-Za-z]:\\\S*\w|(?<!\S)(?:~|\.{1,2})?/\w(?:[^\s,;:!?]*\w)?",  # a path
+            rf"(?<![\w.-])\w[\w.-]{{0,100}}\.(?:{_FILE_ENDINGS})"
+            rf"(?:/{_URL_TEXT}|(?![\w-]|\.\w))",
+            r"(?<![\w&])[@#][A-Za-z_]\w*",
+            r"(?<!\w)[A-Za-z]\w*_\w+|(?<![\w.])[A-Za-z_]\w*\(\)",  # an identifier
+            r"(?<![\w-])[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?!\w)",  # IBAN
+            r"(?<![\w-])[A-Za-z]{1,6}\d[\w-]*(?:\.\d+)*(?<!-)|(?<![\w-])[A-Z][A-Za-z]*-\d[\w-]*(?<!-)",
+            r"(?<![\w.,:-])\d+(?!AM|PM)[A-Z]{1,2}\d*(?!\w)",  # 3D, 5G
+            r"[._=*~-]{4,}|…{2,}",  # a field to fill in
+            r"(?<!\S)(?:[:;=]['-]?[)(DPp]+|<3)(?!\S)",
+            EMOJI,
+        )
+    )
+)
+_NUMBER = re.compile(
+    r"(?<![\w.,:/])(?:(?<!\S)[-−±])?(?P<currency>[€$£¥]\s?)?(?P<figures>"
+    r"(?:\+\d{1,3}|\(?0\d{1,6}\)?)(?:[ /-]\(?\d+\)?)+|\(\d{3}\) ?\d{3}-\d{4}"  # telephone
+    r"|\d+(?:[ -]\d{3,4}){2,}(?: \d{1,2})?(?!\d)"
+    r"|\+?\d+(?:[.,:/x×–—'-]\d+)*[½¼¾]?|[½¼¾])"
+    r"(?P<unit>\s?[%‰€]|\s?°(?:\s?[CF]\b)?)?"
+)
+_COMMON_PUNCTUATION = ".,;:!?'\"()[]-"  # part of the sentence, not a thing in it
+_SHORT = re.compile(r"\d{1,4}|\d\d?:\d\d")
+_MAGNITUDE = re.compile(r"\s?(?:thousand|million|billion|trillion|[kKmMbB]n?\b)")
+_HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?\d{1,2}(?:[:.]\d\d)?)?\s?([aApP])\.?[mM]\b")
+_TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
+_VERSION = re.compile(r"(?:\w[^\w]*\s[A-Z]\w*|\b(?i:version|chapter|section|figure|v))\s*$")
+_DECIMAL = {"en": ".", "de": ","}
+_GROUPS = {"en": ",", "de": "."}
 
 
-class KnownWords:
-    """The lower-cased source words of the training split; all other words are hidden.
+@dataclass(frozen=True)
+class Number:
+    """A number in figures, with the currency or unit that belongs to it.
 
-    only_names: hide capitalized words only
+    start, end: its place in the text; written: how the target language writes it
     """
 
-    def __init__(self, words: Iterable[str], only_names: bool):
-        self.words = frozenset(words)
-        self.only_names = only_names
-
-    def save(self, path: Path) -> None:
-        """Write the words as a JSON list."""
-        write_json(path, sorted(self.words))
-
-    @classmethod
-    def load(cls, path: Path, only_names: bool) -> "KnownWords":
-        """Read what `save` wrote; raises `UserError` for anything else."""
-        return cls(read_json(path, FailFastList[str]), only_names)
+    start: int
+    end: int
+    written: str
 
 
-def list_words(text: str) -> list[str]:
-    """Return the lower-cased words of a text, in order."""
-    return [word.lower() for word in WORD.findall(text)]
+def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
+    """Yield the numbers of a text; source, target: language codes."""
+    for match in _NUMBER.finditer(text):
+        before, after = text[: match.start()], text[match.end() :]
+        if source == "de" and re.match(r"\s?Uhr\b", after):
+            continue  # 20 Uhr is 8 p.m.
+        start, currency, unit = match.start(), match["currency"] or "", match["unit"] or ""
+        sign = text[start : match.start("currency") if currency else match.start("figures")]
+        if currency and _MAGNITUDE.match(after):  # $5 million
+            start, currency, sign = match.start("figures"), "", ""
+        if (source, target) not in (("en", "de"), ("de", "en")):
+            yield Number(start, match.end(), text[start : match.end()])
+            continue
+        figures = match["figures"]
+        if not unit and not currency and source == "en" and (half := _HALF_OF_DAY.match(after)):
+            figures = _in_24_hours(figures, half[1])
+        elif not _VERSION.search(before[-60:]):
+            figures = _with_separators(figures, source, target)
+        yield Number(start, match.end(), sign + _with_unit(figures, currency, unit, target))
 
 
-def words_of(text: str) -> set[str]:
-    """Return the distinct words of a text, in lower case."""
-    return set(list_words(text))
+def _in_24_hours(figures: str, half: str) -> str:
+    time = _TIME.fullmatch(figures)
+    if not time or not 1 <= int(time[1]) <= 12:
+        return figures
+    hour = int(time[1]) % 12 + (12 if half in "pP" else 0)
+    return f"{hour}:{time[2]}" if time[2] else str(hour)
 
 
-def hide_pair(carrier: Carrier, source: str, target: str) -> tuple[str, str]:
-    """Hide what the model does not translate in the source, and its occurrences in the target."""
-    hidden = carrier.hide(source)
-    target, found = replace_written(target, _without_words(hidden))
-    words = {hidden.words[mark]: mark for mark in hidden.words if mark not in found}
-    return hidden.text, _replace(target, words)
-
-
-def _without_words(hidden: Hidden) -> Hidden:
-    """Return only numbers, addresses and codes; words may have other case or an ending."""
-    written = {m: text for m, text in hidden.written.items() if not WORD.fullmatch(text)}
-    return Hidden(hidden.text, hidden.words, written)
-
-
-class NameHider:
-    """Finds the names in a training corpus and hides them in half of the pairs.
-
-    only_names: of the words that occur on both sides, ignore those that are not mostly capitalized;
-    languages: of source and target, if numbers, addresses and codes are hidden, too; numbers:
-    whether the vocabulary has placeholders for numbers; None: if the corpus has enough of them
-    """
-
-    def __init__(
-        self,
-        pairs: Iterable[tuple[str, str]],
-        only_names: bool,
-        seed: int,
-        languages: tuple[str, str] | None = None,
-        numbers: bool | None = None,
+def _with_separators(figures: str, source: str, target: str) -> str:
+    """Swap the marks of decimals and thousands, if it is certain which ones these are."""
+    groups, decimal = map(re.escape, (_GROUPS[source], _DECIMAL[source]))
+    if not re.fullmatch(
+        rf"\d{{1,3}}(?:{groups}\d{{3}})+(?:{decimal}\d+)?|\d+{decimal}\d+", figures
     ):
-        self._generator = np.random.default_rng(seed)
-        self._languages = languages
-        with_numbers = 0
-        in_source: Counter[str] = Counter()
-        in_target: Counter[str] = Counter()
-        in_both: Counter[str] = Counter()
-        capitals: Counter[str] = Counter()
-        for source, target in pairs:
-            source_words, target_words = words_of(source), words_of(target)
-            in_source.update(source_words)
-            in_target.update(target_words)
-            in_both.update(source_words & target_words)
-            if only_names:
-                capitals.update({w.lower() for w in WORD.findall(source) if w[0].isupper()})
-            if languages and numbers is None:
-                hidden = hide_numbers(Hidden(source), languages, NUMBERS)
-                with_numbers += bool(hidden.words and replace_written(target, hidden)[1])
-        self.names = {
-            word
-            for word, count in in_both.items()
-            if len(word) > 2
-            and count >= _MOSTLY * max(in_source[word], in_target[word])
-            and (not only_names or capitals[word] >= _MOSTLY * in_source[word])
-        }
-        self._numbers = with_numbers >= FEWEST_NUMBERS if numbers is None else numbers
+        return figures
+    marks = {_GROUPS[source]: _GROUPS[target], _DECIMAL[source]: _DECIMAL[target]}
+    return "".join(marks.get(character, character) for character in figures)
 
-    def hide(self, source: str, target: str) -> tuple[str, str]:
-        """Return the pair with placeholders: for numbers always, for names half of the time.
 
-        Placeholders are drawn at random, so that the model learns all of them equally well.
+def _with_unit(figures: str, currency: str, unit: str, target: str) -> str:
+    currency, unit = currency.strip(), unit.strip()
+    if target == "de":
+        return " ".join(filter(None, (figures, unit or currency)))
+    return f"€{figures}" if unit == "€" else f"{currency}{figures}{unit}"
+
+
+def has_text(text: str) -> bool:
+    """Return whether there is anything to translate besides numbers, symbols, codes and addresses.
+
+    >>> [has_text(text) for text in ("Hi!", "50 %", "https://example.org", "A4")]
+    [True, False, False, False]
+    """
+    return any(map(str.isalpha, text)) and any(map(str.isalpha, _NAMELIKE.sub("", text)))
+
+
+def cover_codes(text: str) -> str:
+    """Return the text with letters in place of addresses and codes, of the same length.
+
+    Their punctuation does not end sentences.
+    """
+    return _NAMELIKE.sub(lambda match: "x" * len(match.group()), text)
+
+
+def cover(text: str) -> str:
+    """Do the same for numbers, too; in German, their full stops matter to sentences (3. Mai)."""
+    return _NUMBER.sub(lambda match: "x" * len(match.group()), cover_codes(text))
+
+
+# ----------------------------------------------------------------------- inserting and filling in
+
+
+@dataclass
+class PlaceholderText:
+    """Text with placeholders, and what they stand for.
+
+    words: the source text behind each placeholder; written: the same as the translation writes it
+    """
+
+    text: str
+    words: dict[str, str] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
+
+    def placeholder(self, word: str, written: str, among: Sequence[str]) -> str:
+        """Return the placeholder for a word; the word itself if all are used."""
+        for mark in among:
+            if self.words.get(mark, word) == word and self.written.get(mark, written) == written:
+                self.words[mark], self.written[mark] = word, written
+                return mark
+        return word
+
+
+@dataclass(frozen=True)
+class PlaceholderRules:
+    """Decides what is replaced with placeholders.
+
+    known: lower-cased words that are kept; only_names: replace only capitalized words;
+    languages: of source and target; knows: whether the vocabulary can spell a text; None: all
+    """
+
+    known: frozenset[str]
+    only_names: bool
+    languages: tuple[str, str]
+    knows: Callable[[str], bool] | None = None
+
+    def insert(self, text: str) -> PlaceholderText:
+        """Replace addresses, codes, numbers and unknown words with placeholders."""
+        replaced = replace_codes(text)
+        learned_numbers = self.knows is not None and self.knows(NUMBERS[0])
+        replaced = replace_numbers(
+            replaced,
+            self.languages,
+            NUMBERS if learned_numbers else PLACEHOLDERS,
+            lambda number: learned_numbers or not self._reads(number),
+        )
+
+        def replacement(match: re.Match[str]) -> str:
+            word = match.group()
+            if self._is_known(word.lower()) or (self.only_names and not word[0].isupper()):
+                return word
+            return replaced.placeholder(word, word, PLACEHOLDERS)
+
+        replaced.text = _REPLACEABLE.sub(replacement, replaced.text)
+        if self.knows:
+            replaced.text = self._without_unknown_symbols(replaced)
+        return replaced
+
+    def _reads(self, number: str) -> bool:
+        """Return whether a model that was trained without `NUMBERS` may translate a number.
+
+        Such models translate short numbers and times well, and the nouns that follow them.
         """
-        used: set[str] = set()
-        if self._languages:
-            source, target, used = self._hide_agreeing(source, target, self._languages)
-        in_target = words_of(target)
-        in_target |= {word.removesuffix("s") for word in in_target}
-        names = sorted(self.names & words_of(source) & in_target)
-        if not names or self._generator.random() < 0.5:
-            return source, target
-        free = [mark for mark in self._drawn(PLACEHOLDERS) if mark not in used]
-        placeholders = dict(zip(names, free, strict=False))
-        return _replace(source, placeholders), _replace(target, placeholders)
+        return bool(_SHORT.fullmatch(number)) and (self.knows is None or self.knows(number))
 
-    def _hide_agreeing(
-        self, source: str, target: str, languages: tuple[str, str]
-    ) -> tuple[str, str, set[str]]:
-        """Hide the numbers, addresses and codes that occur on both sides."""
-        hidden = hide_codes(source)
-        if self._numbers:
-            hidden = hide_numbers(hidden, languages, NUMBERS)
-        if not hidden.words:
-            return source, target, set()
-        target, found = replace_written(target, hidden)
-        drawn = {old: new for each in (PLACEHOLDERS, NUMBERS) for old, new in self._drawing(each)}
-        for mark, word in hidden.words.items():
-            if mark not in found:
-                hidden.text = hidden.text.replace(mark, word)
-        table = str.maketrans(drawn)
-        return hidden.text.translate(table), target.translate(table), {drawn[m] for m in found}
+    def _is_known(self, word: str) -> bool:
+        # In lower case, the Turkish İ has a combining dot, at which training text is split.
+        return word in self.known or self.known.issuperset(WORD.findall(word))
 
-    def _drawing(self, marks: str) -> Iterable[tuple[str, str]]:
-        return zip(marks, self._drawn(marks), strict=True)
-
-    def _drawn(self, marks: str) -> list[str]:
-        return [marks[i] for i in self._generator.permutation(len(marks)).tolist()]
+    def _without_unknown_symbols(self, replaced: PlaceholderText) -> str:
+        assert self.knows
+        unknown = {
+            character
+            for character in set(replaced.text)
+            if unicodedata.category(character)[0] in "PS"
+            and character not in _COMMON_PUNCTUATION
+            and not self.knows(character)
+        }
+        if not unknown:
+            return replaced.text
+        runs = re.compile(f"[{re.escape(''.join(sorted(unknown)))}]+")
+        return runs.sub(
+            lambda run: replaced.placeholder(run[0], run[0], PLACEHOLDERS), replaced.text
+        )
 
 
-def _replace(text: str, placeholders: dict[str, str]) -> str:
-    """Replace words, ignoring case, also in the German genitive ("Toms")."""
-    placeholders = {word.lower(): placeholder for word, placeholder in placeholders.items()}
+def replace_codes(text: str, among: Sequence[str] = PLACEHOLDERS) -> PlaceholderText:
+    """Replace addresses, template fields, codes and emoji with one placeholder each."""
+    replaced = PlaceholderText(text)
+    replaced.text = _NAMELIKE.sub(
+        lambda match: replaced.placeholder(match[0], match[0], among), text
+    )
+    return replaced
 
-    def replacement(match: re.Match[str]) -> str:
-        word = match.group().lower()
-        if word in placeholders:
-            return placeholders[word]
-        stem = word.removesuffix("s")
-        return placeholders[stem] + match.group()[-1] if stem in placeholders else match.group()
 
-    return WORD.sub(replacement, text)
+def replace_numbers(
+    replaced: PlaceholderText,
+    languages: tuple[str, str],
+    among: Sequence[str],
+    wanted: Callable[[str], bool] = lambda number: True,
+) -> PlaceholderText:
+    """Replace numbers in figures, too; wanted: whether to replace a number."""
+    parts, place = [], 0
+    for number in numbers_of(replaced.text, *languages):
+        word = replaced.text[number.start : number.end]
+        if wanted(word):
+            parts += [
+                replaced.text[place : number.start],
+                replaced.placeholder(word, number.written, among),
+            ]
+            place = number.end
+    replaced.text = "".join(parts) + replaced.text[place:]
+    return replaced
+
+
+def replace_in_target(text: str, replaced: PlaceholderText) -> tuple[str, set[str]]:
+    """Replace in a translation what was replaced in its source; return the placeholders used."""
+    found: set[str] = set()
+    for mark, written in sorted(replaced.written.items(), key=lambda item: -len(item[1])):
+        form = re.escape(written).replace(r"\ ", r"\s?")
+        pattern = rf"(?<![\w.,:/]){form}(?!\d|[.,:/]\d)" if mark in NUMBERS else form
+        text, count = re.subn(pattern, mark, text)
+        if count:
+            found.add(mark)
+    return text, found
+
+
+def count_missing_placeholders(text: str, marks: Mapping[str, str], source: str) -> int:
+    """Count the placeholders that a translation lacks, repeats, or attaches to other words.
+
+    source: its source, in which some may occur several times
+
+    The genitive's s may be attached ("Toms"). In training, nothing else is: only words that are the
+    same on both sides are replaced.
+    """
+    kept = _SEPARATE.findall(text)
+    return sum(not 0 < kept.count(mark) <= max(1, source.count(mark)) for mark in marks)
+
+
+def fill_placeholders(text: str, words: Mapping[str, str]) -> str:
+    """Put words in place of placeholders; a placeholder without a word is removed."""
+    return " ".join(_PLACEHOLDER.sub(lambda match: words.get(match[0], ""), text).split())

@@ -6,7 +6,7 @@ Needs only the standard library, because `nmt export` copies this file beside tr
 import re
 import unicodedata
 
-from nmt.corpus.text.carried import has_text
+from nmt.corpus.text.placeholders import has_text
 from nmt.corpus.text.punctuation import DOUBLE, SINGLE
 
 _BRACKETS = {"(": ")", "[": "]"}

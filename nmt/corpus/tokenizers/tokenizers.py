@@ -14,8 +14,8 @@ from nmt.config.data import DataConfig
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.preparing.manifest import require_undamaged
 from nmt.corpus.text.capitals import CASING, Casing
-from nmt.corpus.text.carried import Carrier
-from nmt.corpus.text.placeholders import KNOWN_WORDS, KnownWords
+from nmt.corpus.text.placeholders import PlaceholderRules
+from nmt.corpus.text.training_placeholders import KNOWN_WORDS, KnownWords
 from nmt.corpus.tokenizers.subwords import SubwordTokenizer
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.corpus.tokenizers.words import WordTokenizer
@@ -38,7 +38,7 @@ class Tokenizers:
 
     A joint vocabulary gives both the same ids; for subwords, the target uses only the lower ones.
 
-    known: the source words that need no placeholder; None if `data.carry_over` is none
+    known: the source words that need no placeholder; None if `data.placeholders` is none
     casing: how target words are capitalized; None unless `data.restore_case` is set
     """
 
@@ -47,12 +47,12 @@ class Tokenizers:
     known: KnownWords | None = None
     casing: Casing | None = None
 
-    def carrier(self, data: DataConfig) -> Carrier | None:
-        """Return what hides unknown words, numbers and codes, if anything is hidden."""
+    def placeholder_rules(self, data: DataConfig) -> PlaceholderRules | None:
+        """Return what placeholders replace; None if there are none."""
         if self.known is None:
             return None
         knows = lru_cache(10_000)(self.source.knows)
-        return Carrier(self.known.words, self.known.only_names, data.languages, knows)
+        return PlaceholderRules(self.known.words, self.known.only_names, data.languages, knows)
 
 
 def train_tokenizers(
@@ -60,8 +60,8 @@ def train_tokenizers(
 ) -> None:
     """Learn vocabularies from the two text files of the training split; write them to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    symbols = "" if data.carry_over == "none" else PLACEHOLDERS
-    if data.carry_numbers and _occur(NUMBERS, texts[0]):
+    symbols = "" if data.placeholders == "none" else PLACEHOLDERS
+    if data.number_placeholders and _occur(NUMBERS, texts[0]):
         symbols += NUMBERS
     symbols += TAGS[: len(data.tags)]
     kind, both = KINDS[config.kind], list(zip(data.languages, texts, strict=True))
@@ -89,8 +89,8 @@ def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> 
         raise unreadable(paths[-1], f"does not match {paths[0].name}")
     casing = Casing.load(folder / CASING) if data.restore_case else None
     known = None
-    if data.carry_over != "none":
-        known = KnownWords.load(folder / KNOWN_WORDS, data.carry_over == "names")
+    if data.placeholders != "none":
+        known = KnownWords.load(folder / KNOWN_WORDS, data.placeholders == "names")
     return Tokenizers(source, target, known, casing)
 
 

@@ -13,7 +13,7 @@ from nmt.config.choices import ComputeType, Engine, Weights
 from nmt.config.config import Config
 from nmt.config.decoding import DecodingConfig
 from nmt.decoding.engines import conversion
-from nmt.decoding.engines.interface import Required, unknown_fields
+from nmt.decoding.engines.interface import Constraints, unknown_fields
 from nmt.decoding.search.batches import share_out
 from nmt.decoding.search.hypothesis import Hypothesis, best_first, finish
 from nmt.errors import UserError, no_such_device, one_line
@@ -101,11 +101,11 @@ class CTranslate2Search:
         limits: Sequence[int],
         decoding: DecodingConfig,
         n_best: int = 1,
-        required: Required | None = None,
+        constraints: Constraints | None = None,
     ) -> list[list[Hypothesis]]:
-        """Search; `required` is not supported."""
-        if required is not None:
-            raise ValueError("CTranslate2 does not support required phrases")
+        """Search; constraints are not supported."""
+        if constraints is not None:
+            raise ValueError("CTranslate2 does not support constraints")
         hypotheses = decoding.hypotheses(n_best)
         if decoding.temperature:  # one by one, so that no sample is drawn twice
             batches = [[i] for i in range(len(sources))]

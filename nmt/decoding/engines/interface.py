@@ -11,10 +11,10 @@ from nmt.decoding.search.hypothesis import Hypothesis
 
 
 @dataclass(frozen=True)
-class Required:
+class Constraints:
     """Constraints that each translation must satisfy before it may end.
 
-    constraints: for each sentence, each a list of phrases, one of which the translation must
+    phrases: for each sentence, each a list of phrases, one of which the translation must
     contain; the tokens of a phrase must be adjacent, and the first is not repeated; continuing:
     tokens that continue a word, so that a phrase before one of them is only part of a word;
     closing: for each sentence, the tokens, such as a full stop, that like <eos> may not be written
@@ -23,21 +23,21 @@ class Required:
     that its translation must not contain
     """
 
-    constraints: Sequence[list[list[list[int]]]]
+    phrases: Sequence[list[list[list[int]]]]
     continuing: Sequence[int] = ()
     closing: Sequence[Sequence[int]] = ()
     beginnings: Sequence[bytes] = ()
     spellings: Sequence[bytes] = ()
     avoided: Sequence[list[list[int]]] = ()
 
-    def of(self, sentences: Sequence[int]) -> "Required":
+    def of(self, sentences: Sequence[int]) -> "Constraints":
         """Return the constraints of these sentences."""
-        constraints = [self.constraints[i] for i in sentences]
+        phrases = [self.phrases[i] for i in sentences]
         closing = [self.closing[i] for i in sentences] if self.closing else ()
         beginnings = [self.beginnings[i] for i in sentences] if self.beginnings else ()
         avoided = [self.avoided[i] for i in sentences] if self.avoided else ()
         return replace(
-            self, constraints=constraints, closing=closing, beginnings=beginnings, avoided=avoided
+            self, phrases=phrases, closing=closing, beginnings=beginnings, avoided=avoided
         )
 
 
@@ -62,12 +62,12 @@ class Search(Protocol):
         limits: Sequence[int],
         decoding: DecodingConfig,
         n_best: int = 1,
-        required: Required | None = None,
+        constraints: Constraints | None = None,
     ) -> list[list[Hypothesis]]:
         """Return each sentence's `n_best` hypotheses, best first; accepts any number of sentences.
 
         sources: ids, each with <eos>; limits: maximum length of each output, including <eos>;
-        required: phrases that each output must contain, which not every engine supports
+        constraints: which not every engine supports
         """
 
 

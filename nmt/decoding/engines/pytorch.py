@@ -7,7 +7,7 @@ import torch
 
 from nmt.config.choices import Engine, Weights
 from nmt.config.decoding import DecodingConfig
-from nmt.decoding.engines.interface import Required
+from nmt.decoding.engines.interface import Constraints
 from nmt.decoding.search.avoided import WithoutPhrases
 from nmt.decoding.search.batches import share_out
 from nmt.decoding.search.beam import beam_search
@@ -85,7 +85,7 @@ class PyTorchSearch:
         limits: Sequence[int],
         decoding: DecodingConfig,
         n_best: int = 1,
-        required: Required | None = None,
+        constraints: Constraints | None = None,
     ) -> list[list[Hypothesis]]:
         """Search; on a CPU, batches are searched in parallel."""
         for model in self.models:
@@ -95,12 +95,12 @@ class PyTorchSearch:
         threads = torch.get_num_threads() if on_cpu else 1
         # Batch only sentences with equally many groups: the largest number sets the beam size.
         groups = [1] * len(sources)
-        if required:
-            groups = list(map(count_groups, required.constraints))
+        if constraints:
+            groups = list(map(count_groups, constraints.phrases))
         batches = []
         for count in sorted(set(groups), reverse=True):
             alike = [i for i, each in enumerate(groups) if each == count]
-            width = max(decoding.hypotheses(n_best), PER_GROUP * count if required else 1)
+            width = max(decoding.hypotheses(n_best), PER_GROUP * count if constraints else 1)
             tokens = [len(sources[i]) * width for i in alike]
             shared = share_out(tokens, decoding.batch_tokens, threads)
             batches += [[alike[i] for i in batch] for batch in shared]
@@ -113,7 +113,7 @@ class PyTorchSearch:
                 [earlier[i] for i in batch],
                 decoding,
                 n_best,
-                required.of(batch) if required else None,
+                constraints.of(batch) if constraints else None,
             )
 
         with TORCH_LOCK:
@@ -131,35 +131,35 @@ class PyTorchSearch:
         earlier: list[int],
         decoding: DecodingConfig,
         n_best: int,
-        required: Required | None,
+        constraints: Constraints | None,
     ) -> list[list[Hypothesis]]:
         alpha, offset = decoding.length_penalty, decoding.length_offset
         writer: Stepwise[Any] = self._writer
-        if required and any(required.beginnings):
+        if constraints and any(constraints.beginnings):
             # Sampling has a row for each translation.
             times = n_best if decoding.temperature else 1
-            begun = [each for each in required.beginnings for _ in range(times)]
-            writer = WithBeginnings(writer, begun, required.spellings)
-        if required and any(required.avoided):
-            writer = WithoutPhrases(writer, required.avoided)
-        if required and (decoding.temperature or not any(required.constraints)):
-            required = None
+            begun = [each for each in constraints.beginnings for _ in range(times)]
+            writer = WithBeginnings(writer, begun, constraints.spellings)
+        if constraints and any(constraints.avoided):
+            writer = WithoutPhrases(writer, constraints.avoided)
+        if constraints and (decoding.temperature or not any(constraints.phrases)):
+            constraints = None
         if decoding.temperature:
             return self._sample(writer, sources, limits, earlier, decoding, n_best)
         source = pad(sources).to(self._device)
         most = torch.tensor(limits)
         beam_size = max(decoding.beam_size, n_best)
-        if beam_size == 1 and not required:
+        if beam_size == 1 and not constraints:
             found = greedy_search(writer, source, most, alpha, offset=offset)
             return [[hypothesis] for hypothesis in found]
-        grid = (
+        lexical = (
             LexicalConstraints(
-                required.constraints, required.continuing, self._device, required.closing
+                constraints.phrases, constraints.continuing, self._device, constraints.closing
             )
-            if required
+            if constraints
             else None
         )
-        return beam_search(writer, source, most, beam_size, alpha, n_best, grid, offset)
+        return beam_search(writer, source, most, beam_size, alpha, n_best, lexical, offset)
 
     def _sample(
         self,

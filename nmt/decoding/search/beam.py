@@ -26,13 +26,13 @@ def beam_search(
     beam_size: int,
     alpha: float,
     n_best: int = 1,
-    grid: LexicalConstraints | None = None,
+    constraints: LexicalConstraints | None = None,
     offset: float = 5.0,
 ) -> list[list[Hypothesis]]:
     """Translate a batch; return each sentence's `n_best` hypotheses, best first.
 
     source: (batch, source) ids; limits: (batch,), on the CPU, longest output, including <eos>;
-    alpha, offset: length penalty; grid: phrases that each output must contain before it may end.
+    alpha, offset: length penalty; constraints: phrases that outputs must contain before they end.
 
     Each step considers the 2 · `beam_size` most probable continuations of a sentence. Of the first
     `beam_size`, those that end are set aside; the best `beam_size` that do not end continue, so the
@@ -40,14 +40,15 @@ def beam_search(
     best candidate of some step, or when its limit is reached. The `beam_size` most probable ones
     are then ranked with the length penalty. CTranslate2 follows the same rules.
 
-    With a grid, hypotheses that lack the same number of required tokens form a group. The groups
+    With constraints, hypotheses that lack the same number of their tokens form a group. The groups
     take turns to fill the beam (Post and Vilar 2018), which has room for at least two hypotheses of
     each, and the search continues while an unfinished one could still become one of the best.
     """
-    if grid:
-        beam_size = max(beam_size, PER_GROUP * grid.groups)
+    if constraints:
+        beam_size = max(beam_size, PER_GROUP * constraints.groups)
     sentences = [
-        _Sentence(limit, beam_size, alpha, offset, grid is not None) for limit in limits.tolist()
+        _Sentence(limit, beam_size, alpha, offset, constraints is not None)
+        for limit in limits.tolist()
     ]
     active = list(range(len(sentences)))
     state = model.init_state(source)
@@ -56,8 +57,8 @@ def beam_search(
     written: NDArray[np.int32] = np.empty((len(active), 0), np.int32)  # (rows, length)
     while True:
         logits = model.step(tokens.flatten(), state)
-        found, best = best_tokens(logits, 2 * beam_size, grid)
-        candidates = _best_candidates(sums, found, best, 2 * beam_size, grid)
+        found, best = best_tokens(logits, 2 * beam_size, constraints)
+        candidates = _best_candidates(sums, found, best, 2 * beam_size, constraints)
         unfinished = _best_unfinished(*candidates, beam_size)
         # The only values of this step that the CPU waits for.
         fetched = _fetch(
@@ -82,8 +83,8 @@ def beam_search(
             sums, rows, tokens = (part.index_select(0, chosen) for part in unfinished)
         written = np.column_stack([written[living_rows[kept].ravel()], living_tokens[kept].ravel()])
         state.select(rows)
-        if grid:
-            grid.select(rows.flatten(), tokens.flatten())
+        if constraints:
+            constraints.select(rows.flatten(), tokens.flatten())
 
 
 def _best_candidates(
@@ -91,19 +92,19 @@ def _best_candidates(
     log_probabilities: Tensor,
     tokens: Tensor,
     count: int,
-    grid: LexicalConstraints | None,
+    constraints: LexicalConstraints | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the continuations with the highest sums of log-probabilities, best first.
 
     sums: (sentences, hypotheses); log_probabilities, tokens: (rows, best next tokens), one row
-    per hypothesis; grid: its groups take turns → sums, continued rows and tokens, each
+    per hypothesis; constraints: its groups take turns → sums, continued rows and tokens, each
     (sentences, count), or fewer if there are fewer
     """
     sentences, width = sums.shape
     totals = (sums.view(-1, 1) + log_probabilities).view(sentences, -1)
     count = min(count, totals.shape[1])
-    if grid:
-        best, choices = grid.allocate_beam(totals, tokens, count)
+    if constraints:
+        best, choices = constraints.allocate_beam(totals, tokens, count)
     else:
         best, choices = totals.topk(count, dim=1)
     first = torch.arange(sentences, device=sums.device)[:, None] * width

@@ -146,8 +146,7 @@ class LexicalConstraints:
 def _closing(tokens: Sequence[Sequence[int]], phrases: Sequence[Constraint]) -> Tensor:
     """Return <eos> and the tokens of each sentence that are in none of its phrases, padded."""
     ends = [
-        [EOS, *set(own).difference(*required)]
-        for own, required in zip(tokens, phrases, strict=True)
+        [EOS, *set(own).difference(*inside)] for own, inside in zip(tokens, phrases, strict=True)
     ]
     longest = max(map(len, ends))
     return torch.tensor([[*each, *[EOS] * (longest - len(each))] for each in ends])

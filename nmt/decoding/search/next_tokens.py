@@ -11,23 +11,23 @@ _BLOCK = 128  # columns
 
 
 def best_tokens(
-    logits: Tensor, count: int, grid: LexicalConstraints | None = None
+    logits: Tensor, count: int, constraints: LexicalConstraints | None = None
 ) -> tuple[Tensor, Tensor]:
     """Return the log-probabilities and ids of each row's `count` best next tokens, best first.
 
-    logits: (rows, target_size); <pad> and <sos> are never chosen; grid: forbids further tokens, and
-    appends the next token of each unfinished phrase to the `count` best → log-probabilities and
-    tokens, (rows, count) each, or with a grid (rows, count + phrases). Surplus places have a
-    log-probability of -∞.
+    logits: (rows, target_size); <pad> and <sos> are never chosen; constraints: forbid further
+    tokens, and append the next token of each unfinished phrase to the `count` best →
+    log-probabilities and tokens, (rows, count) each, or with constraints (rows, count + phrases).
+    Surplus places have a log-probability of -∞.
     """
     log_probabilities = logits.float().log_softmax(-1)
     for token in SUPPRESSED:
         log_probabilities[:, token] = _DEAD
     count = min(count, logits.shape[1])
-    if grid is None:
+    if constraints is None:
         return _largest(log_probabilities, count)
-    grid.forbid(log_probabilities)
-    needed = grid.next_tokens()
+    constraints.forbid(log_probabilities)
+    needed = constraints.next_tokens()
     of_needed = log_probabilities.gather(1, needed)
     found, tokens = _largest(log_probabilities.scatter(1, needed, _DEAD), count)
     return torch.cat([found, of_needed], dim=1), torch.cat([tokens, needed], dim=1)

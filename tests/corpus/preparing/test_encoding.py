@@ -53,7 +53,7 @@ def test_unknown_words_in_held_out_pairs_are_hidden_as_in_translation(
 ) -> None:
     path = write_tsv(tmp_path / "new.tsv", [("Zora sees Wutz.", "Zora sieht den Utz.")] * 20)
     data = {"lowercase": "source", "validation_path": str(path), "min_coverage": 0}
-    prepared = prepare(make_config(data={**data, "carry_over": "all"}), tmp_path / "out")
+    prepared = prepare(make_config(data={**data, "placeholders": "all"}), tmp_path / "out")
     source, target = prepared.sequences("validation")
     first, second, third = PLACEHOLDERS[:3]
     decoded = prepared.tokenizers.source.decode(source[0].tolist())

@@ -27,7 +27,7 @@ def test_a_run_copies_all_files_except_the_ids(make_config: Make, tmp_path: Path
         ({}, "joint.model"),
         ({}, "target.model"),
         ({"tokenizer": {"kind": "whitespace"}}, "joint.vocabulary.json"),
-        ({"data": {"carry_over": "all"}}, "known_words.json"),
+        ({"data": {"placeholders": "all"}}, "known_words.json"),
         ({"data": {"lowercase": "both", "restore_case": True}}, "casing.json"),
     ],
 )

@@ -136,7 +136,7 @@ def test_the_counts_in_the_report_add_up(make_config: Make, tmp_path: Path) -> N
         "duplicate": 8,
     }
     assert report["pairs"] == {"train": 250, "validation": 20, "test": 30}
-    assert report["hidden_names"] == 0
+    assert report["with_placeholders"] == 0
     assert report["corpora"] == [{"name": "tsv", "licence": "", "read": 311, "train": 250}]
     assert report["read"] == sum(report["dropped"].values()) + sum(report["pairs"].values())
     source, target = prepared.sequences("train")
@@ -151,9 +151,9 @@ def test_the_counts_in_the_report_add_up(make_config: Make, tmp_path: Path) -> N
 def test_names_are_hidden_in_half_of_the_training_pairs_and_nowhere_else(
     make_config: Make, tmp_path: Path
 ) -> None:
-    prepared = prepare(make_config(data={"carry_over": "all"}), tmp_path / "out")
+    prepared = prepare(make_config(data={"placeholders": "all"}), tmp_path / "out")
     without = prepare(make_config(), tmp_path / "without")
-    hidden = prepared.report["hidden_names"]
+    hidden = prepared.report["with_placeholders"]
     with_tom = [pair for pair in train_pairs(without) if "Tom" in pair[0]]
     assert 0.3 * len(with_tom) < hidden < 0.7 * len(with_tom)
     assert prepared.report["pairs"] == {"train": 250, "validation": 20, "test": 30}
@@ -266,9 +266,9 @@ def test_a_damaged_folder_is_rebuilt(
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram", "whitespace"])
 def test_two_runs_write_the_same_bytes(make_config: Make, tmp_path: Path, kind: str) -> None:
-    carry_over = "none" if kind == "whitespace" else "all"
+    placeholders = "none" if kind == "whitespace" else "all"
     config = make_config(
-        tokenizer={"kind": kind}, data={"carry_over": carry_over, "min_coverage": 0}
+        tokenizer={"kind": kind}, data={"placeholders": placeholders, "min_coverage": 0}
     )
     folders = [prepare(config, tmp_path / name).folder for name in ("a", "b")]
     assert contents(folders[0]) == contents(folders[1])
@@ -556,7 +556,7 @@ def test_the_real_tutorial_is_prepared_with_its_own_split(corpora: Path, tmp_pat
         "train_path": str(corpora / "english-german-train.pkl"),
         "test_path": str(corpora / "english-german-test.pkl"),
         "validation_size": 500,
-        "carry_over": "all",
+        "placeholders": "all",
     }
     tree = {"data": data, "tokenizer": {"vocabulary_size": 2000}}
     prepared = prepare(parse_config(tree, "test"), tmp_path / "out")

@@ -29,7 +29,7 @@ def report(**changes: Any) -> dict[str, Any]:
         "read": 12000,
         "dropped": {"duplicate": 1500, "too long": 3},
         "pairs": {"train": 9000, "validation": 500, "test": 1000},
-        "hidden_names": 0,
+        "with_placeholders": 0,
         "lengths": {"source": lengths, "target": {**lengths, "mean": 7.25}},
         "vocabulary_size": {"source": 2000, "target": 1800},
         "coverage": {
@@ -56,9 +56,9 @@ def test_the_report_is_formatted_as_text() -> None:
     ]
 
 
-def test_hidden_names_are_reported_if_there_are_any() -> None:
-    lines = format_report(report(hidden_names=2345)).split("\n")
-    assert lines[3] == "hidden names     in 2,345 training pairs"
+def test_placeholders_are_reported_if_there_are_any() -> None:
+    lines = format_report(report(with_placeholders=2345)).split("\n")
+    assert lines[3] == "placeholders     in 2,345 training pairs"
 
 
 def test_the_report_says_if_no_pairs_were_dropped() -> None:

@@ -96,7 +96,7 @@ def test_training_targets_are_recognized_by_their_text(seen: TrainingStatistics)
 def test_prepare_uses_only_training_pairs(
     make_config: Callable[..., Config], tmp_path: Path
 ) -> None:
-    config = make_config(data={"carry_over": "names"})
+    config = make_config(data={"placeholders": "names"})
     prepared = prepare(config, tmp_path / "out")
     seen = read_statistics(prepared.folder, config.data.seed)
     assert len(seen.target_keys) == 250

@@ -1,8 +1,8 @@
 """Rules for text before and after the model: marks, and words behind placeholders."""
 
 from nmt.corpus.preparing.splitting import plain
-from nmt.corpus.text.carried import reveal
 from nmt.corpus.text.normalization import limit_marks
+from nmt.corpus.text.placeholders import fill_placeholders
 from nmt.special_tokens import PLACEHOLDERS
 
 A, B, C = PLACEHOLDERS[:3]
@@ -18,12 +18,15 @@ def test_many_combining_marks_are_cut_off_in_linear_time() -> None:
 
 
 def test_words_are_restored_at_every_placeholder() -> None:
-    assert reveal(f"{B}, {A} und {B}s Hut", {A: "Zora", B: "Oscar"}) == "Oscar, Zora und Oscars Hut"
+    assert (
+        fill_placeholders(f"{B}, {A} und {B}s Hut", {A: "Zora", B: "Oscar"})
+        == "Oscar, Zora und Oscars Hut"
+    )
 
 
 def test_a_placeholder_without_a_word_is_removed() -> None:
-    assert reveal(f"{A} mag {C} Hunde", {A: "Zora"}) == "Zora mag Hunde"
+    assert fill_placeholders(f"{A} mag {C} Hunde", {A: "Zora"}) == "Zora mag Hunde"
 
 
 def test_words_that_look_like_patterns_are_restored_literally() -> None:
-    assert reveal(f"{A} {B}", {A: r"\1", B: r"\g<0>"}) == r"\1 \g<0>"
+    assert fill_placeholders(f"{A} {B}", {A: r"\1", B: r"\g<0>"}) == r"\1 \g<0>"

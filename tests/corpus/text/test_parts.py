@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from nmt.corpus.text.carried import Carrier
 from nmt.corpus.text.parts import Part, Splitter, TextRules, surround
+from nmt.corpus.text.placeholders import PlaceholderRules
 from nmt.corpus.text.sentences import cut
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
@@ -34,14 +34,14 @@ def knows(text: str) -> bool:
     return bool(re.fullmatch(rf"[A-Za-zäöüÄÖÜß0-9 .,!?;:'\"()%-]+|[{NUMBERS}]", text))
 
 
-def splitter(rules: TextRules = RULES, carry_over: str = "all") -> Splitter:
-    carrier = Carrier(frozenset(WORDS), carry_over == "names", ("en", "de"), knows)
+def splitter(rules: TextRules = RULES, placeholders: str = "all") -> Splitter:
+    carrier = PlaceholderRules(frozenset(WORDS), placeholders == "names", ("en", "de"), knows)
     return Splitter(
         rules,
         str.split,
         knows,
         lambda text: re.findall(r".+?(?:(?<=[.!?])\s+|$)", text),
-        carrier if carry_over != "none" else None,
+        carrier if placeholders != "none" else None,
     )
 
 
@@ -444,7 +444,7 @@ def test_a_run_with_typographic_text_keeps_it() -> None:
 
 
 def test_without_placeholders_numbers_and_names_are_left_to_the_model() -> None:
-    ready = splitter(carry_over="none")
+    ready = splitter(placeholders="none")
     [part] = ready.parts("Zora has 12.50 – see www.example.org now")
     assert part.text == "zora has 12.50 - see www.example.org now"
 
@@ -454,7 +454,7 @@ def test_without_placeholders_for_numbers_short_ones_are_left_to_the_model(numbe
     def knows_no_numbers(text: str) -> bool:
         return knows(text) and text not in NUMBERS
 
-    carrier = Carrier(frozenset(WORDS), False, ("en", "de"), knows_no_numbers)
+    carrier = PlaceholderRules(frozenset(WORDS), False, ("en", "de"), knows_no_numbers)
     ready = Splitter(RULES, str.split, knows_no_numbers, lambda text: [text], carrier)
     [part] = ready.parts(f"it costs {number} or 12.50")
     assert part.text == f"it costs {number} or {PLACEHOLDERS[0]}"
@@ -537,13 +537,13 @@ def test_unusual_lengths_of_translations_are_noticed(source: int, target: int, f
     ("source", "written"), [("Delicious!", "Köstlich!"), ("delicious", "köstlich")]
 )
 def test_a_translation_begins_with_a_capital_if_its_source_does(source: str, written: str) -> None:
-    [part] = splitter(carry_over="none").parts(source)
+    [part] = splitter(placeholders="none").parts(source)
     translation = "köstlich" + source[len("delicious") :]
     assert splitter().write(part, translation) == written
 
 
 def test_an_abbreviation_is_no_text_in_capitals() -> None:
-    [part] = splitter(carry_over="none").parts("USA")
+    [part] = splitter(placeholders="none").parts("USA")
     assert splitter().write(part, "die USA") == "Die USA"
 
 

@@ -1,4 +1,4 @@
-"""Unseen words: hidden behind placeholders, and restored."""
+"""Unseen words: replaced with placeholders, and filled in."""
 
 import subprocess
 import sys
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from nmt.corpus.text.carried import Carrier, reveal
-from nmt.corpus.text.placeholders import (
+from nmt.corpus.text.placeholders import PlaceholderRules, fill_placeholders
+from nmt.corpus.text.training_placeholders import (
     FEWEST_NUMBERS,
     KnownWords,
-    NameHider,
-    hide_pair,
+    TrainingPlaceholders,
+    insert_in_pair,
     words_of,
 )
 from nmt.errors import UserError
@@ -31,21 +31,21 @@ PAIRS: Pairs = [
 ]
 
 
-def carrier(*words: str, only_names: bool = False) -> Carrier:
-    return Carrier(frozenset(words), only_names, ("en", "de"))
+def rules(*words: str, only_names: bool = False) -> PlaceholderRules:
+    return PlaceholderRules(frozenset(words), only_names, ("en", "de"))
 
 
-def hide_words(text: str, *words: str, only_names: bool = False) -> tuple[str, list[str]]:
-    """Return a text with placeholders for all but some words, and the hidden ones."""
-    hidden = carrier(*words, only_names=only_names).hide(text)
-    assert hidden.words == hidden.written
-    return hidden.text, list(hidden.words.values())
+def replace_words(text: str, *words: str, only_names: bool = False) -> tuple[str, list[str]]:
+    """Return a text with placeholders for all but some words, and the replaced ones."""
+    replaced = rules(*words, only_names=only_names).insert(text)
+    assert replaced.words == replaced.written
+    return replaced.text, list(replaced.words.values())
 
 
-def hide(source: str, target: str) -> tuple[str, str]:
-    """Return the first random draw in which a name is hidden."""
-    hider = NameHider(PAIRS, False, 1)
-    drawn = (hider.hide(source, target) for _ in range(100))
+def insert(source: str, target: str) -> tuple[str, str]:
+    """Return the first random draw in which a name is replaced."""
+    inserter = TrainingPlaceholders(PAIRS, False, 1)
+    drawn = (inserter.insert(source, target) for _ in range(100))
     return next(pair for pair in drawn if pair != (source, target))
 
 
@@ -55,7 +55,7 @@ def in_order(text: str) -> str:
     return text.translate({ord(c): PLACEHOLDERS[i] for i, c in enumerate(found)})
 
 
-# ----------------------------------------------------------------------------- hiding and restoring
+# ----------------------------------------------------------------------- inserting and filling in
 
 
 @pytest.mark.parametrize(
@@ -69,18 +69,21 @@ def in_order(text: str) -> str:
     ],
 )
 def test_unknown_words_are_hidden(text: str, shown: str, words: list[str]) -> None:
-    assert hide_words(text, "likes", "to", "s") == (shown, words)
-    assert reveal(shown, dict(zip(PLACEHOLDERS, words, strict=False))) == text
+    assert replace_words(text, "likes", "to", "s") == (shown, words)
+    assert fill_placeholders(shown, dict(zip(PLACEHOLDERS, words, strict=False))) == text
 
 
 @pytest.mark.parametrize("training", ["İyi günler", "İyi günler".lower()])
 def test_the_turkish_dotted_capital_hides_no_known_word(training: str) -> None:
-    assert hide_words("İyi günler", *words_of(training)) == ("İyi günler", [])
+    assert replace_words("İyi günler", *words_of(training)) == ("İyi günler", [])
 
 
 def test_only_names_may_be_hidden() -> None:
     text = "Zora and zebras see ÖBB"
-    assert hide_words(text, "and", only_names=True) == (f"{A} and zebras see {B}", ["Zora", "ÖBB"])
+    assert replace_words(text, "and", only_names=True) == (
+        f"{A} and zebras see {B}",
+        ["Zora", "ÖBB"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,35 +98,38 @@ def test_only_names_may_be_hidden() -> None:
     ],
 )
 def test_contractions_are_not_split(text: str) -> None:
-    assert hide_words(text, "i", "they", "you", "go", "we", "gone") == (text, [])
+    assert replace_words(text, "i", "they", "you", "go", "we", "gone") == (text, [])
 
 
 def test_names_in_contractions_are_hidden() -> None:
     text = "Zora'll go, Oscar’s, Ida'd've"
-    assert hide_words(text, "go") == (f"{A}'ll go, {B}’s, {C}'d've", ["Zora", "Oscar", "Ida"])
+    assert replace_words(text, "go") == (f"{A}'ll go, {B}’s, {C}'d've", ["Zora", "Oscar", "Ida"])
 
 
 def test_hiding_takes_linear_time() -> None:
-    program = """from nmt.corpus.text.carried import Carrier
-carrier = Carrier(frozenset(), False, ("en", "de"))
+    program = """from nmt.corpus.text.placeholders import PlaceholderRules
+rules = PlaceholderRules(frozenset(), False, ("en", "de"))
 text = "n" * 200_000 + "'t"
-assert carrier.hide(text).text == text
+assert rules.insert(text).text == text
 hostile = "a.|1|1 |(|a@|{|-1|<a|`|a_|http://|/a|AB12 |0 (1|😀|[|www.|12,345|%|#|DE12 3456 "
 for unit in hostile.split("|"):
-    carrier.hide(unit * 40_000)"""
+    rules.insert(unit * 40_000)"""
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)  # quadratic: an hour
 
 
 def test_words_are_kept_if_all_placeholders_are_in_use() -> None:
     words = [f"w{'x' * i}" for i in range(len(PLACEHOLDERS) + 2)]
-    shown, hidden = hide_words(" ".join([*words, words[0]]))
-    assert hidden == words[:-2]
+    shown, replaced = replace_words(" ".join([*words, words[0]]))
+    assert replaced == words[:-2]
     assert shown.split() == [*PLACEHOLDERS, *words[-2:], PLACEHOLDERS[0]]
 
 
 def test_words_that_both_sides_share_are_hidden_on_both() -> None:
     pair = ("zora sees zora's oscar", "Zora sieht Zoras Hund")
-    assert hide_pair(carrier("sees", "s"), *pair) == (f"{A} sees {A}'s {B}", f"{A} sieht {A}s Hund")
+    assert insert_in_pair(rules("sees", "s"), *pair) == (
+        f"{A} sees {A}'s {B}",
+        f"{A} sieht {A}s Hund",
+    )
 
 
 # -------------------------------------------------------------------------------------- known words
@@ -155,13 +161,13 @@ def test_words_are_lower_case_runs_of_letters() -> None:
 
 def test_names_are_words_that_are_mostly_the_same_on_both_sides() -> None:
     # "war" is on both sides by chance, "in" too short, "mary" twice in English, once in German.
-    assert NameHider(PAIRS, False, 1).names == {"tom", "boston", "hand"}
+    assert TrainingPlaceholders(PAIRS, False, 1).names == {"tom", "boston", "hand"}
 
 
 def test_with_only_names_only_capitalized_words_are_names() -> None:
     pairs = [("Tom wears jeans", "Tom trägt Jeans"), ("Jeans are blue", "Jeans sind blau")]
-    assert NameHider(pairs * 3, False, 1).names == {"tom", "jeans"}
-    assert NameHider(pairs * 3, True, 1).names == {"tom"}
+    assert TrainingPlaceholders(pairs * 3, False, 1).names == {"tom", "jeans"}
+    assert TrainingPlaceholders(pairs * 3, True, 1).names == {"tom"}
 
 
 @pytest.mark.parametrize(
@@ -174,20 +180,20 @@ def test_with_only_names_only_capitalized_words_are_names() -> None:
     ],
 )
 def test_a_name_gets_the_same_placeholder_on_both_sides(pair: tuple[str, str], shown: str) -> None:
-    assert in_order(" | ".join(hide(*pair))) == shown
+    assert in_order(" | ".join(insert(*pair))) == shown
 
 
 def test_names_are_hidden_half_the_time_behind_a_random_placeholder() -> None:
-    hider = NameHider(PAIRS, False, 1)
-    drawn = [hider.hide("Tom", "Tom") for _ in range(400)]
+    inserter = TrainingPlaceholders(PAIRS, False, 1)
+    drawn = [inserter.insert("Tom", "Tom") for _ in range(400)]
     assert set(drawn) == {(c, c) for c in ["Tom", *PLACEHOLDERS]}
     assert 160 < drawn.count(("Tom", "Tom")) < 240
 
 
 def test_the_seed_determines_the_draws() -> None:
     def draw(seed: int) -> Pairs:
-        hider = NameHider(PAIRS, False, seed)
-        return [hider.hide(*pair) for pair in PAIRS]
+        inserter = TrainingPlaceholders(PAIRS, False, seed)
+        return [inserter.insert(*pair) for pair in PAIRS]
 
     assert draw(1) == draw(1) != draw(2)
 
@@ -195,8 +201,8 @@ def test_the_seed_determines_the_draws() -> None:
 def test_all_placeholders_are_used_if_there_are_more_names() -> None:
     names = [f"n{'x' * (i + 2)}" for i in range(len(PLACEHOLDERS) + 3)]
     text = " ".join(names)
-    hider = NameHider([(text, text)], False, 1)
-    source, target = max(hider.hide(text, text) for _ in range(20))
+    inserter = TrainingPlaceholders([(text, text)], False, 1)
+    source, target = max(inserter.insert(text, text) for _ in range(20))
     assert set(PLACEHOLDERS) < set(source.split())
     assert source == target
 
@@ -205,15 +211,15 @@ def test_all_placeholders_are_used_if_there_are_more_names() -> None:
     "pair", [("Where are you?", "Wo bist du?"), ("", ""), ("Tom is", "er ist"), ("1984", "1984")]
 )
 def test_a_pair_without_a_name_is_unchanged(pair: tuple[str, str]) -> None:
-    hider = NameHider(PAIRS, False, 1)
-    assert {hider.hide(*pair) for _ in range(20)} == {pair}
+    inserter = TrainingPlaceholders(PAIRS, False, 1)
+    assert {inserter.insert(*pair) for _ in range(20)} == {pair}
 
 
 @pytest.mark.parametrize("pairs", [[], [("", "")], [("one two", "eins zwei")], [("3 %", "3 %")]])
 def test_a_corpus_without_names_is_unchanged(pairs: Pairs) -> None:
-    hider = NameHider(pairs, False, 1)
-    assert hider.names == set()
-    assert [hider.hide(*pair) for pair in pairs] == pairs
+    inserter = TrainingPlaceholders(pairs, False, 1)
+    assert inserter.names == set()
+    assert [inserter.insert(*pair) for pair in pairs] == pairs
 
 
 # --------------------------------------------------------------------------------- learning numbers
@@ -222,8 +228,8 @@ PRICES: Pairs = [(f"It costs €{n}.50 today", f"Es kostet heute {n},50 €") fo
 MARKS = {ord(mark): "#" for mark in NUMBERS}
 
 
-def number_hider(pairs: Pairs, numbers: bool | None = None) -> NameHider:
-    return NameHider(pairs, False, 1, ("en", "de"), numbers)
+def number_inserter(pairs: Pairs, numbers: bool | None = None) -> TrainingPlaceholders:
+    return TrainingPlaceholders(pairs, False, 1, ("en", "de"), numbers)
 
 
 @pytest.mark.parametrize(
@@ -240,21 +246,23 @@ def number_hider(pairs: Pairs, numbers: bool | None = None) -> NameHider:
     ],
 )
 def test_numbers_that_agree_are_always_hidden(source: str, target: str, shown: str) -> None:
-    hider = number_hider(PRICES)
-    found = {" | ".join(hider.hide(source, target)).translate(MARKS) for _ in range(20)}
+    inserter = number_inserter(PRICES)
+    found = {" | ".join(inserter.insert(source, target)).translate(MARKS) for _ in range(20)}
     assert found == {shown}
 
 
 def test_few_numbers_are_not_hidden_unless_the_vocabulary_has_their_placeholders() -> None:
     pair = PRICES[0]
     few = PRICES[: FEWEST_NUMBERS - 1]
-    assert number_hider(few).hide(*pair) == pair
-    assert number_hider(few, numbers=True).hide(*pair) != pair
-    assert number_hider(PRICES, numbers=False).hide(*pair) == pair
+    assert number_inserter(few).insert(*pair) == pair
+    assert number_inserter(few, numbers=True).insert(*pair) != pair
+    assert number_inserter(PRICES, numbers=False).insert(*pair) == pair
 
 
 def test_addresses_that_both_sides_share_are_hidden() -> None:
-    source, target = number_hider([]).hide("See www.example.org now", "Sieh jetzt www.example.org")
+    source, target = number_inserter([]).insert(
+        "See www.example.org now", "Sieh jetzt www.example.org"
+    )
     assert in_order(f"{source} | {target}") == f"See {A} now | Sieh jetzt {A}"
     pair = ("See example.org now", "Sieh dir das jetzt an")
-    assert number_hider([]).hide(*pair) == pair
+    assert number_inserter([]).insert(*pair) == pair

@@ -25,10 +25,10 @@ def lines_of(text: Path) -> list[str]:
 
 
 def put_first(
-    texts: Texts, folder: Path, kind: str, carry_over: str = "none"
+    texts: Texts, folder: Path, kind: str, placeholders: str = "none"
 ) -> tuple[Tokenizers, Tokenizers, list[int]]:
     """Return the tokenizers before and after, and the new id of each old id."""
-    data = DataConfig.model_validate({"carry_over": carry_over})
+    data = DataConfig.model_validate({"placeholders": placeholders})
     config = TokenizerConfig.model_validate({"kind": kind, "vocabulary_size": SIZE})
     train_tokenizers(data, config, texts, folder)
     plain = DataConfig()
@@ -111,7 +111,7 @@ def test_tokens_that_the_target_lacks_are_replaced_by_smaller_ones(
 
 
 def test_the_target_keeps_all_placeholders(training_texts: Texts, tmp_path: Path) -> None:
-    _, after, _ = put_first(training_texts, tmp_path, "bpe", carry_over="all")
+    _, after, _ = put_first(training_texts, tmp_path, "bpe", placeholders="all")
     placed = after.target.tokens(range(after.target.size))
     assert set(PLACEHOLDERS) <= set(placed)
 

@@ -15,7 +15,7 @@ from nmt.config.model import ModelConfig
 from nmt.decoding.engines import conversion, ctranslate2
 from nmt.decoding.engines.conversion import write_model
 from nmt.decoding.engines.ctranslate2 import CTranslate2Search
-from nmt.decoding.engines.interface import Required
+from nmt.decoding.engines.interface import Constraints
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.loading import load_translator
 from nmt.decoding.search.hypothesis import Hypothesis, length_penalty
@@ -193,8 +193,8 @@ def test_unsupported_compute_types_are_refused_with_those_of_this_processor(
 
 
 def test_required_phrases_are_refused(model, engine):
-    with pytest.raises(ValueError, match="does not support required phrases"):
-        engine(model())([[4, EOS]], [8], decoding(), required=Required([[[4]]]))
+    with pytest.raises(ValueError, match="does not support constraints"):
+        engine(model())([[4, EOS]], [8], decoding(), constraints=Constraints([[[4]]]))
 
 
 # --------------------------------------------------------------------------------------- sampling

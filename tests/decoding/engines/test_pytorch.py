@@ -9,7 +9,7 @@ import torch
 
 from nmt.config.decoding import DecodingConfig
 from nmt.decoding.engines import pytorch
-from nmt.decoding.engines.interface import Required
+from nmt.decoding.engines.interface import Constraints
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.search.datastore import Datastore
 from nmt.files.checksums import identity
@@ -90,13 +90,13 @@ def test_without_sentences_there_are_no_hypotheses(random_model):
 @pytest.mark.parametrize("batch_tokens", [1, 4096])
 def test_required_phrases_are_written(batch_tokens, beam_size, random_model, random_sources):
     search, sources = PyTorchSearch([random_model(1)]), random_sources(10, 5)
-    required = Required([[[[4 + i % 5, 4]]] for i in range(9)] + [[]])
+    constraints = Constraints([[[[4 + i % 5, 4]]] for i in range(9)] + [[]])
     decoding = DecodingConfig(beam_size=beam_size, batch_tokens=batch_tokens)
 
-    found = search(sources, [12] * 10, decoding, 1, required)
+    found = search(sources, [12] * 10, decoding, 1, constraints)
 
     assert any(h.complete for [h] in found)
-    for [h], [[[first, second]]] in zip(found[:9], required.constraints[:9], strict=True):
+    for [h], [[[first, second]]] in zip(found[:9], constraints.phrases[:9], strict=True):
         assert not h.complete or (first, second) in itertools.pairwise(h.ids)
     assert found[9] == search(sources[9:], [12], decoding)[0]
 
@@ -106,13 +106,14 @@ def test_the_phrases_of_other_sentences_do_not_change_a_translation(
     beam_size, random_model, random_sources
 ):
     search, sources = PyTorchSearch([random_model(1)]), random_sources(12, 5)
-    required = Required([[[[4 + i]] for i in range(1 + number % 4)] for number in range(12)])
+    constraints = Constraints([[[[4 + i]] for i in range(1 + number % 4)] for number in range(12)])
     decoding, limits = DecodingConfig(beam_size=beam_size), [12] * 12
 
-    together = search(sources, limits, decoding, 1, required)
+    together = search(sources, limits, decoding, 1, constraints)
 
     alone = [
-        search([source], [12], decoding, 1, required.of([i]))[0] for i, source in enumerate(sources)
+        search([source], [12], decoding, 1, constraints.of([i]))[0]
+        for i, source in enumerate(sources)
     ]
     assert [h.ids for [h] in together] == [h.ids for [h] in alone]
 

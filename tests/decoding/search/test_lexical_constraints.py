@@ -1,4 +1,4 @@
-"""Outputs contain their required phrases, and the beam keeps a place for every group."""
+"""Outputs contain the phrases of their constraints, and the beam keeps a place for every group."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ A, B = 4, 5
 ONE = torch.tensor([[A, EOS]])
 
 
-def grid(*phrases: list[list[int]], continuing: Sequence[int] = ()) -> LexicalConstraints:
+def make(*phrases: list[list[int]], continuing: Sequence[int] = ()) -> LexicalConstraints:
     """The phrases that each sentence requires."""
     constraints = [[[phrase] for phrase in each] for each in phrases]
     return LexicalConstraints(constraints, continuing, torch.device("cpu"))
@@ -44,17 +44,17 @@ def select(phrases: LexicalConstraints, *tokens: int) -> LexicalConstraints:
     ],
 )
 def test_the_next_token_of_each_incomplete_phrase(written, expected):
-    phrases = select(grid([[A, B], [UNK]]), *written)
+    phrases = select(make([[A, B], [UNK]]), *written)
 
     assert [token for token in phrases.next_tokens()[0].tolist() if token != PAD] == expected
 
 
 def test_phrases_that_begin_alike_share_their_next_token():
-    assert grid([[A, B], [A, UNK]]).next_tokens().tolist() == [[A, PAD]]
+    assert make([[A, B], [A, UNK]]).next_tokens().tolist() == [[A, PAD]]
 
 
 def test_groups_take_turns_and_rows_without_probability_come_last():
-    phrases = grid([[B]])
+    phrases = make([[B]])
     totals = torch.tensor([[-1.0, -2.0, -3.0, -9.0, float("-inf")]])
     tokens = torch.tensor([[A, A, A, B, B]])  # the last two complete the phrase
 
@@ -67,9 +67,9 @@ def test_groups_take_turns_and_rows_without_probability_come_last():
 def test_no_output_ends_before_it_contains_its_phrases(scripted):
     model = scripted(lambda source, prefix: {EOS: 0.7, A: 0.2, B: 0.1})
     sources, limits = ONE.repeat(4, 1), torch.tensor([9, 9, 9, 1])
-    phrases = grid([[B]], [], [[B, A, A]], [[A], [B]])
+    phrases = make([[B]], [], [[B, A, A]], [[A], [B]])
 
-    found = beam_search(model, sources, limits, 2, 0.0, grid=phrases)
+    found = beam_search(model, sources, limits, 2, 0.0, constraints=phrases)
 
     assert [h.ids for [h] in found] == [[B], [], [B, A, A], [A]]
     assert [h.complete for [h] in found] == [True, True, True, False]
@@ -80,9 +80,9 @@ def test_no_sentence_closes_before_its_phrases_are_written(scripted):
     model = scripted(lambda _, prefix: {stop: 0.9, EOS: 0.01, B: 0.09 if prefix else 0.01}, 7)
     device = torch.device("cpu")
 
-    def search(required: list[int], closing: list[list[int]]) -> list[int]:
-        phrases = LexicalConstraints([[[required]]], [], device, closing)
-        [[found]] = beam_search(model, ONE, torch.tensor([3]), 1, 0.0, grid=phrases)
+    def search(phrase: list[int], closing: list[list[int]]) -> list[int]:
+        phrases = LexicalConstraints([[[phrase]]], [], device, closing)
+        [[found]] = beam_search(model, ONE, torch.tensor([3]), 1, 0.0, constraints=phrases)
         return found.ids
 
     assert search([B], [])[0] == stop
@@ -94,7 +94,9 @@ def test_no_sentence_closes_before_its_phrases_are_written(scripted):
 def test_at_the_limit_outputs_with_more_of_the_phrases_come_first(beam_size, scripted):
     model = scripted(lambda source, prefix: {A: 0.9, B: 0.1})  # never ends
 
-    [found] = beam_search(model, ONE, torch.tensor([4]), beam_size, 0.0, n_best=2, grid=grid([[B]]))
+    [found] = beam_search(
+        model, ONE, torch.tensor([4]), beam_size, 0.0, n_best=2, constraints=make([[B]])
+    )
 
     assert B in found[0].ids
     assert not found[0].complete
@@ -111,7 +113,9 @@ def test_an_improbable_phrase_is_written_where_it_fits_best(beam_size, scripted)
     }
     model = scripted(lambda _, prefix: script.get(prefix, {A: 0.6, B: 0.39, name: 0.001}), 7)
 
-    [[found]] = beam_search(model, ONE, torch.tensor([9]), beam_size, 0.0, grid=grid([[name]]))
+    [[found]] = beam_search(
+        model, ONE, torch.tensor([9]), beam_size, 0.0, constraints=make([[name]])
+    )
 
     assert found.ids == [A, B, name]
     assert found.complete
@@ -122,7 +126,7 @@ def test_groups_without_a_living_hypothesis_take_no_place_in_the_beam(scripted):
     script = {(): {A: 0.6, B: 0.4}, (B,): {EOS: 0.9, name: 0.1}, (B, name): {EOS: 1.0}}
     model = scripted(lambda _, prefix: script.get(prefix, {A: 1.0}), 7)
 
-    [[found]] = beam_search(model, ONE, torch.tensor([9]), 1, 0.0, grid=grid([[name]]))
+    [[found]] = beam_search(model, ONE, torch.tensor([9]), 1, 0.0, constraints=make([[name]]))
 
     assert found.ids == [B, name]  # the group with the name is empty after the first step
 
@@ -131,8 +135,8 @@ def test_a_phrase_within_a_longer_word_does_not_count(scripted):
     model = scripted(lambda source, prefix: {A: 0.6, B: 0.3, EOS: 0.1})
 
     free, bound = (
-        beam_search(model, ONE, torch.tensor([3]), 20, 0.0, n_best=9, grid=phrases)[0]
-        for phrases in (grid([[B]]), grid([[B]], continuing=[A]))
+        beam_search(model, ONE, torch.tensor([3]), 20, 0.0, n_best=9, constraints=phrases)[0]
+        for phrases in (make([[B]]), make([[B]], continuing=[A]))
     )
 
     assert [B, A] in [h.ids for h in free]
@@ -152,7 +156,7 @@ def test_an_exhaustive_beam_finds_the_best_outputs_with_all_phrases(
     ]
 
     [found] = beam_search(
-        model, torch.tensor([source]), torch.tensor([4]), 1000, 0.6, 1000, grid(phrases)
+        model, torch.tensor([source]), torch.tensor([4]), 1000, 0.6, 1000, make(phrases)
     )
 
     assert [h.ids for h in found] == [ids for _, ids in expected]

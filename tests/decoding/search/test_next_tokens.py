@@ -32,9 +32,9 @@ def test_pad_and_sos_are_never_chosen_but_keep_their_probability():
 
 
 def test_a_row_that_lacks_a_token_does_not_end_and_may_continue_with_it():
-    grid = LexicalConstraints([[], [[[5, 1]]]], [], torch.device("cpu"))
+    constraints = LexicalConstraints([[], [[[5, 1]]]], [], torch.device("cpu"))
 
-    log_probabilities, tokens = best_tokens(logits(2).clone(), 2, grid)
+    log_probabilities, tokens = best_tokens(logits(2).clone(), 2, constraints)
 
     assert tokens.tolist() == [[EOS, A, PAD], [A, 1, 5]]
     assert log_probabilities[0, 2] == -math.inf
