@@ -9,7 +9,7 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -49,6 +49,7 @@ from nmt.export.transformers import TAG_PIECE, language_token, marian_weights
 from nmt.files.checksums import CHECKSUM, NO_CHECKSUM, sign
 from nmt.files.json_files import first_problem, write_json
 from nmt.files.small_files import read_small
+from nmt.model.parameters import parameter_shapes
 from nmt.model.sinusoids import sinusoid_table
 from nmt.runs.folder import CARD, REPORT, RunFolder
 from nmt.special_tokens import BOS, SPECIALS, TAGS
@@ -405,7 +406,7 @@ def _write_weights(
     with original.opened() as given:
         try:
             weights = _Weights(given, shared, vocabulary)
-            arrays = _Places(original.weights)
+            arrays = _Places(original.weights, parameter_shapes(model, *vocabulary.sizes))
             for name, places in marian_weights(model, arrays.take, *vocabulary.sizes):
                 arrays.put(places, weights.take(name))
             weights.require_all_read(model)
@@ -493,18 +494,20 @@ class _Weights:
 class _Places:
     """Takes the place of the weights of a run in an export, to learn where each number goes.
 
-    original: the file that they come from, which bounds their number; filled: the weights of the
-    run, by name, as `put` fills them
+    original: the file that they come from, which bounds their number; shapes: of the run's weights,
+    by name; filled: these weights, as `put` fills them
     """
 
-    def __init__(self, original: Path) -> None:
+    def __init__(self, original: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        self._shapes = shapes
         self._room = original.stat().st_size + _MOST_ADDED
         self.filled: dict[str, Array] = {}
         self._starts: dict[str, int] = {}
         self._end = 0
 
-    def take(self, name: str, *shape: int) -> NDArray[np.int64]:
+    def take(self, name: str) -> NDArray[np.int64]:
         """Return the number of each place in an array of the run."""
+        shape = self._shapes[name]
         if name not in self.filled:
             if self._end + math.prod(shape) > self._room:
                 raise ValueError("it is too small for the sizes of the model")

@@ -22,9 +22,10 @@ from nmt.config.model import TRAINING_ONLY, ModelConfig
 from nmt.config.yaml_files import written
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.corpus.tokenizers.tokenizers import load_tokenizers, vocabulary_files
-from nmt.decoding.engines.conversion import Arrays
+from nmt.decoding.engines.conversion import read_arrays
 from nmt.decoding.engines.interface import unknown_fields
 from nmt.errors import one_line
+from nmt.model.parameters import parameter_shapes
 from nmt.model.sinusoids import sinusoid_table
 from nmt.runs.folder import RunFolder
 from nmt.special_tokens import BOS, EOS, PAD, SPECIALS, SUPPRESSED, TAGS, UNK
@@ -50,7 +51,7 @@ FILES = (  # that `write_transformers` writes
 )
 TAG_PIECE = "▁"  # before a tag in a SentencePiece model: then no piece for the space precedes it
 Array = NDArray[np.float32]
-Take = Callable[..., NDArray[Any]]
+Take = Callable[[str], NDArray[Any]]
 # Fields that must have these values, because the format supports no others.
 _REQUIRED: dict[str, dict[str, object]] = {
     "model": {
@@ -110,8 +111,8 @@ def write_transformers(run: RunFolder, weights: Path, folder: Path) -> None:
     tokenizers = load_tokenizers(config.data, config.tokenizer, run.data)
     sizes = tokenizers.source.size, tokenizers.target.size
     shared = _shares_embeddings(config.model)
-    with Arrays.opened(weights) as arrays:
-        model = dict(_Weights(config.model, arrays.take).named(*sizes))
+    arrays = read_arrays(weights, parameter_shapes(config.model, *sizes))
+    model = dict(_Weights(config.model, arrays.__getitem__).named(*sizes))
     try:
         save_file(model, folder / "model.safetensors", {"format": "pt"})
     except SafetensorError as error:  # such as a full disk
@@ -218,7 +219,7 @@ def marian_weights(
 ) -> Iterator[tuple[str, NDArray[Any]]]:
     """Yield all weights of a model with post-norm, with their names in transformers.
 
-    take: returns a weight of nmt by its name and shape, or what stands for it, number by number
+    take: returns a weight of nmt by its name, or what stands for it, number by number
     """
     yield from _Weights(model, take).named(source_size, target_size)
 
@@ -250,8 +251,8 @@ class _Weights:
         If all tokens share embeddings, source-only tokens have an output there too; a bias of -∞
         excludes them.
         """
-        model, d_model = self._model, self._model.d_model
-        embeddings = self._take("source_embedding.tokens.weight", source_size, d_model)
+        model = self._model
+        embeddings = self._take("source_embedding.tokens.weight")
         outputs = target_size
         if _shares_embeddings(model):
             yield "model.shared.weight", self._columns(embeddings)
@@ -261,11 +262,11 @@ class _Weights:
                     yield f"model.{side}.embed_tokens.weight", self._columns(embeddings)
         else:
             yield "model.encoder.embed_tokens.weight", self._columns(embeddings)
-            embeddings = self._take("target_embedding.tokens.weight", target_size, d_model)
+            embeddings = self._take("target_embedding.tokens.weight")
             yield "model.decoder.embed_tokens.weight", self._columns(embeddings)
         rest = outputs - target_size
         if model.tie not in ("target", "all"):
-            output = self._columns(self._take("output.weight", target_size, d_model))
+            output = self._columns(self._take("output.weight"))
             yield "lm_head.weight", np.pad(output, ((0, rest), (0, 0)))
         bias = self._output_bias(target_size)
         if rest:
@@ -281,58 +282,58 @@ class _Weights:
     def _output_bias(self, size: int) -> Array:
         if not self._model.output_bias:
             return np.zeros(size, np.float32)
-        return self._take("output.bias", size)
+        return self._take("output.bias")
 
     def _layer(self, here: str, there: str, attention: str) -> Iterator[tuple[str, Array]]:
         """Yield self-attention and feed-forward with their norms."""
-        d_model, d_ff = self._model.d_model, self._model.d_ff
         own = f"{here}{attention}."
         yield from self._projections(own, "query_key_value", f"{there}self_attn.", "qkv")
-        yield from self._output(own + "output", f"{there}self_attn.out_proj", d_model)
+        yield from self._output(own + "output", f"{there}self_attn.out_proj")
         norm = {"attention": "attention_residual", "self_attention": "self_residual"}[attention]
         yield from self._norm(f"{here}{norm}.norm", f"{there}self_attn_layer_norm")
         inner = f"{here}feed_forward.inner"
-        yield f"{there}fc1.weight", self._columns(self._take(f"{inner}.weight", d_ff, d_model))
-        yield f"{there}fc1.bias", self._take(f"{inner}.bias", d_ff)
-        yield from self._output(f"{here}feed_forward.outer", f"{there}fc2", d_ff)
+        yield f"{there}fc1.weight", self._columns(self._take(f"{inner}.weight"))
+        yield f"{there}fc1.bias", self._take(f"{inner}.bias")
+        yield from self._output(f"{here}feed_forward.outer", f"{there}fc2")
         yield from self._norm(f"{here}feed_forward_residual.norm", f"{there}final_layer_norm")
 
     def _cross_attention(self, here: str, there: str) -> Iterator[tuple[str, Array]]:
         own, other = f"{here}cross_attention.", f"{there}encoder_attn."
         yield from self._projections(own, "query", other, "q")
         yield from self._projections(own, "key_value", other, "kv")
-        yield from self._output(f"{own}output", f"{other}out_proj", self._model.d_model)
+        yield from self._output(f"{own}output", f"{other}out_proj")
         yield from self._norm(f"{here}cross_residual.norm", f"{there}encoder_attn_layer_norm")
 
     def _projections(
         self, here: str, name: str, there: str, kinds: str
     ) -> Iterator[tuple[str, Array]]:
         """Yield the parts of a joint projection; kinds: a letter for each part."""
-        d_model = self._model.d_model
-        weight = self._take(f"{here}{name}.weight", len(kinds) * d_model, d_model)
-        bias = self._bias(f"{here}{name}.bias", len(kinds) * d_model)
+        weight = self._take(f"{here}{name}.weight")
+        bias = self._bias(f"{here}{name}.bias", len(weight))
         parts = zip(kinds, np.split(weight, len(kinds)), np.split(bias, len(kinds)), strict=True)
         for kind, rows, offsets in parts:
             yield f"{there}{kind}_proj.weight", self._columns(rows)
             yield f"{there}{kind}_proj.bias", np.ascontiguousarray(offsets)
 
-    def _output(self, here: str, there: str, width: int) -> Iterator[tuple[str, Array]]:
+    def _output(self, here: str, there: str) -> Iterator[tuple[str, Array]]:
         """Yield a layer whose output is d_model wide."""
-        d_model = self._model.d_model
-        yield f"{there}.weight", self._take(f"{here}.weight", d_model, width)[self._order]
+        yield f"{there}.weight", self._take(f"{here}.weight")[self._order]
         is_attention = here.endswith("attention.output")
-        bias = self._bias if is_attention else self._take
-        yield f"{there}.bias", bias(f"{here}.bias", d_model)[self._order]
+        name, size = f"{here}.bias", self._model.d_model
+        yield (
+            f"{there}.bias",
+            (self._bias(name, size) if is_attention else self._take(name))[self._order],
+        )
 
     def _norm(self, here: str, there: str) -> Iterator[tuple[str, Array]]:
         for kind in ("weight", "bias"):
-            yield f"{there}.{kind}", self._take(f"{here}.{kind}", self._model.d_model)[self._order]
+            yield f"{there}.{kind}", self._take(f"{here}.{kind}")[self._order]
 
     def _bias(self, name: str, size: int) -> Array:
-        """Return a bias of attention: zeros where the model has none."""
-        if not self._model.attention_bias:
+        """Return a bias: zeros where attention has none."""
+        if "attention" in name and not self._model.attention_bias:
             return np.zeros(size, np.float32)
-        return self._take(name, size)
+        return self._take(name)
 
     def _columns(self, weight: Array) -> Array:
         return np.ascontiguousarray(weight[:, self._order])

@@ -1,5 +1,6 @@
 """Reads and writes weights as safetensors, which cannot contain code."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from torch import Tensor
 from nmt.config.model import ModelConfig
 from nmt.errors import infinite_weights, no_such_weights, one_line, unreadable_weights
 from nmt.files.checksums import CHECKSUM, NO_CHECKSUM, require_undamaged, sign
+from nmt.model.parameters import parameter_shapes
 from nmt.model.transformer import Transformer
 
 
@@ -36,13 +38,9 @@ def load_weights(
     path: Path, config: ModelConfig, source_size: int, target_size: int, device: torch.device
 ) -> Transformer:
     """Build the model and read its weights; raises `UserError` if they do not fit."""
-    # Configurations may be hostile: count before allocating memory. Fixed positions have no
-    # parameters, but their table is computed even on this device.
-    fixed = config.positions != "learned"
-    small = config.model_copy(update={"max_length": 4}) if fixed else config
-    with torch.device("meta"):
-        shapes = Transformer(small, source_size, target_size)
-    parameters = sum(parameter.numel() for parameter in shapes.parameters())
+    # Configurations may be hostile: count before allocating memory.
+    shapes = parameter_shapes(config, source_size, target_size)
+    parameters = sum(map(math.prod, shapes.values()))
     if path.exists() and path.stat().st_size < parameters:
         message = f"too small for the {parameters:,} parameters of config.yaml and report.json"
         raise unreadable_weights(path, ValueError(message))

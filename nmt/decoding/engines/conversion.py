@@ -16,7 +16,7 @@ import math
 import re
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +32,7 @@ from nmt.errors import infinite_weights, no_such_weights, unreadable_weights
 from nmt.files.checksums import checksum, identity, require_undamaged
 from nmt.files.locks import locked
 from nmt.files.output_files import temporary_folder
+from nmt.model.parameters import parameter_shapes
 from nmt.model.sinusoids import sinusoid_table
 from nmt.runs.folder import RunFolder
 from nmt.special_tokens import BOS, EOS, UNK
@@ -57,6 +58,7 @@ MODEL_VALUES: dict[str, Collection[object]] = {
     "tie": {"none", "inputs", "target", "all"},
 }
 Vocabularies = tuple[Sequence[str], Sequence[str]]  # source and target
+Arrays = Mapping[str, NDArray[np.float32]]
 
 
 def unsupported(model: ModelConfig) -> list[str]:
@@ -161,8 +163,8 @@ def write_model(
     Raises `UserError` for weights that are damaged or of another model, `OSError` if writing fails.
     """
     source, target = map(list, vocabularies)
-    with Arrays.opened(weights) as arrays:
-        specification = _specify(config, arrays, len(source), len(target))
+    arrays = read_arrays(weights, parameter_shapes(config, len(source), len(target)))
+    specification = _specify(config, arrays, len(target))
     specification.config.unk_token = target[UNK]
     specification.config.bos_token = specification.config.decoder_start_token = target[BOS]
     specification.config.eos_token = target[EOS]
@@ -173,55 +175,39 @@ def write_model(
     specification.save(str(folder))
 
 
-class Arrays:
-    """The weights of a run by name, with shapes checked against the configuration."""
+def read_arrays(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> Arrays:
+    """Read the weights of a run by name; raises `UserError` unless they have exactly these shapes.
 
-    def __init__(self, arrays: dict[str, NDArray[np.float32]]):
-        self._arrays = arrays
-        self._read: set[str] = set()
+    shapes: those of `parameter_shapes`
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
 
-    @classmethod
-    @contextmanager
-    def opened(cls, path: Path) -> Iterator["Arrays"]:
-        """Yield the content; raise `UserError` if the file is damaged or does not match.
-
-        All arrays must be used within the context.
-        """
-        from safetensors import SafetensorError
-        from safetensors.numpy import load_file
-
-        try:
-            require_undamaged(path)
-            found = cls({n: array.astype(np.float32) for n, array in load_file(path).items()})
-            yield found
-            found._require_all_read()
-        except FileNotFoundError:
-            raise no_such_weights(path) from None
-        except (OSError, SafetensorError, KeyError, ValueError, TypeError, AttributeError) as error:
-            # The last two: NumPy has no bfloat16 or float8.
-            raise unreadable_weights(path, error) from None
-        if not all(np.isfinite(array).all() for array in found._arrays.values()):
-            raise infinite_weights(path)
-
-    def take(self, name: str, *shape: int) -> NDArray[np.float32]:
-        """Return an array; raise `ValueError` if it is missing or has a wrong shape."""
-        if name not in self._arrays:
-            raise ValueError(f"{name} is missing")
-        array = self._arrays[name]
-        if array.shape != shape:
-            raise ValueError(f"{name} has the shape {array.shape}, not {shape}")
-        self._read.add(name)
-        return array
-
-    def _require_all_read(self) -> None:
-        if rest := sorted(self._arrays.keys() - self._read):
-            raise ValueError(f"the configured model has no {rest[0]}")
+    try:
+        require_undamaged(path)
+        arrays = {name: array.astype(np.float32) for name, array in load_file(path).items()}
+    except FileNotFoundError:
+        raise no_such_weights(path) from None
+    except (OSError, SafetensorError, KeyError, ValueError, TypeError, AttributeError) as error:
+        # The last two: NumPy has no bfloat16 or float8.
+        raise unreadable_weights(path, error) from None
+    for name, shape in shapes.items():
+        if name not in arrays:
+            raise unreadable_weights(path, ValueError(f"{name} is missing"))
+        if arrays[name].shape != shape:
+            problem = f"{name} has the shape {arrays[name].shape}, not {shape}"
+            raise unreadable_weights(path, ValueError(problem))
+    if rest := sorted(arrays.keys() - shapes.keys()):
+        raise unreadable_weights(path, ValueError(f"the configured model has no {rest[0]}"))
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise infinite_weights(path)
+    return arrays
 
 
 # -------------------------------------------------------------------------------- the specification
 
 
-def _specify(config: ModelConfig, arrays: Arrays, source_size: int, target_size: int) -> Any:
+def _specify(config: ModelConfig, arrays: Arrays, target_size: int) -> Any:
     """Fill the library's model specification with sizes and weights."""
     specs = _import_specs()
     layout: dict[str, Any] = {
@@ -238,8 +224,8 @@ def _specify(config: ModelConfig, arrays: Arrays, source_size: int, target_size:
         # Set afterwards: the constructor allows no final norm for post-norm models.
         side.pre_norm = config.norm_position == "pre"
     filler = _Filler(config, arrays)
-    filler.encoder(encoder, source_size)
-    filler.decoder(decoder, source_size, target_size)
+    filler.encoder(encoder)
+    filler.decoder(decoder, target_size)
     specification = specs.TransformerSpec(encoder, decoder)
     specification.config.add_source_eos = True
     specification.config.layer_norm_epsilon = config.norm_epsilon
@@ -263,14 +249,10 @@ class _Filler:
     """Copies arrays into the specification, by the names of `Transformer`'s parameters."""
 
     def __init__(self, config: ModelConfig, arrays: Arrays):
-        self._config, self._take = config, arrays.take
-        self._keys, self._values = (
-            config.heads * size for size in (config.key_size, config.value_size)
-        )
+        self._config, self._arrays = config, arrays
 
-    def encoder(self, spec: Any, source_size: int) -> None:
-        weight = self._take("source_embedding.tokens.weight", source_size, self._config.d_model)
-        self._embedding(spec, spec.embeddings[0], "source_embedding", weight)
+    def encoder(self, spec: Any) -> None:
+        self._embedding(spec, spec.embeddings[0], "source_embedding", self._source_tokens)
         for number, part in enumerate(spec.layer):
             name = f"encoder.{number}"
             self._self_attention(part.self_attention, f"{name}.attention")
@@ -279,13 +261,12 @@ class _Filler:
         if self._config.final_norm:
             self._norm(spec.layer_norm, "encoder_norm")
 
-    def decoder(self, spec: Any, source_size: int, target_size: int) -> None:
-        width, tie = self._config.d_model, self._config.tie
+    def decoder(self, spec: Any, target_size: int) -> None:
+        tie = self._config.tie
         if tie in ("inputs", "all"):  # the target's tokens are the first rows of the source's table
-            tokens = self._take("source_embedding.tokens.weight", source_size, width)
-            tokens = tokens[:target_size]
+            tokens = self._source_tokens[:target_size]
         else:
-            tokens = self._take("target_embedding.tokens.weight", target_size, width)
+            tokens = self._arrays["target_embedding.tokens.weight"]
         self._embedding(spec, spec.embeddings, "target_embedding", tokens)
         for number, part in enumerate(spec.layer):
             name = f"decoder.{number}"
@@ -297,18 +278,20 @@ class _Filler:
         if self._config.final_norm:
             self._norm(spec.layer_norm, "decoder_norm")
         tied = tie in ("target", "all")
-        spec.projection.weight = tokens if tied else self._take("output.weight", target_size, width)
+        spec.projection.weight = tokens if tied else self._arrays["output.weight"]
         if self._config.output_bias:
-            spec.projection.bias = self._take("output.bias", target_size)
+            spec.projection.bias = self._arrays["output.bias"]
+
+    @property
+    def _source_tokens(self) -> NDArray[np.float32]:
+        return self._arrays["source_embedding.tokens.weight"]
 
     def _embedding(self, spec: Any, tokens: Any, name: str, weight: NDArray[np.float32]) -> None:
         config = self._config
         tokens.weight = weight
         spec.scale_embeddings = config.d_model**0.5 if config.scale_embeddings else 1.0
         if config.positions == "learned":
-            spec.position_encodings.encodings = self._take(
-                f"{name}.positions.table", config.max_length, config.d_model
-            )
+            spec.position_encodings.encodings = self._arrays[f"{name}.positions.table"]
         elif config.positions == "sinusoidal":
             # As a table, because the library's own formula differs.
             spec.position_encodings.encodings = sinusoid_table(
@@ -316,34 +299,29 @@ class _Filler:
             )
 
     def _self_attention(self, spec: Any, name: str) -> None:
-        bias = self._config.attention_bias
         spec.queries_scale = self._scale()
-        widths = 2 * self._keys + self._values
-        self._linear(spec.linear[0], f"{name}.query_key_value", widths, self._config.d_model, bias)
-        self._linear(spec.linear[1], f"{name}.output", self._config.d_model, self._values, bias)
+        self._linear(spec.linear[0], f"{name}.query_key_value")
+        self._linear(spec.linear[1], f"{name}.output")
 
     def _cross_attention(self, spec: Any, name: str) -> None:
-        width, bias = self._config.d_model, self._config.attention_bias
         spec.queries_scale = self._scale()
-        self._linear(spec.linear[0], f"{name}.query", self._keys, width, bias)
-        self._linear(spec.linear[1], f"{name}.key_value", self._keys + self._values, width, bias)
-        self._linear(spec.linear[2], f"{name}.output", width, self._values, bias)
+        self._linear(spec.linear[0], f"{name}.query")
+        self._linear(spec.linear[1], f"{name}.key_value")
+        self._linear(spec.linear[2], f"{name}.output")
 
     def _scale(self) -> NDArray[np.float32]:
         widths = {"d_key": self._config.key_size, "d_model": self._config.d_model}
         return np.array(1 / math.sqrt(widths[self._config.score_scale]), np.float32)
 
     def _feed_forward(self, spec: Any, name: str) -> None:
-        width, inner = self._config.d_model, self._config.d_ff
         self._norm(spec.layer_norm, f"{name}.feed_forward_residual.norm")
-        self._linear(spec.linear_0, f"{name}.feed_forward.inner", inner, width)
-        self._linear(spec.linear_1, f"{name}.feed_forward.outer", width, inner)
+        self._linear(spec.linear_0, f"{name}.feed_forward.inner")
+        self._linear(spec.linear_1, f"{name}.feed_forward.outer")
 
     def _norm(self, spec: Any, name: str) -> None:
-        spec.gamma = self._take(f"{name}.weight", self._config.d_model)
-        spec.beta = self._take(f"{name}.bias", self._config.d_model)
+        spec.gamma, spec.beta = self._arrays[f"{name}.weight"], self._arrays[f"{name}.bias"]
 
-    def _linear(self, spec: Any, name: str, out: int, in_: int, bias: bool = True) -> None:
-        spec.weight = self._take(f"{name}.weight", out, in_)
-        if bias:
-            spec.bias = self._take(f"{name}.bias", out)
+    def _linear(self, spec: Any, name: str) -> None:
+        spec.weight = self._arrays[f"{name}.weight"]
+        if (bias := self._arrays.get(f"{name}.bias")) is not None:
+            spec.bias = bias
